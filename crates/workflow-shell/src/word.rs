@@ -25,7 +25,7 @@ pub struct Word {
     /// True if its unknown parts are numbers, each on one line.
     pub(crate) has_numbers_only: bool,
     /// True if it is one word in spite of its unknown parts, because they are quoted.
-    pub(crate) is_one_word: bool,
+    pub(crate) is_one: bool,
 }
 
 impl Word {
@@ -134,7 +134,7 @@ impl Word {
             is_no_option: by.is_no_option && !self.shape.starts_with(UNKNOWN)
                 || starts_known && self.is_no_option,
             has_numbers_only: false,
-            is_one_word: false,
+            is_one: false,
             ..self.clone()
         }
     }

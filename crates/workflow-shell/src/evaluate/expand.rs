@@ -1,6 +1,7 @@
 //! Expansion of words, as far as the line itself determines the result.
 
-use super::outputs::{lists_one, prints_files, prints_name, prints_numbers, prints_one_number};
+use super::numbers::{prints_numbers, prints_one_number};
+use super::outputs::{lists_one, prints_files, prints_name};
 use super::variables::Variables;
 use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
 use crate::word::{UNKNOWN, Word};
@@ -71,10 +72,12 @@ impl Expansion<'_> {
                     // The output may be empty, and the word is none then.
                     let is_part = is_name && !is_start;
                     self.unknown(
-                        match prints_one_number(list) {
-                            true => Unknown::Number,
-                            false if is_number => Unknown::Operand,
-                            false => Unknown::Text,
+                        if prints_one_number(list) {
+                            Unknown::Number
+                        } else if is_number {
+                            Unknown::Operand
+                        } else {
+                            Unknown::Text
                         },
                         *quoted,
                     );
@@ -108,10 +111,12 @@ impl Expansion<'_> {
             is_number || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
         let is_one_word = expansion.quoted && expansion.kind != ExpansionKind::Several;
         self.unknown(
-            match is_safe {
-                _ if is_number => Unknown::Number,
-                true => Unknown::Operand,
-                false => Unknown::Text,
+            if is_number {
+                Unknown::Number
+            } else if is_safe {
+                Unknown::Operand
+            } else {
+                Unknown::Text
             },
             is_one_word,
         );
@@ -141,7 +146,7 @@ impl Expansion<'_> {
         let is_first = !word.shape.contains(UNKNOWN);
         let is_number = kind == Unknown::Number;
         word.has_numbers_only = is_number && (is_first || word.has_numbers_only);
-        word.is_one_word = (is_quoted || is_number) && (is_first || word.is_one_word);
+        word.is_one = (is_quoted || is_number) && (is_first || word.is_one);
         word.shape.push(UNKNOWN);
     }
 

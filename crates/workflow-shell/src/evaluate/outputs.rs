@@ -1,120 +1,6 @@
-//! Outputs of commands that are known in part: numbers, names of files, texts.
-//!
-//! An arithmetic expression evaluates the text of its variables again, and an index in that text may run commands.
-//! So only values that are known to be numbers are harmless in one.
+//! Outputs of commands that are known in part: names of files, texts.
 
 use crate::parse::tree::{Command, CommandKind, List, RawWord, WordPart};
-
-/// Returns whether a substitution prints numbers only.
-pub(super) fn prints_numbers(list: &List) -> bool {
-    let [item] = list.as_slice() else {
-        return false;
-    };
-    let Some(CommandKind::Simple(command)) = item.pipeline.last().map(|command| &command.kind)
-    else {
-        return false;
-    };
-    let texts: Vec<Option<&str>> = command.words.iter().map(text).collect();
-    match texts.as_slice() {
-        [Some("nproc" | "seq"), rest @ ..] => rest.iter().all(|word| {
-            word.is_none_or(|word| {
-                !word.starts_with("-f") && !word.starts_with("--f") && !word.starts_with("-s")
-            })
-        }),
-        [Some("wc"), rest @ ..] => rest
-            .iter()
-            .all(|word| word.is_some_and(|word| word.starts_with('-'))),
-        [Some("date"), others @ .., Some(format)] if others.iter().all(Option::is_some) => {
-            format.strip_prefix('+').is_some_and(|format| {
-                let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
-                parts.is_some_and(|mut parts| {
-                    parts.all(|part| {
-                        matches!(
-                            part,
-                            "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
-                        )
-                    })
-                })
-            })
-        }
-        [
-            Some("grep"),
-            Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
-            _,
-        ] => item.pipeline.len() > 1,
-        [
-            Some("stat"),
-            Some("-c" | "-f"),
-            Some("%s" | "%Y" | "%z" | "%m"),
-            file,
-        ]
-        | [Some("stat"), Some("-c%s" | "-c%Y" | "-f%z" | "-f%m"), file] => {
-            file.is_some_and(|file| !file.starts_with('-'))
-        }
-        [
-            Some("git"),
-            Some("log"),
-            Some("-1"),
-            Some("--format=%ct" | "--format=%at" | "--pretty=%ct"),
-        ] => true,
-        [Some("cut"), rest @ ..] => cuts_line_numbers(rest, &item.pipeline),
-        [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
-        _ => false,
-    }
-}
-
-/// Returns whether a substitution prints one number.
-pub(super) fn prints_one_number(list: &List) -> bool {
-    let last = list.last().and_then(|item| item.pipeline.last());
-    let prints_several = last
-        .and_then(texts)
-        .is_none_or(|words| match words.as_slice() {
-            [Some("seq"), ..] => true,
-            [Some("wc"), rest @ ..] => !matches!(rest, [Some("-l" | "-c" | "-w" | "-m" | "-L")]),
-            [Some("git"), rest @ ..] => rest
-                .iter()
-                .any(|word| word.is_none_or(|word| word.starts_with("--") && word != "--count")),
-            _ => false,
-        });
-    prints_numbers(list) && !prints_several
-}
-
-/// Returns whether `cut` prints the number of one line: `grep -n text file | head -1 | cut -d: -f1`.
-fn cuts_line_numbers(arguments: &[Option<&str>], pipeline: &[Command]) -> bool {
-    let is_first = matches!(
-        arguments,
-        [Some("-d:"), Some("-f1")]
-            | [Some("-f1"), Some("-d:")]
-            | [Some("-d"), Some(":"), Some("-f1" | "-f"), ..]
-    ) && !matches!(arguments, [_, _, Some("-f"), field, ..] if *field != Some("1"));
-    let stages: Option<Vec<_>> = pipeline.iter().map(texts).collect();
-    let Some([search, between @ .., _]) = stages.as_deref() else {
-        return false;
-    };
-    let is_one_line = |words: &[Option<&str>]| {
-        matches!(
-            words,
-            [Some("head" | "tail"), Some("-1" | "-n1")]
-                | [Some("head" | "tail"), Some("-n"), Some("1")]
-        )
-    };
-    // More than one file, or a directory, prints names.
-    let [Some("grep"), options @ .., pattern, file] = search.as_slice() else {
-        return false;
-    };
-    let is_plain = |word: &Option<&str>| !word.is_some_and(|word| word.starts_with('-'));
-    let numbers = |word: &Option<&str>| {
-        word.and_then(|word| word.strip_prefix('-'))
-            .is_some_and(|letters| letters.bytes().all(|byte| b"niEFwx".contains(&byte)))
-    };
-    is_first
-        && matches!(between, [stage] if is_one_line(stage))
-        && file.is_some()
-        && is_plain(file)
-        && is_plain(pattern)
-        && options.iter().all(numbers)
-        && options.iter().flatten().any(|word| word.contains('n'))
-}
 
 /// Returns whether a substitution prints at most one name of a branch, a tag or a commit, which has no blanks.
 pub(super) fn prints_name(list: &List) -> bool {
@@ -157,14 +43,8 @@ pub(super) fn text(word: &RawWord) -> Option<&str> {
     }
 }
 
-/// Returns whether the text of a value is harmless in an arithmetic expression.
-pub(super) fn is_arithmetic_text(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte))
-}
-
 /// Returns the words of a simple command; `None` where one is not a text.
-fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
+pub(super) fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
     match &command.kind {
         CommandKind::Simple(command) => Some(command.words.iter().map(text).collect()),
         _ => None,
@@ -230,71 +110,7 @@ fn lists_files(words: &[Option<&str>]) -> bool {
             letters
                 .is_none_or(|letters| letters.bytes().all(|byte| b"1aAdrtRSXUFp".contains(&byte)))
         }),
-        "git" => match arguments.first() {
-            Some(&"ls-files") => !starts("--format"),
-            Some(&"branch") => arguments[1..] == ["--show-current"],
-            Some(&"describe") => arguments[1..].iter().all(|word| {
-                !word.starts_with('-')
-                    || matches!(*word, "--tags" | "--always" | "--abbrev=0" | "--all")
-            }),
-            Some(&"log") => {
-                let (formats, others): (Vec<&str>, Vec<&str>) = arguments[1..]
-                    .iter()
-                    .partition(|word| word.starts_with("--format") || word.starts_with("--pretty"));
-                let is_commit = |word: &&&str| {
-                    matches!(
-                        word.split_once('='),
-                        Some((
-                            _,
-                            "%h" | "%H"
-                                | "format:%h"
-                                | "format:%H"
-                                | "%ct"
-                                | "%at"
-                                | "%cI"
-                                | "%aI"
-                                | "%cs"
-                                | "%as"
-                        ))
-                    )
-                };
-                let selects = |word: &&str| {
-                    !word.starts_with('-')
-                        || word[1..].bytes().all(|byte| byte.is_ascii_digit())
-                        || matches!(
-                            *word,
-                            "--no-merges"
-                                | "--merges"
-                                | "--reverse"
-                                | "--all"
-                                | "--first-parent"
-                                | "--"
-                                | "-n"
-                        )
-                        || ["--since=", "--until=", "--author=", "--grep="]
-                            .iter()
-                            .any(|start| word.starts_with(start))
-                };
-                formats.len() == 1
-                    && formats.iter().all(|word| is_commit(&word))
-                    && others.iter().all(selects)
-            }
-            // Names of commits: what is none is printed as it is.
-            Some(&"rev-parse" | &"merge-base") => arguments[1..].iter().all(|word| {
-                !word.starts_with('-')
-                    || matches!(
-                        *word,
-                        "--short" | "--verify" | "--show-toplevel" | "--abbrev-ref" | "--git-dir"
-                    )
-            }),
-            Some(&"rev-list") => arguments[1..]
-                .iter()
-                .all(|word| !word.starts_with('-') || matches!(*word, "-1" | "--all")),
-            Some(&"diff") => {
-                has(&["--name-only"]) && !starts("--line-prefix") && !starts("--output")
-            }
-            _ => false,
-        },
+        "git" => lists_of_git(&arguments),
         // With these options, it prints import paths.
         "go" => {
             matches!(
@@ -340,6 +156,76 @@ fn lists_files(words: &[Option<&str>]) -> bool {
     }
 }
 
+/// Returns whether arguments of `git` list files, or names of branches, tags or commits.
+fn lists_of_git(arguments: &[&str]) -> bool {
+    let starts = |prefix: &str| arguments.iter().any(|word| word.starts_with(prefix));
+    match arguments.first() {
+        Some(&"ls-files") => !starts("--format"),
+        Some(&"branch") => arguments[1..] == ["--show-current"],
+        Some(&"describe") => arguments[1..].iter().all(|word| {
+            !word.starts_with('-')
+                || matches!(*word, "--tags" | "--always" | "--abbrev=0" | "--all")
+        }),
+        Some(&"log") => {
+            let (formats, others): (Vec<&str>, Vec<&str>) = arguments[1..]
+                .iter()
+                .partition(|word| word.starts_with("--format") || word.starts_with("--pretty"));
+            let is_commit = |word: &&&str| {
+                matches!(
+                    word.split_once('='),
+                    Some((
+                        _,
+                        "%h" | "%H"
+                            | "format:%h"
+                            | "format:%H"
+                            | "%ct"
+                            | "%at"
+                            | "%cI"
+                            | "%aI"
+                            | "%cs"
+                            | "%as"
+                    ))
+                )
+            };
+            let selects = |word: &&str| {
+                !word.starts_with('-')
+                    || word[1..].bytes().all(|byte| byte.is_ascii_digit())
+                    || matches!(
+                        *word,
+                        "--no-merges"
+                            | "--merges"
+                            | "--reverse"
+                            | "--all"
+                            | "--first-parent"
+                            | "--"
+                            | "-n"
+                    )
+                    || ["--since=", "--until=", "--author=", "--grep="]
+                        .iter()
+                        .any(|start| word.starts_with(start))
+            };
+            formats.len() == 1
+                && formats.iter().all(|word| is_commit(&word))
+                && others.iter().all(selects)
+        }
+        // Names of commits: what is none is printed as it is.
+        Some(&"rev-parse" | &"merge-base") => arguments[1..].iter().all(|word| {
+            !word.starts_with('-')
+                || matches!(
+                    *word,
+                    "--short" | "--verify" | "--show-toplevel" | "--abbrev-ref" | "--git-dir"
+                )
+        }),
+        Some(&"rev-list") => arguments[1..]
+            .iter()
+            .all(|word| !word.starts_with('-') || matches!(*word, "-1" | "--all")),
+        Some(&"diff") => {
+            arguments.contains(&"--name-only") && !starts("--line-prefix") && !starts("--output")
+        }
+        _ => false,
+    }
+}
+
 /// Returns whether a list is expected to have one item: the newest, the first, or those of a name.
 pub(super) fn lists_one(list: &List) -> bool {
     let [item] = list.as_slice() else {
@@ -356,7 +242,7 @@ pub(super) fn lists_one(list: &List) -> bool {
                 | [Some("head" | "tail"), Some("-n"), Some("1")]
         )
     };
-    let selects = |word: &Option<&str>| {
+    let selects = |word: Option<&str>| {
         word.is_some_and(|word| {
             word == "--latest"
                 || word.starts_with("--filter")
@@ -364,7 +250,7 @@ pub(super) fn lists_one(list: &List) -> bool {
         })
     };
     rest.iter().any(is_head)
-        || matches!(first.as_slice(), [Some("docker" | "podman"), Some("ps"), arguments @ ..] if arguments.iter().any(selects))
+        || matches!(first.as_slice(), [Some("docker" | "podman"), Some("ps"), arguments @ ..] if arguments.iter().copied().any(selects))
         || matches!(first.as_slice(), [Some("docker"), Some("compose"), Some("ps"), arguments @ ..] if arguments.iter().flatten().any(|word| !word.starts_with('-')))
 }
 

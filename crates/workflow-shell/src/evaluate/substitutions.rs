@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use super::expand::expand;
-use super::outputs::prints_numbers;
+use super::numbers::prints_numbers;
 use super::scope::Scope;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::outputs::is_arithmetic_text;
+use super::numbers::is_arithmetic_text;
 use crate::word::Word;
 
 /// The longest value that is kept, in bytes.

@@ -79,9 +79,12 @@ fn executed(arguments: &[Word]) -> Result {
     // `docker exec $(docker ps -qf name=web) ls`
     let arguments: Vec<Word> = arguments
         .iter()
-        .map(|word| match word.lists_one_file() {
-            true => Word::literal("container"),
-            false => word.clone(),
+        .map(|word| {
+            if word.lists_one_file() {
+                Word::literal("container")
+            } else {
+                word.clone()
+            }
         })
         .collect();
     let known = split(&arguments, OPTIONS, Place::Leading)?;

@@ -170,7 +170,7 @@ fn is_variable(word: &Word) -> bool {
 
 /// Returns whether a word may be several words, or none.
 fn may_be_several(word: &Word) -> bool {
-    is_variable(word) && (word.is_glob || !word.is_one_word)
+    is_variable(word) && (word.is_glob || !word.is_one)
 }
 
 impl Found {
@@ -403,12 +403,10 @@ fn take_option(
     let is_start = |source: &OptionSource| {
         let starts = &source.set.starts;
         // What is behind `;` is a setting of its own: `-p:Configuration=Debug;OutputPath=src`.
-        let is_one = |start: &&str| {
-            shape
-                .strip_prefix(*start)
-                .is_some_and(|rest| !rest.contains(';'))
-        };
-        starts.iter().any(|start| is_one(&start))
+        starts
+            .iter()
+            .filter_map(|start| shape.strip_prefix(start))
+            .any(|rest| !rest.contains(';'))
     };
     let is_number = |source: &OptionSource| {
         source.set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())

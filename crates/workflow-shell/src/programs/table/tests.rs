@@ -167,7 +167,7 @@ fn a_quoted_expansion_is_one_operand() {
         ..Word::unknown()
     };
     let quoted = Word {
-        is_one_word: true,
+        is_one: true,
         ..operand.clone()
     };
     assert_eq!(Some(evaluate(t, name, node, &[quoted])), READS);
