@@ -3,7 +3,7 @@
 use super::Evaluator;
 use super::expand::{expand, expand_unsplit};
 use super::outputs;
-use super::outputs::prints_files;
+use super::outputs::{lists_one, prints_files};
 use super::scope::Scope;
 use super::variables;
 use crate::effect::{Unknown, UnknownReason};
@@ -108,6 +108,9 @@ impl Evaluator<'_> {
             && matches!(list.as_slice(), [item] if prints_files(&item.pipeline))
             && !self.variables.may_redefine()
         {
+            if lists_one(list) {
+                self.variables.set_lists_one(name);
+            }
             self.variables
                 .set_lists_files(name, scope.after_and, self.source);
         }

@@ -105,6 +105,8 @@ impl Expansion<'_> {
         let lists_files = is_value && variable.is_some_and(|name| self.variables.lists_files(name));
         let is_start = self.current().shape.is_empty();
         self.current().starts_with_files |= is_start && lists_files;
+        let lists_one = lists_files && variable.is_some_and(|name| self.variables.lists_one(name));
+        self.current().lists_one |= is_start && lists_one;
         let is_number = expansion.kind == ExpansionKind::Number
             || is_value && variable.is_some_and(|name| self.variables.is_number(name));
         let is_safe =

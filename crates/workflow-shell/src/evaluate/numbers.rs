@@ -59,6 +59,12 @@ pub(super) fn prints_numbers(list: &List) -> bool {
             Some("--format=%ct" | "--format=%at" | "--pretty=%ct"),
         ]
         | [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
+        [
+            Some("grep"),
+            Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
+            pattern,
+            Some(file),
+        ] => !pattern.is_some_and(|word| word.starts_with('-')) && !file.starts_with('-'),
         [Some("cut"), rest @ ..] => cuts_line_numbers(rest, &item.pipeline),
         _ => false,
     }

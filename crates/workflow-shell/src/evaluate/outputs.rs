@@ -158,8 +158,27 @@ fn lists_files(words: &[Option<&str>]) -> bool {
 
 /// Returns whether arguments of `git` list files, or names of branches, tags or commits.
 fn lists_of_git(arguments: &[&str]) -> bool {
+    let is_count =
+        |word: &str| word.len() > 1 && word[1..].bytes().all(|byte| byte.is_ascii_digit());
     let starts = |prefix: &str| arguments.iter().any(|word| word.starts_with(prefix));
     match arguments.first() {
+        Some(&"for-each-ref") => {
+            starts("--format")
+                && arguments[1..].iter().all(|word| {
+                    !word.starts_with('-')
+                        || *word == "--format=%(refname:short)"
+                        || word.starts_with("--sort=")
+                })
+        }
+        // With another operand, it makes a tag.
+        Some(&"tag") => {
+            let rest = &arguments[1..];
+            let lists = rest.iter().any(|word| matches!(*word, "-l" | "--list"));
+            rest.iter().all(|word| match word.strip_prefix('-') {
+                Some(option) => matches!(option, "l" | "-list") || option.starts_with("-sort="),
+                None => lists,
+            })
+        }
         Some(&"ls-files") => !starts("--format"),
         Some(&"branch") => arguments[1..] == ["--show-current"],
         Some(&"describe") => arguments[1..].iter().all(|word| {
@@ -216,9 +235,9 @@ fn lists_of_git(arguments: &[&str]) -> bool {
                     "--short" | "--verify" | "--show-toplevel" | "--abbrev-ref" | "--git-dir"
                 )
         }),
-        Some(&"rev-list") => arguments[1..]
-            .iter()
-            .all(|word| !word.starts_with('-') || matches!(*word, "-1" | "--all")),
+        Some(&"rev-list") => arguments[1..].iter().all(|word| {
+            !word.starts_with('-') || matches!(*word, "--all" | "-n") || is_count(word)
+        }),
         Some(&"diff") => {
             arguments.contains(&"--name-only") && !starts("--line-prefix") && !starts("--output")
         }
