@@ -135,8 +135,14 @@ fn tested(arguments: &[Word]) -> Result {
     Ok(Outcome::reads())
 }
 
-/// `kill %1` ends a job of the line; other processes are not known.
+/// `kill %1` ends a job of the line; other processes are not known. `kill -0` only checks.
 fn killed(arguments: &[Word]) -> Result {
+    if let [signal, process] = arguments
+        && signal.text() == Some("-0")
+        && !process.shape().starts_with('-')
+    {
+        return Ok(Outcome::reads());
+    }
     let is_known = |word: &&Word| {
         let shape = word.shape();
         shape == "-l" || shape.starts_with('%') || shape.starts_with('-') && word.text().is_some()
