@@ -523,7 +523,7 @@ section! {
             Typed::variables("env", "Environment variables for `run`, in addition to those of the sidecar.")
                 .example(r#"{"CI": "true"}"#)
                 .never_dropped();
-        FILE: Typed<Text> = Typed::filled("file", "A file of the project that must exist.")
+        FILE: Typed<Text> = Typed::filled("file", "A file of the project that must exist. A directory does not count.")
             .default(Default::Described("one of `run`, `file`, `git`, `commit`"))
             .example(r#""docs/plan.md""#)
             .never_dropped();
