@@ -278,7 +278,7 @@ section! {
                 .default(Default::Described("built in"))
                 .example(r#""Done: {taskDescription}""#);
         CANCELLED_MESSAGE: Typed<Text> =
-            Typed::template("cancelledMessage", TemplateKind::Completion, "The message when the agent cancels the run.")
+            Typed::template("cancelledMessage", TemplateKind::Completion, "The message when the run is cancelled. Without it, a `completionMessage` is used when the agent cancels.")
                 .default(Default::Described("built in"))
                 .example(r#""Stopped: {taskDescription}""#);
         NOT_DONE_REMINDER: Typed<Text> =
