@@ -221,7 +221,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             block(out, "               ", answer)
         }
         TimelineEvent::Reminded { times } => {
-            writeln!(out, "{NOTABLE}told to go on{NOTABLE:#}, {times} in a row")
+            writeln!(out, "{NOTABLE}reminded{NOTABLE:#}, {times} in a row")
         }
         TimelineEvent::UserMessage { text } => writeln!(out, "a person: {}", shown(text)),
         TimelineEvent::Triggered { text } => {
@@ -308,11 +308,11 @@ fn print_totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         .map(|(characters, messages, what)| format!("{characters} in {}", number(*messages, what)))
         .collect();
     if sent.is_empty() {
-        return writeln!(out, "nothing put into the model's context");
+        return writeln!(out, "nothing added to the model's context");
     }
     writeln!(
         out,
-        "{} put into the model's context: {}",
+        "{} added to the model's context: {}",
         number(characters, "character"),
         sent.join(", ")
     )

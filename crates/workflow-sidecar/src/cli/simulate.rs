@@ -336,7 +336,7 @@ impl<W: Write> Walk<'_, W> {
             }
             Reaction::Injected { text } => {
                 let characters = count(text.chars().count(), "character");
-                writeln!(out, "  put into the context, {characters}")?;
+                writeln!(out, "  added to the context, {characters}")?;
                 if self.contexts.contains(text) {
                     writeln!(out, "    │ {ASIDE}as before{ASIDE:#}")?;
                 } else {
@@ -346,7 +346,7 @@ impl<W: Write> Walk<'_, W> {
             }
             Reaction::ToAgent { text } => {
                 let characters = count(text.chars().count(), "character");
-                writeln!(out, "  {NOTABLE}told to the agent{NOTABLE:#}, {characters}")?;
+                writeln!(out, "  {NOTABLE}sent to the agent{NOTABLE:#}, {characters}")?;
                 block(out, "    ", text)?;
             }
             Reaction::Shown { text } => {

@@ -56,7 +56,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let file = path.display();
         match Transcript::parse(&path, &bytes) {
             Ok(_) => {
-                bail!("{file} is a recording, no session of pi: `workflow-sidecar show` tells it")
+                bail!(
+                    "{file} is a recording, not a session of pi: `workflow-sidecar show` shows it"
+                )
             }
             Err(_) => bail!(
                 "{file} is no session of pi: its first line would be {{\"type\":\"session\",…}}"

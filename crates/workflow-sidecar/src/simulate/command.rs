@@ -127,7 +127,7 @@ pub(crate) enum Unknown {
     #[error("the input of a tool is not JSON: {0}")]
     Input(String),
     #[error(
-        "after `=>` stands what must come of it: blocked, allowed, the phase's name, done, parked, …"
+        "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, parked, …"
     )]
     Expectation,
 }
@@ -135,7 +135,7 @@ pub(crate) enum Unknown {
 fn instead(near: Option<&str>) -> String {
     match near {
         Some(near) => format!(": did you mean `{near}`?"),
-        None => ": `help` says which there are".to_owned(),
+        None => ": `help` lists the commands".to_owned(),
     }
 }
 
@@ -409,7 +409,7 @@ mod tests {
         );
         assert_eq!(
             unknown("xyzzy"),
-            "there is no command `xyzzy`: `help` says which there are"
+            "there is no command `xyzzy`: `help` lists the commands"
         );
         assert_eq!(
             unknown("tool"),
@@ -419,12 +419,12 @@ mod tests {
             unknown("/cancel-workflw"),
             "there is no command `/cancel-workflw`: did you mean `/cancel-workflow`?"
         );
-        assert!(unknown("/").contains("`help` says"));
+        assert!(unknown("/").contains("`help` lists"));
         assert!(unknown("tool edit {path}").starts_with("the input of a tool is not JSON"));
         assert!(unknown("wait a").contains("whole seconds"));
         assert!(unknown("wait").contains("whole seconds"));
         assert!(unknown("stop why").contains("stop question"));
-        assert!(unknown("next =>").contains("after `=>`"));
+        assert!(unknown("next =>").contains("the expected outcome"));
         assert!(unknown("next now").contains("there is no command `next now`"));
         assert!(unknown("say").contains("a text"));
         assert!(unknown("choose").contains("choose approve"));
