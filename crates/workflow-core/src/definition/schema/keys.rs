@@ -407,7 +407,7 @@ section! {
             "allow",
             "Tools whose calls this level allows. `*` stands for any characters.",
         )
-        .default(Default::Described("one of `allow`, `ask`, `block`"))
+        .default(Default::Described("required: one of `allow`, `ask`, `block`"))
         .example(r#""write""#)
         .strict()
         .never_empty();
@@ -415,12 +415,12 @@ section! {
             "ask",
             "Tools whose calls a person must confirm. They are blocked where no person can be asked.",
         )
-        .default(Default::Described("one of `allow`, `ask`, `block`"))
+        .default(Default::Described("required: one of `allow`, `ask`, `block`"))
         .example(r#""bash""#)
         .strict()
         .never_empty();
         BLOCK: Typed<Partial<String>> = Typed::tool_patterns("block", "Tools whose calls are blocked.")
-            .default(Default::Described("one of `allow`, `ask`, `block`"))
+            .default(Default::Described("required: one of `allow`, `ask`, `block`"))
             .example(r#"["write", "edit"]"#)
             .strict()
             .never_empty();
@@ -498,7 +498,7 @@ section! {
             ValueType::CommandLine,
             "A program and its arguments, or with `shell: true` a shell line. It passes as `expect` says.",
         )
-        .default(Default::Described("one of `run`, `file`, `git`, `commit`"))
+        .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
         .example(r#"["cargo", "test", "--quiet"]"#)
         .never_dropped();
         SHELL: Typed<bool> = Typed::flag("shell", "Whether `run` is a shell line.")
@@ -524,7 +524,7 @@ section! {
                 .example(r#"{"CI": "true"}"#)
                 .never_dropped();
         FILE: Typed<Text> = Typed::filled("file", "A file of the project that must exist. A directory does not count.")
-            .default(Default::Described("one of `run`, `file`, `git`, `commit`"))
+            .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""docs/plan.md""#)
             .never_dropped();
         CHANGED: Typed<bool> = Typed::flag(
@@ -535,11 +535,11 @@ section! {
         .example("true")
         .never_dropped();
         GIT: Typed<CleanRepository> = Typed::one_of("git", "`clean`: every change is committed.")
-            .default(Default::Described("one of `run`, `file`, `git`, `commit`"))
+            .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""clean""#)
             .never_dropped();
         COMMIT: Typed<NewCommit> = Typed::one_of("commit", "`new`: there is a commit that did not exist when the phase was entered.")
-            .default(Default::Described("one of `run`, `file`, `git`, `commit`"))
+            .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""new""#)
             .never_dropped();
     }
@@ -592,7 +592,7 @@ section! {
             "file",
             "A file that is read and then emptied. In your own settings it is an absolute path or `~/…`, in the settings of a project a path inside the project.",
         )
-        .default(Default::Described("one of `file`, `http`"))
+        .default(Default::Described("required: one of `file`, `http`"))
         .example(r#""notes/trigger.txt""#)
         .never_dropped();
         HTTP: Key = Key::new(
@@ -600,7 +600,7 @@ section! {
             ValueType::Map(Section::Http),
             "A port that accepts requests from this machine: on 127.0.0.1 and ::1 only.",
         )
-        .default(Default::Described("one of `file`, `http`"))
+        .default(Default::Described("required: one of `file`, `http`"))
         .example(r#"{"port": 3333, "tokenEnv": "WEBHOOK_TOKEN"}"#)
         .never_dropped();
         PROMPT: Typed<Text> = Typed::template(
@@ -623,14 +623,14 @@ section! {
             .never_dropped();
         TOKEN: Typed<Text> =
             Typed::filled("token", "The token of a request: `Authorization: Bearer <token>`.")
-                .default(Default::Described("one of `token`, `tokenEnv`"))
+                .default(Default::Described("required: one of `token`, `tokenEnv`"))
                 .example(r#""a long random text""#)
                 .never_dropped();
         TOKEN_ENV: Typed<Text> = Typed::filled(
             "tokenEnv",
             "The environment variable that contains the token, so that no file does.",
         )
-        .default(Default::Described("one of `token`, `tokenEnv`"))
+        .default(Default::Described("required: one of `token`, `tokenEnv`"))
         .example(r#""WEBHOOK_TOKEN""#)
         .never_dropped();
     }
