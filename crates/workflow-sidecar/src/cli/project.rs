@@ -20,7 +20,7 @@ pub(super) struct Project {
 /// The directory of the user's own definitions.
 #[derive(Debug, clap::Args)]
 pub(super) struct UserDirectory {
-    /// Directory of your own workflows and settings [default: $PI_CODING_AGENT_DIR, else ~/.pi/agent]
+    /// Directory of your own workflows and settings [default: that of pi, ~/.pi/agent]
     #[arg(long, value_name = "DIR")]
     agent_dir: Option<String>,
 }

@@ -73,7 +73,7 @@ enum Format {
     Human,
     /// JSON for programs
     Json,
-    /// JUnit XML, for CI systems
+    /// Test report in XML, for CI systems
     Junit,
 }
 
