@@ -72,6 +72,26 @@ fn the_examples_load_without_diagnostics() {
     assert_eq!(loaded.settings.limits.max_phases, 200);
 }
 
+/// Keys without a file name: of a workflow in YAML, of the user's settings in JSON5.
+#[test]
+fn the_excerpts_load_without_diagnostics() {
+    const REST: &str = "name: W\nshow: workflows\nroleInstruction: R\n\
+        phases: [{id: a, name: A, emoji: a, instructions: I}]\n";
+    let mut excerpts = 0;
+    for block in blocks(&page()) {
+        let files = match (&*block.language, &*block.file) {
+            ("yaml", "") => {
+                MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", block.text + REST)
+            }
+            ("json5", "") => MemoryFiles::new().with_settings(Tier::Global, block.text),
+            _ => continue,
+        };
+        excerpts += 1;
+        assert_eq!(load(&files).diagnostics, []);
+    }
+    assert!(excerpts >= 5, "{excerpts}");
+}
+
 #[test]
 fn the_mistake_looks_as_shown() {
     let blocks = blocks(&page());

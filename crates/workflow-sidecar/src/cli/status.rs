@@ -22,26 +22,26 @@ use crate::session_file::{SessionFile, is_session, read_file};
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar status                                the newest session of pi in this directory
+  workflow-sidecar status                                the newest pi session of this directory
   workflow-sidecar status ~/.pi/agent/sessions/--project--/session.jsonl
-  workflow-sidecar status session.jsonl --project .      by the workflows as they stand now
+  workflow-sidecar status session.jsonl --project .      with the workflows as they are now
 
-The definition is the one that is stored in the session, unless --project names another.
-Exits with 3 if the run waits for a person, with 4 if it stands still at a limit.";
+The definition stored in the session is used, unless --project names another.
+Exits with 3 if the run waits for a person, with 4 if it stopped at a limit.";
 
-/// Say what the workflow in a session file of pi stands at
+/// Show the state of the run in a pi session
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The session's file [default: the newest session of the project, or of the current directory]
+    /// Session file [default: newest session of the project, or of the current directory]
     #[arg(value_name = "SESSION-FILE")]
     file: Option<PathBuf>,
-    /// The project whose workflows count, in place of the definition stored in the session
+    /// Project with the workflows to use instead of the definition stored in the session
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
     user: UserDirectory,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -56,7 +56,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let file = path.display();
         match Transcript::parse(&path, &bytes) {
             Ok(_) => {
-                bail!("{file} is a recording, no session of pi: `workflow-sidecar show` tells it")
+                bail!(
+                    "{file} is a recording, not a session of pi: `workflow-sidecar show` shows it"
+                )
             }
             Err(_) => bail!(
                 "{file} is no session of pi: its first line would be {{\"type\":\"session\",…}}"

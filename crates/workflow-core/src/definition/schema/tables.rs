@@ -51,7 +51,7 @@ fn describe_default(default: Default) -> String {
     }
 }
 
-/// The rows of the table that documents the keys of a section.
+/// The rows of the table that documents the keys of a section: name, type, default, example, description.
 #[must_use]
 pub fn table(section: Section) -> String {
     let rows = section.keys().iter().map(|key| {
@@ -60,7 +60,12 @@ pub fn table(section: Section) -> String {
             describe_type(key.value),
             describe_default(key.default),
         );
-        format!("| `{name}` | {value} | {default} | {} |\n", key.summary)
+        // A vertical bar would end the cell.
+        let example = key.example.replace('|', "\\|");
+        format!(
+            "| `{name}` | {value} | {default} | `{example}` | {} |\n",
+            key.summary
+        )
     });
     rows.collect()
 }

@@ -74,11 +74,11 @@ fn cancel_by_agent(
     }
     let (phase, workflow, at) = phases.iter().find(|(phase, ..)| phase.approve.is_some())?;
     let message = format!(
-        "the agent may cancel the run before the approval in \"{}\"; the rules of the run then no longer hold",
+        "the agent may cancel the run before the approval in \"{}\"; then the rules of the run no longer apply",
         shown(&phase.name)
     );
     let found = Diagnostic::new(Code::CancelByAgent, Severity::Info, message).with_help(
-        "block or ask for what must not happen without the approval in `.pi/workflow-sidecar.json5`: those rules hold without a run",
+        "add a rule that blocks or asks for it to `.pi/workflow-sidecar.json5`: those rules apply without a run",
     );
     Some(located(found, location(workflow, *at, "approve", origins)))
 }

@@ -13,50 +13,50 @@ section! {
         RUN: Key = Key::new(
             "run",
             ValueType::CommandLine,
-            "A program and its arguments, run in the working directory. With `shell: true` a line for the shell.",
+            "A program and its arguments, or with `shell: true` a shell line. It passes as `expect` says.",
         )
-        .default(Default::Described("one of the four"))
+        .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
         .example(r#"["cargo", "test", "--quiet"]"#)
         .never_dropped();
-        SHELL: Typed<bool> = Typed::flag("shell", "Whether `run` is a line for the shell.")
+        SHELL: Typed<bool> = Typed::flag("shell", "Whether `run` is a shell line.")
             .default(Default::Described("`false`"))
             .example("false")
             .never_dropped();
         TIMEOUT: Typed<u32> =
-            Typed::duration("timeout", "How long `run` may take: seconds, or `30s`, `10m`, `1h`. At most a day.")
+            Typed::duration("timeout", "The longest time that `run` may take, at most a day.")
                 .default(Default::Text("10m"))
                 .example(r#""10m""#)
                 .hint(Hint::Text("write `30s`, `10m` or `1h`"))
                 .never_dropped();
-        EXPECT: Key = Key::new("expect", ValueType::Map(Section::Expect), "What `run` must come to.")
+        EXPECT: Key = Key::new("expect", ValueType::Map(Section::Expect), "The result of `run` that passes.")
             .default(Default::Described("`exit: 0`"))
             .example(r#"{"exit": 0}"#)
             .never_dropped();
-        CWD: Typed<Text> = Typed::filled("cwd", "The directory in the project in which `run` runs.")
+        CWD: Typed<Text> = Typed::filled("cwd", "The directory in which `run` runs, relative to the project and inside it.")
             .default(Default::Described("the project"))
             .example(r#""packages/api""#)
             .never_dropped();
         ENV: Typed<Partial<(String, String)>> =
-            Typed::variables("env", "Environment variables that are set for `run`, in addition to those of the sidecar.")
+            Typed::variables("env", "Environment variables for `run`, in addition to those of the sidecar.")
                 .example(r#"{"CI": "true"}"#)
                 .never_dropped();
-        FILE: Typed<Text> = Typed::filled("file", "A file that must be there.")
-            .default(Default::Described("one of the four"))
+        FILE: Typed<Text> = Typed::filled("file", "A file of the project that must exist. A directory does not count.")
+            .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""docs/plan.md""#)
             .never_dropped();
         CHANGED: Typed<bool> = Typed::flag(
             "changed",
-            "Whether `file` must say something else than when the phase was entered, or must not.",
+            "`true`: the content of `file` must differ from the content when the phase was entered. `false`: it must be the same.",
         )
         .default(Default::Described("either"))
         .example("true")
         .never_dropped();
-        GIT: Typed<CleanRepository> = Typed::one_of("git", "What must be so in the repository.")
-            .default(Default::Described("one of the four"))
+        GIT: Typed<CleanRepository> = Typed::one_of("git", "`clean`: every change is committed.")
+            .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""clean""#)
             .never_dropped();
-        COMMIT: Typed<NewCommit> = Typed::one_of("commit", "What the repository must have.")
-            .default(Default::Described("one of the four"))
+        COMMIT: Typed<NewCommit> = Typed::one_of("commit", "`new`: there is a commit that did not exist when the phase was entered.")
+            .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""new""#)
             .never_dropped();
         ON_FAIL: Typed<Text> = Typed::filled(
@@ -72,20 +72,20 @@ section! {
 section! {
     /// The expected result of a `run`.
     expect {
-        EXIT: Typed<ExpectedExit> = Typed::exit_code("exit", "The exit code, or `nonzero` for any but 0.")
+        EXIT: Typed<ExpectedExit> = Typed::exit_code("exit", "The exit code, or `nonzero` for any code but 0.")
             .default(Default::Number(0))
             .example(r#""nonzero""#)
             .hint(Hint::OfCode)
             .never_dropped();
-        STDOUT: Typed<Text> = Typed::regex("stdout", "A regular expression that its standard output must match.")
+        STDOUT: Typed<Text> = Typed::regex("stdout", "A regular expression that standard output must match.")
             .default(Default::Described("any"))
             .example(r#""0 failed""#)
             .never_dropped();
-        STDERR: Typed<Text> = Typed::regex("stderr", "The same for its standard error. Only one of the three can be given.")
+        STDERR: Typed<Text> = Typed::regex("stderr", "A regular expression that standard error must match. Give only one of `stdout`, `stderr`, `output`.")
             .default(Default::Described("any"))
             .example(r#""0 warnings""#)
             .never_dropped();
-        OUTPUT: Typed<Text> = Typed::regex("output", "The same for both outputs, in the order in which they are written.")
+        OUTPUT: Typed<Text> = Typed::regex("output", "A regular expression that both streams together must match, in the order in which they are written.")
             .default(Default::Described("any"))
             .example(r#""0 failed""#)
             .never_dropped();
@@ -108,7 +108,7 @@ section! {
             .default(Default::Described("`false`"))
             .example("true")
             .never_dropped();
-        SHOW: Typed<Text> = Typed::filled("show", "A file that is shown with the question.")
+        SHOW: Typed<Text> = Typed::filled("show", "A file of the project that is shown with the question.")
             .example(r#""docs/plan.md""#)
             .never_dropped();
     }

@@ -10,7 +10,7 @@ use super::*;
 section! {
     /// A workflow.
     workflow {
-        NAME: Typed<Text> = Typed::text("name", "Shown to people.").required().example(r#""Bug fix""#);
+        NAME: Typed<Text> = Typed::text("name", "The name that people see.").required().example(r#""Bug fix""#);
         COMMAND_NAME: Typed<Text> =
             Typed::command_name("commandName", "`/workflow <commandName> <description>` starts it.")
                 .default(Default::RequiredToStart)
@@ -22,55 +22,55 @@ section! {
         PHASES: Key = Key::new(
             "phases",
             ValueType::Phases,
-            "At least one: a file name, `{subworkflow: key}`, or a phase written out.",
+            "The phases in order, at least one. Each is a file name, `{subworkflow: key}`, or a map with the keys of a phase.",
         )
         .required()
         .never_empty()
         .example(r#"["reproduce.md", {"subworkflow": "review"}, "../_shared/release.md"]"#);
         SHOW: Typed<Show> = Typed::one_of(
             "show",
-            "With `workflows` it is only a part of others and needs neither `commandName` nor `initialMessage`.",
+            "`user`: people can start it. `workflows`: it is only a part of other workflows, and needs neither `commandName` nor `initialMessage`.",
         )
         .default(Default::Text("user"))
         .example(r#""workflows""#)
         .strict();
-        LOOPABLE: Typed<bool> = Typed::flag("loopable", "Whether `loop` may restart it.")
+        LOOPABLE: Typed<bool> = Typed::flag("loopable", "Whether the agent may restart it with `loop`.")
             .default(Default::True)
             .example("false")
             .strict();
         SESSION_NAME_PREFIX_KEY: Typed<Text> =
-            Typed::text("sessionNamePrefix", "Stands before the description in the session's name.")
+            Typed::text("sessionNamePrefix", "The beginning of the session's name; the description follows.")
                 .default(Default::Text(SESSION_NAME_PREFIX))
                 .example(r#""Bug: ""#);
         SESSION_NAME_MAX_LENGTH_KEY: Typed<u32> =
-            Typed::whole("sessionNameMaxLength", 0, None, "How much of the description the session's name keeps.")
+            Typed::whole("sessionNameMaxLength", 0, None, "The number of characters (UTF-16 units) of the description in the session's name.")
                 .default(Default::Number(SESSION_NAME_MAX_LENGTH))
                 .example("30");
         ROLE_INSTRUCTION: Typed<Text> =
-            Typed::template("roleInstruction", TemplateKind::Context, "Opens the context message.")
+            Typed::template("roleInstruction", TemplateKind::Context, "The agent's role: the beginning of the context message.")
                 .default(Default::Described("built in"))
                 .example(r#""Work in phases, and stay inside the current one.""#);
         ADVANCE_REMINDER: Typed<Text> =
-            Typed::template("advanceReminder", TemplateKind::Context, "Closes the context message.")
+            Typed::template("advanceReminder", TemplateKind::Context, "How to leave the phase: the end of the context message.")
                 .default(Default::Described("built in"))
                 .example(r#""When it is done, call {toolName} with action='next'.""#);
         BLOCK_REASON_TEMPLATE: Typed<Text> =
-            Typed::template("blockReasonTemplate", TemplateKind::BlockReason, "The reason a blocked tool call gets.")
+            Typed::template("blockReasonTemplate", TemplateKind::BlockReason, "The reason that the agent reads when a list blocks a call.")
                 .default(Default::Described("built in"))
                 .example(r#""{toolName} is not for {phaseName}. Allowed: {allowedTools}""#);
         COMPLETION_MESSAGE: Typed<Text> =
-            Typed::template("completionMessage", TemplateKind::Completion, "Announces a completed run.")
+            Typed::template("completionMessage", TemplateKind::Completion, "The message when a run is completed.")
                 .default(Default::Described("built in"))
                 .example(r#""Done: {taskDescription}""#);
         CANCELLED_MESSAGE: Typed<Text> =
-            Typed::template("cancelledMessage", TemplateKind::Completion, "Announces a cancelled run.")
+            Typed::template("cancelledMessage", TemplateKind::Completion, "The message when the run is cancelled. Without it, a `completionMessage` is used when the agent cancels.")
                 .default(Default::Described("built in"))
                 .example(r#""Stopped: {taskDescription}""#);
         NOT_DONE_REMINDER: Typed<Text> =
-            Typed::template("notDoneReminder", TemplateKind::NotDone, "Sent to an agent that stopped early.")
+            Typed::template("notDoneReminder", TemplateKind::NotDone, "The reminder to an agent that stopped before the phase is done.")
                 .default(Default::Described("built in"))
                 .example(r#""{phaseEmoji} {phaseName} is not done: {phaseInstructions}""#);
-        CONTINUE: Key = CONTINUE_KEY.default(Default::Described("see below"));
+        CONTINUE: Key = CONTINUE_KEY.default(Default::Described("see `continue`"));
         CONTEXT: Typed<ContextMode> = CONTEXT_KEY;
         TOOLS: Key = SHORT_TOOLS_KEY;
         WRITABLE: Typed<Vec<String>> = WRITABLE_KEY;
@@ -78,11 +78,11 @@ section! {
         UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
         RESULTS: Key = RESULTS_KEY;
         GATE: Key = Key {
-            summary: "Checks of every phase of this workflow, before those of the phase itself; not of its subworkflows.",
+            summary: "Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows.",
             ..GATE_KEY
         };
         APPROVE: Key = Key {
-            summary: "The approval of every phase of this workflow that has none of its own; not of its subworkflows.",
+            summary: "The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows.",
             ..APPROVE_KEY
         };
         ON_REPEAT: Typed<OnRepeat> = ON_REPEAT_KEY;
@@ -109,13 +109,13 @@ section! {
 section! {
     /// A phase.
     phase {
-        ID: Typed<Text> = Typed::text("id", "Unique in the workflow.").required().example(r#""reproduce""#);
-        NAME: Typed<Text> = Typed::text("name", "Shown to people.").required().example(r#""Reproduce""#);
-        EMOJI: Typed<Text> = Typed::text("emoji", "Stands before the name.").required().example(r#""🐛""#);
+        ID: Typed<Text> = Typed::text("id", "The id of the phase, unique in its workflow.").required().example(r#""reproduce""#);
+        NAME: Typed<Text> = Typed::text("name", "The name that people see.").required().example(r#""Reproduce""#);
+        EMOJI: Typed<Text> = Typed::text("emoji", "The emoji before the name.").required().example(r#""🐛""#);
         INSTRUCTIONS: Typed<Text> = Typed::template(
             "instructions",
             TemplateKind::Context,
-            "What the agent is told to do. In a file it is what follows the frontmatter, trimmed.",
+            "What the agent is to do. In a file it is the text after the frontmatter, without white space around it.",
         )
         .required()
         .example(r#""Write down the steps that show the bug.""#);
@@ -128,12 +128,12 @@ section! {
         APPROVE: Key = APPROVE_KEY;
         CHECKPOINT: Typed<Checkpoint> = CHECKPOINT_KEY;
         AVAILABLE_PROFILES: Typed<Vec<String>> =
-            Typed::texts("availableProfiles", "Profiles of subagents, named in the context message.")
+            Typed::texts("availableProfiles", "Names of subagent profiles, which the context message lists.")
                 .example(r#"["bug-reproducer"]"#);
         CONTINUE: Key = Key::new(
             "continue",
             ValueType::WaitOr(Section::Continue),
-            "How a run goes on when the agent stops early in this phase.",
+            "Reminders to an agent that stops before this phase is done.",
         )
         .default(Default::Described("the workflow's"))
         .example(r#""wait""#)

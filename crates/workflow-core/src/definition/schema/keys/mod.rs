@@ -42,23 +42,23 @@ named_values! {
     }
     OnStop {
         "pause" => Pause, "The run waits for the user.";
-        "continue" => Continue, "The agent is pushed as after any other stop.";
+        "continue" => Continue, "The agent is reminded as after any other stop.";
     }
     OnLimit {
         "park" => Pause, "The run waits for the user.";
         "cancel" => Cancel, "The run is cancelled.";
     }
     Checkpoint {
-        "git" => Git, "A commit of the tracked files as they stand, which nothing refers to.";
-        "off" => Off, "None is kept, whatever is said further out.";
+        "git" => Git, "A git commit of the tracked files, which no branch refers to.";
+        "off" => Off, "None, even if an outer level says `git`.";
     }
     ResultKind {
         "error" => Error, "Results of calls that failed.";
-        "ok" => Ok, "Results of calls that did what was asked.";
+        "ok" => Ok, "Results of calls that succeeded.";
     }
     UnknownAction {
         "allow" => Allow, "It counts as a command that writes nothing.";
-        "ask" => Ask, "A person decides. Where nobody can be asked, it is blocked.";
+        "ask" => Ask, "A person decides. It is blocked where no person can be asked.";
         "block" => Block, "It counts as a command that writes.";
     }
     CancelBy {
@@ -74,10 +74,10 @@ named_values! {
         "xhigh" => Xhigh, "As long as the model can.";
     }
     CleanRepository {
-        "clean" => It, "Nothing is changed or new that is not committed.";
+        "clean" => It, "No changed or new file is uncommitted.";
     }
     NewCommit {
-        "new" => It, "There is a commit that was not there when the phase was entered.";
+        "new" => It, "There is a commit that did not exist when the phase was entered.";
     }
 }
 
@@ -163,27 +163,27 @@ pub(in crate::definition) use triggers::{http, trigger};
 
 const SCHEMA_KEY: Typed<Text> = Typed::text(
     "$schema",
-    "Where an editor finds the schema of this file. Nothing else reads it.",
+    "The schema of this file, for editors. It has no other effect.",
 )
 .example(r#""./workflow.schema.json""#);
 
 const CONTINUE_KEY: Key = Key::new(
     "continue",
     ValueType::WaitOr(Section::Continue),
-    "How a run goes on when the agent stops early.",
+    "Reminders to an agent that stops before the phase is done.",
 )
 .example(r#"{"max": 5, "countdown": 0}"#)
 .strict()
 .guard();
 
 const CONTEXT_KEY: Typed<ContextMode> =
-    Typed::one_of("context", "How often the context message is given in full.")
+    Typed::one_of("context", "How often the context message is sent in full.")
         .default(Default::Text("by-change"))
         .example(r#""every-turn""#);
 
 const ON_REPEAT_KEY: Typed<OnRepeat> = Typed::one_of(
     "onRepeat",
-    "What becomes of a call that rules deny for the third time in a row. Of several levels the strictest counts.",
+    "What happens when rules deny the same call for the third time in a row. The strictest of all levels applies.",
 )
 .default(Default::Text("ask"))
 .example(r#""block""#)
@@ -192,7 +192,7 @@ const ON_REPEAT_KEY: Typed<OnRepeat> = Typed::one_of(
 const TOOLS_KEY: Key = Key::new(
     "tools",
     ValueType::Tools,
-    "Which tools may run: all but those of a list, or only those; never both. Rules come before the list. `workflow_step` is always allowed.",
+    "A blacklist or a whitelist of tools, and rules on single calls. Rules are read before the list. `workflow_step` is always allowed.",
 )
 .default(Default::Described("all tools"))
 .example(r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#)
@@ -202,7 +202,7 @@ const TOOLS_KEY: Key = Key::new(
 const SHORT_TOOLS_KEY: Key = Key::new(
     "tools",
     ValueType::ReadOnlyOrTools,
-    "Which calls may run. `read-only`: none that changes files, except what `writable` and `run` open. A map: all tools but those of a list, or only those; never both. Rules come before the list. `workflow_step` is always allowed.",
+    "`read-only` blocks every call that may change files, except what `writable` and `run` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.",
 )
 .default(Default::Described("all tools"))
 .example(r#""read-only""#)
@@ -211,7 +211,7 @@ const SHORT_TOOLS_KEY: Key = Key::new(
 
 const WRITABLE_KEY: Typed<Vec<String>> = Typed::globs(
     "writable",
-    "Globs of the files that may be written where `tools` is `read-only`, by tools and by shell lines. Those of a phase and of its workflow add up.",
+    "Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.",
 )
 .default(Default::Described("no file"))
 .example(r#"["docs/**"]"#)
@@ -219,24 +219,24 @@ const WRITABLE_KEY: Typed<Vec<String>> = Typed::globs(
 
 const RUN_KEY: Typed<Vec<String>> = Typed::commands(
     "run",
-    "Patterns of the commands that may run where `tools` is `read-only`. `*` as the last word stands for any further words. Those of a phase and of its workflow add up.",
+    "Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end stands for any further words. Those of a phase are added to those of its workflow.",
 )
-.default(Default::Described("those that only read"))
+.default(Default::Described("commands that only read"))
 .example(r#"["cargo test *"]"#)
 .never_dropped();
 
 const UNKNOWN_KEY: Typed<UnknownAction> = Typed::one_of(
     "unknown",
-    "What happens to a shell command that is not known, where a rule with `writes: true` or `read-only` meets it. A stricter one further out wins.",
+    "What `read-only` and rules with `writes: true` do with a shell command that is not known. A stricter value of an outer level wins.",
 )
-.default(Default::Described("as further out, else `ask`"))
+.default(Default::Described("that of the outer level, else `ask`"))
 .example(r#""block""#)
 .never_dropped();
 
 const RESULTS_KEY: Key = Key::new(
     "results",
     ValueType::ListOf(Section::Result),
-    "What becomes of the results of tools before the model reads them. Every entry that fits is applied, in order.",
+    "Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.",
 )
 .example(r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)
 .never_dropped()
@@ -244,9 +244,9 @@ const RESULTS_KEY: Key = Key::new(
 
 const CHECKPOINT_KEY: Typed<Checkpoint> = Typed::one_of(
     "checkpoint",
-    "What is kept of the code at the start of each turn, to go back to when the conversation does.",
+    "Whether the code is saved at the start of each turn, so that it can be restored when the conversation goes back.",
 )
-.default(Default::Described("as further out"))
+.default(Default::Described("that of the outer level, else `off`"))
 .example(r#""git""#)
 .never_dropped()
 .guard();
@@ -255,7 +255,7 @@ const CHECKPOINT_KEY: Typed<Checkpoint> = Typed::one_of(
 const GATE_KEY: Key = Key::new(
     "gate",
     ValueType::ListOf(Section::Gate),
-    "What must hold before `next` leaves the phase. The checks run in order, up to the first that does not pass.",
+    "The checks that must pass before `next` leaves the phase. They run in order, up to the first that does not pass.",
 )
 .example(r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)
 .never_dropped()
@@ -265,7 +265,7 @@ const GATE_KEY: Key = Key::new(
 const APPROVE_KEY: Key = Key::new(
     "approve",
     ValueType::Map(Section::Approve),
-    "What a person must answer before `next` leaves the phase, once the gate has passed.",
+    "The question that a person must approve before `next` leaves the phase. It is asked after the gate has passed.",
 )
 .example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)
 .never_dropped()

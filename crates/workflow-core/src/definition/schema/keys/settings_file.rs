@@ -13,9 +13,9 @@ section! {
         CONTINUE: Key = Key::new(
             "continue",
             ValueType::WaitOr(Section::Continue),
-            "How runs go on when the agent stops early.",
+            "Reminders to an agent that stops before the phase is done.",
         )
-        .default(Default::Described("see above"))
+        .default(Default::Described("see `continue`"))
         .example(CONTINUE_KEY.example)
         .strict()
         .guard();
@@ -32,7 +32,7 @@ section! {
         QUESTION_TIMEOUT: Typed<u32> = Typed::seconds(
             "questionTimeout",
             LONGEST_QUESTION,
-            "Seconds that a person has to answer a question of a dialog; without an answer nothing is allowed. 0 waits for ever.",
+            "Seconds that a person has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.",
         )
         .default(Default::Number(1800))
         .example("3600")
@@ -40,13 +40,13 @@ section! {
         TRIGGERS: Key = Key::new(
             "triggers",
             ValueType::ListOf(Section::Trigger),
-            "What wakes the agent from outside: a file that is written, or a web request.",
+            "Events from outside that send the agent a message: a written file, or a web request.",
         )
         .example(r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)
         .never_dropped()
         .guard();
-        LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "How much is loaded.")
-            .default(Default::Described("see below"))
+        LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "Limits on the size of definitions.")
+            .default(Default::Described("see `continue`"))
             .example(r#"{"maxPhases": 200}"#)
             .strict();
         SCHEMA: Typed<Text> = SCHEMA_KEY;
@@ -64,31 +64,31 @@ section! {
         );
         MAX_TOTAL_BYTES: Typed<u32> = Typed::limit(
             "maxTotalBytes",
-            "Bytes of all files; one counts as often as it is named.",
+            "Bytes of all files. A file counts as often as it is named.",
             Limits::DEFAULT.max_total_bytes,
             Limits::HIGHEST.max_total_bytes,
         );
         MAX_DEPTH: Typed<u32> = Typed::limit(
             "maxDepth",
-            "Maps and lists inside each other in one file.",
+            "Nested maps and lists in one file.",
             Limits::DEFAULT.max_depth,
             Limits::HIGHEST.max_depth,
         );
         MAX_PHASES: Typed<u32> = Typed::limit(
             "maxPhases",
-            "Phase entries of one workflow.",
+            "Phases of one workflow, subworkflows counted as one.",
             Limits::DEFAULT.max_phases,
             Limits::HIGHEST.max_phases,
         );
         MAX_WORKFLOWS: Typed<u32> = Typed::limit(
             "maxWorkflows",
-            "Directories of one tier.",
+            "Workflow directories of the project, or of your own.",
             Limits::DEFAULT.max_workflows,
             Limits::HIGHEST.max_workflows,
         );
         MAX_NESTING: Typed<u32> = Typed::limit(
             "maxNesting",
-            "Subworkflows inside each other.",
+            "Nested subworkflows.",
             Limits::DEFAULT.max_nesting,
             Limits::HIGHEST.max_nesting,
         );
@@ -104,33 +104,33 @@ section! {
 section! {
     /// `continue`, where it is a map.
     auto_continue {
-        MAX: Typed<Bound> = Typed::bound("max", "Pushes in a row without an advance.")
+        MAX: Typed<Bound> = Typed::bound("max", "Reminders in a row without a phase change.")
             .default(Default::Number(8))
             .example("5")
             .strict()
             .never_empty();
-        MAX_STALE: Typed<Bound> = Typed::bound("maxStale", "Pushes in a row in which the agent called no tool.")
+        MAX_STALE: Typed<Bound> = Typed::bound("maxStale", "Reminders in a row after which the agent called no tool.")
             .default(Default::Number(3))
             .example("1")
             .strict()
             .never_empty();
-        ON_ERROR: Typed<OnStop> = Typed::one_of("onError", "What a provider error or a length stop does.")
+        ON_ERROR: Typed<OnStop> = Typed::one_of("onError", "What happens after an error of the model provider, or when the answer is cut at its maximum length.")
             .default(Default::Text("pause"))
             .example(r#""continue""#)
             .strict()
             .never_empty();
-        ON_QUESTION: Typed<OnStop> = Typed::one_of("onQuestion", "What an open question to the user does.")
+        ON_QUESTION: Typed<OnStop> = Typed::one_of("onQuestion", "What happens when the agent stops with a question to the user.")
             .default(Default::Text("pause"))
             .example(r#""continue""#)
             .strict()
             .never_empty();
-        ON_LIMIT: Typed<OnLimit> = Typed::one_of("onLimit", "What reaching a limit does.")
+        ON_LIMIT: Typed<OnLimit> = Typed::one_of("onLimit", "What happens at a limit: `park` pauses the run, `cancel` cancels it.")
             .default(Default::Text("park"))
             .example(r#""cancel""#)
             .strict()
             .never_empty();
         COUNTDOWN: Typed<u32> =
-            Typed::seconds("countdown", LONGEST_COUNTDOWN, "Seconds from the stop to the push.")
+            Typed::seconds("countdown", LONGEST_COUNTDOWN, "Seconds from the stop to the reminder.")
                 .default(Default::Number(3))
                 .example("0")
                 .strict()

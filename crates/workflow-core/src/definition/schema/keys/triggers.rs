@@ -12,23 +12,23 @@ section! {
     trigger {
         FILE: Typed<Text> = Typed::filled(
             "file",
-            "A file that is read and emptied when something stands in it: in your own settings a whole path or `~/…`, in a project's one inside the project.",
+            "A file that is read and then emptied. In your own settings it is an absolute path or `~/…`, in the settings of a project a path inside the project.",
         )
-        .default(Default::Described("one of the two"))
+        .default(Default::Described("required: one of `file`, `http`"))
         .example(r#""notes/trigger.txt""#)
         .never_dropped();
         HTTP: Key = Key::new(
             "http",
             ValueType::Map(Section::Http),
-            "A port of this machine that takes requests, on 127.0.0.1 and ::1 only.",
+            "A port that accepts requests from this machine: on 127.0.0.1 and ::1 only.",
         )
-        .default(Default::Described("one of the two"))
+        .default(Default::Described("required: one of `file`, `http`"))
         .example(r#"{"port": 3333, "tokenEnv": "WEBHOOK_TOKEN"}"#)
         .never_dropped();
         PROMPT: Typed<Text> = Typed::template(
             "prompt",
             TemplateKind::Trigger,
-            "What the agent is told. Both variables stand for what came in.",
+            "The message to the agent. `{content}` and `{body}` are the received text.",
         )
         .required()
         .example(r#""Somebody says: {content}""#);
@@ -38,21 +38,21 @@ section! {
 section! {
     /// The map under a trigger's `http`.
     http {
-        PORT: Typed<u32> = Typed::whole("port", 1, Some(65535), "The port.")
+        PORT: Typed<u32> = Typed::whole("port", 1, Some(65535), "The port number.")
             .required()
             .example("3333")
             .hint(Hint::Text("write `port: 3333`, for example"))
             .never_dropped();
         TOKEN: Typed<Text> =
-            Typed::filled("token", "What a request must show: `Authorization: Bearer <token>`.")
-                .default(Default::Described("one of the two"))
+            Typed::filled("token", "The token of a request: `Authorization: Bearer <token>`.")
+                .default(Default::Described("required: one of `token`, `tokenEnv`"))
                 .example(r#""a long random text""#)
                 .never_dropped();
         TOKEN_ENV: Typed<Text> = Typed::filled(
             "tokenEnv",
-            "The environment variable that holds the token, so that it stands in no file.",
+            "The environment variable that contains the token, so that no file does.",
         )
-        .default(Default::Described("one of the two"))
+        .default(Default::Described("required: one of `token`, `tokenEnv`"))
         .example(r#""WEBHOOK_TOKEN""#)
         .never_dropped();
     }
