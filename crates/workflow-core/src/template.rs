@@ -15,6 +15,8 @@ pub enum TemplateKind {
     NotDone,
     /// The `prompt` of a trigger.
     Trigger,
+    /// The `reason` of a rule.
+    RuleReason,
 }
 
 impl TemplateKind {
@@ -57,6 +59,7 @@ impl TemplateKind {
                 "workflowKey",
             ],
             Self::Trigger => &["content", "body"],
+            Self::RuleReason => &["path", "tool", "command"],
         }
     }
 }

@@ -452,10 +452,21 @@ section! {
                 .example(r#"{"url": "^http://"}"#)
                 .never_dropped();
         ON_REPEAT: Typed<OnRepeat> = ON_REPEAT_KEY;
-        REASON: Typed<Text> = Typed::text("reason", "Why, as the agent and people read it.")
-            .default(Default::Described("the rule in words"))
-            .example(r#""protected""#)
-            .never_dropped();
+        REASON: Typed<Text> = Typed::template(
+            "reason",
+            TemplateKind::RuleReason,
+            "Why, as the agent and people read it. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.",
+        )
+        .default(Default::Described("the rule in words"))
+        .example(r#""{path} is protected""#)
+        .never_dropped();
+        NOTIFY: Typed<bool> = Typed::flag(
+            "notify",
+            "Whether the person is notified of a call that the rule blocks.",
+        )
+        .default(Default::Described("`false`"))
+        .example("true")
+        .never_dropped();
     }
 }
 
