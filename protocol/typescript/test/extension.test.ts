@@ -462,6 +462,14 @@ for (const generation of generations) {
     assert.match(pi.done[0] as string, /^notify warning .*lost: .*exit code 7/);
   });
 
+  on("the conversation stays if only the code is wanted back", async (t) => {
+    const { pi } = await started(t, generation, { answers: { "hook/branch": { mutation: { skipConversationRestore: true } } } });
+    const entryId = pi.append({ type: "message", message: { role: "user" } } as object as { type: string });
+    const stays = { skipConversationRestore: true, cancel: true };
+    assert.deepEqual(await pi.emit("session_before_fork", { entryId, position: "before" }), stays);
+    assert.deepEqual(await pi.emit("session_before_tree", { preparation: { targetId: entryId } }), stays);
+  });
+
   on("a sidecar that hangs blocks the call at the deadline", async (t) => {
     const { pi } = await started(t, generation, { hang: ["hook/tool_call"] }, { deadlineMs: 700 });
     pi.append({ type: "custom", customType: "workflow:state", data: active });

@@ -11,8 +11,8 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
-    Action, AnswerKind, ContextMessage, Decider, DeferredAnswer, Delivery, Mutation, ToolAnswer,
-    ToolDecision,
+    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, Mutation,
+    ToolAnswer, ToolDecision,
 };
 use workflow_core::reminders::{ContinueCounters, PauseReason};
 use workflow_core::session::{Crumb, PhaseView, View};
@@ -147,9 +147,12 @@ pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
     }
 }
 
-pub(super) fn branch_result(out: Effects) -> protocol::BranchResult {
+pub(super) fn branch_result(answer: BranchAnswer, out: Effects) -> protocol::BranchResult {
+    let keeps = answer.keeps_conversation;
     protocol::BranchResult {
-        mutation: None,
+        mutation: keeps.then_some(protocol::BranchMutation {
+            skip_conversation_restore: true,
+        }),
         diagnostics: diagnostics(&out.diagnostics),
         actions: actions(out.actions),
     }
@@ -174,7 +177,7 @@ pub(super) fn before_agent_start_result(
 pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
     match answer {
         DeferredAnswer::ToolCall(decision) => decision,
-        DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
+        DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch(_) => {
             ToolDecision::Block {
                 reason: INTERNAL_ERROR.to_owned(),
                 by: Decider::Nobody,
@@ -183,11 +186,21 @@ pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
     }
 }
 
+/// The answer to a conversation that goes back. An answer of another kind lets it go.
+pub(super) fn branch_answer(answer: DeferredAnswer) -> BranchAnswer {
+    match answer {
+        DeferredAnswer::Branch(answer) => answer,
+        DeferredAnswer::ToolCall(_) | DeferredAnswer::Step(_) | DeferredAnswer::Command => {
+            BranchAnswer::default()
+        }
+    }
+}
+
 /// The answer of `workflow_step` that came later. An answer of another kind is an error.
 pub(super) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
     match answer {
         DeferredAnswer::Step(answer) => answer,
-        DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
+        DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch(_) => {
             ToolAnswer {
                 text: INTERNAL_ERROR.to_owned(),
                 details: serde_json::Value::Object(serde_json::Map::new()),
@@ -445,7 +458,8 @@ mod tests {
 
     #[test]
     fn an_answer_of_another_kind_never_allows_a_call() {
-        for answer in [DeferredAnswer::Command, DeferredAnswer::Branch] {
+        let branch = DeferredAnswer::Branch(BranchAnswer::default());
+        for answer in [DeferredAnswer::Command, branch] {
             let decision = tool_decision(answer);
             let by_nobody = matches!(
                 decision,

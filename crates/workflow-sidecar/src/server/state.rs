@@ -397,7 +397,10 @@ impl Server {
         out.actions = reply.actions;
         let response = match kind {
             PendingKind::Command => success(id, self.command_result(session, out)),
-            PendingKind::Branch => success(id, convert::branch_result(out)),
+            PendingKind::Branch => {
+                let answer = convert::branch_answer(reply.answer);
+                success(id, convert::branch_result(answer, out))
+            }
             PendingKind::ToolCall => {
                 let decision = convert::tool_decision(reply.answer);
                 success(id, convert::tool_call_result(decision, out))

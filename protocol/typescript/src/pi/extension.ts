@@ -28,6 +28,8 @@ export interface ShimOptions {
   command?: string | (() => string);
   args?: readonly string[];
   deadlineMs?: number;
+  /** Offers `host/exec`, so that commands of gates run where pi's `exec` runs them. The sidecar itself has stricter limits. */
+  exec?: boolean;
   retryMs?: readonly number[];
 }
 
@@ -202,7 +204,9 @@ class Shim {
     const branch = newestOf(upFrom(ctx.sessionManager, leaf), this.#manifest.entryTypes);
     const signal = event.signal instanceof AbortSignal ? event.signal : ctx.signal;
     try {
-      return toHandlerResult(await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true }), event);
+      const { mutation } = await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true });
+      // pi declares `skipConversationRestore` and ignores it: the conversation stays only if the event is cancelled.
+      return mutation?.skipConversationRestore ? { ...mutation, cancel: true } : undefined;
     } catch {
       return undefined;
     }
@@ -410,7 +414,7 @@ class Shim {
       protocolVersion: 1,
       host: { name: "pi, by the extension of workflow-sidecar", version: this.#options.version },
       cwd: ctx?.cwd ?? process.cwd(),
-      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settleDetector.isSupported, exec: true },
+      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settleDetector.isSupported, exec: this.#options.exec ?? false },
     };
   }
 
