@@ -18,6 +18,8 @@ use workflow_core::reminders::{ContinueCounters, PauseReason};
 use workflow_core::session::{Crumb, PhaseView, View};
 use workflow_protocol as protocol;
 
+use crate::platform::gates::{HostAnswer, HostCommand, HostOutput};
+
 /// Our status line.
 const STATUS_KEY: &str = "workflow";
 /// The answer if the engine's answer does not fit the request.
@@ -108,6 +110,41 @@ pub(super) fn confirm(session: &str, title: String, message: String) -> protocol
         title,
         message,
     }
+}
+
+/// A command of a gate for the host.
+pub(super) fn exec(session: &str, command: HostCommand) -> protocol::ExecParams {
+    protocol::ExecParams {
+        session_id: session.to_owned(),
+        command: command.program,
+        args: command.arguments,
+        cwd: Some(command.cwd),
+        timeout_ms: Some(command.timeout_ms),
+        env: command.env.into_iter().collect(),
+        max_output: Some(command.max_output),
+    }
+}
+
+/// The host's answer about a command. One that cannot be read is none.
+pub(super) fn exec_answer(result: Option<&RawValue>) -> HostAnswer {
+    let read = result.and_then(|result| serde_json::from_str(result.get()).ok());
+    let Some(protocol::ExecResult {
+        stdout,
+        stderr,
+        code,
+        killed,
+        truncated,
+    }) = read
+    else {
+        return HostAnswer::Failed;
+    };
+    HostAnswer::Ended(HostOutput {
+        stdout,
+        stderr,
+        code,
+        is_killed: killed,
+        is_truncated: truncated,
+    })
 }
 
 /// A question with a few answers. Hosts show its title only, so the title contains all of it.
