@@ -14,6 +14,7 @@ import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
 import { isObject, SidecarError } from "./error.ts";
 import { type HookEvent, toHandlerResult, select } from "./events.ts";
+import { bounded, inDirectory, withEnv } from "./exec.ts";
 import { GuardStatus } from "./guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, withheldText, withOffline } from "./offline.ts";
 import { manifest } from "./pi/manifest.ts";
@@ -302,7 +303,7 @@ class Hook {
         "ui/confirm": ({ title, message }) => ctx().ui.confirm(title, message),
         "ui/select": ({ title, options }) => ctx().ui.select(title, options),
         "ui/input": ({ title, placeholder }) => ctx().ui.input(title, placeholder),
-        "host/exec": ({ command, args }) => ctx().exec(command, args),
+        "host/exec": async (params) => bounded(await ctx().exec(...inDirectory(withEnv(params), params.cwd)), params),
       },
       onStderr: () => {},
     });

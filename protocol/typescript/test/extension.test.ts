@@ -440,6 +440,16 @@ for (const generation of generations) {
     assert.deepEqual(methods(at).slice(-3), ["tool/execute", "tool/cancel", "hook/turn_end"]);
   });
 
+  on("a command of the sidecar runs in its directory with its variables", async (t) => {
+    const params = { command: "make", args: ["test"], cwd: "/far", env: { CI: "1" }, maxOutput: 2 };
+    const { pi, at } = await started(t, generation, { before: { "hook/turn_end": [{ id: "s1", method: "host/exec", params }] } }, { exec: true });
+    await pi.emit("turn_end");
+    await pi.emit("turn_end");
+    assert.equal(last(at, "initialize").capabilities.exec, true);
+    assert.ok(pi.done.includes("exec env CI=1 make test in /far"));
+    assert.deepEqual(at.calls().find(({ id }) => id === "s1")?.result, { stdout: "ut", stderr: "", code: 0, truncated: true });
+  });
+
   on("a dialog ends with the run in which it was opened", async (t) => {
     const question = { id: "s1", method: "ui/select", params: { title: "Plan OK?", options: ["approve", "revise"] } };
     const { pi, at } = await started(t, generation, { raw: { "tool/execute": `${JSON.stringify(question)}\n` } });
@@ -541,7 +551,7 @@ for (const generation of generations) {
     const errors = t.mock.method(console, "error", () => {});
     await pi.emit("session_start", { reason: "startup" });
     assert.deepEqual(errors.mock.calls.map((call) => call.arguments), [["Careful"]]);
-    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: true });
+    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: false });
   });
 
   on("in print mode a display-only message is stored at the end, so that the agent's answer stays the last message", async (t) => {

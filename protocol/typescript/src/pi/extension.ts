@@ -11,6 +11,7 @@ import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
 import { type HookEvent, toHandlerResult, select } from "../events.ts";
+import { bounded, withEnv } from "../exec.ts";
 import { GuardStatus } from "../guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Completion, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
@@ -445,11 +446,12 @@ class Shim {
       "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, message, { signal }))(signal),
       "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(title, options, { signal })) ?? null)(signal),
       "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(title, placeholder, { signal })) ?? null)(signal),
-      "host/exec": ({ command, args, cwd, timeoutMs }, signal) =>
+      "host/exec": (params, signal) =>
         asking(async (ctx, signal) => {
+          const { cwd, timeoutMs } = params;
           const options = { cwd: cwd ?? ctx.cwd, signal, ...(timeoutMs !== undefined && { timeout: timeoutMs }) };
-          const { stdout, stderr, code } = await this.#pi.exec(command, args, options);
-          return { stdout, stderr, code };
+          const { stdout, stderr, code, killed } = await this.#pi.exec(...withEnv(params), options);
+          return bounded({ stdout, stderr, code, ...(killed && { killed }) }, params);
         })(signal),
     };
   }
