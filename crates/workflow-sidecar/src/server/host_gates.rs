@@ -44,8 +44,8 @@ struct OpenCommand {
 /// What a gate needs next.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// These checks, by the platform.
-    Platform(GateRun),
+    /// These checks, by the platform; the text says so to people.
+    Platform(GateRun, String),
     /// This command, by the host; the text says so to people.
     Host(HostCommand, String),
     /// Nothing: it has ended with these reports.
@@ -77,9 +77,12 @@ impl HostGates {
         let rest = gate.run.gates.get(at..).unwrap_or_default();
         let by_platform = rest.iter().take_while(|gate| as_command(gate).is_none());
         let by_platform: Vec<Gate> = by_platform.cloned().collect();
+        let (number, of) = (at + 1, gate.run.gates.len());
         if !gate.has_begun || !(has_stopped || by_platform.is_empty()) {
             let is_first = !std::mem::replace(&mut gate.has_begun, true);
-            return Some(Next::Platform(GateRun {
+            let what = by_platform.first().map(|gate| check_name(&gate.check));
+            let text = format!("Checking {number} of {of}: {}", what.unwrap_or_default());
+            let part = GateRun {
                 id: gate.run.id,
                 gates: by_platform,
                 baseline: gate.run.baseline.clone(),
@@ -88,7 +91,8 @@ impl HostGates {
                 } else {
                     Vec::new()
                 },
-            }));
+            };
+            return Some(Next::Platform(part, text));
         }
         let command = rest.first().filter(|_| !has_stopped);
         let Some((check, expected)) = command.and_then(|gate| Some((gate, as_command(gate)?)))
@@ -102,7 +106,7 @@ impl HostGates {
             gate.reports.push(report);
             return self.next(session, cwd);
         };
-        let (number, of, what) = (at + 1, gate.run.gates.len(), check_name(&check.check));
+        let what = check_name(&check.check);
         let text = format!("Checking {number} of {of} at the host: {what}");
         Some(Next::Host(command, text))
     }

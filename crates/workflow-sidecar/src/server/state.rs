@@ -259,6 +259,12 @@ impl Server {
             {
                 self.continue_host_gate(&session)
             }
+            // The platform counts only the checks that it was given.
+            PlatformEvent::GateProgress { gate, .. }
+                if self.host_gates.running(&session) == Some(gate) =>
+            {
+                return None;
+            }
             event => Some(event),
         };
         let (outcome, out) = self.handle(&session, |session, out| {
@@ -320,7 +326,7 @@ impl Server {
                 Next::Finished(gate, reports) => {
                     return Some(PlatformEvent::GateFinished { gate, reports });
                 }
-                Next::Platform(part) => {
+                Next::Platform(part, text) => {
                     let gate = part.id;
                     match self.perform_on_platform(id, Effect::RunGate(part)) {
                         Some(PlatformEvent::GateFinished { reports, .. }) => {
@@ -330,7 +336,7 @@ impl Server {
                             self.host_gates.cancel(id, None);
                             return Some(refused);
                         }
-                        None => return None,
+                        None => return Some(PlatformEvent::GateProgress { gate, text }),
                     }
                 }
                 Next::Host(command, text) => {
