@@ -141,7 +141,7 @@ impl Fields<'_> {
         });
         Path::new(segments.collect::<Result<_, _>>()?).ok_or(Damage::Field {
             field: "currentPath",
-            expected: "longer than nothing",
+            expected: "a list of at least one segment",
         })
     }
 }
