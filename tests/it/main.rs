@@ -20,6 +20,7 @@ mod gates;
 #[cfg(unix)]
 mod hidden_characters;
 mod host;
+mod host_commands;
 mod hostile_definitions;
 #[cfg(unix)]
 mod in_force;

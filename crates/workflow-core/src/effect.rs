@@ -466,5 +466,12 @@ pub enum DeferredAnswer {
     /// To a command.
     Command,
     /// To a conversation that goes back.
-    Branch,
+    Branch(BranchAnswer),
+}
+
+/// The answer to a conversation that is about to go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BranchAnswer {
+    /// True if it stays as it is, because the person wants only the code back.
+    pub keeps_conversation: bool,
 }

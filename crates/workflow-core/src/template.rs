@@ -15,6 +15,8 @@ pub enum TemplateKind {
     NotDone,
     /// The `prompt` of a trigger.
     Trigger,
+    /// The `reason` of a rule.
+    RuleReason,
     /// `ask` of `approve`.
     Ask,
 }
@@ -122,6 +124,7 @@ impl TemplateKind {
             ],
             Self::Trigger => &["content", "body"],
             Self::Ask => &[],
+            Self::RuleReason => &["path", "tool", "command"],
         }
     }
 }

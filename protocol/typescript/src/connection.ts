@@ -13,7 +13,7 @@ import type { HostMethods, Methods } from "./types.ts";
 
 /** The host's handlers for requests of the sidecar. */
 export type HostHandlers = {
-  [M in Exclude<keyof HostMethods, "host/apply">]?: (
+  [M in Exclude<keyof HostMethods, "host/apply" | "host/cancel">]?: (
     params: HostMethods[M]["params"],
     /** Fires when the answer is no longer awaited. */
     signal: AbortSignal,
@@ -70,6 +70,8 @@ export class Connection {
   #ids = 0;
   /** The open questions of the sidecar, each with the id of the last call before it. */
   readonly #questions = new Set<{ after: number }>();
+  /** What ends the command of each open `host/exec`, by its id. */
+  readonly #commands = new Map<unknown, AbortController>();
   #noiseCount = MAX_NOISE;
   #end: SidecarError | undefined;
   #mayBeRestoring = false;
@@ -241,6 +243,7 @@ export class Connection {
   #notification(method: string, params: unknown): void {
     if (method === "host/apply") this.#options.onApply?.(params as HostMethods["host/apply"]["params"]);
     else if (method === "$/log") void this.#options.handlers["$/log"]?.(params as HostMethods["$/log"]["params"], this.#endSignal.signal);
+    else if (method === "host/cancel") this.#commands.get((params as HostMethods["host/cancel"]["params"]).id)?.abort();
     else this.#noise(`an unknown notification: ${method}`);
   }
 
@@ -254,12 +257,16 @@ export class Connection {
     }
     const question = { after: this.#ids };
     this.#questions.add(question);
+    const cancelled = new AbortController();
+    if (method === "host/exec") this.#commands.set(id, cancelled);
     try {
-      this.#write({ id, result: (await handler(params, this.#endSignal.signal)) ?? null });
+      const signal = AbortSignal.any([this.#endSignal.signal, cancelled.signal]);
+      this.#write({ id, result: (await handler(params, signal)) ?? null });
     } catch (error) {
       this.#write({ id, error: { code: -32603, message: error instanceof Error ? error.message : String(error) } });
     } finally {
       this.#questions.delete(question);
+      this.#commands.delete(id);
       for (const [id, pending] of this.#pending) if (id <= question.after) pending.answeredAt = Date.now();
     }
   }

@@ -453,8 +453,17 @@ export type ExecParams = {
   args: Array<string>;
   /** The directory to run it in, if not the session's. */
   cwd?: string;
-  /** The timeout in milliseconds. */
+  /** The timeout in milliseconds: then it is ended with all that it started, and the answer says `killed`. */
   timeoutMs?: number;
+  /** Variables that are added to its environment. */
+  env?: {
+    [key in string]: string
+  };
+  /**
+   * Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by
+   * `truncated`.
+   */
+  maxOutput?: number;
 };
 
 /** The result of a command. */
@@ -465,6 +474,10 @@ export type ExecResult = {
   stderr: string;
   /** Its exit code; 0 is success. */
   code: number;
+  /** True if it was ended, by its timeout or by a signal. */
+  killed?: boolean;
+  /** True if output is left out. */
+  truncated?: boolean;
 };
 
 /** Sequential or parallel execution of the tool calls of one message. */
@@ -500,6 +513,12 @@ export type HostApplyParams = {
   sessionId: string;
   /** The actions to perform, in this order. */
   actions: Array<Action>;
+};
+
+/** A request that the host need not answer any more. */
+export type HostCancelParams = {
+  /** The id of the request. */
+  id: string;
 };
 
 /** The name and version of the host. */

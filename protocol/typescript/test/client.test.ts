@@ -173,6 +173,21 @@ test("an open dialog stops no deadline of later calls", async (t) => {
   await assert.rejects(client.request("hook/turn_end", { event: {} }, { deadlineMs: 300 }), kindOf("late"));
 });
 
+test("a command that is called off is ended by its signal", async (t) => {
+  const exec = { id: "s1", method: "host/exec", params: { command: "make", args: [] } };
+  const cancel = (id: string) => ({ method: "host/cancel", params: { id } });
+  const at = fixture(t, { before: { "hook/turn_end": [exec, cancel("s7"), cancel("s1")] } });
+  const client = clientOf(t, at, {
+    handlers: {
+      "host/exec": (_, signal) =>
+        new Promise((resolve) => signal.addEventListener("abort", () => resolve({ stdout: "", stderr: "", code: 143, killed: true }))),
+    },
+  });
+  await client.request("hook/turn_end", {});
+  await client.close();
+  assert.deepEqual(at.calls().find((call) => call.id === "s1")?.result, { stdout: "", stderr: "", code: 143, killed: true });
+});
+
 test("questions are answered, refused, and failed by the handlers", async (t) => {
   const ask = (id: string, method: string) => ({ id, method, params: { title: "", options: [] } });
   const at = fixture(t, { before: { "hook/turn_end": [ask("s1", "ui/select"), ask("s2", "ui/input"), ask("s3", "host/exec")] } });

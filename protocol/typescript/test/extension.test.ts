@@ -440,6 +440,16 @@ for (const generation of generations) {
     assert.deepEqual(methods(at).slice(-3), ["tool/execute", "tool/cancel", "hook/turn_end"]);
   });
 
+  on("a command of the sidecar runs in its directory with its variables", async (t) => {
+    const params = { command: "make", args: ["test"], cwd: "/far", env: { CI: "1" }, maxOutput: 2 };
+    const { pi, at } = await started(t, generation, { before: { "hook/turn_end": [{ id: "s1", method: "host/exec", params }] } }, { exec: true });
+    await pi.emit("turn_end");
+    await pi.emit("turn_end");
+    assert.equal(last(at, "initialize").capabilities.exec, true);
+    assert.ok(pi.done.includes("exec env CI=1 make test in /far"));
+    assert.deepEqual(at.calls().find(({ id }) => id === "s1")?.result, { stdout: "ut", stderr: "", code: 0, truncated: true });
+  });
+
   on("a dialog ends with the run in which it was opened", async (t) => {
     const question = { id: "s1", method: "ui/select", params: { title: "Plan OK?", options: ["approve", "revise"] } };
     const { pi, at } = await started(t, generation, { raw: { "tool/execute": `${JSON.stringify(question)}\n` } });
@@ -460,6 +470,14 @@ for (const generation of generations) {
     assert.deepEqual(methods(at).slice(-3), ["initialize", "hook/session_start", "hook/tool_call"]);
     assert.deepEqual(last(at, "hook/session_start").context.branch[0].data, active);
     assert.match(pi.done[0] as string, /^notify warning .*lost: .*exit code 7/);
+  });
+
+  on("the conversation stays if only the code is wanted back", async (t) => {
+    const { pi } = await started(t, generation, { answers: { "hook/branch": { mutation: { skipConversationRestore: true } } } });
+    const entryId = pi.append({ type: "message", message: { role: "user" } } as object as { type: string });
+    const stays = { skipConversationRestore: true, cancel: true };
+    assert.deepEqual(await pi.emit("session_before_fork", { entryId, position: "before" }), stays);
+    assert.deepEqual(await pi.emit("session_before_tree", { preparation: { targetId: entryId } }), stays);
   });
 
   on("a sidecar that hangs blocks the call at the deadline", async (t) => {
@@ -533,7 +551,7 @@ for (const generation of generations) {
     const errors = t.mock.method(console, "error", () => {});
     await pi.emit("session_start", { reason: "startup" });
     assert.deepEqual(errors.mock.calls.map((call) => call.arguments), [["Careful"]]);
-    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: true });
+    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: false });
   });
 
   on("in print mode a display-only message is stored at the end, so that the agent's answer stays the last message", async (t) => {

@@ -304,11 +304,12 @@ fn opened(before: &ToolAccess, after: Option<&ToolAccess>) -> Option<String> {
     }
 }
 
-/// The meaning of a rule, without its location and its reason.
+/// The meaning of a rule, without its location and what it says.
 fn meaning(rule: &impl Serialize) -> Map<String, Value> {
     let mut fields = fields(rule);
     fields.remove("source");
     fields.remove("reason");
+    fields.remove("notify");
     fields
 }
 

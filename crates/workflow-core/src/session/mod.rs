@@ -47,8 +47,8 @@ use self::triggers::{Accepted, TriggerQueue};
 use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
-    ToolDecision, TriggerOutcome, message_type,
+    Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply,
+    ToolAnswer, ToolDecision, TriggerOutcome, message_type,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
@@ -393,6 +393,7 @@ impl Session {
 
     /// Handles the start of the agent.
     pub fn handle_agent_start(&mut self, out: &mut Effects) {
+        self.checkpoints.end_prompt();
         self.on_activity(Activity::Starts, out);
         self.spend(|_| {}, out);
     }
@@ -435,6 +436,7 @@ impl Session {
         out: &mut Effects,
     ) -> Mutation {
         self.on_activity(Activity::Stops, out);
+        self.checkpoints.end_prompt();
         self.forget_first_cancel();
         // A person's command goes on without the agent.
         if !self.controls.is_leaving() {
@@ -555,7 +557,7 @@ impl Session {
         turn: Option<u64>,
         entries: Option<&[Entry<'_>]>,
         out: &mut Effects,
-    ) -> Reply<()> {
+    ) -> Reply<BranchAnswer> {
         self.checkpoints.on_branch(
             request,
             turn,

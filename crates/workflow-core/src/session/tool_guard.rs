@@ -13,8 +13,8 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, Override, Rules, reason};
-use crate::types::{QuestionId, RequestId};
+use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, reason};
+use crate::types::{QuestionId, RequestId, Severity};
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
@@ -136,6 +136,8 @@ impl CallGuard {
         let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
         let on_repeat = strictest([of_rule, of_levels].into_iter());
         let hash = hash_of(call, &reason);
+        let notice = denial.rule.filter(|rule| rule.notify);
+        let notice = notice.map(|rule| block_notice(&denial, rule, call.tool()));
         let times = self.times_denied(hash).saturating_add(1);
         let question = if needs_consent {
             consent(&levels, times, questions)
@@ -160,7 +162,13 @@ impl CallGuard {
                 self.pending.insert(id, pending);
                 Reply::Later
             }
-            Err(addition) => block(format!("{reason}{addition}")),
+            Err(addition) => {
+                // The first of the same calls is enough.
+                if let Some(notice) = notice.filter(|_| times == 1) {
+                    out.notify(Severity::Warning, notice);
+                }
+                block(format!("{reason}{addition}"))
+            }
         }
     }
 

@@ -110,6 +110,7 @@ fn rule(action: RuleAction, tool: &str) -> Rule {
         input: Vec::new(),
         on_repeat: None,
         reason: None,
+        notify: false,
         source: String::new(),
     }
 }

@@ -175,7 +175,7 @@ fn navigation_to_a_checkpoint_asks_and_only_yes_restores() {
             [
                 "later #77".to_owned(),
                 format!(
-                    "ask Restore code state?: \n= #{} [\"Yes, restore code to that point\", \"No, keep current code\"], shows -",
+                    "ask Restore code state?: \n= #{} [\"Yes, restore code to that point\", \"No, keep current code\", \"Yes, restore only the code and keep the conversation\"], shows -",
                     number + 1
                 )
             ]
@@ -201,6 +201,49 @@ fn navigation_to_a_checkpoint_asks_and_only_yes_restores() {
     assert_eq!(lines[0], "settled none #77");
     assert!(lines[1].starts_with("notify Info Code restored to checkpoint"));
     assert!(lines[1].contains("git stash list"));
+}
+
+#[test]
+fn the_conversation_stays_if_only_the_code_is_wanted_back() {
+    let only_code = "Yes, restore only the code and keep the conversation";
+    let going_back = || {
+        let mut world = keeping();
+        keep(&mut world, 0, Some("zero"));
+        back(&mut world, Some(0), None);
+        assert!(is_restoring(&world.choose(Some(only_code))));
+        world
+    };
+    let mut world = going_back();
+    let failed = RestoreOutcome {
+        problem: Some("it conflicts in a.txt".to_owned()),
+        ..RestoreOutcome::default()
+    };
+    assert_eq!(come_back(&mut world, failed)[0], "settled keep #77");
+    let mut slow = going_back();
+    assert_eq!(slow.wait(3_000)[0], "settled keep #77");
+}
+
+#[test]
+fn the_turns_of_a_prompt_end_with_it() {
+    let ends: [fn() -> Event<'static>; 2] =
+        [|| Event::AgentEnd { last: None }, || Event::AgentStart];
+    for end in ends {
+        let mut world = keeping();
+        keep(&mut world, 0, Some("of the first prompt"));
+        keep(&mut world, 1, Some("of its second turn"));
+        world.step(end());
+        assert!(back(&mut world, Some(0), None).is_empty());
+        keep(&mut world, 0, Some("of the second prompt"));
+        assert!(back(&mut world, Some(1), None).is_empty());
+        back(&mut world, Some(0), None);
+        let lines = world.choose(Some(YES));
+        assert!(line(&lines, "restore").contains("of the second prompt"));
+        // Entries say where a checkpoint belongs, whatever the turn is called.
+        come_back(&mut world, RestoreOutcome::default());
+        back(&mut world, None, Some(1));
+        let lines = world.choose(Some(YES));
+        assert!(line(&lines, "restore").contains("of its second turn"));
+    }
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl RequestKind {
             DeferredAnswer::ToolCall(_) => Self::ToolCall,
             DeferredAnswer::Step(_) => Self::Step,
             DeferredAnswer::Command => Self::Command,
-            DeferredAnswer::Branch => Self::Branch,
+            DeferredAnswer::Branch(_) => Self::Branch,
         }
     }
 }
@@ -198,10 +198,10 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
     Replied::Now(None)
 }
 
-fn later(reply: &Reply<()>, request: RequestId, kind: RequestKind) -> Replied {
+fn later<T>(reply: &Reply<T>, request: RequestId, kind: RequestKind) -> Replied {
     match reply {
         Reply::Later => Replied::Later(request, kind),
-        Reply::Now(()) => Replied::Now(None),
+        Reply::Now(_) => Replied::Now(None),
     }
 }
 
@@ -211,7 +211,8 @@ pub(crate) fn render_deferred(request: RequestId, answer: &DeferredAnswer) -> St
     let line = match answer {
         DeferredAnswer::ToolCall(decision) => render_decision(&id, decision),
         DeferredAnswer::Step(answer) => render_answer(&id, answer),
-        DeferredAnswer::Command | DeferredAnswer::Branch => format!("none {id}"),
+        DeferredAnswer::Branch(answer) if answer.keeps_conversation => format!("keep {id}"),
+        DeferredAnswer::Command | DeferredAnswer::Branch(_) => format!("none {id}"),
     };
     format!("settled {}", line.trim_end())
 }

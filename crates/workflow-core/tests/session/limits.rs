@@ -21,6 +21,7 @@ fn world_that_asks() -> World {
         input: Vec::new(),
         on_repeat: None,
         reason: None,
+        notify: false,
         source: String::new(),
     };
     world.settings.user = Guards {

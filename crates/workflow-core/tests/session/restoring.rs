@@ -90,6 +90,8 @@ fn an_entry_that_names_no_workflow_is_passed_over() {
         json!(null),
         json!("x"),
         json!({ "workflowKey": null }),
+        state(&json!({ "workflowKey": "" })),
+        state(&json!({ "workflowKey": false })),
         json!([1]),
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);

@@ -11,6 +11,7 @@ import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
 import { type HookEvent, toHandlerResult, select } from "../events.ts";
+import { bounded, withEnv } from "../exec.ts";
 import { GuardStatus } from "../guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Completion, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
@@ -28,6 +29,8 @@ export interface ShimOptions {
   command?: string | (() => string);
   args?: readonly string[];
   deadlineMs?: number;
+  /** Offers `host/exec`, so that commands of gates run where pi's `exec` runs them. The sidecar itself has stricter limits. */
+  exec?: boolean;
   retryMs?: readonly number[];
 }
 
@@ -202,7 +205,9 @@ class Shim {
     const branch = newestOf(upFrom(ctx.sessionManager, leaf), this.#manifest.entryTypes);
     const signal = event.signal instanceof AbortSignal ? event.signal : ctx.signal;
     try {
-      return toHandlerResult(await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true }), event);
+      const { mutation } = await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true });
+      // pi declares `skipConversationRestore` and ignores it: the conversation stays only if the event is cancelled.
+      return mutation?.skipConversationRestore ? { ...mutation, cancel: true } : undefined;
     } catch {
       return undefined;
     }
@@ -410,7 +415,7 @@ class Shim {
       protocolVersion: 1,
       host: { name: "pi, by the extension of workflow-sidecar", version: this.#options.version },
       cwd: ctx?.cwd ?? process.cwd(),
-      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settleDetector.isSupported, exec: true },
+      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settleDetector.isSupported, exec: this.#options.exec ?? false },
     };
   }
 
@@ -441,11 +446,12 @@ class Shim {
       "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, message, { signal }))(signal),
       "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(title, options, { signal })) ?? null)(signal),
       "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(title, placeholder, { signal })) ?? null)(signal),
-      "host/exec": ({ command, args, cwd, timeoutMs }, signal) =>
+      "host/exec": (params, signal) =>
         asking(async (ctx, signal) => {
+          const { cwd, timeoutMs } = params;
           const options = { cwd: cwd ?? ctx.cwd, signal, ...(timeoutMs !== undefined && { timeout: timeoutMs }) };
-          const { stdout, stderr, code } = await this.#pi.exec(command, args, options);
-          return { stdout, stderr, code };
+          const { stdout, stderr, code, killed } = await this.#pi.exec(...withEnv(params), options);
+          return bounded({ stdout, stderr, code, ...(killed && { killed }) }, params);
         })(signal),
     };
   }

@@ -19,6 +19,7 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         input: Vec::new(),
         on_repeat: None,
         reason: Some(reason),
+        notify: false,
         source: source.to_owned(),
     };
     let correct = format!("{why}, and the user must agree to how it is corrected");

@@ -104,7 +104,11 @@ impl KeyLocations {
                         places.insert((key.clone(), Some(name)), source.location(inner.key_span));
                     }
                 }
-                Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => {}
+                Kind::Bool(_)
+                | Kind::Number(_)
+                | Kind::Text(_)
+                | Kind::List(_)
+                | Kind::Tagged(_) => {}
             }
             places.insert((key, None), source.location(entry.key_span));
         }
@@ -228,7 +232,9 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
             };
             phase_file_keys(directory, &path).unwrap_or_default()
         }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyLocations::default(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) | Kind::Tagged(_) => {
+            KeyLocations::default()
+        }
     };
     EntryOrigin {
         entry: item.span.map(|span| source.location(Some(span))),
@@ -250,6 +256,11 @@ fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocation
 fn map_of(node: Node<'_>) -> Option<Map<'_>> {
     match node.kind {
         Kind::Map(map) => Some(map),
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => None,
+        Kind::Null
+        | Kind::Bool(_)
+        | Kind::Number(_)
+        | Kind::Text(_)
+        | Kind::List(_)
+        | Kind::Tagged(_) => None,
     }
 }

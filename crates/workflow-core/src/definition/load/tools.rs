@@ -253,6 +253,7 @@ pub(super) fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span
     let input = keys.field(&rule::INPUT);
     let on_repeat = keys.get(&rule::ON_REPEAT);
     let reason = keys.get(&rule::REASON);
+    let notify = read_notify(&mut keys, forbids);
     // A condition that is misspelt is one that is missing.
     let mut is_sound = keys.all_known
         && !path.is_unreadable()
@@ -276,9 +277,26 @@ pub(super) fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span
         unknown,
         input: input.unwrap_or_default(),
         reason: reason.map(|text| text.value),
+        notify,
         on_repeat,
         source: keys.reader.file_and_line(keys.start),
     })
+}
+
+/// Reads `notify` of a rule.
+fn read_notify(keys: &mut MapReader<'_, '_, '_>, forbids: bool) -> bool {
+    let Field::Value {
+        key_span, value, ..
+    } = keys.field(&rule::NOTIFY)
+    else {
+        return false;
+    };
+    if value && !forbids {
+        let message = "`notify` has no effect in a rule that allows";
+        let finding = Finding::warning(Code::IdleRule, key_span, message);
+        keys.report(finding.help("remove it: only a blocked call is reported"));
+    }
+    value
 }
 
 /// Reads `unknown` of a rule. One that cannot be read blocks.

@@ -90,6 +90,9 @@ pub struct Rule {
     /// Why, as the agent and people read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True if the person is notified of a call that it blocks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub notify: bool,
     /// The reaction to a call that it denies again and again, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_repeat: Option<OnRepeat>,
@@ -111,6 +114,7 @@ impl Rule {
             unknown: None,
             input: Vec::new(),
             reason: None,
+            notify: false,
             on_repeat: None,
             source: String::new(),
         }

@@ -417,6 +417,7 @@ fn not_text(key: &Key, kind: &Kind<'_>, span: Option<Span>) -> Finding {
 fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
     match kind {
         Kind::Number(_) | Kind::Bool(_) => finding.help("put it in quotes"),
+        Kind::Tagged(_) => finding.help("remove the tag, and put the text in quotes"),
         Kind::Null | Kind::Text(_) | Kind::List(_) | Kind::Map(_) => finding,
     }
 }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::call::Call;
-use super::decision::{Denial, Override};
+use super::decision::{Denial, Override, Subject};
 use crate::definition::{Rule, RuleAction};
 use workflow_shell::{SimpleCommand, Word};
 
@@ -95,6 +95,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         rule: Some(rule),
         allowed: "".into(),
         seen: String::new(),
+        subject: Subject::default(),
     })
 }
 

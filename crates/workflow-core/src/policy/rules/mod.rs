@@ -32,13 +32,13 @@ use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;
-pub use decision::{Decision, Denial, Override};
+pub use decision::{Decision, Denial, Override, Subject};
 use known::Known;
 pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;
-pub(crate) use reason::{describe_rule, reason};
+pub(crate) use reason::{block_notice, describe_rule, reason};
 
 /// The rules of one level.
 #[derive(Debug, Clone)]
@@ -218,7 +218,8 @@ impl Level {
             };
             let denial = || {
                 let (allowed, seen) = (self.allowed(call), found.seen(call));
-                self.denial(Some(&found.rule), allowed.into(), seen)
+                let subject = found.subject(call);
+                self.denial(Some(&found.rule), allowed.into(), seen, subject)
             };
             return match action {
                 RuleAction::Allow => Decision::Allow,
@@ -229,7 +230,12 @@ impl Level {
         if let Some(read_only) = &self.read_only {
             let denial = || {
                 let (allowed, seen) = (read_only.allowed(call), read_only.seen(call));
-                self.denial(Some(&read_only.rule), allowed.into(), seen)
+                self.denial(
+                    Some(&read_only.rule),
+                    allowed.into(),
+                    seen,
+                    Subject::default(),
+                )
             };
             match (read_only.forbids(call), self.on_unknown(None)) {
                 (Known::No, _) | (Known::Unknown, UnknownAction::Allow) => {}
@@ -240,7 +246,12 @@ impl Level {
             }
         }
         match self.list.blocks(call.tool) {
-            Some(allowed) => Decision::Block(self.denial(None, allowed.into(), String::new())),
+            Some(allowed) => Decision::Block(self.denial(
+                None,
+                allowed.into(),
+                String::new(),
+                Subject::default(),
+            )),
             None => Decision::Allow,
         }
     }
@@ -250,6 +261,7 @@ impl Level {
         rule: Option<&'r Rule>,
         allowed: Cow<'r, str>,
         seen: String,
+        subject: Subject,
     ) -> Denial<'r> {
         Denial {
             level: &self.name,
@@ -258,6 +270,7 @@ impl Level {
             rule,
             allowed,
             seen,
+            subject,
         }
     }
 

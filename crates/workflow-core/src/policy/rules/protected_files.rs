@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::arguments::{ToolEffect, tool_effect};
 use super::call::Call;
-use super::decision::{Denial, Override};
+use super::decision::{Denial, Override, Subject};
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::paths::{PathForm, Paths};
@@ -46,6 +46,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         rule: Some(&RULE),
         allowed: "".into(),
         seen: format!("It would write `{}`.", shown(&path)),
+        subject: Subject::default(),
     })
 }
 

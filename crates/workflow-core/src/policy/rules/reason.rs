@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use super::decision::Denial;
+use super::decision::{Denial, Subject};
 use crate::definition::Rule;
+use crate::diagnostic::shown;
+use crate::template;
 
 /// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
@@ -12,6 +14,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
         rule,
         allowed,
         seen,
+        subject,
         ..
     } = denial;
     let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {level}");
@@ -21,8 +24,7 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
             if !rule.source.is_empty() {
                 write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
             }
-            let why = rule.reason.clone().unwrap_or_else(|| describe_rule(rule));
-            write!(text, ": {}.", why.trim_end_matches('.'))
+            write!(text, ": {}.", sentence(rule, tool, subject))
                 .expect("writing to a string cannot fail");
             if !seen.is_empty() {
                 write!(text, " {seen}").expect("writing to a string cannot fail");
@@ -39,6 +41,34 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
         None => "\nGo on in another way, or ask the user.",
     };
     text
+}
+
+/// Formats the notification of a person about a call that a rule blocks.
+pub(crate) fn block_notice(denial: &Denial<'_>, rule: &Rule, tool: &str) -> String {
+    let Denial { level, subject, .. } = denial;
+    let why = sentence(rule, tool, subject);
+    let source = if rule.source.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", rule.source)
+    };
+    let tool = shown(tool);
+    format!("[workflow] A call of \"{tool}\" was blocked by {level}{source}: {why}.")
+}
+
+/// The reason of a rule with its variables filled in, without a full stop; without a reason the rule in words.
+fn sentence(rule: &Rule, tool: &str, subject: &Subject) -> String {
+    let Some(reason) = &rule.reason else {
+        return describe_rule(rule);
+    };
+    let tool = shown(tool);
+    let text = template::resolve(reason, |name| match name {
+        "tool" => Some(&*tool),
+        "path" => Some(&*subject.path),
+        "command" => Some(&*subject.command),
+        _ => None,
+    });
+    text.trim_end_matches('.').to_owned()
 }
 
 /// Describes a rule as part of a sentence: `` `write` to `.env` ``.

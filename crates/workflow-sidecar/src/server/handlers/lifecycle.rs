@@ -46,6 +46,7 @@ impl Handler<Initialize> for Server {
                 dialogs: params.capabilities.dialogs,
                 widgets: params.capabilities.widgets,
             },
+            runs_commands: params.capabilities.exec,
             definitions: Definitions::new(
                 Arc::clone(&self.loader),
                 params.agent_dir.as_deref(),

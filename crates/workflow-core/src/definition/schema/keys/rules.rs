@@ -88,9 +88,17 @@ section! {
                 .example(r#"{"url": "^http://"}"#)
                 .never_dropped();
         ON_REPEAT: Typed<OnRepeat> = ON_REPEAT_KEY;
-        REASON: Typed<Text> = Typed::text("reason", "Why, for the agent and for people.")
-            .default(Default::Described("a description of the rule"))
-            .example(r#""protected""#)
+        REASON: Typed<Text> = Typed::template(
+            "reason",
+            TemplateKind::RuleReason,
+            "Why, for the agent and for people. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.",
+        )
+        .default(Default::Described("a description of the rule"))
+        .example(r#""{path} is protected""#)
+        .never_dropped();
+        NOTIFY: Typed<bool> = Typed::flag("notify", "Whether the person is notified of a call that the rule blocks.")
+            .default(Default::Described("`false`"))
+            .example("true")
             .never_dropped();
     }
 }
