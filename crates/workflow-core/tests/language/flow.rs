@@ -14,7 +14,7 @@ fn loaded(keys: &str, phases: &[(&str, &str)]) -> Loaded {
             text,
             "  - {{ id: {id}, name: N, emoji: E, instructions: Do it., {more} }}"
         )
-        .unwrap();
+        .expect("a text can be written to");
     }
     load(&MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", text))
 }
@@ -60,7 +60,10 @@ fn a_jump_to_an_unknown_phase_is_an_error_with_the_nearest_id() {
     assert_eq!(found.code.as_str(), "WF058");
     assert_eq!(found.help.as_deref(), Some("did you mean `build`?"));
     assert_eq!(
-        found.location.as_ref().and_then(|location| location.line()),
+        found
+            .location
+            .as_ref()
+            .and_then(workflow_core::diagnostic::Location::line),
         Some(6)
     );
     assert_eq!(loaded.catalog.iter().count(), 0);
