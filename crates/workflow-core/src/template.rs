@@ -80,7 +80,7 @@ impl TemplateKind {
                 Family::Comment,
             ],
             Self::Completion | Self::NotDone | Self::Ask => &[Family::Inputs, Family::Outputs],
-            Self::BlockReason | Self::Trigger => &[],
+            Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
         }
     }
 

@@ -124,7 +124,7 @@ codes! {
     /// A rule that allows what an outer level blocks.
     OverruledAllow = "WF055", "move it to the level that blocks, before the rule or list there: an inner level lifts nothing";
     /// An approval in a workflow that the agent may cancel.
-    CancelByAgent = "WF056", "where cancelling does harm, block what must not happen without the approval in the settings";
+    CancelByAgent = "WF056", "write `cancel: person`, or block what must not happen without the approval in the settings";
     /// The built-in role text forbids what a phase allows.
     BuiltInRole = "WF057", "write a `roleInstruction` that says who does the work, or name `availableProfiles`";
     /// A jump to a place that is not in the workflow.

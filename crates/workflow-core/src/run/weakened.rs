@@ -3,6 +3,8 @@
 //! The comparison errs on the side of asking: a guard that was changed in a way that is not evidently stricter counts as
 //! weakened. Texts, names and additional restrictions do not count.
 
+mod flow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -21,7 +23,7 @@ use super::transition::in_order;
 const KNOWN: &[&str] = &[
     "id", "key", "name", "emoji", "instructions", "commandName", "initialMessage", "show", "loopable", "sessionNamePrefix",
     "sessionNameMaxLength", "templates", "continue", "context", "availableProfiles", "checkpoint", "phases", "reading", "tools", "rules",
-    "results", "gate", "approve",
+    "results", "gate", "approve", "inputs", "outputs", "outcomes", "when", "maxVisits", "onMaxVisits", "budget", "cancel", "hints",
 ];
 /// Members that open something: there must not be more of them.
 const OPENING: &[&str] = &["writable", "run", "unknown"];
@@ -39,6 +41,7 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
         };
         let level = format!("workflow {}", shown(&workflow.name));
         compare_levels(&level, &Level::of(workflow), &Level::of(changed), &mut lost);
+        flow::compare_workflows(&level, workflow, changed, &mut lost);
         for phase in phases(workflow) {
             let level = format!("phase {}", shown(&phase.name));
             match phases(changed).find(|changed| changed.id == phase.id) {
@@ -137,6 +140,10 @@ fn guards_of(phase: &Phase) -> String {
         ("tool list", phase.tools.is_some()),
         ("rules", restricts),
         ("redactions", phase.results.iter().any(redacts)),
+        (
+            "outputs",
+            phase.outputs.iter().any(|output| output.required),
+        ),
         (
             "other guards",
             level.others.iter().any(|(_, value)| !is_nothing(value)),
@@ -407,6 +414,7 @@ fn described(rule: &Rule) -> String {
 
 fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<String>) {
     compare_levels(level, &Level::of(before), &Level::of(after), lost);
+    flow::compare_phases(level, before, after, lost);
     for gate in &before.gate {
         if !after.gate.iter().any(|other| is_as_demanding(gate, other)) {
             lost.push(format!(

@@ -288,10 +288,61 @@ impl Directory<'_> {
                     own: &read.sites,
                     phases: &sites,
                     max_visits: self.limits.max_visits,
+                    elsewhere: &|id| self.workflow_with(id),
                 },
             );
         }
         contents
+    }
+
+    /// The key of another workflow of the tier with a phase of this id.
+    fn workflow_with(&self, id: &str) -> Option<String> {
+        const MOST: usize = 50;
+        let entries = self.files.entries(self.tier).ok()?;
+        let keys = entries.into_iter().filter_map(|entry| match entry {
+            TierEntry::Directory(key) => Some(key),
+            TierEntry::Skipped { .. } => None,
+        });
+        let mut others = keys.filter(|key| key != self.key).take(MOST);
+        others.find(|key| Directory { key, ..*self }.has_phase(id))
+    }
+
+    /// Returns whether the definition has a phase of this id, as far as it can be read.
+    fn has_phase(&self, id: &str) -> bool {
+        let is_it = |map: &Map<'_>| {
+            let mut entries = map.entries.iter();
+            entries.any(|entry| {
+                entry.key == "id" && matches!(&entry.value.kind, Kind::Text(text) if text == id)
+            })
+        };
+        let of_file = |path: &str, span| {
+            let path = Text {
+                value: path.to_owned(),
+                span,
+            };
+            let source = self.open_phase_file(&path).ok()?;
+            let parts = frontmatter::split(source.text()).ok()?;
+            let node = parse_frontmatter(&parts, self.tree_limits()).ok()?;
+            Some(matches!(&node.kind, Kind::Map(map) if is_it(map)))
+        };
+        let Some((format, source)) = self.source() else {
+            return false;
+        };
+        let Ok(Node {
+            kind: Kind::Map(mut map),
+            ..
+        }) = self.parse(&source, format)
+        else {
+            return false;
+        };
+        let Some(Kind::List(items)) = map.take("phases").map(|entry| entry.value.kind) else {
+            return false;
+        };
+        items.iter().any(|item| match &item.kind {
+            Kind::Map(map) => is_it(map),
+            Kind::Text(path) => of_file(path, item.span).unwrap_or(false),
+            _ => false,
+        })
     }
 
     fn read_phase_file(

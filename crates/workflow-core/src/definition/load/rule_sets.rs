@@ -18,8 +18,8 @@ pub(super) struct RuleSets(BTreeMap<String, Vec<Rule>>);
 pub(super) struct ReadRuleSets {
     /// With those further out; `None` if the level has none of its own.
     pub(super) sets: Option<RuleSets>,
-    /// The location of what could not be read.
-    pub(super) lost: Option<Option<Span>>,
+    /// The locations of what could not be read.
+    pub(super) lost: Vec<Option<Span>>,
 }
 
 impl RuleSets {
@@ -76,7 +76,7 @@ pub(super) fn read_rule_sets(
 ) -> ReadRuleSets {
     let is_there = keys.has(key.name);
     let Some(entry) = keys.entry(key) else {
-        let lost = is_there.then_some(None);
+        let lost = is_there.then_some(None).into_iter().collect();
         return ReadRuleSets { sets: None, lost };
     };
     let span = entry.value.span.or(entry.key_span);
@@ -87,7 +87,7 @@ pub(super) fn read_rule_sets(
             keys.report(finding.help(key.for_example()));
             return ReadRuleSets {
                 sets: None,
-                lost: Some(span),
+                lost: vec![span],
             };
         }
         kind => {
@@ -95,7 +95,7 @@ pub(super) fn read_rule_sets(
             keys.report(finding.help(key.for_example()));
             return ReadRuleSets {
                 sets: None,
-                lost: Some(span),
+                lost: vec![span],
             };
         }
     };
@@ -107,17 +107,13 @@ pub(super) fn read_rule_sets(
     }
 }
 
-#[expect(
-    clippy::option_option,
-    reason = "nothing is lost, or something without a location"
-)]
 fn read_sets(
     reader: &mut Reader<'_>,
     map: Map<'_>,
     outer: &RuleSets,
     sets: &mut RuleSets,
-) -> Option<Option<Span>> {
-    let mut lost = None;
+) -> Vec<Option<Span>> {
+    let mut lost = Vec::new();
     for entry in map.entries {
         let span = entry.key_span;
         if outer.0.contains_key(&*entry.key) {
@@ -127,12 +123,12 @@ fn read_sets(
             );
             let finding = Finding::error(Code::RuleSet, span, message);
             reader.report(finding.help("give this one another name"));
-            lost = Some(span);
+            lost.push(span);
             continue;
         }
         match read_set(reader, &entry.key, span, entry.value) {
             Ok(rules) => drop(sets.0.insert(entry.key.into_owned(), rules)),
-            Err(()) => lost = Some(span),
+            Err(()) => lost.push(span),
         }
     }
     lost

@@ -87,7 +87,9 @@ pub(super) fn read_settings(
     let sets = read_rule_sets(&mut keys, &settings::RULESETS, outer);
     let rule_sets = sets.sets.unwrap_or_else(|| outer.clone());
     let mut tools = read_tools(&mut keys, &settings::TOOLS, &rule_sets);
-    if let Some(span) = sets.lost.filter(|_| tools.status.is_loaded()) {
+    if let Some(&span) = sets.lost.first()
+        && tools.status.is_loaded()
+    {
         tools.fail_closed(keys.reader, span);
     }
     let mut results = read_results(&mut keys, &settings::RESULTS);

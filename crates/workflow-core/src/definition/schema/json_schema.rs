@@ -249,7 +249,7 @@ fn taken(value: ValueType) -> Value {
         }
         ValueType::ToolPatterns => text_or_texts(TOOL_NAME),
         ValueType::Patterns => text_or_texts("\\S"),
-        ValueType::Fields => json!({
+        ValueType::Fields | ValueType::Targets => json!({
             "type": "object",
             "minProperties": 1,
             "additionalProperties": {"type": "string", "pattern": "\\S"},
@@ -271,14 +271,26 @@ fn taken(value: ValueType) -> Value {
             "minItems": 1,
             "items": {"type": "string", "pattern": "\\S"},
         }),
+        ValueType::ChoicesOrTargets
+        | ValueType::Conditions
+        | ValueType::Named(_)
+        | ValueType::ParameterType
+        | ValueType::Any
+        | ValueType::RuleSets
+        | ValueType::Money => flow(value),
+        ValueType::WaitOr(_) => json!({"anyOf": [
+            {"const": "wait", "description": "The phase waits for the user, nothing is pushed."},
+            reference("continue"),
+        ]}),
+    }
+}
+
+/// The values of the flow.
+fn flow(value: ValueType) -> Value {
+    match value {
         ValueType::ChoicesOrTargets => {
-            json!({"anyOf": [taken(ValueType::Choices), taken(ValueType::Targets)]})
+            json!({"anyOf": [taken(ValueType::Choices), taken(ValueType::Fields)]})
         }
-        ValueType::Targets => json!({
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": {"type": "string", "pattern": "\\S"},
-        }),
         ValueType::Conditions => {
             let value = json!({"type": ["string", "number", "boolean"]});
             let values =
@@ -317,10 +329,7 @@ fn taken(value: ValueType) -> Value {
             "additionalProperties": {"type": "array", "minItems": 1, "items": Value::Object(entry(Section::Rule))},
         }),
         ValueType::Money => json!({"type": "number", "exclusiveMinimum": 0}),
-        ValueType::WaitOr(_) => json!({"anyOf": [
-            {"const": "wait", "description": "The phase waits for the user, nothing is pushed."},
-            reference("continue"),
-        ]}),
+        _ => unreachable!("the others are no values of the flow"),
     }
 }
 

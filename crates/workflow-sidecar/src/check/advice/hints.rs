@@ -1,7 +1,7 @@
 //! Hints about a run as a whole: who may cancel it, and which role text its agent reads.
 
 use workflow_core::definition::{
-    Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
+    CancelBy, Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
@@ -20,7 +20,7 @@ pub(super) fn hints(
     let mut phases = Vec::new();
     collect(workflow, &loaded.catalog, &mut phases, 0);
     let hints = [
-        cancel_by_agent(&phases, loaded, origins),
+        cancel_by_agent(workflow, &phases, loaded, origins),
         built_in_role(workflow, &phases, loaded, origins),
     ];
     let key = &workflow.key;
@@ -59,6 +59,7 @@ fn collect<'a>(
 
 /// An approval that the agent can avoid by cancelling, if no rule of the settings holds afterwards.
 fn cancel_by_agent(
+    root: &Workflow,
     phases: &[Located<'_>],
     loaded: &Loaded,
     origins: &Origins<'_>,
@@ -69,7 +70,7 @@ fn cancel_by_agent(
         };
         level.lists_out(SHELL) || level.rules.iter().any(|rule| forbids(&rule))
     });
-    if holds {
+    if holds || root.cancel == Some(CancelBy::Person) {
         return None;
     }
     let (phase, workflow, at) = phases.iter().find(|(phase, ..)| phase.approve.is_some())?;
@@ -78,7 +79,7 @@ fn cancel_by_agent(
         shown(&phase.name)
     );
     let found = Diagnostic::new(Code::CancelByAgent, Severity::Info, message).with_help(
-        "add a rule that blocks or asks for it to `.pi/workflow-sidecar.json5`: those rules apply without a run",
+        "write `cancel: person` in the workflow, or add a rule that blocks or asks for what needs the approval to `.pi/workflow-sidecar.json5`: those rules apply without a run",
     );
     Some(located(found, location(workflow, *at, "approve", origins)))
 }

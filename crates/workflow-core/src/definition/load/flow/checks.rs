@@ -24,7 +24,12 @@ pub(in crate::definition::load) struct Flow<'a> {
     pub(in crate::definition::load) phases: &'a [PhaseSites],
     /// The jumps that lead into a phase without `maxVisits` at most.
     pub(in crate::definition::load) max_visits: u32,
+    /// Finds the key of another workflow with a phase of this id.
+    pub(in crate::definition::load) elsewhere: &'a dyn Fn(&str) -> Option<String>,
 }
+
+/// Targets that are looked for in other workflows.
+const MOST_LOOKED_FOR: usize = 3;
 
 /// Findings in one of the files of a workflow.
 pub(super) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, finding: Finding) {
@@ -88,11 +93,26 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
             twice.insert(entry.id());
         }
     }
+    // Looking in other workflows reads their files, so only a few are looked for.
+    let mut looked_for = 0;
     for sites in flow.phases.iter().chain([flow.own]) {
         for site in &sites.targets {
-            if let Some(finding) = wrong_target(site, &ids, &twice) {
-                report_in(reader, sites.source.as_ref(), finding);
+            let Some(mut finding) = wrong_target(site, &ids, &twice) else {
+                continue;
+            };
+            let is_unknown = finding.code == Code::UnknownTarget && finding.fix.is_none();
+            if let Some(id) = site.to.phase().filter(|id| is_unknown && !ids.contains(id))
+                && looked_for < MOST_LOOKED_FOR
+            {
+                looked_for += 1;
+                if let Some(key) = (flow.elsewhere)(id) {
+                    finding = finding.help(format!(
+                        "`{}` is a phase of the workflow `{}`: a jump cannot lead there. Run that workflow as `{{subworkflow: {}}}`, or leave this one by `end`",
+                        shown(id), shown(&key), shown(&key)
+                    ));
+                }
             }
+            report_in(reader, sites.source.as_ref(), finding);
         }
     }
     let named = |site: &Site| matches!(site.way, Way::Outcome | Way::Choice);

@@ -272,17 +272,17 @@ fn read_type(
                 None
             }
         },
-        Kind::Map(mut map) => match (map.take("oneOf"), map.entries.is_empty()) {
-            (Some(entry), true) => (of.one_of.reader())(keys.reader, &of.one_of.key, &entry.value)
-                .map(ParameterKind::OneOf)
-                .and_then(|kind| unique(keys, kind)),
-            _ => {
-                let message = "`type` as a map has `oneOf` and nothing else";
-                let finding = Finding::error(Code::InvalidValue, span, message);
-                keys.report(finding.help("write `type: {oneOf: [minor, major]}`"));
-                None
+        Kind::Map(mut map) => {
+            if let (Some(entry), true) = (map.take("oneOf"), map.entries.is_empty()) {
+                let read = of.one_of.reader();
+                let texts = read(keys.reader, &of.one_of.key, &entry.value)?;
+                return unique(keys, ParameterKind::OneOf(texts));
             }
-        },
+            let message = "`type` as a map has `oneOf` and nothing else";
+            let finding = Finding::error(Code::InvalidValue, span, message);
+            keys.report(finding.help("write `type: {oneOf: [minor, major]}`"));
+            None
+        }
         kind => {
             keys.report(wrong_type(
                 of.kind,
@@ -301,7 +301,7 @@ pub(super) fn scalar(node: &Node<'_>) -> Option<Value> {
         Kind::Text(text) => Some(Value::from(&**text)),
         Kind::Bool(flag) => Some(Value::from(*flag)),
         Kind::Number(number) => Some(number_value(*number)),
-        Kind::Null | Kind::List(_) | Kind::Map(_) => None,
+        Kind::Null | Kind::Tagged(_) | Kind::List(_) | Kind::Map(_) => None,
     }
 }
 
