@@ -128,7 +128,7 @@ codes! {
     /// An approval in a workflow that the agent may cancel.
     CancelByAgent = "WF056", "where cancelling does harm, block what must not happen without the approval in the settings";
     /// The built-in role text forbids what a phase allows.
-    BuiltInRole = "WF057", "write a `roleInstruction` that says who does the work, or name `availableProfiles`";
+    BuiltInRole = "WF057", "write a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

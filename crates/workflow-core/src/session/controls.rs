@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
+use super::phase_rules::needed_to_leave;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use super::step_tool::{entered_text, said};
@@ -683,11 +684,17 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
     } else if phase.auto_continue.wait {
         lines.push("Now: the phase waits for you".to_owned());
     }
-    if let Some(tools) = phase.rules.lists() {
+    if let Some(tools) = &phase.allowed {
         lines.push(format!("Tools: {tools}"));
     }
-    let needed = needed(&phase.phase);
+    let needed = needed_to_leave(&phase.phase);
+    let needed = needed.unwrap_or_else(|| "the agent says that it is done".to_owned());
     lines.push(format!("To leave: {needed}"));
+    let approval = phase.phase.approve.iter();
+    lines.extend(approval.map(|approval| {
+        let choices = approval.choices.join(", ");
+        format!("Approval: {} ({choices})", approval.ask)
+    }));
     let reminders = match (run.counters.reminders, phase.auto_continue.max) {
         (0, _) => None,
         (count, Bound::Times(max)) => Some(format!("Reminders: {count} of {max}")),
@@ -697,22 +704,4 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
     lines.push(format!("Steps: {}", state.global_step_count));
     lines.push(format!("Started: {}", text::moment(state.started_at)));
     lines.join("\n")
-}
-
-/// What is needed to leave a phase.
-fn needed(phase: &Phase) -> String {
-    let gates = phase
-        .gate
-        .iter()
-        .map(|gate| format!("`{}` must pass", gate.check.describe()));
-    let approval = phase
-        .approve
-        .iter()
-        .map(|approval| format!("a person approves (\"{}\")", approval.ask));
-    let needed: Vec<String> = gates.chain(approval).collect();
-    if needed.is_empty() {
-        "the agent says that it is done".to_owned()
-    } else {
-        needed.join("; then ")
-    }
 }

@@ -12,6 +12,7 @@ mod controls;
 mod ids;
 pub(crate) mod phase;
 mod phase_exit;
+pub(crate) mod phase_rules;
 mod problems;
 mod questions;
 mod run;
@@ -57,6 +58,7 @@ use crate::white_space;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
+pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Crumb, PhaseView, View};
@@ -960,7 +962,7 @@ impl Session {
         self.turn_moved = self.turn_moved.map(|_| true);
         self.enter(state, None, out);
         if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
-            self.sent_context.note_instructions(&phase.context);
+            self.sent_context.note_step_answer(&phase.context);
         }
     }
 
@@ -1355,7 +1357,7 @@ impl Session {
         let message = planned.message_to_agent(&from, run);
         out.notify(Severity::Info, planned.notice(&from, run));
         if let Some(phase) = run.phase() {
-            self.sent_context.note_instructions(&phase.context);
+            self.sent_context.note_step_answer(&phase.context);
         }
         if is_over {
             self.announce_end(out);

@@ -225,6 +225,9 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
     lines.extend([
         line,
         format!("**Started:** {}", text::moment(state.started_at)),
+    ]);
+    lines.extend(resolved.context.rules());
+    lines.extend([
         String::new(),
         "**What to do:**".to_owned(),
         phase.instructions.clone(),
@@ -237,12 +240,16 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
     lines.join("\n")
 }
 
-/// The phase that was entered, and its instructions.
+/// The phase that was entered, its rules and its instructions.
 pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
     let phase = &resolved.phase;
+    let rules = resolved.context.rules();
+    let rules = rules.map_or_else(String::new, |rules| format!("\n\n{rules}"));
     format!(
-        "{} {}\n\n**What to do in {}:**\n{}",
-        phase.emoji, phase.name, phase.name, phase.instructions
+        "{}{rules}\n\n**What to do in {}:**\n{}",
+        resolved.label(),
+        phase.name,
+        phase.instructions
     )
 }
 

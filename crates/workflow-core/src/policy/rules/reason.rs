@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::decision::Denial;
 use crate::definition::Rule;
+use crate::text::joined;
 
 /// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
@@ -65,4 +66,12 @@ pub(crate) fn describe_rule(rule: &Rule) -> String {
             .expect("writing to a string cannot fail");
     }
     text
+}
+
+/// The names of tools in a sentence; the last two are joined by this word.
+pub(super) fn tool_names(names: &[String], last: &str) -> String {
+    if names.iter().any(|name| name == "*") {
+        return "*".to_owned();
+    }
+    joined(names, last)
 }
