@@ -714,9 +714,15 @@ impl Session {
                 }
                 // Where the host asks, the code is shown when an answer needs it.
                 if !self.questions.has_dialogs() {
+                    let run = self.run.as_ref();
+                    let ask = run
+                        .and_then(ActiveRun::approval)
+                        .map(|approval| &*approval.ask);
+                    let place = self.phase().map_or_else(String::new, ResolvedPhase::place);
                     let message = format!(
-                        "The run waits for your answer: `workflow-sidecar approve`. If that asks for a code, it is {code}. The code is \
-                         for you alone: do not give it to the agent."
+                        "{place} waits for your approval: {}\nAnswer with /workflow-approve or, in a terminal, with `workflow-sidecar \
+                         approve`. If that asks for a code, it is {code}. The code is for you alone: do not give it to the agent.",
+                        ask.unwrap_or_default()
                     );
                     out.notify(Severity::Warning, message);
                 }

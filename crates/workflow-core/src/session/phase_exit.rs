@@ -5,8 +5,6 @@
 //! A person approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
 //! has a nonce, and about the file that was shown.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::ids::Ids;
@@ -222,18 +220,18 @@ impl PhaseExit {
             let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
             let place = context.active_run().and_then(|run| run.phase());
             let place = place.map_or_else(String::new, ResolvedPhase::place);
-            let mut listed: Vec<String> = commands.iter().map(RunCheck::in_full).collect();
-            let mut met = BTreeSet::new();
-            listed.retain(|command| met.insert(command.clone()));
+            let run = context.run.as_deref();
+            let listed = run.map(ActiveRun::listed_commands).unwrap_or_default();
             let mut text = QuestionText::trust(
                 "Run commands of this project?",
                 &format!(
-                    "{place}\nThe gate of the phase needs commands of this project. The workflow runs these, now and whenever it comes to them:"
+                    "{place}\n\nThis phase is left only after its checks, which run commands of this project. You are asked because a \
+                     project can change its commands. The workflow runs:"
                 ),
-                listed.into_iter(),
+                listed.iter().cloned(),
             );
             text.message.push_str(
-                "\n\nYes runs them, and remembers your answer until they change. No runs nothing, and the phase is not left.",
+                "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
             );
             *self = Self::AwaitingTrust {
                 request,
@@ -741,9 +739,12 @@ fn approval_message(
         lines.push(phase.place());
         name.clone_from(&phase.phase.name);
     }
+    if !approval.source.is_empty() {
+        lines.push(format!("Defined in: {}", visible(&approval.source)));
+    }
     let checks = reports
         .iter()
-        .map(|report| format!("Gate: {}", report.describe()));
+        .map(|report| format!("Check: {}", report.describe()));
     lines.extend(checks);
     if let Some(summary) = &run.summary {
         let summary = shortened(&visible(summary), MAX_SUMMARY);
@@ -756,7 +757,7 @@ fn approval_message(
         .map_or_else(|_| String::new(), |state| phase_name(&state, run.catalog()));
     let first = approval.choices.first().map_or("", String::as_str);
     lines.push(format!(
-        "\n\"{first}\" leaves {name} for {next}. Any other answer stays in {name}, and the agent is told it."
+        "\n\"{first}\" leaves {name} and goes on to {next}. Every other answer keeps the workflow in {name}, and the agent reads it."
     ));
     lines.join("\n")
 }

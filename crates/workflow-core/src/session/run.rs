@@ -417,6 +417,11 @@ impl ActiveRun {
         }
     }
 
+    /// The commands of the run that need trust, as a person reads them.
+    pub(crate) fn listed_commands(&self) -> &[String] {
+        self.project_commands.listed()
+    }
+
     /// The approval that the phase needs, if any.
     pub(crate) fn approval(&self) -> Option<&Approval> {
         self.phase()?.phase.approve.as_ref()

@@ -40,7 +40,7 @@ pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;
-pub(crate) use reason::{describe_rule, reason};
+pub(crate) use reason::{cause, describe_rule, reason};
 
 /// The rules of one level.
 #[derive(Debug, Clone)]

@@ -8,37 +8,38 @@ use crate::text::joined;
 
 /// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
-    let Denial {
-        level,
-        rule,
-        allowed,
-        seen,
-        ..
-    } = denial;
-    let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {level}");
-    match rule {
-        None => text += ".",
-        Some(rule) => {
-            if !rule.source.is_empty() {
-                write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
-            }
-            let why = rule.reason.clone().unwrap_or_else(|| describe_rule(rule));
-            write!(text, ": {}.", why.trim_end_matches('.'))
-                .expect("writing to a string cannot fail");
-            if !seen.is_empty() {
-                write!(text, " {seen}").expect("writing to a string cannot fail");
-            }
-        }
-    }
+    let allowed = &denial.allowed;
+    let cause = cause(denial);
+    let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {cause}");
     if !allowed.is_empty() {
         write!(text, "\nAllowed here: {allowed}.").expect("writing to a string cannot fail");
     }
     text += match phase {
         Some(_) => {
-            "\nGo on in another way, or call workflow_step with action='next' if the phase is done."
+            "\nUse another approach, or call workflow_step with action='next' if the phase is done."
         }
-        None => "\nGo on in another way, or ask the user.",
+        None => "\nUse another approach, or ask the user.",
     };
+    text
+}
+
+/// Formats the level, the location and the reason of a denial, for people and for the agent.
+pub(crate) fn cause(denial: &Denial<'_>) -> String {
+    let Denial {
+        level, rule, seen, ..
+    } = denial;
+    let mut text = (*level).to_owned();
+    let Some(rule) = rule else {
+        return text + ".";
+    };
+    if !rule.source.is_empty() {
+        write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
+    }
+    let why = rule.reason.clone().unwrap_or_else(|| describe_rule(rule));
+    write!(text, ": {}.", why.trim_end_matches('.')).expect("writing to a string cannot fail");
+    if !seen.is_empty() {
+        write!(text, " {seen}").expect("writing to a string cannot fail");
+    }
     text
 }
 
