@@ -140,7 +140,7 @@ impl Fields<'_> {
         });
         Path::new(segments.collect::<Result<_, _>>()?).ok_or(Damage::Field {
             field: "currentPath",
-            expected: "longer than nothing",
+            expected: "a list with at least one segment",
         })
     }
 }

@@ -132,7 +132,7 @@ pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> Too
 pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
     ToolAnswer {
         text: format!(
-            "The user has moved the workflow meanwhile: it is in {}\n\nDo what this phase asks, then call workflow_step with \
+            "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
              action='next'.",
             entered_text(resolved)
         ),
@@ -289,8 +289,8 @@ pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
     let phase = &resolved.phase;
     ToolAnswer {
         text: format!(
-            "This response has already moved the workflow to {} {}. Read the new phase first: do what it asks, then \
-             call workflow_step with action='next' in a later response.",
+            "Not advanced: this response has already moved the workflow to {} {}. Do what this phase asks first, then call \
+             workflow_step with action='next' in a later response.",
             phase.emoji, phase.name
         ),
         details: json!({ "active": true, "advanced": false }),
@@ -299,13 +299,11 @@ pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
 }
 
 pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {
-    let named = action.map_or("no action".to_owned(), |action| {
-        format!("the unknown action \"{action}\"")
+    let problem = action.map_or("workflow_step needs an action.".to_owned(), |action| {
+        format!("workflow_step has no action \"{action}\".")
     });
     ToolAnswer {
-        text: format!(
-            "workflow_step was called with {named}. Use \"next\", \"status\", \"cancel\" or \"loop\"."
-        ),
+        text: format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\"."),
         details: json!({}),
         kind: Some(AnswerKind::Error),
     }

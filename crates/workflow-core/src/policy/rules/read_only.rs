@@ -205,7 +205,7 @@ impl ReadOnlyRule {
 
     /// Describes, for display, what is allowed for the tool of a call.
     pub(super) fn allowed(&self, call: &Call<'_>) -> String {
-        let mut allowed = vec!["what only reads".to_owned()];
+        let mut allowed = vec!["calls that only read".to_owned()];
         if !self.writable.is_empty() {
             allowed.push(format!("writing to {}", quoted(self.writable.texts())));
         }
