@@ -272,7 +272,7 @@ fn a_plan_that_changes_under_the_dialog_is_shown_again() {
     answer(&mut host, &first, "approve");
     let (second, shown) = question(&mut host);
     assert!(
-        shown.contains("has changed since you answered") && shown.ends_with("Do that."),
+        shown.contains("Your earlier answer does not count") && shown.ends_with("Do that."),
         "{shown}"
     );
     let state = host.result("session/state", &json!({}));
@@ -329,7 +329,10 @@ fn an_approval_in_a_terminal_counts_once_the_dialog_is_closed_and_only_for_the_f
     fs::write(&plan, "Do that.").unwrap();
     host.send(json!({"jsonrpc": "2.0", "id": first, "result": null}).to_string());
     let (second, shown) = question(&mut host);
-    assert!(shown.contains("has changed since you answered"), "{shown}");
+    assert!(
+        shown.contains("Your earlier answer does not count"),
+        "{shown}"
+    );
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert!(code == Some(0) && shown.contains("Do that."), "{shown}");
     host.send(json!({"jsonrpc": "2.0", "id": second, "result": null}).to_string());
@@ -399,7 +402,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         let answer = answer_to(&mut host, call);
         assert!(text(&answer).contains(expected), "{answer}");
     };
-    step("This host cannot ask the user");
+    step("this host has no dialogs");
     let (shown, code) = terminal.run("approve", "\n");
     assert_eq!(code, Some(3), "{shown}");
     for expected in [
@@ -425,7 +428,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         "{shown}"
     );
     step("chose \"revise\"");
-    step("This host cannot ask the user");
+    step("this host has no dialogs");
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
     step("Advanced: A");

@@ -80,7 +80,9 @@ fn the_last_settings_apply_while_the_file_cannot_be_read() {
     let again = host.start_session();
     assert_eq!(again["guarded"], true);
     assert!(
-        again.to_string().contains("what it said before holds"),
+        again
+            .to_string()
+            .contains("its last readable version applies"),
         "{again}"
     );
     assert!(blocked(&mut host, "bash").is_some());

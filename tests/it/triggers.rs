@@ -570,7 +570,10 @@ fn a_host_without_an_interface_watches_nothing() {
     let mut host = host(&project);
     let params = json!({"context": {"branch": [], "hasUI": false}});
     let notices = texts(&host.result("hook/session_start", &params));
-    assert!(notices[0].contains("No trigger is watched"), "{notices:?}");
+    assert!(
+        notices[0].contains("Triggers are not watched"),
+        "{notices:?}"
+    );
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     shut_down(&mut host);
 }

@@ -298,9 +298,12 @@ fn exception(
     {
         return Err(stop_trying(times));
     }
+    let by = match levels {
+        [_] => String::new(),
+        all => format!(" It is blocked by rules of {}.", all.join(" and ")),
+    };
     Ok(format!(
-        "The agent has tried this call three times in a row. It is blocked by rules of {}.",
-        levels.join(" and ")
+        "The agent has tried this call three times in a row.{by}"
     ))
 }
 

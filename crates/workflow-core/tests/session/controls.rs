@@ -352,7 +352,7 @@ fn a_busy_agent_reads_the_phase_before_its_next_leaves_it() {
     assert!(line(&lines, "user (steers)").contains("Do b."), "{lines:?}");
     let lines = world.tool("next");
     assert!(
-        line(&lines, "tool").contains("The user has moved the workflow"),
+        line(&lines, "tool").contains("Not advanced: the user has moved the workflow"),
         "{lines:?}"
     );
     assert_eq!(index(&world), 1);
@@ -423,7 +423,7 @@ fn a_word_that_is_no_choice_lists_the_choices() {
     let mut world = world_with(approved());
     world.tool("next");
     let lines = world.control(Control::Approve, "yes");
-    assert!(line(&lines, "notify Info").contains("begins with none of the choices"));
+    assert!(line(&lines, "notify Info").contains("does not start with one of the choices"));
     let mut world = world_with(approved());
     let lines = world.control(Control::Approve, "approve");
     assert!(line(&lines, "notify Info").contains("Nothing waits for approval yet"));

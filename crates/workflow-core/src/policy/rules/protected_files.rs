@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 8;
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
     let reason = "workflow definitions, settings and the session's file decide which rules are in force, so changing them needs the \
-                  consent of the user; continue without this change, or ask the user to make it";
+                  consent of the user";
     Rule {
         writes: Some(true),
         reason: Some(reason.to_owned()),
