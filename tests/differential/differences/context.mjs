@@ -65,7 +65,7 @@ export function contextOf(content, sent, workflows, state, phase) {
   const unknown = parts.filter(([about, text]) => sent[about] !== text);
   const topics = [...new Set(unknown.map(([about]) => NAMES[about]))].join(", ");
   const changed = ` Changed: ${topics}. Everything else still applies.`;
-  const unchanged = " Nothing has changed. The instructions and rules above apply.";
+  const unchanged = " Instructions and rules are unchanged.";
   const lead = unknown.length === parts.length ? "" : unknown.length > 0 ? changed : unchanged;
   let message = header + lead;
   unknown.forEach(([about, text], at) => {

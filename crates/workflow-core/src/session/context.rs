@@ -313,10 +313,7 @@ impl PhaseContext {
 
     /// The message where the conversation contains all parts.
     pub(crate) fn line(&self) -> String {
-        format!(
-            "{} Nothing has changed. The instructions and rules above apply.",
-            self.header
-        )
+        format!("{} Instructions and rules are unchanged.", self.header)
     }
 
     /// The message with the parts that were not sent yet, which count as sent afterwards.

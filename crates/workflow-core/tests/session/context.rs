@@ -7,7 +7,8 @@ use workflow_core::event::LastAssistant;
 use crate::event::Event;
 use crate::world::{World, guarded, line, user_messages, user_text, workflow};
 
-const LINE: &str = "inject workflow:context [Workflow path: N-w ▸ 🔹 A] Nothing has changed. The instructions and rules above apply.";
+const LINE: &str =
+    "inject workflow:context [Workflow path: N-w ▸ 🔹 A] Instructions and rules are unchanged.";
 
 fn linear() -> World {
     World::started(vec![workflow("w", &["a", "b"])])
