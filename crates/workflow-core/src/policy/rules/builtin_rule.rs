@@ -62,10 +62,10 @@ pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`,
 pub(crate) const SOURCE: &str = "built in";
 
 static ANSWERS: LazyLock<Rule> = LazyLock::new(|| {
-    rule("only a person may approve or trust: ask the user to run `workflow-sidecar` in a terminal")
+    rule("only a person may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
 });
 static ENDS: LazyLock<Rule> = LazyLock::new(|| {
-    rule("the sidecar enforces the rules of this session: do not end its process")
+    rule("the sidecar enforces the rules of this session. Do not end its process")
 });
 
 fn rule(reason: &str) -> Rule {

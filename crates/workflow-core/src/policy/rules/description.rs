@@ -391,7 +391,10 @@ fn patterns(all: &[String]) -> String {
     let mut quoted: Vec<String> = all
         .iter()
         .take(MAX_PATTERNS)
-        .map(|pattern| format!("`{pattern}`"))
+        .map(|pattern| match pattern.as_str() {
+            "./**" => "this project".to_owned(),
+            pattern => format!("`{pattern}`"),
+        })
         .collect();
     if all.len() > MAX_PATTERNS {
         quoted.push(format!("{} more", all.len() - MAX_PATTERNS));
@@ -501,12 +504,14 @@ mod tests {
             {"block": ["edit", "write"], "path": [".env"]},
             {"ask": "bash", "command": ["make *"]},
             {"block": "*", "path": ["secrets/**"]},
+            {"block": "mcp__*", "writes": true, "path": ["./**"]},
         ]);
         assert_eq!(
             only_rules(&list).as_deref(),
             Some(
                 "bash may not run `git push` or `npm publish`; edit and write may not write to `.env`; \
-                 bash may run `make *` only if a person agrees; no tool may access `secrets/**`"
+                 bash may run `make *` only if a person agrees; no tool may access `secrets/**`; \
+                 mcp__* may not write to this project"
             )
         );
     }
