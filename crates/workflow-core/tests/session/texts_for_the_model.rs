@@ -5,6 +5,9 @@ use workflow_core::definition::{
     Approval, ContextMode, Gate, Phase, PhaseEntry, Rule, ToolAccess, Workflow,
 };
 
+use workflow_core::event::PlatformEvent;
+use workflow_core::session::Abilities;
+
 use crate::event::Event;
 use crate::world::{World, guarded, line, phase, workflow};
 
@@ -14,6 +17,32 @@ fn rules(rules: &Value) -> Vec<Rule> {
 
 fn gates(gates: &Value) -> Vec<Gate> {
     serde_json::from_value(gates.clone()).expect("they are checks")
+}
+
+fn cargo_test() -> Value {
+    json!({"check": {"run": {"command": ["cargo", "test"], "timeout": 600, "exit": {"code": 0}}}, "source": "a.md:5"})
+}
+
+fn approval() -> Approval {
+    Approval {
+        ask: "Publish?".to_owned(),
+        choices: vec!["approve".to_owned(), "revise".to_owned()],
+        show: Some("plan.md".to_owned()),
+        source: "a.md:9".to_owned(),
+    }
+}
+
+/// The end of a gate of one check with this verdict.
+fn finished(world: &mut World, verdict: &Value) -> Vec<String> {
+    let report = json!({
+        "what": "cargo test", "source": "a.md:5", "verdict": verdict, "reason": "it ended with exit code 101",
+        "exit": 101, "durationMs": 3210, "tail": "1 failed",
+    });
+    let gate = world.gate;
+    world.report(PlatformEvent::GateFinished {
+        gate,
+        reports: vec![serde_json::from_value(report).expect("it is a report")],
+    })
 }
 
 /// A run of this phase and of another one without rules.
@@ -230,5 +259,123 @@ fn a_list_with_rules_names_both_in_the_template_of_the_definition() {
     assert_eq!(
         line(&said, "block"),
         "block by Rule: write: edit and write only in `docs/**`"
+    );
+}
+
+#[test]
+fn a_gate_that_fails_says_where_the_agent_is_and_what_to_do() {
+    let mut world = started(Phase {
+        gate: gates(&json!([cargo_test()])),
+        ..phase("a")
+    });
+    world.tool("next");
+    let said = finished(&mut world, &json!("failed"));
+    let answer = line(&said, "settled tool #2 ");
+    let expected = "✗ Gate failed: cargo test. You are still in A.\n\n\
+         ✗ cargo test (3.2 s): it ended with exit code 101 [a.md:5]\n```\n1 failed\n```\n\n\
+         Fix what it found, then call workflow_step with action='next' again.";
+    assert!(answer.contains(expected), "{answer}");
+    world.tool("next");
+    let said = finished(&mut world, &json!({"couldNotRun": "timeout"}));
+    let answer = line(&said, "settled tool #3 ");
+    let expected = "⚠️ Gate not checked: cargo test. You are still in A.\n\n\
+         ⚠ cargo test could not be checked: it ended with exit code 101 [a.md:5]\n```\n1 failed\n```\n\n\
+         The check did not run, so the result of your work is unknown. Make the check run if you can. Otherwise tell the user.";
+    assert!(answer.contains(expected), "{answer}");
+}
+
+#[test]
+fn a_declined_approval_says_what_was_chosen_and_what_to_do() {
+    let mut world = started(Phase {
+        approve: Some(approval()),
+        ..phase("a")
+    });
+    world.tool("next");
+    let said = world.choose(Some("revise"));
+    let answer = line(&said, "settled tool #2 ");
+    let expected = "Not approved: the user was asked \"Publish?\" and chose \"revise\". You are still in A. Change what the user \
+         wants changed, and ask if that is not clear. Then call workflow_step with action='next' again.";
+    assert!(answer.contains(expected), "{answer}");
+}
+
+#[test]
+fn a_missing_approval_says_that_the_agent_must_wait() {
+    let mut world = started(Phase {
+        approve: Some(approval()),
+        ..phase("a")
+    });
+    world.restart_with(Abilities::default());
+    let said = world.tool("next");
+    let answer = line(&said, "tool");
+    let expected = "⏸ Waiting for approval: Publish? (this host has no dialogs)\n\
+         You are still in A. Stop here and wait. The user answers in this session, or in a terminal with `workflow-sidecar \
+         approve`. After that, call workflow_step with action='next' again.";
+    assert!(answer.contains(expected), "{answer}");
+    let notice = world.report(PlatformEvent::ApprovalRequested {
+        seal: "s".to_owned(),
+        code: "1234".to_owned(),
+    });
+    let expected = "Workflow N-w, phase 🔹 A (1 of 2) waits for your approval: Publish?\nAnswer with /workflow-approve";
+    assert!(
+        line(&notice, "notify Warning").contains(expected),
+        "{notice:?}"
+    );
+}
+
+#[test]
+fn a_dialog_for_approval_shows_the_place_the_check_the_file_and_each_answer() {
+    let mut world = started(Phase {
+        gate: gates(&json!([cargo_test()])),
+        approve: Some(approval()),
+        ..phase("a")
+    });
+    world.tool("next");
+    let said = finished(&mut world, &json!("passed"));
+    assert_eq!(
+        line(&said, "ask Publish?"),
+        "ask Publish?: Workflow N-w, phase 🔹 A (1 of 2)\nDefined in: a.md:9\nCheck: ✓ cargo test (3.2 s)\nFile: plan.md\n\n\
+         \"approve\" leaves A and goes on to B. Every other answer keeps the workflow in A, and the agent reads it.\n\
+         = #1 [\"approve\", \"revise\"], shows plan.md"
+    );
+}
+
+#[test]
+fn a_dialog_for_trust_lists_each_command_once_with_its_locations() {
+    let mut second = cargo_test();
+    second["source"] = json!("b.md:7");
+    let mut world = started(Phase {
+        gate: gates(&json!([cargo_test(), second])),
+        ..phase("a")
+    });
+    world.tool("next");
+    let gate = world.gate;
+    let said = world.report(PlatformEvent::GateNotTrusted { gate });
+    assert_eq!(
+        line(&said, "ask Run commands"),
+        "ask Run commands of this project?: Workflow N-w, phase 🔹 A (1 of 2)\n\n\
+         This phase is left only after its checks, which run commands of this project. You are asked because a project can \
+         change its commands. The workflow runs:\n  cargo test  (a.md:5, b.md:7)\n\n\
+         Yes: they run now and later, until one of them changes.\n\
+         No: nothing runs, and the workflow stays in this phase.\n= #1 [], shows -"
+    );
+}
+
+#[test]
+fn a_denial_by_read_only_names_what_is_open() {
+    let mut world = started(Phase {
+        tools: Some(ToolAccess::ReadOnly {
+            source: "a.md:4".to_owned(),
+        }),
+        writable: vec!["docs/**".to_owned()],
+        run: vec!["cargo test*".to_owned()],
+        ..phase("a")
+    });
+    let said = world.call("bash", &json!({"command": "echo x > src/a.rs"}));
+    assert_eq!(
+        line(&said, "block"),
+        "block by Rule: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
+         write: a redirection (src/a.rs).\nA person can open it with `writable: [\"src/a.rs\"]` beside `tools: read-only`.\n\
+         Allowed here: calls that only read; writing to `docs/**`; `cargo test*`.\n\
+         Use another approach, or call workflow_step with action='next' if the phase is done."
     );
 }
