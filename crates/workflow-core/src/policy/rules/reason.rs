@@ -63,7 +63,7 @@ pub(crate) fn describe_rule(rule: &Rule) -> String {
             .expect("writing to a string cannot fail");
     }
     for (field, pattern) in &rule.input {
-        write!(text, " whose `{field}` matches `{pattern}`")
+        write!(text, " with a `{field}` that matches `{pattern}`")
             .expect("writing to a string cannot fail");
     }
     text
