@@ -206,7 +206,7 @@ fn a_call_that_the_host_takes_back_ends_its_command() {
     wait_until("it sleeps", || sleeps(&mark));
     let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("called off"), "{answer}");
+    assert!(text(&answer).contains("Leaving the phase was cancelled"), "{answer}");
     answer_to(&mut host, cancel);
     wait_until("it has ended", || !sleeps(&mark));
 }
@@ -305,7 +305,7 @@ fn a_late_answer_to_a_cancelled_dialog_is_reported() {
     let call = next(&mut host);
     let (late, _) = question(&mut host);
     let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
-    assert!(text(&answer_to(&mut host, call)).contains("called off"));
+    assert!(text(&answer_to(&mut host, call)).contains("Leaving the phase was cancelled"));
     answer_to(&mut host, cancel);
     answer(&mut host, &late, "approve");
     let said = host.receive();
@@ -368,7 +368,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
     assert!(text(&go_on(&branch)).contains("Advanced: A"));
     // It is used up.
     let again = go_on(&branch);
-    assert!(text(&again).contains("needs the user's word"), "{again}");
+    assert!(text(&again).contains("Waiting for approval"), "{again}");
     // Without a terminal the code is enough.
     let code = code_in(&again["actions"]);
     let output = Process::command()
@@ -385,7 +385,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     // A branch without an approval request is not concerned.
-    assert!(text(&go_on(&before)).contains("needs the user's word"));
+    assert!(text(&go_on(&before)).contains("Waiting for approval"));
 }
 
 #[cfg(target_os = "linux")]

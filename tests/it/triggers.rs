@@ -139,7 +139,7 @@ fn a_path_of_the_users_settings_is_not_looked_for_in_each_project() {
     let mut host = host(&project);
     let notices = start(&mut host);
     assert!(
-        notices.concat().contains("`file` starts nowhere"),
+        notices.concat().contains("`file` is a relative path"),
         "{notices:?}"
     );
     assert!(host.receive_within(BEYOND_A_LOOK).is_none());

@@ -729,7 +729,7 @@ impl Session {
             }
             PlatformEvent::CodeNeeded { code, purpose } => {
                 let message = format!(
-                    "A command in a terminal is about to {purpose}. If you started it, enter the code {code} there. If not, ignore this \
+                    "A command in a terminal is about to {purpose}. If you started it, the code is {code}. If not, ignore this \
                      message: without the code nothing happens. Do not give the code to the agent."
                 );
                 out.notify(Severity::Warning, message);
