@@ -139,7 +139,7 @@ fn a_path_of_the_users_settings_is_not_looked_for_in_each_project() {
     let mut host = host(&project);
     let notices = start(&mut host);
     assert!(
-        notices.concat().contains("`file` starts nowhere"),
+        notices.concat().contains("`file` is a relative path"),
         "{notices:?}"
     );
     assert!(host.receive_within(BEYOND_A_LOOK).is_none());
@@ -577,7 +577,10 @@ fn a_host_without_an_interface_watches_nothing() {
     let mut host = host(&project);
     let params = json!({"context": {"branch": [], "hasUI": false}});
     let notices = texts(&host.result("hook/session_start", &params));
-    assert!(notices[0].contains("No trigger is watched"), "{notices:?}");
+    assert!(
+        notices[0].contains("Triggers are not watched"),
+        "{notices:?}"
+    );
     assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err());
     shut_down(&mut host);
 }

@@ -40,6 +40,7 @@ use crate::reminders::ContinuePolicy;
 use crate::run::{Position, RunState, Stale, Values};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
+use crate::text;
 use origin_lookup::OriginLookup;
 
 /// The values that apply in the phase of a run.
@@ -104,6 +105,17 @@ impl Explained {
     pub fn blocks(&self, tool: &str) -> Option<String> {
         let no_arguments = serde_json::from_str("{}").expect("an empty object is JSON");
         self.denies(&Call::new(tool, Some(no_arguments), &PlainPaths))
+    }
+
+    /// Returns true if this is the reason of a call that a list blocks, with or without the line on what is allowed.
+    #[must_use]
+    pub fn is_list_reason(&self, tool: &str, reason: &str) -> bool {
+        let start = |text: &str| {
+            let start = text.split(text::ALLOWED_IN_PHASE).next();
+            start.unwrap_or_default().to_owned()
+        };
+        self.blocks(tool)
+            .is_some_and(|blocks| start(&blocks) == start(reason))
     }
 
     /// The context message in full.

@@ -7,7 +7,7 @@ use crate::definition::{
     Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess, UnknownAction,
 };
 use crate::diagnostic::shown;
-use crate::policy::rules::{LevelRules, ReadOnly, RuleSource, builtin_rule, describe_rule};
+use crate::policy::rules::{Description, LevelRules, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{
     Mover, Position, RunProgress, RunState, TransitionError, Values, advance, cancel, repeat,
@@ -227,6 +227,7 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows.push(own_rule());
     rows.extend(rules(lookup));
     rows.extend(results(lookup));
+    rows.push(in_force(lookup));
     rows
 }
 
@@ -270,17 +271,25 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let outer = levels(lookup.position, lookup.settings, &names)
         .filter(|level| level.source != RuleSource::Phase);
     let listed = outer.filter_map(|level| {
-        let list = ToolList::new(level.tools);
-        let read_only = level.read_only.as_ref().map(ReadOnly::describe);
-        let value = Value::Label(read_only.or_else(|| list.allowed().map(str::to_owned))?);
-        Some(row(
-            Topic::Tools,
-            "allowedAround",
-            value,
-            lookup.list(level.source, level.tools),
-        ))
+        let origin = lookup.list(level.source, level.tools);
+        // The rules have rows of their own.
+        let list = [LevelRules {
+            rules: &[],
+            ..level
+        }];
+        let value = Value::Label(Description::of(&list).text()?);
+        Some(row(Topic::Tools, "allowedAround", value, origin))
     });
     listed.collect()
+}
+
+/// All of it together, as the agent reads it.
+fn in_force(lookup: &OriginLookup<'_>) -> Row {
+    let names = level_names(lookup.position);
+    let levels: Vec<_> = levels(lookup.position, lookup.settings, &names).collect();
+    let text = Description::of(&levels).text();
+    let value = Value::Label(text.unwrap_or_else(|| "all".to_owned()));
+    row(Topic::Tools, "inForce", value, None)
 }
 
 /// The rule that precedes all levels.
@@ -399,7 +408,7 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Context,
             "roleInstruction",
-            part(role, text::ROLE_INSTRUCTION),
+            Value::Part(lookup.resolved.role.clone()),
             lookup.root(role, "roleInstruction"),
         ),
         row(

@@ -46,11 +46,11 @@ pub(super) struct FollowedDefinition {
 pub(super) enum Refused {
     #[error("{0}")]
     Damaged(#[from] Damage),
-    #[error("no transition leads to it from the one before")]
+    #[error("no transition leads from the state before to this one")]
     NoTransition,
-    #[error("it leaves phase `{0}`, whose gate did not pass on record")]
+    #[error("it leaves phase `{0}`, and no passed gate is recorded")]
     NoGate(String),
-    #[error("it leaves phase `{0}`, whose approval is not on record")]
+    #[error("it leaves phase `{0}`, and no approval is recorded")]
     NoApproval(String),
 }
 

@@ -113,14 +113,14 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
 
 /// The report on a newest state that is left out; `held` is the one before, which holds instead.
 fn left_out(why: &Refused, held: Option<&RunState>) -> Diagnostic {
-    let message = format!("the stored workflow state is left out: {why}");
+    let message = format!("a stored workflow state is skipped: {why}");
     match held {
         None => Diagnostic::new(Code::StoredDamaged, Severity::Warning, message),
         Some(_) => Diagnostic::new(
             Code::StoredForged,
             Severity::Warning,
             format!(
-                "{message}; something else than the workflow wrote it, and the run stays where it was before"
+                "{message}; it was not written by the workflow, so the run stays at the last valid state"
             ),
         ),
     }
@@ -207,7 +207,7 @@ fn damaged(custom_type: &str) -> Diagnostic {
     Diagnostic::new(
         Code::StoredDamaged,
         Severity::Warning,
-        format!("a stored `{custom_type}` entry is damaged and left out"),
+        format!("a stored `{custom_type}` entry is damaged and skipped"),
     )
-    .with_help("nothing has to be done: it is stored again")
+    .with_help("nothing: it will be stored again")
 }

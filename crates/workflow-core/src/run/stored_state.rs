@@ -141,7 +141,7 @@ impl Fields<'_> {
         });
         Path::new(segments.collect::<Result<_, _>>()?).ok_or(Damage::Field {
             field: "currentPath",
-            expected: "a list of at least one segment",
+            expected: "a list with at least one segment",
         })
     }
 }

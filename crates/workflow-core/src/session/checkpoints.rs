@@ -113,7 +113,7 @@ impl Checkpoints {
         let problem = if !project_trusted {
             "the project is not trusted"
         } else if self.restore.is_some() {
-            "the code is being brought back"
+            "the code is being restored"
         } else {
             self.turn = turn;
             return out.perform(Effect::RecordCheckpoint);
@@ -155,10 +155,10 @@ impl Checkpoints {
             return;
         }
         let why = match &error {
-            SnapshotError::NoRepository => "there is no git repository with a commit here",
+            SnapshotError::NoRepository => "this directory has no git repository with a commit",
             SnapshotError::Failed(why) => why,
         };
-        let message = format!("[workflow] No checkpoint of the code is kept: {why}.");
+        let message = format!("[workflow] No checkpoint of the code is recorded: {why}.");
         out.notify(Severity::Warning, message);
         self.reported = Some(error);
     }
@@ -178,8 +178,7 @@ impl Checkpoints {
             return Reply::Now(BranchAnswer::default());
         }
         if self.restore.is_some() {
-            let message =
-                "[workflow] The code is still being brought back, and goes nowhere else meanwhile.";
+            let message = "[workflow] The code is still being restored. It cannot be restored to another point at the same time.";
             out.notify(Severity::Warning, message);
             return Reply::Now(BranchAnswer::default());
         }
@@ -208,7 +207,7 @@ impl Checkpoints {
     ) {
         if let Some(question) = self.question.take() {
             questions.close(question.id);
-            let message = format!("[workflow] The code stays as it is: {why}.");
+            let message = format!("[workflow] The code was not changed: {why}.");
             proceed(
                 question.request,
                 false,
@@ -278,7 +277,7 @@ impl Checkpoints {
         };
         let waiting = restore.waiting.take_if(|(_, until)| *until <= now);
         if let Some((request, _)) = waiting {
-            let message = "[workflow] The code is still being brought back: wait before you change it. You are told when it is done.";
+            let message = "[workflow] The code is still being restored. Wait before you change it: a message follows when it is done.";
             let notice = (Severity::Warning, message.to_owned());
             proceed(request, restore.only_code, Some(notice), out);
         }
@@ -386,20 +385,20 @@ fn describe(outcome: &RestoreOutcome) -> (Severity, String) {
     } = outcome;
     let mut text = match (problem, files) {
         (Some(problem), _) => format!("The code could not be restored: {problem}."),
-        (None, Unchanged) => "The code is as it was at the checkpoint already: nothing was changed.".to_owned(),
+        (None, Unchanged) => "The code is the same as at the checkpoint. Nothing was changed.".to_owned(),
         (None, NothingToRestore) => "Nothing was restored: there were no uncommitted changes at the checkpoint, and there are none now.".to_owned(),
-        (None, Restored) if *has_commits_since => "What was not committed is restored to checkpoint.".to_owned(),
+        (None, Restored) if *has_commits_since => "The uncommitted changes of the checkpoint are restored.".to_owned(),
         (None, Restored) => "Code restored to checkpoint.".to_owned(),
     };
     if let Some(commit) = stashed {
         let short = commit.get(..12).unwrap_or(commit);
         let _ = write!(
             text,
-            " What was changed since is kept: `git stash list` shows it, `git stash apply {short}` brings it back."
+            " Later changes are in the stash: `git stash list` shows them, `git stash apply {short}` restores them."
         );
     }
     if *has_commits_since {
-        text.push_str(" Commits made since stay.");
+        text.push_str(" Later commits stay.");
     }
     let severity = match (problem, files) {
         (Some(_), _) => Severity::Error,

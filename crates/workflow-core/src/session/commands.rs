@@ -102,7 +102,7 @@ impl PendingStarts {
             return Some((pending.request, pending.run));
         }
         if confirmed {
-            let message = "Another workflow is active by now. Run /workflow again to replace it.";
+            let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
             collected.notify(Severity::Warning, message);
         }
         out.answer(pending.request, DeferredAnswer::Command, collected);
@@ -139,7 +139,7 @@ impl NewRun {
             return Err((Severity::Warning, usage));
         }
         if description.len() > MAX_DESCRIPTION {
-            let message = "The description is longer than 1 MiB. Put it into a file and name the file instead.";
+            let message = "The description is longer than 1 MiB. Write it to a file, and name the file in the description.";
             return Err((Severity::Error, message.to_owned()));
         }
         let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
@@ -272,7 +272,7 @@ fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
     } else {
         let list: Vec<String> = weakened.iter().map(|line| format!("- {line}")).collect();
         format!(
-            "It starts with the files as they are now, which weaken the guards in force:\n{}\n\n",
+            "The new run uses the files as they are now, which weaken the rules in force:\n{}\n\n",
             list.join("\n")
         )
     };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::leave::{leads_to, meaning_of, outcomes_text};
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
+use super::phase_rules::needed_to_leave;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use super::step_tool::{entered_text, said};
@@ -218,7 +219,7 @@ impl PendingControls {
         } else if state == Some(&pending.planned.from) {
             return Some((pending.request, pending.planned));
         } else {
-            "The workflow has moved in the meantime, so your answer does not count."
+            "The workflow has moved in the meantime, so your answer does not count. Nothing was done."
         };
         settle(pending.request, Severity::Info, notice.to_owned(), out);
         None
@@ -240,7 +241,7 @@ impl PendingControls {
         while let Some((question, pending)) = self.confirmations.pop_first() {
             questions.close(question);
             let notice =
-                "The workflow has moved in the meantime: your command was not carried out.";
+                "The workflow has moved in the meantime. Your command was not carried out.";
             settle(pending.request, Severity::Info, notice.to_owned(), out);
         }
     }
@@ -296,7 +297,7 @@ impl PlannedMove {
         let mut message = match run.phase() {
             Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
             None => format!(
-                "[workflow] {verb}: {from} → DONE. The workflow is complete: nothing is left to do in it."
+                "[workflow] {verb}: {from} → DONE. The workflow is complete. There is nothing left to do in it."
             ),
         };
         if let Some(comment) = &self.comment {
@@ -312,7 +313,7 @@ impl PlannedMove {
             .map_or_else(|| "DONE".to_owned(), ResolvedPhase::label);
         let over = match &*self.overrode {
             [] => String::new(),
-            passed => format!(" Passed over: {}.", passed.join("; ")),
+            passed => format!(" Skipped: {}.", passed.join("; ")),
         };
         format!("✓ {from} → {to}, by you.{over}")
     }
@@ -345,11 +346,7 @@ impl ConfirmationText {
         let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
         Self {
             title: format!("Leave {} without its checks?", phase.phase.name),
-            message: format!(
-                "{}\n\nThis passes over:\n{}",
-                phase.place(),
-                lines.join("\n")
-            ),
+            message: format!("{}\n\nThis skips:\n{}", phase.place(), lines.join("\n")),
             no: format!("No, stay in {}", phase.phase.name),
             yes: format!("Yes, go on to {next} without them"),
         }
@@ -430,7 +427,7 @@ fn plan(
 /// The refusal of a move that needs a confirmation which cannot be asked for.
 pub(crate) fn cannot_confirm(planned: &PlannedMove, why: &str) -> String {
     format!(
-        "The workflow was not moved: this passes over {}, and {why} to confirm it.",
+        "The workflow was not moved. The move skips {}, which you must confirm, and {why}.",
         planned.overrode.join("; ")
     )
 }
@@ -606,7 +603,7 @@ pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<
     let fitting = fitting.filter_map(|(index, choice)| Some((index, choice, rest_after(choice)?)));
     let Some((index, choice, rest)) = fitting.max_by_key(|(_, choice, _)| choice.len()) else {
         return Err(format!(
-            "\"{}\" begins with none of the choices.\n\n{}",
+            "\"{}\" does not start with one of the choices.\n\n{}",
             visible(arguments),
             usage()
         ));
@@ -637,7 +634,7 @@ pub(crate) fn no_run(control: Control) -> String {
 pub(crate) fn takes_no_argument(control: Control, argument: &str) -> String {
     let name = control.command();
     format!(
-        "/{name} takes no argument: \"{}\" was not understood, and nothing was done.",
+        "/{name} takes no argument, so \"{}\" was not understood. Nothing was done.",
         visible(argument)
     )
 }
@@ -658,7 +655,7 @@ pub(crate) fn no_allowance(argument: &str, used_up: Option<String>) -> String {
 
 /// The answer without a definition.
 pub(crate) fn no_definition() -> String {
-    "The definition of this workflow is missing, so it cannot be moved. /cancel-workflow ends it."
+    "The definition of this workflow is missing, so the run cannot be moved. /cancel-workflow ends it."
         .to_owned()
 }
 
@@ -666,11 +663,11 @@ pub(crate) fn no_definition() -> String {
 pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
     match activity {
         ExitActivity::AwaitingTrust => {
-            "The gate of this phase waits for your answer in a dialog: do you trust its commands?"
+            "A dialog is open: do you trust the commands of this phase's gate? Answer it first."
         }
         ExitActivity::RunningGate => "The gate of this phase is running. Wait for its result.",
         ExitActivity::AwaitingApproval => {
-            "This phase waits for your approval. /workflow-approve answers."
+            "This phase waits for your approval. Answer with /workflow-approve."
         }
     }
 }
@@ -685,16 +682,16 @@ pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option
     Some(match (exit, run.counters.paused) {
         (Some(ExitActivity::RunningGate), _) => "⏳ gate running".to_owned(),
         (Some(ExitActivity::AwaitingTrust), _) => {
-            "⏸ waiting for trust in the gate's commands".to_owned()
+            "⏸ waiting for your trust in the gate's commands".to_owned()
         }
         (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
             approval()
         }
         (None, _) if run.counters.paused_by_owner => "⏸ paused by you".to_owned(),
         (None, Some(PauseReason::Max | PauseReason::MaxStale)) => {
-            "⏸ paused: limit of reminders".to_owned()
+            "⏸ paused: reminder limit reached".to_owned()
         }
-        (None, Some(PauseReason::Error)) => "⏸ paused: error of the model".to_owned(),
+        (None, Some(PauseReason::Error)) => "⏸ paused: model error".to_owned(),
         (None, Some(PauseReason::Question)) => "⏸ paused: the agent asks you".to_owned(),
         (None, Some(PauseReason::Visits)) => "⏸ paused: limit of visits".to_owned(),
         (None, Some(PauseReason::Budget)) => "⏸ paused: budget used up".to_owned(),
@@ -715,13 +712,20 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
     if let Some(note) = status_note(run, exit) {
         lines.push(format!("Now: {note}"));
     } else if phase.auto_continue.wait {
-        lines.push("Now: the phase waits for you".to_owned());
+        lines.push("Now: waiting for you".to_owned());
     }
-    if let Some(tools) = phase.rules.lists() {
+    if let Some(tools) = &phase.allowed {
         lines.push(format!("Tools: {tools}"));
     }
-    let needed = needed(&phase.phase);
+    let needed = needed_to_leave(&phase.phase);
+    let needed =
+        needed.unwrap_or_else(|| "the agent calls workflow_step with action='next'".to_owned());
     lines.push(format!("To leave: {needed}"));
+    let approval = phase.phase.approve.iter();
+    lines.extend(approval.map(|approval| {
+        let choices = approval.choices.join(", ");
+        format!("Approval: {} ({choices})", approval.ask)
+    }));
     let reminders = match (run.counters.reminders, phase.auto_continue.max) {
         (0, _) => None,
         (count, Bound::Times(max)) => Some(format!("Reminders: {count} of {max}")),
@@ -740,22 +744,4 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
     lines.push(format!("Steps: {}", state.global_step_count));
     lines.push(format!("Started: {}", text::moment(state.started_at)));
     lines.join("\n")
-}
-
-/// What is needed to leave a phase.
-fn needed(phase: &Phase) -> String {
-    let gates = phase
-        .gate
-        .iter()
-        .map(|gate| format!("`{}` must pass", gate.check.describe()));
-    let approval = phase
-        .approve
-        .iter()
-        .map(|approval| format!("a person approves (\"{}\")", approval.ask));
-    let needed: Vec<String> = gates.chain(approval).collect();
-    if needed.is_empty() {
-        "the agent says that it is done".to_owned()
-    } else {
-        needed.join("; then ")
-    }
 }

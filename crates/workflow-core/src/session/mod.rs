@@ -15,6 +15,7 @@ mod inputs;
 mod leave;
 pub(crate) mod phase;
 mod phase_exit;
+pub(crate) mod phase_rules;
 mod problems;
 mod questions;
 mod run;
@@ -64,6 +65,7 @@ pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
 pub use self::leave::StepCall;
+pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Crumb, PhaseView, View};
@@ -312,7 +314,7 @@ impl Session {
     fn adopt_weaker_guards(&mut self, loaded: &Loaded, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
         if !run.adopt(loaded, out) {
-            let message = "[workflow] The files do not fit the run, which goes on with the definition that it has.";
+            let message = "[workflow] The changed files do not fit the run. It continues with its stored definition.";
             return out.notify(Severity::Warning, message);
         }
         self.adopt_settings(&loaded.settings);
@@ -352,7 +354,7 @@ impl Session {
         self.cancel_pending_calls("the settings changed", out);
         self.problems.show(&self.settings, out);
         if missed && !self.misses_settings() {
-            let message = "[workflow] The settings can be read again, and hold as they stand.";
+            let message = "[workflow] The settings can be read again and are in force.";
             out.notify(Severity::Info, message);
         }
         self.ask_about_weaker_guards(loaded, weakened, out);
@@ -465,7 +467,7 @@ impl Session {
         run.clear_approval(out);
         run.end(cancel(run.state()));
         let mutation = self.announce_end(out);
-        let message = format!("The workflow is cancelled: {why}.");
+        let message = format!("The workflow was cancelled: {why}.");
         out.notify(Severity::Warning, message);
         mutation
     }
@@ -664,7 +666,7 @@ impl Session {
         self.cancel_exit("the run was cancelled", out);
         self.cancel_confirmations(out);
         self.close_cancel_question();
-        self.cancel_pending_calls("the run moved on", out);
+        self.cancel_pending_calls("the run has moved on", out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
@@ -771,24 +773,31 @@ impl Session {
                 }
                 // Where the host asks, the code is shown when an answer needs it.
                 if !self.questions.has_dialogs() {
+                    let run = self.run.as_ref();
+                    let ask = run
+                        .and_then(ActiveRun::approval)
+                        .map(|approval| &*approval.ask);
+                    let place = self.phase().map_or_else(String::new, ResolvedPhase::place);
                     let message = format!(
-                        "The run waits for your answer: `workflow-sidecar approve`. If that asks for a code, it is {code}. The code is \
-                         for you alone: do not give it to the agent."
+                        "{place} waits for your approval: {}\nAnswer with /workflow-approve or, in a terminal, with `workflow-sidecar \
+                         approve`. If that asks for a code, it is {code}. The code is for you alone: do not give it to the agent.",
+                        ask.unwrap_or_default()
                     );
                     out.notify(Severity::Warning, message);
                 }
             }
             PlatformEvent::CodeNeeded { code, purpose } => {
                 let message = format!(
-                    "Somebody is about to {purpose} in a terminal, where an agent might be at work as well. If it is you, the code is \
-                     {code}. If not, ignore this: without the code nothing happens."
+                    "A command in a terminal is about to {purpose}. If you started it, the code is {code}. If not, ignore this \
+                     message: without the code nothing happens. Do not give the code to the agent."
                 );
                 out.notify(Severity::Warning, message);
             }
             PlatformEvent::ApprovalNotStored { reason } => {
                 let message = format!(
-                    "[workflow] The run waits for your approval, and `workflow-sidecar approve` does not know of it: {reason}. \
-                     Answer in this session, or make room there and have the agent call workflow_step with action='next' again."
+                    "[workflow] The run waits for your approval, but the request could not be stored, so `workflow-sidecar approve` does not \
+                     list it: {reason}. Answer in this session. Or correct the problem and have the agent call workflow_step with \
+                     action='next' again."
                 );
                 out.notify(Severity::Error, message);
             }
@@ -871,7 +880,7 @@ impl Session {
             Activity::CallsStep | Activity::IsAddressed => {}
         }
         if activity == Activity::Starts {
-            let why = "the agent went on before you answered";
+            let why = "the agent continued before you answered";
             self.checkpoints
                 .cancel_question(why, &mut self.questions, out);
         }
@@ -1014,9 +1023,9 @@ impl Session {
     /// Moves the run to another state.
     fn enter(&mut self, progress: RunProgress, moved_by: Option<PersonMove>, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the run moved on meanwhile", out);
+        self.cancel_exit("the run has moved to another phase", out);
         self.cancel_confirmations(out);
-        self.cancel_pending_calls("the run moved on", out);
+        self.cancel_pending_calls("the run has moved on", out);
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
         if *run.state() != progress.state {
@@ -1031,7 +1040,7 @@ impl Session {
         self.turn_moved = self.turn_moved.map(|_| true);
         self.enter(progress, None, out);
         if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
-            self.sent_context.note_instructions(&phase.context);
+            self.sent_context.note_step_answer(&phase.context);
         }
     }
 
@@ -1223,7 +1232,7 @@ impl Session {
             return out.notify(Severity::Info, message);
         }
         if run.counters.paused.is_some() {
-            let message = "The workflow waits for your approval: /workflow-approve answers.";
+            let message = "The workflow waits for your approval. Answer with /workflow-approve.";
             return out.notify(Severity::Info, message);
         }
         self.auto_continue.forget_reminder();
@@ -1270,7 +1279,7 @@ impl Session {
         out: &mut Effects,
     ) -> bool {
         if !self.questions.can_ask() {
-            let why = self.questions.why_not("this host has no dialog");
+            let why = self.questions.why_not("this host has no dialogs");
             let refusal = controls::cannot_confirm(&planned, &why);
             out.notify(Severity::Warning, refusal);
             return false;
@@ -1296,7 +1305,7 @@ impl Session {
             return Reply::Now(());
         };
         if run.approval().is_some() && !self.questions.can_ask() {
-            let message = "This phase needs an approval, and this host has no dialog for it. Answer with /workflow-approve.";
+            let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
             out.notify(Severity::Warning, message);
             return Reply::Now(());
         }
@@ -1335,7 +1344,7 @@ impl Session {
         };
         let Some(approval) = run.approval().cloned() else {
             let message =
-                "Nothing waits for approval: this phase needs none. /workflow-next leaves it.";
+                "Nothing waits for approval. This phase needs none: /workflow-next leaves it.";
             return notify(Severity::Info, message.to_owned(), out);
         };
         let question = self.exit.approval_question();
@@ -1348,7 +1357,7 @@ impl Session {
         }
         if question.is_none() && run.approval_request().is_none() {
             let message = format!(
-                "Nothing waits for approval yet: the agent has not finished the phase. It will ask \"{}\". \
+                "Nothing waits for approval yet, because the agent has not finished the phase. You will be asked: \"{}\". \
                  /workflow-next asks you now.",
                 approval.ask
             );
@@ -1363,7 +1372,7 @@ impl Session {
             let (exit, mut context) = self.exit_parts();
             let answer = Answer::Chosen(reply.choice);
             let step = exit.on_answer(answer, &mut context, out.now());
-            let message = format!("Noted: {}.", reply.choice);
+            let message = format!("Your answer: {}.", reply.choice);
             out.notify(Severity::Info, message);
             self.finish_exit_with(step, reply.comment.as_deref(), out);
             return Reply::Now(());
@@ -1373,15 +1382,13 @@ impl Session {
                 run.drop_approval(out);
             }
             let message = format!(
-                "Noted: {}. The agent continues with the phase.",
+                "Your answer: {}. The agent continues with this phase.",
                 reply.choice
             );
             out.notify(Severity::Info, message);
-            let mut text = format!(
-                "[workflow] The user was asked \"{}\" and chose \"{}\": you are still in this phase. Change what is needed, \
-                 and call workflow_step with action='next' again when it is done.",
-                approval.ask, reply.choice
-            );
+            let name = self.phase().map_or("", |phase| &phase.phase.name);
+            let declined = phase_exit::declined(&approval.ask, reply.choice, name);
+            let mut text = format!("[workflow] {declined}");
             if let Some(comment) = &reply.comment {
                 text = format!("{text}\n\n{}", step_tool::said(comment));
             }
@@ -1447,13 +1454,16 @@ impl Session {
                 }
             }
             ExitOutcome::Declined(answer) => {
-                collected.notify(Severity::Info, "Noted: the agent continues with the phase.");
+                collected.notify(
+                    Severity::Info,
+                    "The agent reads your answer and continues with this phase.",
+                );
                 let answer = step_tool::with_comment(answer, exit.comment());
                 let text = format!("[workflow] {}", answer.text);
                 self.send_to_agent(text, Delivery::Steer, &mut collected);
             }
             ExitOutcome::Stay(_) => {
-                let message = "The phase was not left: it waits for your approval. /workflow-approve answers.";
+                let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
                 collected.notify(Severity::Info, message);
             }
         }
@@ -1472,7 +1482,7 @@ impl Session {
             self.enter(to, Some(planned.record()), out);
         } else {
             self.auto_continue.cancel_countdown(out);
-            self.cancel_exit("the run moved on meanwhile", out);
+            self.cancel_exit("the run has moved to another phase", out);
             self.cancel_confirmations(out);
             if let Some(run) = &mut self.run {
                 run.clear_approval(out);
@@ -1484,7 +1494,7 @@ impl Session {
         let message = planned.message_to_agent(&from, run);
         out.notify(Severity::Info, planned.notice(&from, run));
         if let Some(phase) = run.phase() {
-            self.sent_context.note_instructions(&phase.context);
+            self.sent_context.note_step_answer(&phase.context);
         }
         if is_over {
             self.announce_end(out);
@@ -1601,7 +1611,7 @@ impl Session {
     /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
     /// cancelled run too (A01, A02).
     fn announce_end(&mut self, out: &mut Effects) -> Mutation {
-        self.cancel_pending_calls("the run moved on", out);
+        self.cancel_pending_calls("the run has moved on", out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

@@ -68,11 +68,11 @@ impl Topic {
             Self::Start => "No workflow was started.",
             Self::ToolCall => "The call was not allowed.",
             Self::Trust => "Nothing was trusted, and no command was run.",
-            Self::Approval => "It approved nothing.",
+            Self::Approval => "Nothing was approved.",
             Self::Move => "The workflow was not moved.",
-            Self::Restore => "The code stays as it is.",
+            Self::Restore => "The code was not changed.",
             Self::Triggers => "The triggers of the project are not watched.",
-            Self::Guards => "The run keeps its guards.",
+            Self::Guards => "The run keeps its rules.",
             Self::Cancel => "The workflow goes on.",
         }
     }
@@ -136,7 +136,7 @@ impl QuestionTable {
     /// The reason why no question to a person is possible: `without_dialogs`, or the number of open questions.
     pub(crate) fn why_not(&self, without_dialogs: &str) -> String {
         if self.dialogs {
-            format!("{MAX_OPEN} questions wait for an answer already")
+            format!("{MAX_OPEN} questions are already waiting for an answer")
         } else {
             without_dialogs.to_owned()
         }
@@ -238,7 +238,7 @@ impl TakenQuestion {
         let (title, without) = (&self.title, self.topic.without_answer());
         let phase = phase.map_or_else(String::new, |phase| format!(" The workflow is in {phase}."));
         let message = format!(
-            "[workflow] Your answer to \"{title}\" came too late and counts for nothing. {without}{phase}"
+            "[workflow] Your answer to \"{title}\" came too late and has no effect. {without}{phase}"
         );
         out.notify(Severity::Warning, message);
     }

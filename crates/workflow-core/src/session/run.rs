@@ -26,8 +26,8 @@ use crate::run::{
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
 const MAX_STORED_DEFINITION: usize = 4 << 20;
 
-const NOT_STORED: &str = "[workflow] The workflow takes more than 4 MiB, and the session does not keep it: if its files go, the run \
-     cannot go on. Make its texts shorter.";
+const NOT_STORED: &str = "[workflow] The workflow is larger than 4 MiB, so it is not stored in the session. Without its files the run cannot \
+     continue. Make its texts shorter.";
 
 /// A run in memory.
 #[derive(Debug, Clone)]
@@ -529,7 +529,7 @@ impl ActiveRun {
             return;
         };
         let message = format!(
-            "[workflow] How things stood when {} was entered is not known: its gate compares with how they stand now.",
+            "[workflow] The state at the start of {} was not recorded, so its gate compares with the state as it is now.",
             phase.phase.name
         );
         out.notify(Severity::Warning, message);
@@ -559,6 +559,11 @@ impl ActiveRun {
                 .to_vec(),
             Some(_) | None => Vec::new(),
         }
+    }
+
+    /// The commands of the run that need trust, as a person reads them.
+    pub(crate) fn listed_commands(&self) -> &[String] {
+        self.project_commands.listed()
     }
 
     /// The approval that the phase needs, if any.
@@ -743,7 +748,7 @@ fn definition_gone(state: &RunState) -> Diagnostic {
         Code::DefinitionGone,
         Severity::Warning,
         format!(
-            "the files of workflow `{}` are missing, broken, or do not fit the run any more: it goes on with the \
+            "the files of workflow `{}` are missing, have errors, or do not fit the run: the run continues with the \
              definition stored in the session",
             state.workflow_key
         ),
@@ -755,7 +760,7 @@ fn definition_lost(state: &RunState, why: &Stale) -> Diagnostic {
         Code::DefinitionLost,
         Severity::Error,
         format!(
-            "workflow `{}` cannot go on, and blocks no tools: {why}",
+            "workflow `{}` cannot continue, and its rules are not in force: {why}",
             state.workflow_key
         ),
     )
@@ -767,7 +772,7 @@ pub(crate) fn guards_weakened(state: &RunState, lost: &[String]) -> Diagnostic {
         Code::GuardsWeakened,
         Severity::Warning,
         format!(
-            "the files of workflow `{}`, or the settings, weaken the guards of the run, which hold as they were until you \
+            "the files of workflow `{}` or the settings were changed to allow more; the run keeps its rules until you \
              agree: {}",
             shown(&state.workflow_key),
             lost.join("; ")
@@ -780,7 +785,7 @@ fn definition_changed(state: &RunState) -> Diagnostic {
         Code::DefinitionChanged,
         Severity::Info,
         format!(
-            "workflow `{}` changed since this run started: the run goes on with the new definition",
+            "workflow `{}` has changed since this run started: the run continues with the new definition",
             state.workflow_key
         ),
     )

@@ -238,7 +238,7 @@ pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> Too
 pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
     ToolAnswer {
         text: format!(
-            "The user has moved the workflow meanwhile: it is in {}\n\nDo what this phase asks, then call workflow_step with \
+            "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
              action='next'.",
             entered_text(resolved)
         ),
@@ -366,6 +366,9 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
     lines.extend([
         line,
         format!("**Started:** {}", text::moment(state.started_at)),
+    ]);
+    lines.extend(resolved.context.rules());
+    lines.extend([
         String::new(),
         "**What to do:**".to_owned(),
         phase.instructions.clone(),
@@ -378,12 +381,16 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
     lines.join("\n")
 }
 
-/// The phase that was entered, and its instructions.
+/// The phase that was entered, its rules and its instructions.
 pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
     let phase = &resolved.phase;
+    let rules = resolved.context.rules();
+    let rules = rules.map_or_else(String::new, |rules| format!("\n\n{rules}"));
     format!(
-        "{} {}\n\n**What to do in {}:**\n{}",
-        phase.emoji, phase.name, phase.name, phase.instructions
+        "{}{rules}\n\n**What to do in {}:**\n{}",
+        resolved.label(),
+        phase.name,
+        phase.instructions
     )
 }
 
@@ -423,8 +430,8 @@ pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
     let phase = &resolved.phase;
     ToolAnswer {
         text: format!(
-            "This response has already moved the workflow to {} {}. Read the new phase first: do what it asks, then \
-             call workflow_step with action='next' in a later response.",
+            "Not advanced: this response has already moved the workflow to {} {}. Do what this phase asks first, then call \
+             workflow_step with action='next' in a later response.",
             phase.emoji, phase.name
         ),
         details: json!({ "active": true, "advanced": false }),
@@ -433,13 +440,11 @@ pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
 }
 
 pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {
-    let named = action.map_or("no action".to_owned(), |action| {
-        format!("the unknown action \"{action}\"")
+    let problem = action.map_or("workflow_step needs an action.".to_owned(), |action| {
+        format!("workflow_step has no action \"{action}\".")
     });
     ToolAnswer {
-        text: format!(
-            "workflow_step was called with {named}. Use \"next\", \"status\", \"cancel\" or \"loop\"."
-        ),
+        text: format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\"."),
         details: json!({}),
         kind: Some(AnswerKind::Error),
     }

@@ -13,7 +13,7 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, reason};
+use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
 use crate::types::{QuestionId, RequestId, Severity};
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
@@ -131,6 +131,7 @@ impl CallGuard {
                 .collect(),
             Override::Never => Vec::new(),
         };
+        let cause = cause(&denial, call.tool());
         self.denials += 1;
         let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
         let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
@@ -151,7 +152,7 @@ impl CallGuard {
         match question {
             Ok(why) => {
                 let place = phase.map(ResolvedPhase::place);
-                let text = call_question(call, place.as_deref(), &why, &reason, needs_consent);
+                let text = call_question(call, place.as_deref(), &why, &cause, needs_consent);
                 let id = questions.ask(Topic::ToolCall, text, out);
                 let asked = needs_consent.then_some(hash);
                 let pending = PendingCall {
@@ -235,7 +236,7 @@ impl CallGuard {
     ) {
         self.repeated = None;
         let why =
-            format!("{cause} meanwhile, so other rules may hold; try again if it is still needed");
+            format!("{cause}, so other rules may apply now; call it again if you still need it");
         while let Some((&question, _)) = self.pending.first_key_value() {
             questions.close(question);
             self.finish(question, |reason| undecided(&reason, &why), out);
@@ -286,9 +287,9 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<S
     let can_ask = questions.can_ask();
     if can_ask && times <= STUBBORN {
         return Ok(match levels {
-            [] | [_] => "It needs the user's consent.".to_owned(),
+            [] | [_] => "This call needs your consent.".to_owned(),
             all => format!(
-                "It needs the user's consent, for which {} ask.",
+                "This call needs your consent, by rules of {}.",
                 all.join(" and ")
             ),
         });
@@ -296,7 +297,7 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<S
     let mut addition = String::new();
     if !can_ask {
         let why = questions.why_not("this host cannot ask for it");
-        addition = format!("\nIt needs the user's consent, and {why}.");
+        addition = format!("\nIt needs the consent of the user, and {why}.");
     }
     Err(addition + &stop_trying(times))
 }
@@ -316,9 +317,12 @@ fn exception(
     {
         return Err(stop_trying(times));
     }
+    let by = match levels {
+        [_] => String::new(),
+        all => format!(" It is blocked by rules of {}.", all.join(" and ")),
+    };
     Ok(format!(
-        "The agent tries it for the third time in a row. A yes lets this one call run, against {}.",
-        levels.join(" and ")
+        "The agent has tried this call three times in a row.{by}"
     ))
 }
 
@@ -336,16 +340,16 @@ fn call_question(
     call: &Call<'_>,
     place: Option<&str>,
     why: &str,
-    reason: &str,
+    cause: &str,
     needs_consent: bool,
 ) -> QuestionText {
     let tool = shown(call.tool());
     let input = shortened(&readable(call.input_text()));
-    let place = place.unwrap_or("No workflow is active: a rule of your settings asks.");
+    let place = place.unwrap_or("No workflow is active. A rule of the settings asks.");
     let consequence = if needs_consent {
-        "Yes runs this one call. No blocks it, and the agent is told so."
+        "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it."
     } else {
-        "Yes runs this one call against the rule. No keeps it blocked; the workflow goes on either way."
+        "Yes: this one call runs although the rule blocks it.\nNo: it stays blocked. The workflow continues either way."
     };
     let options = if needs_consent {
         Vec::new()
@@ -355,7 +359,7 @@ fn call_question(
     QuestionText {
         title: format!("Allow {tool}?"),
         message: format!(
-            "{place}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\n{reason}\n\n{consequence}"
+            "{place}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
         ),
         options,
         ..QuestionText::default()
@@ -393,7 +397,7 @@ fn block(reason: String) -> Reply<ToolDecision> {
 
 fn undecided(reason: &str, why: &str) -> ToolDecision {
     ToolDecision::Block {
-        reason: format!("{reason}\nNobody could be asked about it: {why}."),
+        reason: format!("{reason}\nNo person decided about it: {why}."),
         by: Decider::Nobody,
     }
 }
@@ -421,7 +425,7 @@ fn shortened(text: &str) -> String {
     let (head, tail) = (offset(MAX_SHOWN / 2), offset(length - MAX_SHOWN / 2));
     let hidden = length - MAX_SHOWN;
     format!(
-        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]\n\n{}",
+        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN. YES ALLOWS THEM AS WELL]\n\n{}",
         &text[..head],
         &text[tail..]
     )

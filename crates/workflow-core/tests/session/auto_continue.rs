@@ -218,7 +218,7 @@ fn reminders_end_after_eight_even_if_the_agent_works() {
             );
             assert!(
                 line(&lines, "message")
-                    .contains("Any message resumes it; /cancel-workflow ends it.")
+                    .contains("Any message resumes it. /cancel-workflow ends it.")
             );
             break;
         }

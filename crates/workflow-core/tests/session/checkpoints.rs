@@ -255,7 +255,7 @@ fn the_code_stays_as_it_is_without_a_timely_answer() {
     let lines = world.wait(30 * 60 * 1000);
     line(&lines, "settled");
     let told = line(&lines, "notify Warning");
-    assert!(told.contains("The code stays as it is"), "{told}");
+    assert!(told.contains("The code was not changed"), "{told}");
     let lines = world.choose(Some("Yes, restore code to that point"));
     assert!(
         lines.len() == 1 && lines[0].contains("came too late"),
@@ -278,7 +278,7 @@ fn a_failed_restore_is_reported() {
         },
     );
     assert!(line(&lines, "notify Error").contains("conflicts in a.txt"));
-    assert!(line(&lines, "notify Error").contains("Commits made since stay"));
+    assert!(line(&lines, "notify Error").contains("Later commits stay"));
 }
 
 #[test]
@@ -292,15 +292,11 @@ fn files_that_were_not_restored_are_not_reported_as_restored() {
         come_back(&mut going_back(), restored)
     };
     let nothing = told(RestoredFiles::NothingToRestore, true);
-    assert!(
-        line(&nothing, "notify Warning Nothing was restored").ends_with("Commits made since stay.")
-    );
+    assert!(line(&nothing, "notify Warning Nothing was restored").ends_with("Later commits stay."));
     let already = told(RestoredFiles::Unchanged, false);
-    assert!(line(&already, "notify Info").contains("nothing was changed"));
+    assert!(line(&already, "notify Info").contains("Nothing was changed"));
     let partly = told(RestoredFiles::Restored, true);
-    assert!(
-        line(&partly, "notify Info What was not committed").ends_with("Commits made since stay.")
-    );
+    assert!(line(&partly, "notify Info The uncommitted changes").ends_with("Later commits stay."));
 }
 
 #[test]
@@ -309,14 +305,14 @@ fn a_host_waits_for_git_for_a_moment_only() {
     assert!(world.wait(2_999).is_empty());
     let lines = world.wait(1);
     assert_eq!(lines[0], "settled none #77");
-    assert!(line(&lines, "notify Warning").contains("still being brought back"));
+    assert!(line(&lines, "notify Warning").contains("still being restored"));
     let (restore, text) = (world.restore, "putting aside".to_owned());
     assert_eq!(
         world.report(PlatformEvent::RestoreProgress { restore, text }),
         ["widget ⏳ putting aside"]
     );
     // Meanwhile it is neither kept nor brought elsewhere.
-    assert!(line(&turn(&mut world, 1), "notify Warning").contains("is being brought back"));
+    assert!(line(&turn(&mut world, 1), "notify Warning").contains("is being restored"));
     assert!(line(&back(&mut world, Some(0), None), "notify Warning").contains("still"));
     let restored = RestoreOutcome {
         files: RestoredFiles::Restored,
@@ -355,7 +351,7 @@ fn a_late_decision_about_the_code_does_nothing() {
         back(&mut world, Some(0), None);
         let lines = world.step(begin());
         assert!(lines.contains(&"settled none #77".to_owned()), "{lines:?}");
-        assert!(line(&lines, "notify Info").contains("The code stays as it is"));
+        assert!(line(&lines, "notify Info").contains("The code was not changed"));
         assert!(!is_restoring(&world.choose(Some(YES))));
     }
     let mut world = keeping();

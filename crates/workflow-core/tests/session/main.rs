@@ -21,5 +21,6 @@ mod read_only;
 mod restoring;
 mod rules;
 mod step_tool;
+mod texts_for_the_model;
 mod triggers;
 mod world;

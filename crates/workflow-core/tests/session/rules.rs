@@ -57,7 +57,7 @@ fn a_denial_names_the_rule_the_alternatives_and_the_next_step() {
         [
             "block by Rule: [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
           Allowed here: docs/**, *.md.\n\
-          Go on in another way, or call workflow_step with action='next' if the phase is done."
+          Use another approach, or call workflow_step with action='next' if the phase is done."
         ]
     );
 }
@@ -197,7 +197,7 @@ fn settings_apply_with_and_without_a_run() {
         call(&mut world),
         [
             "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
-          Go on in another way, or ask the user."
+          Use another approach, or ask the user."
         ]
     );
     world.command("w the task");
@@ -243,7 +243,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     assert!(
         late.len() == 1
             && line(&late, "notify")
-                .contains("came too late and counts for nothing. The call was not allowed."),
+                .contains("came too late and has no effect. The call was not allowed."),
         "an answer that is late changes nothing, and that is said: {late:?}"
     );
     world.tool_call("deploy");

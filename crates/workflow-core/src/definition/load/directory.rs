@@ -506,10 +506,7 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
             "a phase file must start with frontmatter",
             "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line",
         ),
-        NoFrontmatter::NotClosed => (
-            "the frontmatter does not end",
-            "end it with a `---` line of its own",
-        ),
+        NoFrontmatter::NotClosed => ("the frontmatter does not end", "end it with a `---` line"),
     };
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
@@ -522,7 +519,7 @@ pub(super) fn read_map<'s>(
     node: Result<Node<'s>, Finding>,
 ) -> Option<(Map<'s>, Option<Span>)> {
     if let Some(span) = reader.source.not_utf8() {
-        let message = "the file is not UTF-8: what cannot be read is replaced";
+        let message = "the file is not UTF-8: bytes that cannot be read are replaced";
         reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
     }
     let mut node = match node {
@@ -535,7 +532,7 @@ pub(super) fn read_map<'s>(
     let mut dropped = Vec::new();
     node.drop_duplicates(&mut dropped);
     for (key, span) in dropped {
-        let message = format!("the key `{}` is there twice", shown(&key));
+        let message = format!("the map contains the key `{}` twice", shown(&key));
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
     hidden_text::report(reader, &node);

@@ -46,13 +46,15 @@ fn read_check(
             listed(known.iter().copied())
         );
         let finding = Finding::error(Code::MissingKey, span, message);
-        keys.report(finding.help("say what is looked at"));
+        keys.report(finding.help(
+            "write what is checked: `run: [cargo, test]`, `file: docs/plan.md` or `git: clean`",
+        ));
         return None;
     };
     if let Some(more) = more {
-        let message = format!("a check of `gate` has only one of `{kind}` and `{more}`");
+        let message = format!("a check of `gate` cannot have both `{kind}` and `{more}`");
         let finding = Finding::error(Code::BothLists, span, message);
-        keys.report(finding.help("make a check of each"));
+        keys.report(finding.help("write two checks"));
     }
     let run = read_run(&mut keys, kind == "run");
     let path = keys.get(&gate::FILE);
@@ -149,9 +151,9 @@ fn check_names(reader: &mut Reader<'_>, span: Option<Span>, env: &[(String, Stri
     for (name, _) in env {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(is_name) {
-            let message = format!("`{}` cannot be the name of a variable", shown(name));
+            let message = format!("`{}` is not a valid name of a variable", shown(name));
             let finding = Finding::error(Code::InvalidValue, span, message);
-            reader.report(finding.help("only letters, digits and `_`"));
+            reader.report(finding.help("use letters, digits and `_`"));
         }
     }
 }
@@ -173,9 +175,9 @@ fn check_companion<T>(
     else {
         return;
     };
-    let message = format!("`{key}` belongs to a check with `{beside}`");
+    let message = format!("`{key}` has an effect only in a check with `{beside}`");
     let finding = Finding::error(Code::InvalidValue, key_span, message);
-    keys.report(finding.help(format!("put it beside `{beside}`, or remove it")));
+    keys.report(finding.help(format!("move it to a check with `{beside}`, or remove it")));
 }
 
 fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Option<Vec<String>> {
@@ -230,9 +232,9 @@ fn read_expect(
     let mut given = given.into_iter().flatten();
     let first = given.next();
     if let Some((_, more)) = given.next() {
-        let message = "`expect` has only one of `stdout`, `stderr` and `output`";
+        let message = "`expect` can have only one of `stdout`, `stderr` and `output`";
         let finding = Finding::error(Code::BothLists, more.span, message);
-        keys.report(finding.help("use `output` for both, or make a check of each"));
+        keys.report(finding.help("use `output` for both streams, or write two checks"));
     }
     (exit, first.map(|(stream, text)| (stream, text.value)))
 }

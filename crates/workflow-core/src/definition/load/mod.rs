@@ -284,7 +284,7 @@ fn merge(
 
 fn override_left_out(key: &str, file: &str) -> Diagnostic {
     let message = format!(
-        "the project's workflow \"{}\" is broken: the global one is used",
+        "the project's workflow \"{}\" has errors: the global one is used",
         shown(key)
     );
     Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)

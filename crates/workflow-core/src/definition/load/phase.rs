@@ -88,7 +88,7 @@ fn read_instructions(keys: &mut MapReader<'_, '_, '_>, body: Option<Text>) -> Op
     if let Some(entry) = keys.take(&phase::INSTRUCTIONS.key) {
         let message = "`instructions` in the frontmatter is not read";
         let finding = Finding::warning(Code::UnknownKey, entry.key_span, message);
-        keys.report(finding.help("the instructions are what follows the frontmatter"));
+        keys.report(finding.help("write the instructions below the frontmatter"));
     }
     if text.value.is_empty() {
         let message = "there are no instructions after the frontmatter";

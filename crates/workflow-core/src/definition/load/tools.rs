@@ -28,7 +28,7 @@ impl ReadTools {
     /// Forbids everything that the rules do not, before all of them: what is lost may have come before a rule that allows.
     pub(super) fn fail_closed(&mut self, reader: &Reader<'_>, span: Option<Span>) {
         let file = reader.source.file();
-        let why = "what is said there of tools cannot be read";
+        let why = "the restriction of tools in this file cannot be read";
         let rules = fail_closed::rules(file, &reader.file_and_line(span), why);
         self.rules.splice(0..0, rules);
         self.status = SettingsStatus::Unreadable;
@@ -121,10 +121,10 @@ fn read_text(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<ReadTools> {
 fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Finding> {
     (number > MAX_COMMAND_PATTERNS).then(|| {
         let message = format!(
-            "{number} patterns of commands are more than {MAX_COMMAND_PATTERNS}, the most that one place may have"
+            "a level can have at most {MAX_COMMAND_PATTERNS} patterns of commands, and this one has {number}"
         );
         Finding::error(Code::OverLimit, span, message)
-            .help("join patterns with `*`, for example `git push *` for all kinds of it")
+            .help("combine patterns with `*`: `git push *` matches every `git push`")
     })
 }
 
@@ -346,14 +346,14 @@ fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<Stri
     let Some((action, key_span, mut tools, mut is_sound)) = heads.next() else {
         let message = "a rule needs one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::MissingKey, keys.start, message);
-        keys.report(finding.help("write what it does and to which tools: `block: [edit, write]`"));
+        keys.report(finding.help("write the action and its tools: `block: [edit, write]`"));
         return Some((RuleAction::Block, vec!["*".to_owned()]));
     };
     let mut others = heads.peekable();
     if others.peek().is_some() {
-        let message = "a rule has only one of `allow`, `ask` and `block`";
+        let message = "a rule can have only one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::BothLists, key_span, message);
-        keys.report(finding.help("make a rule of each"));
+        keys.report(finding.help("write a rule for each"));
     }
     for (other, _, names, _) in others {
         is_sound = false;
@@ -389,7 +389,9 @@ fn read_result(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Res
             listed(effects.iter().copied())
         );
         let finding = Finding::error(Code::MissingKey, keys.start, message);
-        keys.report(finding.help("say what becomes of the results"));
+        keys.report(
+            finding.help("write what is done with the results, for example `maxChars: 20000`"),
+        );
     }
     let tools = keys.get(&result::TOOL).filter(|tools| tools.is_sound);
     let on = keys.get(&result::ON);

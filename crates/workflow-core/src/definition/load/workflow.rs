@@ -160,7 +160,7 @@ fn check_command_name(reader: &mut Reader<'_>, name: Option<&Text>) {
     if !name.value.bytes().all(allowed) {
         let message = format!("`commandName` cannot be `{}`", shown(&name.value));
         let finding = Finding::error(Code::InvalidValue, name.span, message);
-        reader.report(finding.help("only the letters a to z and A to Z, digits, `_` and `-`"));
+        reader.report(finding.help("use the letters a to z and A to Z, digits, `_` and `-`"));
     }
 }
 

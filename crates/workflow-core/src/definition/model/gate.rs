@@ -152,7 +152,7 @@ impl Check {
             Self::File(FileCheck { path, changed }) => {
                 let path = fit(path);
                 match changed {
-                    None => format!("{path} must be there"),
+                    None => format!("{path} must exist"),
                     Some(true) => format!("{path} must have changed"),
                     Some(false) => format!("{path} must not have changed"),
                 }

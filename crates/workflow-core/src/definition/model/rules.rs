@@ -206,7 +206,7 @@ impl ResultRule {
     pub fn describe(&self) -> String {
         let mut does = Vec::new();
         if self.unread {
-            does.push("withhold, as what to redact cannot be read".to_owned());
+            does.push("withhold, because the pattern to redact cannot be read".to_owned());
         } else if !self.redact.is_empty() {
             does.push(format!("redact `{}`", self.redact.join("`, `")));
         }
@@ -219,7 +219,7 @@ impl ResultRule {
         let on = match self.on {
             None => "",
             Some(ResultKind::Error) => " that failed",
-            Some(ResultKind::Ok) => " that went well",
+            Some(ResultKind::Ok) => " that succeeded",
         };
         format!("`{}`{on}: {}", self.tools.join("`, `"), does.join(", "))
     }

@@ -10,9 +10,10 @@ use super::trigger::{Checkpoint, Trigger};
 pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
 
 /// The frequency of the full context message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextMode {
+    #[default]
     /// When a phase is entered, and when the model may have lost it.
     ByChange,
     /// At every start of the agent.

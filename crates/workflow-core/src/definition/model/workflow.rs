@@ -95,6 +95,30 @@ impl Workflow {
         }
     }
 
+    /// Returns true if it, or one of its own phases, has guards that the npm package does not know.
+    pub(crate) fn has_guards_beyond_package(&self) -> bool {
+        let extends = |phase: &Phase| {
+            !phase.rules.is_empty()
+                || matches!(phase.tools, Some(ToolAccess::ReadOnly { .. }))
+                || !phase.gate.is_empty()
+                || phase.approve.is_some()
+        };
+        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(extends)
+    }
+
+    /// Returns true if it, or one of its own phases, has a list of tools or rules.
+    pub(crate) fn restricts_tools(&self) -> bool {
+        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(Phase::has_tools)
+    }
+
+    /// Returns true if one of its own phases names subagents.
+    pub(crate) fn names_profiles(&self) -> bool {
+        let mut lists = self
+            .own_phases()
+            .filter_map(|phase| phase.available_profiles.as_ref());
+        lists.any(|names| !names.is_empty())
+    }
+
     /// Its phases, without those of subworkflows.
     pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
         self.phases.iter().filter_map(|entry| match entry {

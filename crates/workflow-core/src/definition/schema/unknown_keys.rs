@@ -78,7 +78,7 @@ fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
 fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let (key, span) = (shown(&entry.key), entry.key_span);
     if let Some(guard) = resembled_guard(&entry.key) {
-        let message = format!("unknown key `{key}`: a guard must not be dropped");
+        let message = format!("unknown key `{key}`, which may be a misspelt restriction");
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return if names(section).any(|known| known == guard) {
             finding
@@ -95,7 +95,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
     if section.is_guard() || is_condition {
         let message = format!(
-            "unknown key `{key}` in {}: a guard must not be dropped",
+            "unknown key `{key}` in {}, which may be a misspelt restriction",
             section.describe()
         );
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
@@ -103,7 +103,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
             Some(known) => finding
                 .help(format!("did you mean `{known}`?"))
                 .fix(&entry.key, known),
-            None => finding.help(format!("known here: {}", listed(names(section)))),
+            None => finding.help(format!("known keys: {}", listed(names(section)))),
         };
     }
     if entry.key == "<<" {
@@ -121,7 +121,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
 
 /// `<<` is an ordinary key in YAML 1.2: what it would bring in is not there, guards included.
 fn merge_key(entry: &Entry<'_>) -> Finding {
-    let help = "YAML 1.2 has no merge keys: write the keys out";
+    let help = "YAML 1.2 has no merge keys: write the keys themselves";
     let message = "unknown key `<<`: nothing is merged";
     let guard = match &entry.value.kind {
         Kind::Map(map) => map.entries.iter().any(|entry| is_guard(&entry.key)),

@@ -152,7 +152,7 @@ pub(super) fn read_filled(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -
     }
     let message = format!("`{}` is empty", key.name);
     let finding = Finding::error(Code::MissingKey, text.span, message);
-    reader.report(finding.help("give it a text, or remove it: a guard must not be dropped"));
+    reader.report(finding.help("give it a text, or remove it"));
     None
 }
 
@@ -240,7 +240,7 @@ pub(super) fn read_whole(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
         key.out_of_range(
             node,
             &match bounds(key) {
-                (from, None) => format!("a whole number from {from} on"),
+                (from, None) => format!("a whole number of at least {from}"),
                 (from, Some(to)) => format!("a whole number from {from} to {to}"),
             },
         )
@@ -262,10 +262,13 @@ pub(super) fn read_limit(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
     let highest = to.unwrap_or(u32::MAX);
     let limit = whole_number(node).filter(|&limit| limit >= from);
     let limit = or_report(reader, limit, || {
-        key.out_of_range(node, &format!("a whole number from {from} on"))
+        key.out_of_range(node, &format!("a whole number of at least {from}"))
     })?;
     if limit > highest {
-        let message = format!("`{}` can be at most {highest}: that is used", key.name);
+        let message = format!(
+            "`{}` can be at most {highest}, which is used instead",
+            key.name
+        );
         let finding = Finding::warning(Code::LimitTooHigh, node.span, message);
         reader.report(finding.help(format!("write `{}: {highest}`, or less", key.name)));
     }
@@ -278,7 +281,7 @@ pub(super) fn read_bound(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
         _ => whole_number(node).map(Bound::Times),
     };
     or_report(reader, bound, || {
-        key.out_of_range(node, "a whole number from 0 on, or `unlimited`")
+        key.out_of_range(node, "a whole number of at least 0, or `unlimited`")
     })
 }
 
@@ -463,7 +466,7 @@ pub(in crate::definition) fn check_template(
         }
         unknown.push(name);
         let name_span = span.map(|span| variable_span(reader.source.text(), span, name, at));
-        let message = format!("unknown variable `{{{}}}`: it stays as it is", shown(name));
+        let message = format!("unknown variable `{{{}}}`: it is not replaced", shown(name));
         let finding = Finding::warning(Code::UnknownVariable, name_span, message);
         if let Some(family) = family {
             let form = family.form();
@@ -474,7 +477,10 @@ pub(in crate::definition) fn check_template(
             Some(near) => finding
                 .help(format!("did you mean `{{{near}}}`?"))
                 .fix(&format!("{{{name}}}"), &format!("{{{near}}}")),
-            None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
+            None => finding.help(format!(
+                "known variables: {}",
+                listed(known.iter().copied())
+            )),
         });
     }
 }

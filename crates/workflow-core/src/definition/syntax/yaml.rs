@@ -103,7 +103,7 @@ impl<'s> Composer<'s> {
         if self.root.is_some() {
             let message = "a second YAML document: a definition is one document";
             return Err(Finding::error(Code::Syntax, span, message)
-                .help("remove the `---` line and what follows it"));
+                .help("remove the `---` line and everything after it"));
         }
         match version {
             Some(version) if (version.major, version.minor) != (1, 2) => {
@@ -180,7 +180,7 @@ impl<'s> Composer<'s> {
     fn add_copy(&mut self, anchor: usize, span: Option<Span>) -> Result<(), Finding> {
         let Some(node) = self.anchors.remove(&anchor) else {
             let message = "an alias to a value that contains it";
-            return Err(Finding::error(Code::Syntax, span, message).help("write the value out"));
+            return Err(Finding::error(Code::Syntax, span, message).help("write the value itself"));
         };
         let (size, depth) = extent(&node);
         self.count(size, span)?;

@@ -57,17 +57,15 @@ const PATCH_HEADS: [&str; 5] = [
 const MAX_PATH_BYTES: usize = 4096;
 
 /// A description of what the rule forbids.
-pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`, accessing where their answers are kept, and ending the sidecar";
+pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`, accessing the files with their answers, and ending the sidecar";
 /// The source of the rule, for display.
 pub(crate) const SOURCE: &str = "built in";
 
 static ANSWERS: LazyLock<Rule> = LazyLock::new(|| {
-    rule(
-        "only a person approves and trusts, so ask the user to run `workflow-sidecar` in a terminal",
-    )
+    rule("only a person may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
 });
 static ENDS: LazyLock<Rule> = LazyLock::new(|| {
-    rule("the sidecar keeps the rules of this session and ends with it, so leave its process alone")
+    rule("the sidecar enforces the rules of this session. Do not end its process")
 });
 
 fn rule(reason: &str) -> Rule {

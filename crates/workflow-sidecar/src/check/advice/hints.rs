@@ -4,6 +4,7 @@ use workflow_core::definition::{
     CancelBy, Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
+use workflow_core::session::{RoleSource, role_source};
 
 use super::levels::Level;
 use super::{MOST_NAMED, SHELL};
@@ -84,19 +85,25 @@ fn cancel_by_agent(
     Some(located(found, location(workflow, *at, "approve", origins)))
 }
 
-/// The built-in role text, which forbids `edit` and `write`, where a phase allows them and names nobody else for it.
+/// The role text of the npm package, which forbids `edit` and `write`, where a phase allows them.
 fn built_in_role(
     workflow: &Workflow,
     phases: &[Located<'_>],
     loaded: &Loaded,
     origins: &Origins<'_>,
 ) -> Option<Diagnostic> {
-    let delegates = phases
-        .iter()
-        .any(|(phase, ..)| phase.available_profiles.is_some());
-    if workflow.templates.role_instruction.is_some() || delegates {
+    if role_source(workflow, &loaded.catalog, &loaded.settings) != RoleSource::Package {
         return None;
     }
+    let names = |(phase, ..): &Located<'_>| {
+        let profiles = phase.available_profiles.as_ref();
+        profiles.is_some_and(|profiles| !profiles.is_empty())
+    };
+    let why = if phases.iter().any(names) {
+        "a phase names `availableProfiles`"
+    } else {
+        "`context` is `every-turn`"
+    };
     let edits = |(phase, inner, _): &&Located<'_>| {
         let levels = Level::of_phase(phase, inner, &loaded.settings);
         !["edit", "write"].iter().any(|tool| {
@@ -115,11 +122,12 @@ fn built_in_role(
         names.push(format!("{} more", editing.len() - MOST_NAMED));
     }
     let message = format!(
-        "without `roleInstruction` the agent reads that it must not use `edit` and `write` itself, but the tools are allowed: in {}",
+        "the agent reads that it is an orchestrator and must not use `edit` and `write` itself, because {why} and there is no \
+         `roleInstruction`; the tools are allowed in {}",
         names.join(", ")
     );
     let found = Diagnostic::new(Code::BuiltInRole, Severity::Info, message)
-        .with_help("add `roleInstruction: You do the work yourself, one phase at a time.`");
+        .with_help("add a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases");
     let keys = origins.workflow(&workflow.key);
     let place = keys.and_then(|origin| origin.keys.of(&["phases"]).cloned());
     Some(located(found, place))
