@@ -81,7 +81,11 @@ impl Evaluator<'_> {
         self.globs_changed |= outcome.changes_globs;
         let reads_file = name == "read"
             && matches!(scope.input, StandardInput::Pipe { lists_files: true })
-            && outcome.variables.len() == 1;
+            && outcome.variables.len() == 1
+            && words[1..words.len() - 1]
+                .iter()
+                .all(|word| word.shape() == "-r")
+            && !self.changes_separators();
         for (kind, name, value) in outcome.variables {
             if reads_file {
                 self.variables.set_no_option(&name, self.source);
@@ -108,6 +112,16 @@ impl Evaluator<'_> {
             self.nested_command(command, scope);
         }
         effect
+    }
+
+    /// Returns whether the line may set `IFS` to anything but nothing, as in `IFS= read -r f`.
+    fn changes_separators(&self) -> bool {
+        self.variables.is_mentioned("IFS")
+            && self
+                .source
+                .split("IFS")
+                .skip(1)
+                .any(|rest| !rest.starts_with("= "))
     }
 
     /// Sets the locations of writes for programs that write more, or less, than the files that they name.
