@@ -12,7 +12,7 @@ use crate::types::{
     AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
-    ConfirmParams, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
+    ConfirmParams, DismissParams, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
     InputDialogParams, InputParams, LogParams, Manifest, SelectParams, SessionHookParams,
     SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams, ToolCallResult,
     ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult,
@@ -240,6 +240,8 @@ to_host! {
     UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
     /// Asks the user for a line of text. Answered with the text, or null if none was given.
     UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
+    /// Says that a question is settled: its dialog can be closed. The request is answered all the same, with null.
+    UiDismiss: Notification = "ui/dismiss" (DismissParams) -> ();
     /// Runs a command, if the host offers to.
     HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
     /// Hands over a line of the log.

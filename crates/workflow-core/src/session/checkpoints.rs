@@ -189,7 +189,7 @@ impl Checkpoints {
         out: &mut Effects,
     ) {
         if let Some(question) = self.question.take() {
-            questions.close(question.id);
+            questions.close(question.id, out);
             let message = format!("[workflow] The code stays as it is: {why}.");
             proceed(question.request, Some((Severity::Info, message)), out);
         }

@@ -218,7 +218,7 @@ impl CallGuard {
         let why =
             format!("{cause} meanwhile, so other rules may hold; try again if it is still needed");
         while let Some((&question, _)) = self.pending.first_key_value() {
-            questions.close(question);
+            questions.close(question, out);
             self.finish(question, |reason| undecided(&reason, &why), out);
         }
     }

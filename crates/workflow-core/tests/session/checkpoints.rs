@@ -361,6 +361,7 @@ fn checkpoints_are_restored_from_the_session() {
     world.session = Session::new(
         Abilities {
             dialogs: true,
+            dismissal: true,
             widgets: None,
         },
         1,

@@ -92,6 +92,7 @@ impl World {
             session: Session::new(
                 Abilities {
                     dialogs: true,
+                    dismissal: true,
                     widgets: Some(true),
                 },
                 7,
@@ -286,6 +287,7 @@ impl World {
     pub(crate) fn restart(&mut self) -> Vec<String> {
         let abilities = Abilities {
             dialogs: true,
+            dismissal: true,
             widgets: Some(true),
         };
         self.restart_with(abilities)

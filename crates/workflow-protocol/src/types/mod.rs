@@ -30,7 +30,7 @@ pub use hook::{
     TurnEvent, TurnParams,
 };
 pub use host::{
-    ConfirmParams, ExecParams, ExecResult, HostApplyParams, InputDialogParams, LogLevel, LogParams,
+    ConfirmParams, DismissParams, ExecParams, ExecResult, HostApplyParams, InputDialogParams, LogLevel, LogParams,
     SelectParams,
 };
 pub use lifecycle::{

@@ -23,8 +23,8 @@ Examples:
   workflow-sidecar approve --code K7QM-2XWP-9RTB      with the code that the host showed you
   workflow-sidecar approve --list                     what waits
 
-Your answer is used when the agent calls workflow_step with action='next' again: tell it to go on, or close the
-dialog in which the host asks the same. It is about what you were shown: when that changes you are asked again.
+If a dialog of the host asks the same, your answer counts at once and closes it. Otherwise it is used when the
+agent calls workflow_step with action='next' again: tell it to go on. It is about what you were shown: when that changes you are asked again.
 Only a person can answer, in a terminal that the agent did not start. One that was open before the agent needs
 nothing else; any other needs the code that the host shows you, and so does an answer while the host is closed.
 With --code and --choice no terminal is needed. Exits with 3 if something still waits.";
@@ -119,7 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     writeln!(
         anstream::stdout(),
-        "{GOOD}{}{GOOD:#}: noted. Tell the agent to go on.",
+        "{GOOD}{}{GOOD:#}: noted. Unless the agent goes on by itself, tell it to.",
         visible(&choice)
     )?;
     Ok(Outcome::Success)

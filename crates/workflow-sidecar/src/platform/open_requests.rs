@@ -173,6 +173,17 @@ impl OpenRequests {
         })
     }
 
+    /// The decision about the request of a run, for display.
+    pub(crate) fn choice(&self, task_id: &str) -> Option<String> {
+        let decision = self.approvals.get(task_id)?.decision.as_ref()?;
+        Some(decision.choice.clone())
+    }
+
+    /// The session that asks for the approval of a run.
+    pub(crate) fn session(&self, task_id: &str) -> Option<String> {
+        Some(self.approvals.get(task_id)?.session.clone())
+    }
+
     /// Forgets the request of a run, and the decision about it.
     pub(crate) fn close(&mut self, task_id: &str) {
         self.approvals.remove(task_id);

@@ -24,6 +24,12 @@ impl HostQuestions {
         self.0.take(id)
     }
 
+    /// The id of the request for a question of a session, if the host has not answered it.
+    pub(super) fn find(&self, session: &str, question: QuestionId) -> Option<String> {
+        self.0
+            .find(|open| open.session == session && open.question == question)
+    }
+
     /// Forgets the questions of a session that is gone.
     pub(super) fn forget_session(&mut self, session: &str) {
         self.0.retain(|question| question.session != session);
