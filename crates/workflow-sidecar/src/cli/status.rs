@@ -83,6 +83,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let condition = match (&view, &request) {
         (Some(_), Some(request)) if request.choice.is_none() => RunCondition::Waits,
+        // As `approve --list` says: nothing waits for an answer, the agent only has to go on.
+        (Some(view), _) if view.counters.paused == Some(PauseReason::Approval) => {
+            RunCondition::Fine
+        }
         (Some(view), _) => run_condition(view),
         (None, _) => RunCondition::Fine,
     };
