@@ -533,7 +533,7 @@ for (const generation of generations) {
     const errors = t.mock.method(console, "error", () => {});
     await pi.emit("session_start", { reason: "startup" });
     assert.deepEqual(errors.mock.calls.map((call) => call.arguments), [["Careful"]]);
-    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: true });
+    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, dismiss: false, widgets: false, settle: generation === "new", exec: true });
   });
 
   on("in print mode a display-only message is stored at the end, so that the agent's answer stays the last message", async (t) => {

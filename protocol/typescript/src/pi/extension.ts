@@ -343,7 +343,9 @@ class Shim {
   #complete(name: string, prefix: string): Completion[] | null | Promise<Completion[] | null> {
     const fitting = () => {
       const proposals = (this.#proposals.get(name) ?? []).filter(({ value }) => value.startsWith(prefix));
-      return proposals.length === 0 ? null : proposals;
+      // While a list is open, Enter takes an item from it instead of running the command.
+      const isComplete = proposals.some(({ value }) => value === prefix);
+      return proposals.length === 0 || isComplete ? null : proposals;
     };
     const refreshed = this.#refresh(name);
     // Just after the start nothing is known, so that the first list comes when it is.
