@@ -12,11 +12,11 @@ use crate::types::{
     AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
-    ConfirmParams, DismissParams, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
-    InputDialogParams, InputParams, LogParams, Manifest, SelectParams, SessionHookParams,
-    SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams, ToolCallResult,
-    ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult,
-    TurnParams, WorkflowListParams, WorkflowListResult,
+    ConfirmParams, DismissParams, ExecParams, ExecResult, HookResult, HostApplyParams,
+    InitializeParams, InputDialogParams, InputParams, LogParams, Manifest, SelectParams,
+    SessionHookParams, SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams,
+    ToolCallResult, ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams,
+    ToolResultResult, TurnParams, WorkflowListParams, WorkflowListResult,
 };
 
 /// A method that the host calls.

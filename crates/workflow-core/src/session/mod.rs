@@ -772,7 +772,10 @@ impl Session {
     /// Uses an answer that a person gave outside of the host, if a call of `next` waits for it; otherwise the next call does.
     fn on_approval_answered(&mut self, nonce: &str, choice: String, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
-        if run.approval_request().is_none_or(|open| open.nonce != nonce) {
+        if run
+            .approval_request()
+            .is_none_or(|open| open.nonce != nonce)
+        {
             return;
         }
         let is_asked = self.exit.approval_question().is_some();

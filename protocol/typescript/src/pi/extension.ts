@@ -297,6 +297,7 @@ class Shim {
       });
       return { content, details, ...more };
     } catch (error) {
+      if (error instanceof SidecarError && error.kind === "aborted") throw new Error(`${name} was stopped together with the agent.`, { cause: error });
       throw new Error(`${name} failed: ${messageOf(error)}. ${this.#active ? this.#offlineHint() : ""}`.trim(), { cause: error });
     }
   }
