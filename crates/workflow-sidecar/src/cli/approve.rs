@@ -24,7 +24,8 @@ Examples:
   workflow-sidecar approve --list                     what waits
 
 If a dialog of the host asks the same, your answer counts at once and closes it. Otherwise it is used when the
-agent calls workflow_step with action='next' again: tell it to go on. It is about what you were shown: when that changes you are asked again.
+agent calls workflow_step with action='next' again: tell it to go on. An answer is about what you were shown: when
+that changes you are asked again.
 Only a person can answer, in a terminal that the agent did not start. One that was open before the agent needs
 nothing else; any other needs the code that the host shows you, and so does an answer while the host is closed.
 With --code and --choice no terminal is needed. Exits with 3 if something still waits.";
