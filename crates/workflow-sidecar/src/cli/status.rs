@@ -48,12 +48,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let path = match &arguments.file {
-        Some(file) => file.clone(),
-        None => {
-            let project = arguments.project.as_deref().unwrap_or(Path::new("."));
-            newest_session(project, &arguments.user.directory())?
-        }
+    let path = if let Some(file) = &arguments.file {
+        file.clone()
+    } else {
+        let project = arguments.project.as_deref().unwrap_or(Path::new("."));
+        newest_session(project, &arguments.user.directory())?
     };
     let bytes = read_file(&path)?;
     if !is_session(&bytes) {
