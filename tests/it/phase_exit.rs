@@ -317,30 +317,63 @@ fn a_late_answer_to_a_cancelled_dialog_is_reported() {
     assert!(said.contains("\"OK?\" came too late"), "{said}");
 }
 
+/// Reads the notification that follows an answer in a terminal.
+#[cfg(target_os = "linux")]
+fn answered_notice(host: &mut TestHost) -> String {
+    let said = host.receive();
+    assert_eq!(said["method"], "host/apply", "{said}");
+    let message = &said["params"]["actions"][0]["message"];
+    message.as_str().unwrap().to_owned()
+}
+
 #[cfg(target_os = "linux")]
 #[test]
-fn an_approval_in_a_terminal_counts_once_the_dialog_is_closed_and_only_for_the_file_shown() {
+fn an_approval_in_a_terminal_counts_while_the_dialog_is_open() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let mut terminal = Terminal::open(project.path());
+    let mut host = started(project.path(), true);
+    let call = next(&mut host);
+    let (asked, _) = question(&mut host);
+    let (shown, code) = terminal.run("approve --choice approve", "");
+    assert_eq!(code, Some(0), "{shown}");
+    let answer = answer_to(&mut host, call);
+    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    let notice = answered_notice(&mut host);
+    assert!(
+        notice.contains("Answered in a terminal: approve. Close the dialog"),
+        "{notice}"
+    );
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
     let project = project("approve: {ask: \"OK?\", show: plan.md}");
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
     let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), true);
     let call = next(&mut host);
-    let (first, _) = question(&mut host);
+    let (asked, _) = question(&mut host);
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
+    answer_to(&mut host, call);
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
+    assert!(answered_notice(&mut host).contains("Tell the agent to go on"));
     fs::write(&plan, "Do that.").unwrap();
-    host.send(json!({"jsonrpc": "2.0", "id": first, "result": null}).to_string());
-    let (second, shown) = question(&mut host);
+    let call = next(&mut host);
+    let (asked, shown) = question(&mut host);
     assert!(
         shown.contains("Your earlier answer does not count"),
         "{shown}"
     );
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert!(code == Some(0) && shown.contains("Do that."), "{shown}");
-    host.send(json!({"jsonrpc": "2.0", "id": second, "result": null}).to_string());
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    answered_notice(&mut host);
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
 }
 
 #[cfg(target_os = "linux")]
@@ -478,9 +511,10 @@ fn a_terminal_that_is_opened_later_needs_the_code_that_the_host_shows() {
     terminal.type_line(&code.to_lowercase());
     let (shown, status) = terminal.read_to_end();
     assert_eq!(status, Some(0), "{shown}");
-    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    answered_notice(&mut host);
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
     assert!(
         !answer.to_string().contains(&code),
         "the model does not see it"

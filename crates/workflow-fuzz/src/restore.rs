@@ -90,6 +90,7 @@ impl Host {
     fn over(branch: Vec<Stored>) -> Self {
         let abilities = Abilities {
             dialogs: false,
+            dismissal: true,
             widgets: Some(true),
         };
         let mut session = Session::new(abilities, 7);

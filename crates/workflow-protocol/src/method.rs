@@ -12,11 +12,11 @@ use crate::types::{
     AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
-    ConfirmParams, ExecParams, ExecResult, HookResult, HostApplyParams, HostCancelParams,
-    InitializeParams, InputDialogParams, InputParams, LogParams, Manifest, SelectParams,
-    SessionHookParams, SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams,
-    ToolCallResult, ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams,
-    ToolResultResult, TurnParams, WorkflowListParams, WorkflowListResult,
+    ConfirmParams, DismissParams, ExecParams, ExecResult, HookResult, HostApplyParams,
+    HostCancelParams, InitializeParams, InputDialogParams, InputParams, LogParams, Manifest,
+    SelectParams, SessionHookParams, SessionStateParams, SessionStateResult, ShutdownParams,
+    ToolCallParams, ToolCallResult, ToolCancelParams, ToolExecuteParams, ToolExecuteResult,
+    ToolResultParams, ToolResultResult, TurnParams, WorkflowListParams, WorkflowListResult,
 };
 
 /// A method that the host calls.
@@ -240,6 +240,8 @@ to_host! {
     UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
     /// Asks the user for a line of text. The answer is the text, or null.
     UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
+    /// Says that a question is settled: its dialog can be closed. The request is answered all the same, with null.
+    UiDismiss: Notification = "ui/dismiss" (DismissParams) -> ();
     /// Runs a command, if the host offers to: then commands of gates run there, and not beside the sidecar.
     HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
     /// The answer to a `host/exec` is not needed any more: ends what the command has started.

@@ -64,6 +64,9 @@ export interface HostMethods {
   /** Asks the user for a line of text. The answer is the text, or null. */
   "ui/input": { params: InputDialogParams; result: string | null };
   /** Runs a command in the host's environment. */
+  /** Says that a question is settled: its dialog can be closed. The request is answered all the same, with null. */
+  "ui/dismiss": { params: DismissParams; result: void };
+  /** Runs a command, if the host offers to. */
   "host/exec": { params: ExecParams; result: ExecResult };
   /** Passes on a line of the log. */
   "$/log": { params: LogParams; result: void };
@@ -263,6 +266,8 @@ export type Breadcrumb = {
 export type Capabilities = {
   /** It answers `ui/confirm`, `ui/select` and `ui/input`. */
   dialogs?: boolean;
+  /** It closes a dialog when `ui/dismiss` says that the question is settled. */
+  dismiss?: boolean;
   /** It shows widgets; if this is left out, it does where a session's `hasUI` is true. */
   widgets?: boolean;
   /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
@@ -420,6 +425,14 @@ export type Diagnostic = {
   workflow?: string;
   /** The fix. */
   help?: string;
+};
+
+/** A question that is settled. */
+export type DismissParams = {
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
+  /** The id of its request. */
+  id: string;
 };
 
 /** An entry that the sidecar writes to the session's branch and reads back from it. */

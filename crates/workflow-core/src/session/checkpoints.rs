@@ -206,7 +206,7 @@ impl Checkpoints {
         out: &mut Effects,
     ) {
         if let Some(question) = self.question.take() {
-            questions.close(question.id);
+            questions.close(question.id, out);
             let message = format!("[workflow] The code was not changed: {why}.");
             proceed(
                 question.request,

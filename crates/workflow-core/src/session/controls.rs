@@ -239,7 +239,7 @@ impl PendingControls {
         out: &mut Effects,
     ) {
         while let Some((question, pending)) = self.confirmations.pop_first() {
-            questions.close(question);
+            questions.close(question, out);
             let notice =
                 "The workflow has moved in the meantime. Your command was not carried out.";
             settle(pending.request, Severity::Info, notice.to_owned(), out);
@@ -675,6 +675,10 @@ pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
 /// The addition to the status line: why the run does not go on.
 pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option<String> {
     let approval = || {
+        if let Some(choice) = &run.answered {
+            let choice = text::shortened(choice, MAX_ASK_IN_STATUS);
+            return format!("✓ answered: {choice} · tell the agent to go on");
+        }
         let ask = run.approval().map_or("", |approval| &approval.ask);
         let ask = text::shortened(ask, MAX_ASK_IN_STATUS);
         format!("⏸ waiting for approval: {ask}")

@@ -47,6 +47,7 @@ use self::tool_guard::CallGuard;
 use self::triggers::{Accepted, TriggerQueue};
 use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
+use crate::diagnostic::visible;
 use crate::effect::{
     Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply,
     ToolAnswer, ToolDecision, TriggerOutcome, message_type,
@@ -102,6 +103,8 @@ pub struct Session {
 pub struct Abilities {
     /// It can ask a question and wait for the answer.
     pub dialogs: bool,
+    /// It closes the dialog of a question that is settled without it.
+    pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.
     pub widgets: Option<bool>,
 }
@@ -159,7 +162,7 @@ impl Session {
             ids: Ids::new(seed),
             run: None,
             turn_moved: None,
-            questions: QuestionTable::new(abilities.dialogs),
+            questions: QuestionTable::new(abilities),
             starts: PendingStarts::default(),
             controls: PendingControls::default(),
             exit: PhaseExit::default(),
@@ -251,7 +254,7 @@ impl Session {
                 self.send_to_agent(text, Delivery::IfIdle, out);
             }
         }
-        for (question, topic) in self.questions.close_overdue(out.now()) {
+        for (question, topic) in self.questions.close_overdue(out) {
             self.on_question_timeout(question, topic, out);
         }
         self.checkpoints.poll_deadline(out);
@@ -665,7 +668,7 @@ impl Session {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the run was cancelled", out);
         self.cancel_confirmations(out);
-        self.close_cancel_question();
+        self.close_cancel_question(out);
         self.cancel_pending_calls("the run has moved on", out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
@@ -806,6 +809,10 @@ impl Session {
                 let step = exit.on_approval_read(decision.as_ref(), &mut context, out.now());
                 self.finish_exit(step, out);
             }
+            PlatformEvent::ApprovalAnswered { nonce, choice } => {
+                self.on_approval_answered(&nonce, choice, out);
+            }
+            PlatformEvent::ProjectTrusted => self.on_project_trusted(out),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let run = self.run.as_ref().filter(|run| run.is_active());
                 let task = run.map(|run| run.state().task_id.clone());
@@ -828,6 +835,53 @@ impl Session {
         }
         self.refresh_status(out);
         None
+    }
+
+    /// Uses an answer that a person gave outside of the host, if a call of `next` waits for it; otherwise the next call does.
+    fn on_approval_answered(&mut self, nonce: &str, choice: String, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        if run
+            .approval_request()
+            .is_none_or(|open| open.nonce != nonce)
+        {
+            return;
+        }
+        let is_asked = self.exit.approval_question().is_some();
+        let next = if is_asked {
+            self.questions.please_close()
+        } else {
+            " Tell the agent to go on."
+        };
+        let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
+        out.notify(Severity::Info, message);
+        if is_asked {
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out.now());
+            self.finish_exit(step, out);
+        } else {
+            run.answered = Some(choice);
+        }
+    }
+
+    /// Goes on after the project's commands and triggers were trusted outside of the host.
+    fn on_project_trusted(&mut self, out: &mut Effects) {
+        if self.exit.awaits_trust() {
+            let close = self.questions.please_close();
+            let message =
+                format!("The commands of this project were trusted in a terminal.{close}");
+            out.notify(Severity::Info, message);
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out.now());
+            self.finish_exit(step, out);
+        }
+        if self.triggers.lacks_trust() {
+            let asked: Vec<_> = self.questions.open().collect();
+            for (question, _) in asked.iter().filter(|(_, topic)| *topic == Topic::Triggers) {
+                self.questions.close(*question, out);
+            }
+            let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
+            self.triggers.on_trusted(triggers, headless, out);
+        }
     }
 
     /// The phase, if a run is active and fits its definitions.
@@ -982,7 +1036,7 @@ impl Session {
         self.calls.forget_denials();
         let open: Vec<_> = self.questions.open().collect();
         for (question, topic) in open {
-            self.questions.close(question);
+            self.questions.close(question, out);
             match topic {
                 Topic::Start => self.starts.end_question(question, None, out),
                 Topic::ToolCall => self.calls.end_question(question, "the session ended", out),
@@ -1005,7 +1059,7 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
-        self.close_cancel_question();
+        self.close_cancel_question(out);
         self.run = Some(ActiveRun::start(progress.clone(), &new.loaded));
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
@@ -1145,11 +1199,11 @@ impl Session {
     }
 
     /// Withdraws the question whether the run is cancelled.
-    fn close_cancel_question(&mut self) {
+    fn close_cancel_question(&mut self, out: &mut Effects) {
         let open = self.questions.open();
         let open: Vec<_> = open.filter(|(_, topic)| *topic == Topic::Cancel).collect();
         for (question, _) in open {
-            self.questions.close(question);
+            self.questions.close(question, out);
         }
     }
 
@@ -1368,7 +1422,7 @@ impl Session {
             Err(usage) => return notify(Severity::Info, usage, out),
         };
         if let Some(question) = question {
-            self.questions.close(question);
+            self.questions.close(question, out);
             let (exit, mut context) = self.exit_parts();
             let answer = Answer::Chosen(reply.choice);
             let step = exit.on_answer(answer, &mut context, out.now());

@@ -193,6 +193,11 @@ impl PhaseExit {
         }
     }
 
+    /// Returns true if a person is asked for trust in the commands of the gate.
+    pub(crate) fn awaits_trust(&self) -> bool {
+        matches!(self, Self::AwaitingTrust { .. })
+    }
+
     /// The open question for approval.
     pub(crate) fn approval_question(&self) -> Option<QuestionId> {
         match self {
@@ -364,6 +369,37 @@ impl PhaseExit {
         })
     }
 
+    /// Continues after the open question was settled outside of the host: looks the approval up, or runs the gate, which
+    /// asks again if its commands are not those that were trusted.
+    pub(crate) fn on_settled_elsewhere(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let mut collected = Effects::at(now);
+        if let Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } = self
+        {
+            context.questions.close(*question, &mut collected);
+        }
+        let (request, outcome) = match self.take_question()? {
+            TakenQuestion::Trust {
+                request, approved, ..
+            } => (
+                request,
+                self.start_gate(request, approved, context, &mut collected),
+            ),
+            TakenQuestion::Approval(pending) => (
+                pending.request,
+                self.look_up(pending, IfUndecided::Ask, context, &mut collected),
+            ),
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
+    }
+
     /// Continues after the open question timed out.
     pub(crate) fn on_timeout(
         &mut self,
@@ -409,7 +445,7 @@ impl PhaseExit {
         let answer = self.request().map(|request| (request, cancelled(why)));
         match std::mem::take(self) {
             Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } => {
-                questions.close(question);
+                questions.close(question, out);
             }
             Self::RunningGate {
                 gate, in_widget, ..

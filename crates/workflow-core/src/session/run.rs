@@ -53,6 +53,8 @@ pub(crate) struct ActiveRun {
     approval_request: Option<String>,
     /// The hash of the request's code, if the platform has made one.
     approval_seal: Option<String>,
+    /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
+    pub(crate) answered: Option<String>,
     /// Both, as they were persisted.
     persisted_approval: (Option<String>, Option<String>),
     /// The last move, if a person made it.
@@ -90,6 +92,7 @@ impl ActiveRun {
             baseline: None,
             approval_request: None,
             approval_seal: None,
+            answered: None,
             persisted_approval: (None, None),
             moved_by: None,
             persisted_moved_by: None,
@@ -172,6 +175,7 @@ impl ActiveRun {
             cancel_pending: false,
             counters,
             persisted_counters: counters,
+            answered: None,
             persisted_approval: (approval_request.clone(), approval_seal.clone()),
             approval_request,
             approval_seal,
@@ -279,6 +283,7 @@ impl ActiveRun {
         self.leave = Leave::default();
         self.approval_request = None;
         self.approval_seal = None;
+        self.answered = None;
         self.baseline = None;
         self.persist(out);
         if let Some(gates) = self.gates_with_baseline() {
@@ -633,6 +638,7 @@ impl ActiveRun {
         });
         self.approval_request = None;
         self.approval_seal = None;
+        self.answered = None;
         let paused = &mut self.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }

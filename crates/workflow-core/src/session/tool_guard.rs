@@ -238,7 +238,7 @@ impl CallGuard {
         let why =
             format!("{cause}, so other rules may apply now; call it again if you still need it");
         while let Some((&question, _)) = self.pending.first_key_value() {
-            questions.close(question);
+            questions.close(question, out);
             self.finish(question, |reason| undecided(&reason, &why), out);
         }
     }

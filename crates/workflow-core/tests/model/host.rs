@@ -38,6 +38,7 @@ impl Host {
     pub(crate) fn new(workflows: Vec<Workflow>, settings: Settings, dialogs: bool) -> Self {
         let abilities = Abilities {
             dialogs,
+            dismissal: true,
             widgets: Some(true),
         };
         let mut host = Self {

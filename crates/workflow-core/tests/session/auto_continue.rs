@@ -361,6 +361,7 @@ fn a_widget_is_used_where_it_is_seen() {
         world.session = workflow_core::Session::new(
             Abilities {
                 dialogs: false,
+                dismissal: true,
                 widgets,
             },
             1,

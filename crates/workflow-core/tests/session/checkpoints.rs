@@ -400,6 +400,7 @@ fn checkpoints_are_restored_from_the_session() {
     world.session = Session::new(
         Abilities {
             dialogs: true,
+            dismissal: true,
             widgets: None,
         },
         1,
@@ -437,7 +438,10 @@ fn the_end_of_a_session_answers_a_host_that_waits_for_a_restore() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
-    assert_eq!(world.step(Event::Shutdown), ["settled none #77"]);
+    assert_eq!(
+        world.step(Event::Shutdown),
+        ["dismiss #1", "settled none #77"]
+    );
 }
 
 // Triggers.

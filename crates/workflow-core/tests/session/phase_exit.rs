@@ -485,3 +485,88 @@ fn a_missing_baseline_is_recorded_anew() {
         "{lines:?}"
     );
 }
+
+/// A person answers the open request for approval in a terminal.
+fn answered(world: &mut World, choice: &str) -> Vec<String> {
+    world.word = Some(says(choice));
+    world.report(PlatformEvent::ApprovalAnswered {
+        nonce: world.nonce.clone(),
+        choice: choice.to_owned(),
+    })
+}
+
+#[test]
+fn an_approval_in_a_terminal_counts_at_once_and_closes_the_dialog() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    let question = world.asked[0];
+    let lines = answered(&mut world, "approve");
+    line(&lines, "notify Info Answered in a terminal: approve.");
+    line(&lines, &format!("dismiss #{}", question.0));
+    line(&lines, "settled tool #2 ✓ Advanced: A → ");
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
+    // The dialog was closed without an answer.
+    assert_eq!(world.choose(None), Vec::<String>::new());
+}
+
+#[test]
+fn an_approval_in_a_terminal_that_nobody_waits_for_changes_the_status_line() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    world.choose(None);
+    let lines = answered(&mut world, "revise");
+    line(
+        &lines,
+        "status N-w > 🔹 A [1/2] · ✓ answered: revise · tell the agent to go on",
+    );
+    assert!(!starts_any(&lines, "dismiss"), "{lines:?}");
+    let lines = world.tool("next");
+    line(
+        &lines,
+        "settled tool #3 The user was asked \"Plan OK?\" and chose \"revise\"",
+    );
+    assert!(
+        lines.contains(&"status N-w > 🔹 A [1/2]".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn an_answer_in_a_terminal_to_another_request_changes_nothing() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    let lines = world.report(PlatformEvent::ApprovalAnswered {
+        nonce: "another".to_owned(),
+        choice: "approve".to_owned(),
+    });
+    assert_eq!(lines, Vec::<String>::new());
+}
+
+#[test]
+fn trust_in_a_terminal_runs_the_gate_and_closes_the_dialog() {
+    let mut world = world_with(Phase {
+        gate: cargo_test(),
+        ..phase("a")
+    });
+    world.tool("next");
+    untrusted(&mut world);
+    let question = world.asked[0];
+    let lines = world.report(PlatformEvent::ProjectTrusted);
+    line(&lines, &format!("dismiss #{}", question.0));
+    line(&lines, "gate #2 ");
+    line(&over(&mut world, passed()), "settled tool #2 ✓ Advanced");
+    // Nothing waits any more.
+    assert_eq!(
+        world.report(PlatformEvent::ProjectTrusted),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn trust_in_a_terminal_watches_the_triggers_and_closes_the_dialog() {
+    let mut world = asks_about_triggers("inbox.txt");
+    let question = world.asked[0];
+    let lines = world.report(PlatformEvent::ProjectTrusted);
+    line(&lines, &format!("dismiss #{}", question.0));
+    line(&lines, "watch ");
+}

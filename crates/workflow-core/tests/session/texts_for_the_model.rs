@@ -25,6 +25,8 @@ fn cargo_test() -> Value {
 
 fn approval() -> Approval {
     Approval {
+        targets: Vec::new(),
+        comment: false,
         ask: "Publish?".to_owned(),
         choices: vec!["approve".to_owned(), "revise".to_owned()],
         show: Some("plan.md".to_owned()),
@@ -113,6 +115,8 @@ fn a_phase_that_is_entered_states_its_rules_and_what_is_needed_to_leave_it() {
         {"check": {"git": "clean"}},
     ]));
     let approve = Approval {
+        targets: Vec::new(),
+        comment: false,
         ask: "Publish?".to_owned(),
         choices: vec!["approve".to_owned(), "revise".to_owned()],
         show: None,

@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) restore: RestoreId,
     /// The decision of the person outside of the host.
     pub(crate) word: Option<ApprovalDecision>,
+    /// The nonce of the approval request that was stored last.
+    pub(crate) nonce: String,
     requests: u64,
     /// The requests that are answered later.
     unanswered: BTreeMap<RequestId, RequestKind>,
@@ -92,6 +94,7 @@ impl World {
             session: Session::new(
                 Abilities {
                     dialogs: true,
+                    dismissal: true,
                     widgets: Some(true),
                 },
                 7,
@@ -105,6 +108,7 @@ impl World {
             gate: GateRunId(0),
             restore: RestoreId(0),
             word: None,
+            nonce: String::new(),
             requests: 0,
             unanswered: BTreeMap::new(),
             asked_before: BTreeSet::new(),
@@ -178,6 +182,11 @@ impl World {
             );
             self.asked.push(question.id);
         }
+        lines.extend(
+            out.withdrawn
+                .iter()
+                .map(|question| format!("dismiss #{}", question.0)),
+        );
         for deferred in out.deferred {
             assert_eq!(
                 self.unanswered.remove(&deferred.request),
@@ -205,6 +214,7 @@ impl World {
                 Effect::TakeBaseline { gates } => format!("baseline of {}", json(&gates)),
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {
+                    self.nonce.clone_from(&awaiting.nonce);
                     format!("await {}", render_awaiting(&awaiting))
                 }
                 Effect::ReadApproval(awaiting) => {
@@ -286,6 +296,7 @@ impl World {
     pub(crate) fn restart(&mut self) -> Vec<String> {
         let abilities = Abilities {
             dialogs: true,
+            dismissal: true,
             widgets: Some(true),
         };
         self.restart_with(abilities)

@@ -51,6 +51,12 @@ to_host! {
         pub placeholder: Option<String>,
     }
 
+    /// A question that is settled.
+    pub struct DismissParams {
+        /// The id of its request.
+        pub id: String,
+    }
+
     /// A command for the host to run.
     pub struct ExecParams {
         /// The program.

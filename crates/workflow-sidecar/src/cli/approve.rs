@@ -23,8 +23,8 @@ Examples:
   workflow-sidecar approve --code K7QM-2XWP-9RTB      answer with the code that the host shows
   workflow-sidecar approve --list                     list the runs that wait
 
-The answer counts when the agent calls workflow_step with action='next' again, or when the dialog of the host is
-closed. It is valid only for what you were shown: if that changes, you are asked again.
+If a dialog of the host asks the same, your answer counts at once and closes it. Otherwise it is used when the agent
+calls workflow_step with action='next' again. It is valid only for what you were shown: if that changes, you are asked again.
 
 Only a person can answer, in a terminal that the agent did not start. A terminal that was open before the agent
 needs no code. Any other terminal needs the code that the host shows, and so does an answer while the host is
@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     writeln!(
         anstream::stdout(),
-        "{GOOD}{}{GOOD:#}: noted. Tell the agent to go on.",
+        "{GOOD}{}{GOOD:#}: noted. Unless the agent goes on by itself, tell it to.",
         visible(&choice)
     )?;
     Ok(Outcome::Success)

@@ -14,6 +14,7 @@ mod graph;
 mod init;
 mod list;
 mod lookup;
+mod newest_session;
 mod outcome;
 mod project;
 mod replay;

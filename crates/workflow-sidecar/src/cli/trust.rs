@@ -95,6 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for hash in &requirements.untrusted {
         report_renamed(store.trust(project, hash)?)?;
     }
+    report_trusted(&arguments.user.directory(), project)?;
     writeln!(out, "They may run, as long as they stay as they are.")?;
     Ok(Outcome::Success)
 }
@@ -144,6 +145,22 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
         }
     }
     bail!("that is not the code: nothing is trusted")
+}
+
+/// Reports the trust to the running sidecars, so that open dialogs about it close.
+fn report_trusted(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
+    let project = project.canonicalize()?.display().to_string();
+    for sidecar in sidecars(agent_dir)? {
+        let Sidecar::Running(running) = sidecar else {
+            continue;
+        };
+        let project = project.clone();
+        // What is trusted is stored: the next gate finds it there, also without this.
+        if let Err(error) = running.request(&Request::Trusted { project }) {
+            tracing::debug!("a sidecar does not take that the project is trusted: {error}");
+        }
+    }
+    Ok(())
 }
 
 /// Everything of a project that needs the user's trust.

@@ -147,6 +147,14 @@ pub(super) fn exec_answer(result: Option<&RawValue>) -> HostAnswer {
     })
 }
 
+/// A question that is settled.
+pub(super) fn dismiss(session: &str, id: String) -> protocol::DismissParams {
+    protocol::DismissParams {
+        session_id: session.to_owned(),
+        id,
+    }
+}
+
 /// A question with a few answers. Hosts show its title only, so the title contains all of it.
 pub(super) fn select(
     session: &str,

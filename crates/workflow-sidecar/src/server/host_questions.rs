@@ -38,6 +38,14 @@ impl HostQuestions {
         self.0.take(id)
     }
 
+    /// The id of the request for a question of a session, if the host has not answered it.
+    pub(super) fn find(&self, session: &str, question: QuestionId) -> Option<String> {
+        self.0.find(|request| match request {
+            HostRequest::Question(open) => open.session == session && open.question == question,
+            HostRequest::Command(_) => false,
+        })
+    }
+
     /// Forgets the requests of a session that is gone.
     pub(super) fn forget_session(&mut self, gone: &str) {
         self.0.retain(|request| match request {

@@ -15,9 +15,9 @@ use workflow_core::effect::{
     Action, DeferredAnswer, DeferredReply, Effect, GateRun, Question, Reply, TriggerOutcome,
 };
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::types::{GateRunId, Millis, RequestId};
+use workflow_core::types::{GateRunId, Millis, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::{HostApply, HostCancel, HostExec, UiConfirm, UiSelect};
+use workflow_protocol::method::{HostApply, HostCancel, HostExec, UiConfirm, UiDismiss, UiSelect};
 use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, HostCancelParams, SessionBound,
 };
@@ -473,6 +473,11 @@ impl Server {
             let before = std::mem::replace(&mut handle.deadline, deadline);
             self.timer.reschedule(id, before, deadline);
         }
+        for question in std::mem::take(&mut out.withdrawn) {
+            // One that was not sent yet is not sent at all.
+            out.questions.retain(|asked| asked.id != question);
+            self.dismiss(id, question);
+        }
         for reply in std::mem::take(&mut out.deferred) {
             self.answer_deferred(id, reply);
         }
@@ -571,6 +576,17 @@ impl Server {
         } else {
             let params = convert::select(session, &title, &message, options);
             self.outbox.request::<UiSelect>(id, &params);
+        }
+    }
+
+    /// Has the host close the dialog of a question, if it can.
+    fn dismiss(&mut self, session: &str, question: QuestionId) {
+        let host = self.host.as_ref();
+        if host.is_some_and(|host| host.abilities.dismissal)
+            && let Some(id) = self.questions.find(session, question)
+        {
+            let params = convert::dismiss(session, id);
+            self.outbox.notify::<UiDismiss>(&params);
         }
     }
 

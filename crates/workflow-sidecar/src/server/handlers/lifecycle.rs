@@ -44,6 +44,7 @@ impl Handler<Initialize> for Server {
         self.host = Some(Host {
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
+                dismissal: params.capabilities.dismiss,
                 widgets: params.capabilities.widgets,
             },
             runs_commands: params.capabilities.exec,
