@@ -20,6 +20,7 @@ pub use state::{Path, PathSegment, RunState};
 pub use stored::{PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, entry_type};
 pub(crate) use stored_state::MAX_TIME;
 pub use transition::{
-    Mover, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start,
+    Mover, TransitionError, VisitLimit, advance, answer, cancel, fall_back, follow, jump, repeat,
+    start,
 };
 pub(crate) use weakened::weakened;

@@ -86,17 +86,19 @@ impl Leave {
         self.outcome = Some(outcome);
     }
 
-    /// The place that the phase is left for. A person's answer that leads somewhere wins over an outcome.
-    pub(crate) fn target(&self) -> Target {
-        match (&self.answer, &self.outcome) {
-            (Some(answer), _) if *answer != Target::Next => answer.clone(),
-            (_, Some(outcome)) => outcome.to.clone(),
-            (_, None) => Target::Next,
-        }
+    /// Forgets a person's answer, because the run did not follow it.
+    pub(crate) fn forget_answer(&mut self) {
+        self.answer = None;
+        self.comment = None;
     }
 
-    pub(crate) fn outcome(&self) -> Option<&str> {
-        self.outcome.as_ref().map(|outcome| outcome.name.as_str())
+    /// The way on which the phase is left. A person's answer that leads somewhere wins over an outcome.
+    pub(crate) fn way(&self) -> Way<'_> {
+        match (&self.answer, &self.outcome) {
+            (Some(answer), _) if *answer != Target::Next => Way::Answer(answer),
+            (_, Some(outcome)) => Way::Outcome(outcome),
+            (_, None) => Way::Next,
+        }
     }
 
     pub(crate) fn outputs(&self) -> &Values {
@@ -107,6 +109,15 @@ impl Leave {
     pub(crate) fn new_comment(&self) -> Option<Option<&str>> {
         self.comment.as_ref().map(Option::as_deref)
     }
+}
+
+/// The way on which a phase is left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Way<'a> {
+    /// A person's answer leads there.
+    Answer(&'a Target),
+    Outcome(&'a PhaseOutcome),
+    Next,
 }
 
 fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<PhaseOutcome>, String> {

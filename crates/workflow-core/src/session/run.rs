@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::leave::{Leave, StepCall};
+use super::leave::{Leave, StepCall, Way};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{Approval, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target};
@@ -17,7 +17,7 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
     StoredDefinition, StoredGate, StoredGuards, StoredRun, TransitionError, VisitLimit, entry_type,
-    follow, weakened,
+    answer, fall_back, follow, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -278,14 +278,22 @@ impl ActiveRun {
         let outputs = self.leave.outputs();
         if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
             let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
-            from.data.outputs.insert(key, outputs.clone());
+            // A value that is not given anew stays.
+            let values = from.data.outputs.entry(key).or_default();
+            values.extend(outputs.clone());
         }
         if let Some(comment) = self.leave.new_comment() {
             from.data.comment = comment.map(str::to_owned);
         }
-        let mut to = follow(&from, &self.leave.target(), mover, &self.catalog)?;
-        to.data.outcome = self.leave.outcome().map(str::to_owned);
-        Ok(to)
+        Ok(match self.leave.way() {
+            Way::Answer(target) => answer(&from, target, mover, &self.catalog)?,
+            Way::Outcome(outcome) => {
+                let mut to = follow(&from, &outcome.to, mover, &self.catalog)?;
+                to.data.outcome = Some(outcome.name.clone());
+                to
+            }
+            Way::Next => follow(&from, &Target::Next, mover, &self.catalog)?,
+        })
     }
 
     /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some.
@@ -305,16 +313,15 @@ impl ActiveRun {
         let gate = &self.phase()?.phase.gate;
         // The checks run in order, up to the first that does not pass.
         let failed = reports.iter().position(|report| !report.has_passed())?;
-        let target = Target::Phase(gate.get(failed)?.on_fail.clone()?);
-        match follow(
-            &self.progress,
-            &target,
-            Mover::Agent { jumps },
-            &self.catalog,
-        ) {
+        let id = gate.get(failed)?.on_fail.as_deref()?;
+        match fall_back(&self.progress, id, jumps, &self.catalog) {
             Ok(progress) => Some(Ok(progress)),
             Err(TransitionError::Limit(limit)) => Some(Err(limit)),
-            Err(TransitionError::Stale(_) | TransitionError::NotLoopable) => None,
+            Err(
+                TransitionError::Stale(_)
+                | TransitionError::NotLoopable
+                | TransitionError::NoneApplies,
+            ) => None,
         }
     }
 
@@ -331,6 +338,8 @@ impl ActiveRun {
 
     /// Pauses the run, because a phase may not be entered again unless a person allows it.
     pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
+        // The question is repeated when the phase is left again.
+        self.leave.forget_answer();
         self.progress.data.refused_visit = Some(limit.key.clone());
         self.pause(PauseReason::Visits, out);
     }
