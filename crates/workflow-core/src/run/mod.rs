@@ -11,7 +11,7 @@ mod stored_state;
 mod transition;
 mod weakened;
 
-pub use data::{RunData, RunProgress, Values};
+pub use data::{HandedOver, RunData, RunProgress, Values};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};

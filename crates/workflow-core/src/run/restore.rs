@@ -34,6 +34,8 @@ pub struct RestoredRun {
     pub moved_by: Option<PersonMove>,
     /// What the run had collected.
     pub data: RunData,
+    /// True if an entry is left out that came before a state which was not stored.
+    pub has_unmade_move: bool,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -73,7 +75,16 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             .as_ref()
             .map_or(0, |state| state.global_step_count);
         // An entry of a move whose state was not stored does not count.
-        let is_made = |run: &StoredRun| run.step.is_none_or(|of| of <= step);
+        let mut has_unmade_move = false;
+        let is_made = |run: &StoredRun| {
+            let moved_by = run.moved_by.as_ref().map(|moved| moved.step);
+            let is_made = [run.step, moved_by]
+                .into_iter()
+                .flatten()
+                .all(|of| of <= step);
+            has_unmade_move |= !is_made;
+            is_made
+        };
         let run = last_of_run(
             entries,
             entry_type::RUN,
@@ -88,6 +99,7 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             restored.moved_by = run.moved_by;
             restored.data = run.data;
         }
+        restored.has_unmade_move = has_unmade_move;
         restored.baseline = last_baseline(entries, &task_id, step);
     }
     restored
@@ -152,7 +164,7 @@ fn last_of_run<T: serde::de::DeserializeOwned>(
     entries: &[Entry<'_>],
     custom_type: &'static str,
     task_id: &str,
-    counts: impl Fn(&T) -> bool,
+    mut counts: impl FnMut(&T) -> bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<T> {
     #[derive(serde::Deserialize)]

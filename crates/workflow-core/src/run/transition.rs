@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::definition::{Catalog, OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
 
 use super::data::visit_key;
-use super::{Path, Position, RunData, RunProgress, RunState, Stale, Values};
+use super::{HandedOver, Path, Position, RunData, RunProgress, RunState, Stale, Values};
 
 /// Why a transition did not happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -102,9 +102,7 @@ pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, Sta
         Ok(to) => Ok(to),
         Err(TransitionError::Stale(stale)) => Err(stale),
         Err(
-            TransitionError::NotLoopable
-            | TransitionError::NoneApplies
-            | TransitionError::Limit(_),
+            TransitionError::NotLoopable | TransitionError::NoneApplies | TransitionError::Limit(_),
         ) => unreachable!("a person's move has no limit, and what follows may be skipped"),
     }
 }
@@ -139,7 +137,13 @@ pub fn fall_back(
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let target = Target::Phase(id.to_owned());
-    go(from, &target, Mover::Agent { jumps }, Unmet::Refuse, catalog)
+    go(
+        from,
+        &target,
+        Mover::Agent { jumps },
+        Unmet::Refuse,
+        catalog,
+    )
 }
 
 fn go(
@@ -276,7 +280,7 @@ impl Limits {
 }
 
 /// The part of a scope in which a move must end.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Bound {
     /// The entry that this path is at.
     Inside(Path),
@@ -330,6 +334,7 @@ impl<'a> Arrival<'a> {
             skipped: Vec::new(),
             outcome: None,
             refused_visit: None,
+            handed_over: HandedOver::default(),
             ..self.from.data.clone()
         };
         let has_flow = self.catalog.has_flow(&state.workflow_key);
@@ -420,13 +425,7 @@ impl<'a> Arrival<'a> {
     }
 
     /// The number of entries into a phase or a subworkflow, if it has been entered as often as it may be.
-    fn reached(
-        &self,
-        path: &Path,
-        id: &str,
-        declared: Option<u32>,
-        data: &RunData,
-    ) -> Option<u32> {
+    fn reached(&self, path: &Path, id: &str, declared: Option<u32>, data: &RunData) -> Option<u32> {
         let most = self.limits.most(declared)?;
         let most = most.saturating_add(data.extra_visits(path, id));
         let visits = data.visits(path, id);

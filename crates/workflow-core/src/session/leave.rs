@@ -7,7 +7,7 @@ use super::phase::ResolvedPhase;
 use crate::definition::{Approval, Phase, PhaseOutcome, Target};
 use crate::diagnostic::shown;
 use crate::effect::{AnswerKind, ToolAnswer};
-use crate::run::{Values, problems};
+use crate::run::{HandedOver, Values, problems};
 
 /// A call of `workflow_step`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -68,6 +68,28 @@ impl Leave {
             ..Self::default()
         };
         Ok(())
+    }
+
+    /// The outcome and the outputs that a restarted sidecar needs when a person answers.
+    pub(crate) fn handed_over(&self) -> HandedOver {
+        HandedOver {
+            outcome: self.outcome.as_ref().map(|outcome| outcome.name.clone()),
+            outputs: self.outputs.clone(),
+        }
+    }
+
+    /// What was handed over before a restart, as far as the phase still knows it.
+    pub(crate) fn restored(handed_over: &HandedOver, phase: &Phase) -> Self {
+        let named = handed_over.outcome.as_deref();
+        let outcome = phase
+            .outcomes
+            .iter()
+            .find(|outcome| Some(&*outcome.name) == named);
+        Self {
+            outcome: outcome.cloned(),
+            outputs: handed_over.outputs.clone(),
+            ..Self::default()
+        }
     }
 
     /// Notes a person's answer: the place that it leads to.

@@ -15,9 +15,9 @@ use crate::effect::{Action, ApprovalRequest, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
-    StoredDefinition, StoredGate, StoredGuards, StoredRun, TransitionError, VisitLimit, entry_type,
-    answer, fall_back, follow, weakened,
+    HandedOver, Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState,
+    Stale, StoredDefinition, StoredGate, StoredGuards, StoredRun, TransitionError, VisitLimit,
+    answer, entry_type, fall_back, follow, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -61,6 +61,9 @@ pub(crate) struct ActiveRun {
     pub(crate) summary: Option<String>,
     /// How the phase is left.
     pub(crate) leave: Leave,
+    /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
+    /// one, and must not be taken for it.
+    has_unmade_move: bool,
 }
 
 impl ActiveRun {
@@ -89,6 +92,7 @@ impl ActiveRun {
             is_unread: false,
             summary: None,
             leave: Leave::default(),
+            has_unmade_move: false,
         }
     }
 
@@ -112,6 +116,7 @@ impl ActiveRun {
             approval_seal,
             moved_by,
             data,
+            has_unmade_move,
             baseline,
             guards,
             weakened: refused,
@@ -148,6 +153,10 @@ impl ActiveRun {
         let state = &progress.state;
         let from_files = Arc::ptr_eq(&catalog, files);
         let index = if from_files { &*loaded.index } else { &[] };
+        let leave = phase.as_ref().map_or_else(
+            |_| Leave::default(),
+            |resolved| Leave::restored(&progress.data.handed_over, &resolved.phase),
+        );
         if let (Err(stale), true) = (&phase, state.active) {
             found.problems.push(definition_lost(state, stale));
         }
@@ -171,7 +180,8 @@ impl ActiveRun {
             agreed: false,
             is_unread: false,
             summary: None,
-            leave: Leave::default(),
+            leave,
+            has_unmade_move,
         })
     }
 
@@ -436,14 +446,16 @@ impl ActiveRun {
             || approval != self.persisted_approval
             || self.moved_by != self.persisted_moved_by
             || self.progress.data != self.persisted_data
+            || self.has_unmade_move
         {
             let (request, seal) = approval.clone();
             let data = &self.progress.data;
+            let has_data = !data.is_empty() || !self.persisted_data.is_empty();
             let stored = StoredRun {
                 approval_request: request,
                 approval_seal: seal,
                 moved_by: self.moved_by.clone(),
-                step: (!data.is_empty()).then_some(self.progress.state.global_step_count),
+                step: has_data.then_some(self.progress.state.global_step_count),
                 data: data.clone(),
                 ..StoredRun::of(&self.progress.state.task_id, self.counters)
             };
@@ -452,6 +464,7 @@ impl ActiveRun {
             self.persisted_approval = approval;
             self.persisted_data.clone_from(&self.progress.data);
             self.persisted_moved_by.clone_from(&self.moved_by);
+            self.has_unmade_move = false;
         }
     }
 
@@ -601,6 +614,7 @@ impl ActiveRun {
         });
         self.approval_request = None;
         self.approval_seal = None;
+        self.progress.data.handed_over = HandedOver::default();
         let paused = &mut self.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }
@@ -629,6 +643,9 @@ impl ActiveRun {
     /// Pauses the run.
     pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
         self.counters.paused = Some(reason);
+        if reason == PauseReason::Approval {
+            self.progress.data.handed_over = self.leave.handed_over();
+        }
         self.persist_counters(out);
     }
 }
