@@ -10,6 +10,7 @@ mod context;
 mod controls;
 mod event;
 mod flow;
+mod flow_moves;
 mod gates;
 mod in_force;
 mod limits;
