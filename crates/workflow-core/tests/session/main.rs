@@ -11,6 +11,7 @@ mod controls;
 mod event;
 mod flow;
 mod flow_moves;
+mod flow_properties;
 mod gates;
 mod in_force;
 mod limits;
