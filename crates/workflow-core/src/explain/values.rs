@@ -522,9 +522,11 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
     };
     let again = match repeat(&progress, Mover::Person, lookup.catalog) {
         Ok(again) => phase_at(lookup, &again.state),
-        Err(refusal @ (TransitionError::NotLoopable | TransitionError::Limit(_))) => {
-            format!("refused: {refusal}")
-        }
+        Err(
+            refusal @ (TransitionError::NotLoopable
+            | TransitionError::NoneApplies
+            | TransitionError::Limit(_)),
+        ) => format!("refused: {refusal}"),
         Err(TransitionError::Stale(stale)) => stale.to_string(),
     };
     vec![

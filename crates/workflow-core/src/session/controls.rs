@@ -296,6 +296,10 @@ impl PlannedMove {
         };
         let mut message = match run.phase() {
             Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
+            None if run.state().cancelled => {
+                "[workflow] The user cancelled the workflow: nothing is left to do in it."
+                    .to_owned()
+            }
             None => format!(
                 "[workflow] {verb}: {from} → DONE. The workflow is complete. There is nothing left to do in it."
             ),
@@ -308,6 +312,9 @@ impl PlannedMove {
 
     /// The message to the person; `run` has moved, `from` is the phase before.
     pub(crate) fn notice(&self, from: &str, run: &ActiveRun) -> String {
+        if run.state().cancelled {
+            return format!("The workflow is cancelled in {from}, by you.");
+        }
         let to = run
             .phase()
             .map_or_else(|| "DONE".to_owned(), ResolvedPhase::label);
