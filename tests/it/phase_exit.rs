@@ -206,7 +206,10 @@ fn a_call_that_the_host_takes_back_ends_its_command() {
     wait_until("it sleeps", || sleeps(&mark));
     let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("Leaving the phase was cancelled"), "{answer}");
+    assert!(
+        text(&answer).contains("Leaving the phase was cancelled"),
+        "{answer}"
+    );
     answer_to(&mut host, cancel);
     wait_until("it has ended", || !sleeps(&mark));
 }

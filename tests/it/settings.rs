@@ -64,7 +64,10 @@ fn settings_that_were_never_read_let_nothing_run_until_they_are_corrected() {
     let project = project(Some("{tools: {"));
     let (mut host, begun) = begun(project.path());
     assert_eq!(begun["guarded"], true);
-    assert!(begun.to_string().contains("could restrict is blocked"), "{begun}");
+    assert!(
+        begun.to_string().contains("could restrict is blocked"),
+        "{begun}"
+    );
     let reason = blocked(&mut host, "read").expect("it is blocked");
     assert!(reason.contains(".pi/workflow-sidecar.json5:1"), "{reason}");
     write(project.path(), "{tools: {blacklist: ['bash']}}");
