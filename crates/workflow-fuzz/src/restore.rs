@@ -91,6 +91,7 @@ impl Host {
         let abilities = Abilities {
             dialogs: false,
             widgets: Some(true),
+            ..Abilities::default()
         };
         let mut session = Session::new(abilities, 7);
         let mut out = Effects::at(NOW);

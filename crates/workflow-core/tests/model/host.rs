@@ -39,6 +39,7 @@ impl Host {
         let abilities = Abilities {
             dialogs,
             widgets: Some(true),
+            ..Abilities::default()
         };
         let mut host = Self {
             session: Session::new(abilities, 7),

@@ -362,6 +362,7 @@ fn checkpoints_are_restored_from_the_session() {
         Abilities {
             dialogs: true,
             widgets: None,
+            ..Abilities::default()
         },
         1,
     );

@@ -93,6 +93,7 @@ impl World {
                 Abilities {
                     dialogs: true,
                     widgets: Some(true),
+                    ..Abilities::default()
                 },
                 7,
             ),
@@ -287,6 +288,7 @@ impl World {
         let abilities = Abilities {
             dialogs: true,
             widgets: Some(true),
+            ..Abilities::default()
         };
         self.restart_with(abilities)
     }

@@ -45,6 +45,7 @@ impl Handler<Initialize> for Server {
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
                 widgets: params.capabilities.widgets,
+                ..Abilities::default()
             },
             definitions: Definitions::new(
                 Arc::clone(&self.loader),
