@@ -15,6 +15,7 @@ mod drawn;
 mod graph;
 mod hook_hosts;
 mod init;
+mod install;
 mod log;
 mod mcp;
 mod platform;

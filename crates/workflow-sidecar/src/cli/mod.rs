@@ -13,6 +13,7 @@ mod format;
 mod graph;
 mod hook;
 mod init;
+mod install;
 mod list;
 mod lookup;
 mod mcp;
@@ -71,6 +72,7 @@ enum Command {
     Graph(graph::Arguments),
     Hook(hook::Arguments),
     Init(init::Arguments),
+    Install(install::Arguments),
     List(list::Arguments),
     Mcp(mcp::Arguments),
     Replay(replay::Arguments),
@@ -84,6 +86,7 @@ enum Command {
     Simulate(simulate::Arguments),
     Status(status::Arguments),
     Trust(trust::Arguments),
+    Uninstall(install::RemovalArguments),
 }
 
 /// Parses the command line and runs the command.
@@ -146,6 +149,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
         Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::Hook(arguments)) => Ok(hook::run(&arguments)),
         Some(Command::Init(arguments)) => init::run(&arguments),
+        Some(Command::Install(arguments)) => install::run(&arguments).map(success),
         Some(Command::List(arguments)) => list::run(&arguments),
         Some(Command::Mcp(arguments)) => mcp::run(&arguments).map(success),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
@@ -157,6 +161,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Trust(arguments)) => trust::run(&arguments),
+        Some(Command::Uninstall(arguments)) => install::remove(&arguments).map(success),
         None => Ok(Arguments::command().print_help().map(success)?),
     }
 }

@@ -32,9 +32,10 @@ mod tools;
 mod turn;
 
 use self::answer::{Answer, Printed};
-use self::event::{EventName, Kind, Payload};
+use self::event::{Kind, Payload};
 use self::tools::ToolName;
 
+pub(crate) use self::event::EventName;
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
 pub(crate) use self::text::in_prompt_words;
