@@ -19,6 +19,7 @@ mod explain;
 mod gates;
 #[cfg(unix)]
 mod hidden_characters;
+mod hooks;
 mod host;
 mod hostile_definitions;
 #[cfg(unix)]

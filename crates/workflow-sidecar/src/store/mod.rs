@@ -10,13 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use crate::platform::home::home_dir;
+use crate::platform::home::{STATE_DIRECTORY, home_dir};
 
 pub(crate) use self::marker::has_active_runs;
 pub(crate) use self::sqlite::SqliteStore;
-
-/// The directory of the store in the user's home directory.
-const STATE_DIRECTORY: &str = ".local/state/workflow-sidecar";
 
 /// Returns the directory of the store: the given one, or the user's. It depends on nothing but the home directory, because
 /// hosts start servers and hooks with different environments.
