@@ -34,7 +34,7 @@ fn answer(root: &Path, event: &[u8]) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn event(root: &Path, name: &str, members: serde_json::Value) -> Vec<u8> {
+fn event(root: &Path, name: &str, members: &serde_json::Value) -> Vec<u8> {
     let mut event = json!({ "hook_event_name": name, "session_id": "s", "cwd": root });
     for (name, value) in members.as_object().unwrap() {
         event[name] = value.clone();
@@ -47,7 +47,7 @@ fn writing(root: &Path) -> Vec<u8> {
     event(
         root,
         "PreToolUse",
-        json!({ "tool_name": "Bash", "tool_input": input }),
+        &json!({ "tool_name": "Bash", "tool_input": input }),
     )
 }
 
@@ -58,7 +58,10 @@ fn started() -> tempfile::TempDir {
     fs::create_dir_all(&workflow).unwrap();
     fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
     let prompt = json!({ "prompt": "workflow bugfix it" });
-    let output = answer(root.path(), &event(root.path(), "UserPromptSubmit", prompt));
+    let output = answer(
+        root.path(),
+        &event(root.path(), "UserPromptSubmit", &prompt),
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("additionalContext"), "{text}");
     root
@@ -115,7 +118,7 @@ fn a_store_that_cannot_be_read_blocks_while_a_run_is_active() {
     let prompt = event(
         root.path(),
         "UserPromptSubmit",
-        json!({ "prompt": "hello" }),
+        &json!({ "prompt": "hello" }),
     );
     assert!(answer(root.path(), &prompt).status.success());
     fs::remove_file(state.join("active")).unwrap();
@@ -128,7 +131,7 @@ fn hooks_at_once_lose_no_reminder_and_no_denial() {
     let stop = event(
         root.path(),
         "Stop",
-        json!({ "last_assistant_message": "done" }),
+        &json!({ "last_assistant_message": "done" }),
     );
     std::thread::scope(|scope| {
         let calls: Vec<_> = (0..8)
@@ -146,7 +149,10 @@ fn hooks_at_once_lose_no_reminder_and_no_denial() {
         }
     });
     let status = json!({ "prompt": "workflow status" });
-    let status = answer(root.path(), &event(root.path(), "UserPromptSubmit", status));
+    let status = answer(
+        root.path(),
+        &event(root.path(), "UserPromptSubmit", &status),
+    );
     let text = String::from_utf8(status.stdout).unwrap();
     assert!(text.contains("Reminders: 1"), "{text}");
 }
@@ -156,6 +162,6 @@ fn a_large_event_is_judged_like_any_other() {
     let root = started();
     let command = format!("echo {} > a", "x".repeat(8 << 20));
     let input = json!({ "tool_name": "Bash", "tool_input": { "command": command } });
-    let output = answer(root.path(), &event(root.path(), "PreToolUse", input));
+    let output = answer(root.path(), &event(root.path(), "PreToolUse", &input));
     assert!(is_blocked(&output));
 }

@@ -25,6 +25,7 @@ mod hostile_definitions;
 #[cfg(unix)]
 mod in_force;
 mod malformed_lines;
+mod mcp;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(unix)]

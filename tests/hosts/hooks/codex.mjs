@@ -4,11 +4,10 @@
  * Usage: codex.mjs CODEX SIDECAR
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, callWithText, say, startModel } from './responses.mjs';
+import { createHome, createRoot, play, run } from './world.mjs';
 
 const [codex, sidecar] = process.argv.slice(2);
 if (!codex || !sidecar) {
@@ -16,47 +15,13 @@ if (!codex || !sidecar) {
   process.exit(2);
 }
 
-/** The time for one run of Codex. */
-const TIME_LIMIT_MS = 60_000;
-
-const WORKFLOW = `
-name: Bugfix
-commandName: bugfix
-initialMessage: "Fix this: {description}"
-phases:
-  - { id: analyze, name: Analyze, emoji: A, instructions: Find the cause., tools: read-only }
-  - { id: fix, name: Fix, emoji: F, instructions: Repair it., gate: [{ run: [test, -f, fixed.txt] }] }
-  - { id: review, name: Review, emoji: R, instructions: Review it., approve: { ask: Is it good? } }
-`;
-
-/** Codex refuses homes below the directory for temporary files. */
-const root = mkdtempSync(join(homedir(), '.workflow-sidecar-codex-'));
+const root = createRoot();
 const model = await startModel();
-
-/** Runs a program to its end. */
-const run = (program, args, options) =>
-  new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
-    let stdout = '';
-    let stderr = '';
-    child.stdout.on('data', (data) => (stdout += data));
-    child.stderr.on('data', (data) => (stderr += data));
-    const timer = setTimeout(() => child.kill('SIGKILL'), TIME_LIMIT_MS);
-    child.on('close', (code) => {
-      clearTimeout(timer);
-      resolve({ code, stdout, stderr });
-    });
-  });
 
 /** A home directory with Codex and our hooks, and a project. */
 async function world(name, program = sidecar) {
-  const home = join(root, name);
-  const project = join(home, 'project');
-  mkdirSync(join(home, '.codex'), { recursive: true });
-  mkdirSync(join(home, '.pi/agent/workflows/bugfix'), { recursive: true });
-  mkdirSync(project);
-  writeFileSync(join(project, 'README.md'), '# demo\n');
-  writeFileSync(join(home, '.pi/agent/workflows/bugfix/workflow.yaml'), WORKFLOW);
+  const { home, project, env: bare } = createHome(root, name);
+  mkdirSync(join(home, '.codex'));
   const config = [
     'model = "gpt-5.5"',
     'model_provider = "scripted"',
@@ -69,7 +34,7 @@ async function world(name, program = sidecar) {
     '',
   ];
   writeFileSync(join(home, '.codex/config.toml'), config.join('\n'));
-  const env = { PATH: process.env.PATH, HOME: home, CODEX_HOME: join(home, '.codex') };
+  const env = { ...bare, CODEX_HOME: join(home, '.codex') };
   const installed = await run(program, ['install', 'codex'], { cwd: project, env });
   assert.equal(installed.code, 0, installed.stderr);
   let session;
@@ -199,20 +164,5 @@ const scenarios = {
   },
 };
 
-let failed = 0;
-try {
-  for (const [name, scenario] of Object.entries(scenarios)) {
-    const began = Date.now();
-    try {
-      await scenario();
-      console.log(`ok    ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
-    } catch (error) {
-      failed += 1;
-      console.log(`fail  ${name}\n${error.stack}`);
-    }
-  }
-} finally {
-  await model.stop();
-  rmSync(root, { recursive: true, force: true });
-}
-process.exitCode = failed ? 1 : 0;
+await play(scenarios, root);
+await model.stop();

@@ -1,7 +1,7 @@
 //! `install` and `uninstall`: our part of a host's configuration.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let host = arguments.target.host()?;
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
-    arguments.target.change(state, install::plan)?;
+    arguments.target.change(state.as_deref(), install::plan)?;
     if !arguments.target.dry_run {
         anstream::println!("{}", next_step(host));
     }
@@ -80,7 +80,7 @@ impl Target {
     /// Shows the changes, and makes them.
     fn change(
         &self,
-        state: Option<PathBuf>,
+        state: Option<&Path>,
         plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
     ) -> anyhow::Result<()> {
         let home = home_dir().ok_or(InstallError::NoHome)?;
@@ -90,7 +90,7 @@ impl Target {
             home: &home,
             project: project.as_deref(),
             program: &program,
-            state: state.as_deref(),
+            state,
         };
         let mut out = anstream::stdout();
         let mut has_changes = false;

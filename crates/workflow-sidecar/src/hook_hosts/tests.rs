@@ -61,7 +61,7 @@ impl World {
     }
 
     /// Sends a recorded event with other members.
-    fn send_with(&self, event: EventName, members: Value) -> Printed {
+    fn send_with(&self, event: EventName, members: &Value) -> Printed {
         let mut stdin = recorded(self.host, event);
         for (name, value) in members.as_object().unwrap() {
             stdin[name] = value.clone();
@@ -70,7 +70,7 @@ impl World {
     }
 
     fn prompt(&self, text: &str) -> Printed {
-        self.send_with(EventName::Prompt, json!({ "prompt": text }))
+        self.send_with(EventName::Prompt, &json!({ "prompt": text }))
     }
 
     fn start(&self) -> Printed {
@@ -252,7 +252,7 @@ fn an_early_stop_is_answered_with_a_reminder_that_is_no_persons_word() {
     for host in HOSTS {
         let world = World::new(host);
         world.start();
-        let stopped = world.send_with(EventName::Stop, json!({}));
+        let stopped = world.send_with(EventName::Stop, &json!({}));
         let json = json_of(&stopped);
         assert!(is_blocked_prompt(&stopped), "{}: {json}", host.name);
         assert_eq!(stopped.code, 0);
@@ -274,7 +274,7 @@ fn reminders_end_before_the_host_ends_the_work_itself() {
         let world = World::new(host(name).unwrap());
         world.start();
         let mut reminders = 0;
-        while is_blocked_prompt(&world.send_with(EventName::Stop, json!({}))) {
+        while is_blocked_prompt(&world.send_with(EventName::Stop, &json!({}))) {
             reminders += 1;
             assert!(reminders < 8, "{name}");
             let call = call_of(world.host, "bash");
@@ -405,8 +405,8 @@ fn a_command_from_the_shell_of_an_agent_is_refused() {
 fn a_shortened_conversation_gets_the_whole_context_again() {
     let world = World::new(host("codex").unwrap());
     world.start();
-    world.send_with(EventName::Stop, json!({}));
-    let printed = world.send_with(EventName::SessionStart, json!({ "source": "compact" }));
+    world.send_with(EventName::Stop, &json!({}));
+    let printed = world.send_with(EventName::SessionStart, &json!({ "source": "compact" }));
     assert!(context_of(&printed).contains("Find the cause."));
     let status = json_of(&world.prompt("workflow status")).to_string();
     assert!(status.contains("Reminders: 1"), "{status}");
@@ -421,7 +421,7 @@ fn a_fork_goes_on_with_the_run_of_its_parent() {
     let first = json!({ "type": "session_meta", "payload": { "forked_from_id": parent } });
     fs::write(&transcript, format!("{first}\n{{}}\n")).unwrap();
     let fork = json!({ "session_id": "fork", "source": "fork", "transcript_path": transcript });
-    world.send_with(EventName::SessionStart, fork);
+    world.send_with(EventName::SessionStart, &fork);
     assert_eq!(
         world.entries("fork"),
         world.entries(parent.as_str().unwrap())

@@ -123,7 +123,7 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
             ));
             let mut file = hooks(base.join(".gemini/settings.json"), edits);
             // Both parts are in one file.
-            file.mark = "workflow-sidecar".to_owned();
+            file.mark.clear();
             vec![file]
         }
     })

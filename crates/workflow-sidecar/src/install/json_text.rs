@@ -187,14 +187,12 @@ fn insert(
     let mut place = 0..text.len();
     for (depth, name) in path.iter().enumerate() {
         let object = Container::object(text, &place)?;
-        match object.member(name) {
-            Some(index) => place = object.values[index].clone(),
-            None => {
-                let member = nested(&path[depth..], value);
-                // Without the brackets of the object that is there.
-                return Ok(object.append(text, &member[1..member.len() - 1]));
-            }
-        }
+        let Some(index) = object.member(name) else {
+            let member = nested(&path[depth..], value);
+            // Without the brackets of the object that is there.
+            return Ok(object.append(text, &member[1..member.len() - 1]));
+        };
+        place = object.values[index].clone();
     }
     change(text, &place)
 }

@@ -34,12 +34,16 @@ impl Home {
 
     fn install(&self, host: &HookHost) {
         let changes = plan(host, &self.place()).unwrap();
-        changes.iter().for_each(|change| apply(change).unwrap());
+        for change in &changes {
+            apply(change).unwrap();
+        }
     }
 
     fn uninstall(&self, host: &HookHost) {
         let changes = plan_removal(host, &self.place()).unwrap();
-        changes.iter().for_each(|change| apply(change).unwrap());
+        for change in &changes {
+            apply(change).unwrap();
+        }
     }
 }
 
@@ -68,7 +72,9 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
     for host in HOSTS {
         for text in TEXTS {
             let home = Home::new();
-            SHARED.iter().for_each(|name| home.write(name, text));
+            for name in SHARED {
+                home.write(name, text);
+            }
             home.write(".codex/config.toml", "model = \"x\"\n[a]\nb = 1");
             home.install(host);
             let installed = installed_command(host, &home.place());
