@@ -14,7 +14,7 @@ name: Bugfix
 commandName: bugfix
 initialMessage: Go
 phases:
-  - { id: a, name: Analyze, emoji: A, instructions: Look., gate: [{ run: [sh, -c, 'test -f fast || sleep 30'] }] }
+  - { id: a, name: Analyze, emoji: A, instructions: Look., gate: [{ run: [sh, -c, 'until test -f go; do sleep 0.05; done'] }] }
   - { id: b, name: Build, emoji: B, instructions: Build it. }
 ";
 
@@ -123,7 +123,7 @@ fn hook(root: &Path, name: &str, members: &Value) -> Value {
 #[test]
 fn a_gate_reports_its_progress_and_its_result_moves_the_run() {
     let mut world = World::started();
-    fs::write(world.root.path().join("project/fast"), "").unwrap();
+    fs::write(world.root.path().join("project/go"), "").unwrap();
     let arguments = world.arguments("next");
     world.call(1, &arguments, &json!({ "progressToken": "p" }));
     let progress = world.receive();
@@ -169,7 +169,7 @@ fn a_cancelled_call_ends_its_gate_and_the_next_one_runs() {
     world.send(
         &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }),
     );
-    fs::write(world.root.path().join("project/fast"), "").unwrap();
+    fs::write(world.root.path().join("project/go"), "").unwrap();
     // The cancelled call is not answered; how soon its session is free is not said.
     let moved = (3..100).any(|id| {
         let arguments = world.arguments("next");
@@ -181,22 +181,27 @@ fn a_cancelled_call_ends_its_gate_and_the_next_one_runs() {
 }
 
 #[test]
-fn a_move_while_the_gate_runs_makes_its_result_void() {
+fn a_move_while_the_gate_runs_makes_the_call_void() {
     let mut world = World::started();
     let arguments = world.arguments("next");
     world.call(1, &arguments, &json!({ "progressToken": 1 }));
     assert_eq!(world.receive()["method"], "notifications/progress");
-    let skip = json!({ "prompt": "workflow confirm skip" });
-    let skipped = hook(world.root.path(), "UserPromptSubmit", &skip);
-    assert!(skipped.to_string().contains("Build it."), "{skipped}");
-    let cancelled = json!({ "requestId": 1 });
-    world.send(
-        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }),
+    for prompt in ["workflow cancel", "workflow bugfix another"] {
+        hook(
+            world.root.path(),
+            "UserPromptSubmit",
+            &json!({ "prompt": prompt }),
+        );
+    }
+    fs::write(world.root.path().join("project/go"), "").unwrap();
+    let answer = world.answer(1);
+    assert!(answer.contains("was moved while this call ran"), "{answer}");
+    let prompt = json!({ "prompt": "workflow status" });
+    let status = hook(world.root.path(), "UserPromptSubmit", &prompt);
+    assert!(
+        status
+            .to_string()
+            .contains("Bugfix: another\\nPhase: Bugfix > A Analyze"),
+        "{status}"
     );
-    let status = hook(
-        world.root.path(),
-        "UserPromptSubmit",
-        &json!({ "prompt": "workflow status" }),
-    );
-    assert!(status.to_string().contains("Build"), "{status}");
 }

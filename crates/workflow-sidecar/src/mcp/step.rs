@@ -37,7 +37,7 @@ const OTHER_SESSION: &str =
     "[workflow] Nothing was done: this call comes from another session than its hook.";
 const BUSY: &str =
     "[workflow] Another call of workflow_step is in progress in this session: wait for its answer.";
-const MOVED: &str = "[workflow] The workflow was moved while the checks ran, so their result does not count. Call workflow_step with \
+const MOVED: &str = "[workflow] The workflow was moved while this call ran, so it does not count. Call workflow_step with \
     action='status'.";
 const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
 const LOST: &str = "[workflow] The checks ended, and nobody said how. Call workflow_step again.";
@@ -192,11 +192,17 @@ impl Steps {
         progress: &dyn Fn(&str),
     ) -> Result<StepAnswer, StepAnswer> {
         let mut finished = None;
+        let mut called_in = None;
         for _ in 0..ATTEMPTS {
             let platform = StepPlatform::new(&self.platform, finished.clone());
             let stored = self.store.load(&ticket.key)?;
             let mut memory = HostMemory::parse(&stored.memory);
             let mut turn = self.restore(&ticket.key, &stored, &memory, &ticket.cwd, &platform);
+            // The call is about the phase that it was made in, whoever has moved the run since.
+            let state = turn.session.view().map(|view| view.state.clone());
+            if *called_in.get_or_insert_with(|| state.clone()) != state {
+                return Err(StepAnswer::error(MOVED));
+            }
             let request = turn.request();
             let (action, summary) = (step.action.as_deref(), step.summary.as_deref());
             let reply = turn

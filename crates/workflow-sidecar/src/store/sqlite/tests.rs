@@ -1,4 +1,4 @@
-//! Tests of the store in SQLite.
+//! Tests of the store in `SQLite`.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
