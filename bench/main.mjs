@@ -13,7 +13,7 @@ import { Projects } from "./project.mjs";
 
 const PAGE = fileURLToPath(new URL("../docs/PERFORMANCE.md", import.meta.url));
 const MARKS = ["<!-- measured -->", "<!-- /measured -->"];
-const HEAD = ["Case", "Figure", "Spread", "Goal", ""];
+const HEAD = ["Case", "Figure", "Spread", "Goal", "Result"];
 
 const { values: options } = parseArgs({
   options: {

@@ -12,7 +12,7 @@ import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
 import { withoutForged } from "./differences/forged.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutSubstitutes, withSubstitutes } from "./differences/substitute-keys.mjs";
-import { withoutUncertainAnswer, withAnswer } from "./differences/context.mjs";
+import { toolsLine, withoutUncertainAnswer, withAnswer } from "./differences/context.mjs";
 import { bounded, countReminder, NO_WIDGET, stopsCountdown, wasAborted } from "./differences/auto-continue.mjs";
 import { normal, sameEffects, TaskIds } from "./effects.mjs";
 import { locationOf } from "./navigation.mjs";
@@ -376,7 +376,11 @@ export class CaseRun {
     if (args.action !== "cancel" && session.turnMoved !== null) session.turnMoved = true;
     session.entered(entry.data);
     const answer = expected.find((e) => e.kind === "result")?.content?.[0]?.text;
-    if (answer && session.location) session.sent = withAnswer(session.sent, answer, session.location.phase.name);
+    if (answer && session.location) {
+      const { phase } = session.location;
+      const line = toolsLine(session.workflows, session.state, phase);
+      session.sent = withAnswer(session.sent, answer, phase.name, line);
+    }
     this.see(entry.data.currentPath.length > 1 ? "move in a nested run" : "move in a linear run");
   }
 

@@ -9,8 +9,8 @@
 export const everywhere = ['own-words', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
-const shortened = /^\[Workflow path: [^\n]*\] (rules and instructions unchanged$|as said above, and:)|^\*\*Tools in /m;
-const leftOut = /^\*\*(Task|What to do in this phase|All profiles):\*\*/m;
+const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|Changed: )|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
+const leftOut = /^\*\*(Task|What to do in this phase|Available subagent profiles for this phase|All profiles):\*\*/m;
 const reminder = /^⚠️ The .* is still active|Current phase instructions:|Continue with this phase as its instructions above say/m;
 const announced = /^(✅|❌) \*\*/m;
 
@@ -48,7 +48,8 @@ export const intended = {
     marks: [
       { stream: 'messages', head: /^workflow:context/, missing: context, added: shortened },
       { stream: 'requests', head: /^\+ user$/, missing: context, added: shortened },
-      { stream: ['messages', 'requests'], added: /^\*\*Tools in /m },
+      { stream: ['messages', 'requests'], added: /^\*\*(Tools|To leave this phase):\*\* |^Allowed in this phase: |^You do the work of this workflow yourself/m },
+      { stream: ['messages', 'requests'], missing: /^You are the ORCHESTRATOR/m, added: /^You do the work of this workflow yourself/m },
       // Lines that one side leaves out between common lines.
       { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, missing: leftOut },
       { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },

@@ -187,7 +187,7 @@ fn next(host: &mut TestHost) -> Value {
 fn still_waits(answer: &Value, outputs: &[(String, String)]) {
     let text = answer["content"][0]["text"].as_str().unwrap();
     assert!(
-        text.contains("needs the user's word"),
+        text.contains("Waiting for approval"),
         "{text}\n{outputs:#?}"
     );
 }

@@ -145,10 +145,7 @@ fn a_slow_restore_delays_no_answer_and_its_end_is_reported() {
         }
     }
     let said = answered.unwrap();
-    assert!(
-        said.concat().contains("still being brought back"),
-        "{said:?}"
-    );
+    assert!(said.concat().contains("still being restored"), "{said:?}");
     assert!(
         last.concat().contains("Code restored to checkpoint"),
         "{last:?}"

@@ -65,6 +65,35 @@ fn the_guide_prints_what_it_shows() {
         .unwrap_or_else(|difference| panic!("{difference}"));
 }
 
+/// The recipes pass `check --strict`, and do what their scripts say.
+#[test]
+fn the_recipes_print_what_they_show() {
+    let path = repository().join("docs/RECIPES.md");
+    Page::read(&path)
+        .play()
+        .unwrap_or_else(|difference| panic!("{difference}"));
+    let page = fs::read_to_string(path).unwrap();
+    let recipes = page.matches("\n## ").count();
+    let checked = page.matches("\n$ workflow-sidecar check --strict").count();
+    let passed = page.matches(" 0 errors, 0 warnings\n").count();
+    assert!(recipes >= 7, "{recipes}");
+    assert_eq!((checked, passed), (recipes, recipes));
+    assert!(!page.contains("[exit "));
+}
+
+/// The workflow of the README passes `check --strict`.
+#[test]
+fn the_readmes_workflow_has_no_mistakes() {
+    let page = Page::read(&repository().join("README.md"));
+    page.write_files();
+    let project = page.project();
+    let mut check = Process::command();
+    check.args(["check", "--strict"]).arg(&project);
+    let output = check.env("HOME", &project).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}");
+}
+
 #[test]
 fn the_readmes_session_blocks_the_edit() {
     let path = repository().join("README.md");

@@ -186,7 +186,7 @@ fn assert_denied(reason: Option<&str>, expected: Option<&str>, call: &str) {
     let more = reason.strip_prefix(expected);
     let more = more.unwrap_or_else(|| panic!("{call}: {reason}\nexpected {expected}"));
     let is_known = [
-        "\nIt needs the user's consent",
+        "\nIt needs the consent of the user",
         "\nThis same call was refused",
     ]
     .iter()

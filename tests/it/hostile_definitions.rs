@@ -134,6 +134,11 @@ fn hostile(level: Section, key: &Key) -> Value {
         (Section::Workflow | Section::Phase, "approve") => {
             json!({"ask": "May it?", "show": "../home/secret"})
         }
+        (Section::Workflow, "inputs") => json!({"version": {"default": "1.0.0"}}),
+        (Section::Phase, "outcomes") => json!({"ok": "next", "again": "a"}),
+        (Section::Phase, "when") => json!({"visits.a": {"not": [7]}}),
+        (Section::Gate, "onFail") => json!("a"),
+        (Section::Input, "required") => json!(false),
         (Section::Reference, "subworkflow") => json!("part"),
         (Section::Gate, "run") => json!(["./evil"]),
         (Section::Gate, "shell") => json!(true),
@@ -182,15 +187,21 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
             "shell" => json!({"run": "./evil"}),
             "timeout" | "expect" | "cwd" | "env" => json!({"run": ["./evil"]}),
             "changed" => json!({"file": "victim.txt"}),
+            "onFail" => json!({"git": "clean"}),
             _ => json!({}),
         },
         Section::Workflow | Section::Phase if ["writable", "run"].contains(&key) => {
             json!({"tools": "read-only"})
         }
+        Section::Phase if key == "onMaxVisits" => json!({"maxVisits": 1}),
+        Section::Input if key != "required" && key != "default" => json!({"required": false}),
         Section::Workflow
         | Section::Phase
         | Section::Reference
         | Section::Tools
+        | Section::Input
+        | Section::Output
+        | Section::Budget
         | Section::Expect
         | Section::Continue
         | Section::Settings
@@ -212,6 +223,10 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
             workflow["phases"] = json!([map]);
             return (workflow, settings);
         }
+        Section::Input => {
+            workflow["inputs"] = json!({"version": map});
+            return (workflow, settings);
+        }
         Section::Settings => return (workflow, map),
         Section::Limits => {
             settings["limits"] = map;
@@ -226,7 +241,12 @@ fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
             return (workflow, settings);
         }
         Section::Phase => map,
-        Section::Tools => json!({"tools": map}),
+        Section::Tools => {
+            workflow["rulesets"] = json!({"no-network": [{"block": "bash", "command": "curl *"}]});
+            json!({"tools": map})
+        }
+        Section::Output => json!({"outputs": {"plan": map}}),
+        Section::Budget => json!({"budget": map}),
         Section::Rule => json!({"tools": {"rules": [map]}}),
         Section::Result => json!({"results": [map]}),
         Section::Gate => json!({"gate": [map]}),

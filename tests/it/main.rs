@@ -21,6 +21,7 @@ mod gates;
 mod hidden_characters;
 mod hooks;
 mod host;
+mod host_commands;
 mod hostile_definitions;
 #[cfg(unix)]
 mod in_force;

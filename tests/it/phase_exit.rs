@@ -206,7 +206,10 @@ fn a_call_that_the_host_takes_back_ends_its_command() {
     wait_until("it sleeps", || sleeps(&mark));
     let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("called off"), "{answer}");
+    assert!(
+        text(&answer).contains("Leaving the phase was cancelled"),
+        "{answer}"
+    );
     answer_to(&mut host, cancel);
     wait_until("it has ended", || !sleeps(&mark));
 }
@@ -272,7 +275,7 @@ fn a_plan_that_changes_under_the_dialog_is_shown_again() {
     answer(&mut host, &first, "approve");
     let (second, shown) = question(&mut host);
     assert!(
-        shown.contains("has changed since you answered") && shown.ends_with("Do that."),
+        shown.contains("Your earlier answer does not count") && shown.ends_with("Do that."),
         "{shown}"
     );
     let state = host.result("session/state", &json!({}));
@@ -305,7 +308,7 @@ fn a_late_answer_to_a_cancelled_dialog_is_reported() {
     let call = next(&mut host);
     let (late, _) = question(&mut host);
     let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
-    assert!(text(&answer_to(&mut host, call)).contains("called off"));
+    assert!(text(&answer_to(&mut host, call)).contains("Leaving the phase was cancelled"));
     answer_to(&mut host, cancel);
     answer(&mut host, &late, "approve");
     let said = host.receive();
@@ -314,27 +317,63 @@ fn a_late_answer_to_a_cancelled_dialog_is_reported() {
     assert!(said.contains("\"OK?\" came too late"), "{said}");
 }
 
+/// Reads the notification that follows an answer in a terminal.
+#[cfg(target_os = "linux")]
+fn answered_notice(host: &mut TestHost) -> String {
+    let said = host.receive();
+    assert_eq!(said["method"], "host/apply", "{said}");
+    let message = &said["params"]["actions"][0]["message"];
+    message.as_str().unwrap().to_owned()
+}
+
 #[cfg(target_os = "linux")]
 #[test]
-fn an_approval_in_a_terminal_counts_once_the_dialog_is_closed_and_only_for_the_file_shown() {
+fn an_approval_in_a_terminal_counts_while_the_dialog_is_open() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let mut terminal = Terminal::open(project.path());
+    let mut host = started(project.path(), true);
+    let call = next(&mut host);
+    let (asked, _) = question(&mut host);
+    let (shown, code) = terminal.run("approve --choice approve", "");
+    assert_eq!(code, Some(0), "{shown}");
+    let answer = answer_to(&mut host, call);
+    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    let notice = answered_notice(&mut host);
+    assert!(
+        notice.contains("Answered in a terminal: approve. Close the dialog"),
+        "{notice}"
+    );
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
     let project = project("approve: {ask: \"OK?\", show: plan.md}");
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
     let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), true);
     let call = next(&mut host);
-    let (first, _) = question(&mut host);
+    let (asked, _) = question(&mut host);
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
+    answer_to(&mut host, call);
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
+    assert!(answered_notice(&mut host).contains("Tell the agent to go on"));
     fs::write(&plan, "Do that.").unwrap();
-    host.send(json!({"jsonrpc": "2.0", "id": first, "result": null}).to_string());
-    let (second, shown) = question(&mut host);
-    assert!(shown.contains("has changed since you answered"), "{shown}");
+    let call = next(&mut host);
+    let (asked, shown) = question(&mut host);
+    assert!(
+        shown.contains("Your earlier answer does not count"),
+        "{shown}"
+    );
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert!(code == Some(0) && shown.contains("Do that."), "{shown}");
-    host.send(json!({"jsonrpc": "2.0", "id": second, "result": null}).to_string());
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    answered_notice(&mut host);
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
 }
 
 #[cfg(target_os = "linux")]
@@ -365,7 +404,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
     assert!(text(&go_on(&branch)).contains("Advanced: A"));
     // It is used up.
     let again = go_on(&branch);
-    assert!(text(&again).contains("needs the user's word"), "{again}");
+    assert!(text(&again).contains("Waiting for approval"), "{again}");
     // Without a terminal the code is enough.
     let code = code_in(&again["actions"]);
     let output = Process::command()
@@ -382,7 +421,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     // A branch without an approval request is not concerned.
-    assert!(text(&go_on(&before)).contains("needs the user's word"));
+    assert!(text(&go_on(&before)).contains("Waiting for approval"));
 }
 
 #[cfg(target_os = "linux")]
@@ -399,7 +438,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         let answer = answer_to(&mut host, call);
         assert!(text(&answer).contains(expected), "{answer}");
     };
-    step("This host cannot ask the user");
+    step("this host has no dialogs");
     let (shown, code) = terminal.run("approve", "\n");
     assert_eq!(code, Some(3), "{shown}");
     for expected in [
@@ -425,7 +464,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         "{shown}"
     );
     step("chose \"revise\"");
-    step("This host cannot ask the user");
+    step("this host has no dialogs");
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
     step("Advanced: A");
@@ -472,9 +511,10 @@ fn a_terminal_that_is_opened_later_needs_the_code_that_the_host_shows() {
     terminal.type_line(&code.to_lowercase());
     let (shown, status) = terminal.read_to_end();
     assert_eq!(status, Some(0), "{shown}");
-    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    answered_notice(&mut host);
+    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
     assert!(
         !answer.to_string().contains(&code),
         "the model does not see it"

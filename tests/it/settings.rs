@@ -64,7 +64,10 @@ fn settings_that_were_never_read_let_nothing_run_until_they_are_corrected() {
     let project = project(Some("{tools: {"));
     let (mut host, begun) = begun(project.path());
     assert_eq!(begun["guarded"], true);
-    assert!(begun.to_string().contains("counts as forbidden"), "{begun}");
+    assert!(
+        begun.to_string().contains("could restrict is blocked"),
+        "{begun}"
+    );
     let reason = blocked(&mut host, "read").expect("it is blocked");
     assert!(reason.contains(".pi/workflow-sidecar.json5:1"), "{reason}");
     write(project.path(), "{tools: {blacklist: ['bash']}}");
@@ -80,7 +83,9 @@ fn the_last_settings_apply_while_the_file_cannot_be_read() {
     let again = host.start_session();
     assert_eq!(again["guarded"], true);
     assert!(
-        again.to_string().contains("what it said before holds"),
+        again
+            .to_string()
+            .contains("its last readable version applies"),
         "{again}"
     );
     assert!(blocked(&mut host, "bash").is_some());

@@ -34,6 +34,8 @@ pub struct Effects {
     pub diagnostics: Vec<Diagnostic>,
     /// Questions to ask through the host.
     pub questions: Vec<Question>,
+    /// Questions whose answers are not awaited any more.
+    pub withdrawn: Vec<QuestionId>,
     /// Answers to earlier requests.
     pub deferred: Vec<DeferredReply>,
     /// The effects that the platform performs, in order.
@@ -98,6 +100,11 @@ impl Effects {
         self.questions.push(question);
     }
 
+    /// Withdraws a question.
+    pub(crate) fn withdraw(&mut self, question: QuestionId) {
+        self.withdrawn.push(question);
+    }
+
     /// Has the platform do something.
     pub(crate) fn perform(&mut self, effect: Effect) {
         self.effects.push(effect);
@@ -124,6 +131,7 @@ impl Effects {
         self.actions.extend(other.actions);
         self.diagnostics.extend(other.diagnostics);
         self.questions.extend(other.questions);
+        self.withdrawn.extend(other.withdrawn);
         self.deferred.extend(other.deferred);
         self.effects.extend(other.effects);
     }
@@ -152,7 +160,7 @@ pub enum Effect {
         commands: Vec<RunCheck>,
     },
     /// Store an approval request where the user can answer it outside of the host. Answered at once with
-    /// `ApprovalNotStored` if that fails.
+    /// `ApprovalNotStored` if that fails, and with `ApprovalAnswered` if it is answered already.
     RequestApproval(ApprovalRequest),
     /// Look up the answer to a stored approval request. Answered at once with `ApprovalRead`.
     ReadApproval(ApprovalRequest),
@@ -204,7 +212,9 @@ impl Effect {
             (Self::TakeBaseline { .. }, PlatformEvent::BaselineTaken { .. })
             | (
                 Self::RequestApproval(_),
-                PlatformEvent::ApprovalRequested { .. } | PlatformEvent::ApprovalNotStored { .. },
+                PlatformEvent::ApprovalRequested { .. }
+                | PlatformEvent::ApprovalNotStored { .. }
+                | PlatformEvent::ApprovalAnswered { .. },
             )
             | (Self::ReadApproval(_), PlatformEvent::ApprovalRead { .. })
             | (
@@ -350,7 +360,7 @@ pub struct Mutation {
 }
 
 /// The answer of a tool to the model.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
     /// The text the model reads.
     pub text: String,
@@ -466,5 +476,12 @@ pub enum DeferredAnswer {
     /// To a command.
     Command,
     /// To a conversation that goes back.
-    Branch,
+    Branch(BranchAnswer),
+}
+
+/// The answer to a conversation that is about to go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BranchAnswer {
+    /// True if it stays as it is, because the person wants only the code back.
+    pub keeps_conversation: bool,
 }

@@ -61,6 +61,15 @@ pub enum PlatformEvent {
         /// The decision, if the user made one.
         decision: Option<ApprovalDecision>,
     },
+    /// A person answered the open approval request outside of the host. The answer itself is looked up.
+    ApprovalAnswered {
+        /// The nonce of the request.
+        nonce: String,
+        /// The answer, for display.
+        choice: String,
+    },
+    /// A person trusted the commands and triggers of the project outside of the host.
+    ProjectTrusted,
     /// A checkpoint of the code was recorded.
     CheckpointRecorded {
         /// The recorded state.

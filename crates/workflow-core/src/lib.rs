@@ -16,7 +16,7 @@
 //!
 //! use workflow_core::definition::Loaded;
 //! use workflow_core::effect::Reply;
-//! use workflow_core::session::{Abilities, Session};
+//! use workflow_core::session::{Abilities, Session, StepCall};
 //! use workflow_core::types::RequestId;
 //! use workflow_core::Effects;
 //!
@@ -27,7 +27,8 @@
 //! session.handle_session(&[], &loaded, &mut out);
 //!
 //! let mut out = Effects::at(1_000);
-//! let Reply::Now(answer) = session.handle_workflow_step(RequestId(1), Some("status"), None, &mut out) else {
+//! let call = StepCall { action: Some("status"), ..StepCall::default() };
+//! let Reply::Now(answer) = session.handle_workflow_step(RequestId(1), &call, &mut out) else {
 //!     panic!("the status needs nobody");
 //! };
 //! assert!(answer.text.starts_with("No active workflow."));

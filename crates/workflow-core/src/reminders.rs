@@ -82,6 +82,10 @@ pub enum PauseReason {
     Question,
     /// The phase needs the user's approval.
     Approval,
+    /// A phase may not be entered again.
+    Visits,
+    /// A budget is used up.
+    Budget,
 }
 
 /// The consequence when an agent stops early.

@@ -15,9 +15,75 @@ pub enum TemplateKind {
     NotDone,
     /// The `prompt` of a trigger.
     Trigger,
+    /// The `reason` of a rule.
+    RuleReason,
+    /// `ask` of `approve`.
+    Ask,
+}
+
+/// The values of a run that have dotted names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// `{inputs.<name>}`.
+    Inputs,
+    /// `{outputs.<phase>.<name>}`.
+    Outputs,
+    /// `{visits.<phase>}`.
+    Visits,
+    /// `{approval.comment}`.
+    Comment,
+}
+
+impl Family {
+    /// The beginnings of the dotted names, each with its family.
+    const BEGINNINGS: [(&str, Self); 3] = [
+        ("inputs.", Self::Inputs),
+        ("outputs.", Self::Outputs),
+        ("visits.", Self::Visits),
+    ];
+
+    /// The name of the comment of the last approval.
+    pub const COMMENT: &str = "approval.comment";
+
+    /// The family of a variable's name, with what follows the family's own part; `None` for a plain name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<(Self, &str)> {
+        if name == Self::COMMENT {
+            return Some((Self::Comment, ""));
+        }
+        let mut known = Self::BEGINNINGS.into_iter();
+        known.find_map(|(start, family)| Some((family, name.strip_prefix(start)?)))
+    }
+
+    /// A name of this family, for messages.
+    #[must_use]
+    pub fn form(self) -> &'static str {
+        match self {
+            Self::Inputs => "inputs.<name>",
+            Self::Outputs => "outputs.<phase>.<name>",
+            Self::Visits => "visits.<phase>",
+            Self::Comment => Self::COMMENT,
+        }
+    }
 }
 
 impl TemplateKind {
+    /// The families of dotted names that a template of this kind takes.
+    #[must_use]
+    pub fn families(self) -> &'static [Family] {
+        match self {
+            Self::InitialMessage => &[Family::Inputs],
+            Self::Context => &[
+                Family::Inputs,
+                Family::Outputs,
+                Family::Visits,
+                Family::Comment,
+            ],
+            Self::Completion | Self::NotDone | Self::Ask => &[Family::Inputs, Family::Outputs],
+            Self::BlockReason | Self::Trigger | Self::RuleReason => &[],
+        }
+    }
+
     /// The variables of a template of this kind.
     #[must_use]
     pub fn variables(self) -> &'static [&'static str] {
@@ -57,6 +123,8 @@ impl TemplateKind {
                 "workflowKey",
             ],
             Self::Trigger => &["content", "body"],
+            Self::Ask => &[],
+            Self::RuleReason => &["path", "tool", "command"],
         }
     }
 }
@@ -94,7 +162,24 @@ pub fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
 fn variable_at(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('{')?;
     let end = inner.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
-    (end > 0 && inner[end..].starts_with('}')).then(|| &inner[..end])
+    if end > 0 && inner[end..].starts_with('}') {
+        return Some(&inner[..end]);
+    }
+    inner[end..].starts_with('.').then_some(())?;
+    let name = &inner[..inner.find('}')?];
+    is_dotted(name).then_some(name)
+}
+
+/// Returns whether this is a dotted name. All others with dots are text, as in the package.
+fn is_dotted(name: &str) -> bool {
+    let Some((_, rest)) = Family::of(name) else {
+        return false;
+    };
+    let is_part = |part: &str| {
+        let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        !part.is_empty() && part.chars().all(is_sign)
+    };
+    name == Family::COMMENT || rest.split('.').all(is_part)
 }
 
 /// The longest text a template may become, in bytes.
@@ -198,6 +283,46 @@ mod tests {
     fn known_variables_are_replaced_and_unknown_ones_stay() {
         check("{a}-{x}-{a}", "1-{x}-1");
         check("{constructor}", "{constructor}");
+    }
+
+    #[test]
+    fn dotted_names_are_variables_in_their_families_only() {
+        let variables = |template: &'static str| -> Vec<&str> {
+            let names = pieces(template).filter_map(|piece| match piece {
+                Piece::Variable(name, _) => Some(name),
+                Piece::Text(_) => None,
+            });
+            names.collect()
+        };
+        assert_eq!(
+            variables("{inputs.a-b}{outputs.plan.text_1} {visits.build} {approval.comment}"),
+            [
+                "inputs.a-b",
+                "outputs.plan.text_1",
+                "visits.build",
+                "approval.comment"
+            ]
+        );
+        for text in [
+            "{a.b}",
+            "{inputs}.x",
+            "{inputs.}",
+            "{inputs.a.}",
+            "{inputs..a}",
+            "{inputs.a b}",
+            "{inputs.ä}",
+            "{approval.x}",
+            "{approval.comment.x}",
+            "{Inputs.x}",
+            "{inputs.x",
+        ] {
+            let plain = |name: &&str| *name != "inputs";
+            assert_eq!(
+                variables(text).into_iter().filter(plain).count(),
+                0,
+                "{text}"
+            );
+        }
     }
 
     #[test]

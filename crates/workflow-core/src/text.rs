@@ -7,6 +7,14 @@ pub(crate) const ROLE_INSTRUCTION: &str = "You are the ORCHESTRATOR for this wor
      write tools directly. All implementation work must be delegated to subagents via the delegate_to_subagents tool. \
      Follow the phase instructions precisely.";
 
+/// The same where no phase names subagents: the agent does the work.
+pub(crate) const ROLE: &str = "You do the work of this workflow yourself, one phase at a time. Follow the instructions \
+     of the current phase and use only the tools that it allows.";
+
+/// The same in a phase that lets no file be changed.
+pub(crate) const ROLE_WITHOUT_EDITS: &str = "You do the work of this workflow yourself, one phase at a time. Follow the \
+     instructions of the current phase and use only the tools that it allows. Do not change files in this phase.";
+
 /// Closes the context message.
 pub(crate) const ADVANCE_REMINDER: &str = "When you finish this phase, call the workflow_step tool with action='next' \
      to advance to the next phase. If you need to restart the current scope from the beginning, use action='loop'.";
@@ -15,6 +23,9 @@ pub(crate) const ADVANCE_REMINDER: &str = "When you finish this phase, call the 
 pub(crate) const BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blocked during the {phaseName} phase.\n\
      Refer to the current phase instructions for allowed tools and approaches.\n\
      When finished, call workflow_step to advance to the next phase.";
+
+/// Follows the reason of a call that a list blocks, unless the definition has its own.
+pub(crate) const ALLOWED_IN_PHASE: &str = "\nAllowed in this phase: ";
 
 /// Announces a completed run.
 pub(crate) const COMPLETION: &str = "✅ **{workflowName} Complete**\n\n\
@@ -58,6 +69,16 @@ pub(crate) fn list(names: &[String]) -> String {
         "(none)".to_owned()
     } else {
         names.join(", ")
+    }
+}
+
+/// Items as part of a sentence; the last two are joined by this word.
+pub(crate) fn joined<T: AsRef<str>>(items: &[T], last: &str) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match &*items {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
     }
 }
 

@@ -72,6 +72,26 @@ fn the_examples_load_without_diagnostics() {
     assert_eq!(loaded.settings.limits.max_phases, 200);
 }
 
+/// Keys without a file name: of a workflow in YAML, of the user's settings in JSON5.
+#[test]
+fn the_excerpts_load_without_diagnostics() {
+    const REST: &str = "name: W\nshow: workflows\nroleInstruction: R\n\
+        phases: [{id: a, name: A, emoji: a, instructions: I}]\n";
+    let mut excerpts = 0;
+    for block in blocks(&page()) {
+        let files = match (&*block.language, &*block.file) {
+            ("yaml", "") => {
+                MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", block.text + REST)
+            }
+            ("json5", "") => MemoryFiles::new().with_settings(Tier::Global, block.text),
+            _ => continue,
+        };
+        excerpts += 1;
+        assert_eq!(load(&files).diagnostics, []);
+    }
+    assert!(excerpts >= 5, "{excerpts}");
+}
+
 #[test]
 fn the_mistake_looks_as_shown() {
     let blocks = blocks(&page());
@@ -117,6 +137,7 @@ fn variables() -> String {
         ),
         ("`notDoneReminder`", TemplateKind::NotDone),
         ("`prompt` of a trigger", TemplateKind::Trigger),
+        ("`ask` of `approve`", TemplateKind::Ask),
     ];
     places
         .iter()
@@ -125,6 +146,12 @@ fn variables() -> String {
                 .variables()
                 .iter()
                 .map(|variable| format!("`{{{variable}}}`"))
+                .chain(
+                    place
+                        .families()
+                        .iter()
+                        .map(|family| format!("`{{{}}}`", family.form())),
+                )
                 .collect();
             writeln!(rows, "| {name} | {} |", variables.join(" "))
                 .expect("a text can be written to");
@@ -166,6 +193,9 @@ fn the_tables_are_those_of_the_code() {
         ("keys of continue", table(Section::Continue)),
         ("keys of settings", table(Section::Settings)),
         ("keys of limits", table(Section::Limits)),
+        ("keys of an input", table(Section::Input)),
+        ("keys of an output", table(Section::Output)),
+        ("keys of a budget", table(Section::Budget)),
     ] {
         expected = with_table(&expected, marker, &rows);
     }

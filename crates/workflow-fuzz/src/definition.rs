@@ -5,7 +5,7 @@ use workflow_core::definition::{
     Catalog, Loaded, MemoryFiles, SETTINGS_FILE, Tier, document, load,
 };
 use workflow_core::diagnostic::{Diagnostic, render};
-use workflow_core::run::{Position, StoredDefinition, advance, repeat, start};
+use workflow_core::run::{Mover, Position, StoredDefinition, Values, advance, repeat, start};
 
 /// The beginning of a file's first line.
 pub const FILE: &str = "%% ";
@@ -80,25 +80,29 @@ fn can_be_shown(found: &Diagnostic) {
 fn can_be_run(key: &str, loaded: &Loaded) {
     let catalog = &loaded.catalog;
     let workflow = catalog.get(key).expect("a catalog knows its own");
-    let mut state = start(workflow, catalog, "wf-1-abcdef".to_owned(), "task", 1);
-    let stored = StoredDefinition::of(key, catalog, &state.task_id);
+    let task = "wf-1-abcdef".to_owned();
+    let mut run = start(workflow, catalog, Values::default(), task, "task", 1);
+    let stored = StoredDefinition::of(key, catalog, &run.state.task_id);
     let json = serde_json::to_string(&stored).expect("definitions are JSON");
     let back: StoredDefinition = serde_json::from_str(&json).expect("what is stored is read");
     assert_eq!(back, stored);
     let checked = Catalog::checked(back.workflows).expect("what loads holds what it promises");
     for _ in 0..STEPS {
-        if !state.active {
+        if !run.state.active {
             return;
         }
-        let position = Position::of(&state, catalog).expect("a run stands on a phase");
-        let stored = Position::of(&state, &checked).expect("and in what is stored of it");
+        let position = Position::of(&run.state, catalog).expect("a run stands on a phase");
+        let stored = Position::of(&run.state, &checked).expect("and in what is stored of it");
         assert_eq!(position.phase, stored.phase);
         assert!(!position.phase.id.is_empty());
-        let loops = repeat(&state, catalog).is_ok();
+        let loops = repeat(&run, Mover::Person, catalog).is_ok();
         assert_eq!(loops, position.scope().loopable);
-        let next = advance(&state, catalog).expect("a phase has a way on");
-        assert_eq!(next.global_step_count, state.global_step_count + 1);
-        state = next;
+        let next = advance(&run, catalog).expect("a phase has a way on");
+        assert_eq!(
+            next.state.global_step_count,
+            run.state.global_step_count + 1
+        );
+        run = next;
     }
 }
 

@@ -6,7 +6,7 @@ use workflow_core::definition::Loaded;
 use workflow_core::effect::{Action, Effect};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::{RunState, StoredDefinition, StoredRun, entry_type, restore};
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::RequestId;
 use workflow_core::{Effects, Session};
 
@@ -90,6 +90,7 @@ impl Host {
     fn over(branch: Vec<Stored>) -> Self {
         let abilities = Abilities {
             dialogs: false,
+            dismissal: true,
             widgets: Some(true),
             ..Abilities::default()
         };
@@ -137,8 +138,11 @@ impl Host {
         self.steps += 1;
         let mut out = Effects::at(NOW);
         let request = RequestId(self.steps);
-        self.session
-            .handle_workflow_step(request, Some("next"), None, &mut out);
+        let next = StepCall {
+            action: Some("next"),
+            ..StepCall::default()
+        };
+        self.session.handle_workflow_step(request, &next, &mut out);
         self.keep(out);
     }
 

@@ -62,7 +62,7 @@ kinds! {
     MethodNotFound = -32601, "methodNotFound";
     /// The parameters do not fit; `path` says where.
     InvalidParams = -32602, "invalidParams";
-    /// The sidecar failed; it lives on and serves the next call.
+    /// The sidecar failed on this call. It serves the next one.
     Internal = -32603, "internal";
     /// The call came before `initialize`.
     NotInitialized = -32050, "notInitialized";

@@ -12,11 +12,11 @@ use crate::types::{
     AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
-    ConfirmParams, ExecParams, ExecResult, HookResult, HostApplyParams, InitializeParams,
-    InputDialogParams, InputParams, LogParams, Manifest, SelectParams, SessionHookParams,
-    SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams, ToolCallResult,
-    ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams, ToolResultResult,
-    TurnParams, WorkflowListParams, WorkflowListResult,
+    ConfirmParams, DismissParams, ExecParams, ExecResult, HookResult, HostApplyParams,
+    HostCancelParams, InitializeParams, InputDialogParams, InputParams, LogParams, Manifest,
+    SelectParams, SessionHookParams, SessionStateParams, SessionStateResult, ShutdownParams,
+    ToolCallParams, ToolCallResult, ToolCancelParams, ToolExecuteParams, ToolExecuteResult,
+    ToolResultParams, ToolResultResult, TurnParams, WorkflowListParams, WorkflowListResult,
 };
 
 /// A method that the host calls.
@@ -122,51 +122,51 @@ impl TypeInfo {
 macro_rules! for_each_method {
     ($callback:ident) => {
         $callback! {
-            /// Says who the host is and what it can do; comes first. Answers what to forward, register and show.
+            /// The first call: the host introduces itself and its capabilities. The answer is the manifest: what to forward, register and show.
             Initialize = "initialize" (InitializeParams) -> Manifest;
             /// The session was loaded or created: definitions are loaded and the run is restored from the branch.
             HookSessionStart = "hook/session_start" (SessionHookParams) -> HookResult;
-            /// The user moved in the session's tree: the run is restored from the branch as it stands.
+            /// The user moved in the session's tree: the run is restored from the current branch.
             HookSessionTree = "hook/session_tree" (SessionHookParams) -> HookResult;
-            /// The host went over to another session: the run is restored from that one's branch.
+            /// The host changed to another session: the run is restored from its branch.
             HookSessionSwitch = "hook/session_switch" (SessionHookParams) -> HookResult;
             /// The conversation was compacted: the next context message is the full one.
             HookSessionCompact = "hook/session_compact" (SessionHookParams) -> HookResult;
             /// The session ends: its timers stop.
             HookSessionShutdown = "hook/session_shutdown" (SessionHookParams) -> HookResult;
-            /// The agent is about to start. Answers what it has to know of the current phase.
+            /// The agent is about to start. Answers with the context of the current phase.
             HookBeforeAgentStart = "hook/before_agent_start" (BeforeAgentStartParams) -> BeforeAgentStartResult;
             /// The agent has started: a countdown that still runs is stopped.
             HookAgentStart = "hook/agent_start" (AgentStartParams) -> HookResult;
             /// A turn of the agent has started.
             HookTurnStart = "hook/turn_start" (TurnParams) -> HookResult;
-            /// The agent wants to run a tool. Answers whether it may.
+            /// The agent wants to run a tool. Answers with a block, or allows it.
             HookToolCall = "hook/tool_call" (ToolCallParams) -> ToolCallResult;
-            /// A tool has run. Answers what to change in its result.
+            /// A tool has run. Answers with the changes to its result.
             HookToolResult = "hook/tool_result" (ToolResultParams) -> ToolResultResult;
             /// A turn of the agent has ended: the status bar is refreshed.
             HookTurnEnd = "hook/turn_end" (TurnParams) -> HookResult;
-            /// The agent has stopped: the end of the run is announced, or the agent is told to go on.
+            /// The agent has stopped: the end of the run is announced, or a countdown to a reminder starts.
             HookAgentEnd = "hook/agent_end" (AgentEndParams) -> AgentEndResult;
-            /// Somebody submitted a message: a countdown stops and a parked run resumes.
+            /// A message was submitted: a countdown stops and a paused run resumes.
             HookInput = "hook/input" (InputParams) -> HookResult;
-            /// The user goes back to an earlier turn. Answers what to leave out.
+            /// The user goes back to an earlier turn. Answers whether the host skips the restore of the conversation.
             HookBranch = "hook/branch" (BranchParams) -> BranchResult;
             /// Runs a tool of the manifest.
             ToolExecute = "tool/execute" (ToolExecuteParams) -> ToolExecuteResult;
-            /// The host does not want a tool's answer any more: what the call waits for is ended, and it is answered.
+            /// Cancels the wait of a tool call. The call is still answered.
             ToolCancel = "tool/cancel" (ToolCancelParams) -> HookResult;
             /// Runs a command of the manifest.
             CommandRun = "command/run" (CommandRunParams) -> CommandRunResult;
-            /// Proposes what the argument of a command could be.
+            /// Proposes completions for the argument of a command.
             CommandComplete = "command/complete" (CommandCompleteParams) -> CommandCompleteResult;
-            /// Lists the workflows in force and everything that is wrong with the definitions.
+            /// Lists the loaded workflows and all problems of the definitions.
             WorkflowList = "workflow/list" (WorkflowListParams) -> WorkflowListResult;
-            /// Says where the session stands.
+            /// Returns the state of the session.
             SessionState = "session/state" (SessionStateParams) -> SessionStateResult;
-            /// Moves the virtual clock. Answers what came due.
+            /// Advances the virtual clock. Answers with the actions that became due.
             ClockAdvance = "clock/advance" (ClockAdvanceParams) -> ClockAdvanceResult;
-            /// Ends the sidecar, which exits after answering.
+            /// Ends the sidecar. It exits after the answer.
             Shutdown = "shutdown" (ShutdownParams) -> ();
         }
     };
@@ -232,16 +232,20 @@ macro_rules! to_host {
 }
 
 to_host! {
-    /// Applies actions that time caused: the countdown's ticks and its end, and the result of a gate.
+    /// Applies actions that no call caused: the ticks and the end of a countdown, the progress and the result of a gate.
     HostApply: Notification = "host/apply" (HostApplyParams) -> ();
-    /// Asks the user for yes or no. Answered with a boolean.
+    /// Asks the user a yes-or-no question. The answer is a boolean.
     UiConfirm: Request = "ui/confirm" (ConfirmParams) -> bool;
-    /// Asks the user for one of several options. Answered with the option, or null if none was taken.
+    /// Asks the user for one of several options. The answer is the option, or null.
     UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
-    /// Asks the user for a line of text. Answered with the text, or null if none was given.
+    /// Asks the user for a line of text. The answer is the text, or null.
     UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
-    /// Runs a command, if the host offers to.
+    /// Says that a question is settled: its dialog can be closed. The request is answered all the same, with null.
+    UiDismiss: Notification = "ui/dismiss" (DismissParams) -> ();
+    /// Runs a command, if the host offers to: then commands of gates run there, and not beside the sidecar.
     HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
-    /// Hands over a line of the log.
+    /// The answer to a `host/exec` is not needed any more: ends what the command has started.
+    HostCancel: Notification = "host/cancel" (HostCancelParams) -> ();
+    /// Passes on a line of the log.
     Log: Notification = "$/log" (LogParams) -> ();
 }

@@ -2,8 +2,8 @@
 
 use crate::command::SimpleCommand;
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::{AccessKind, FileAccess, Location};
-use crate::word::Word;
+use crate::file_access::FileAccess;
+use crate::file_write::FileWrite;
 
 /// The effects of a line, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,18 +17,6 @@ pub struct Analysis {
     pub unreadable: Option<Unreadable>,
     /// The paths that are accessed in any way, written ones included.
     pub file_accesses: Vec<FileAccess>,
-}
-
-/// One file or directory that is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileWrite {
-    /// The operation that writes, for display: "a redirection", "`sed -i`". Short, without control characters.
-    pub operation: String,
-    /// The path exactly as the line names it (control characters included), relative to the directory in which
-    /// the line starts; `~` is the home directory. `None` if only the running shell knows: anywhere.
-    pub path: Option<String>,
-    /// The location as a file access.
-    pub(crate) location: Location,
 }
 
 /// Why it cannot be determined whether a line writes. The texts contain no control characters.
@@ -89,38 +77,5 @@ impl Analysis {
         self.unreadable = self.unreadable.or(other.unreadable);
         self.file_accesses.extend(other.file_accesses);
         self
-    }
-}
-
-impl FileWrite {
-    /// Creates a write to a path, or to one that only the running shell knows.
-    pub(crate) fn new(operation: String, path: Option<String>) -> Self {
-        let location = match &path {
-            Some(path) => Location::at(path, AccessKind::Write),
-            None => Location::anywhere(),
-        };
-        Self {
-            operation,
-            path,
-            location,
-        }
-    }
-
-    /// Creates a write to the path that a word names.
-    pub(crate) fn to_word(operation: String, word: &Word) -> Self {
-        Self {
-            operation,
-            path: word.path(),
-            location: Location::of(word, AccessKind::Write),
-        }
-    }
-
-    /// Creates a write to a path that the program chooses.
-    pub(crate) fn chosen_by(operation: String, program: &str) -> Self {
-        Self {
-            operation,
-            path: None,
-            location: Location::chosen_by(program),
-        }
     }
 }

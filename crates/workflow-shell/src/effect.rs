@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::analysis::FileWrite;
 use crate::display::displayed;
+use crate::file_write::FileWrite;
 
 /// The effect of a simple command, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]

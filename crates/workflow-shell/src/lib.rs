@@ -8,16 +8,18 @@ mod display;
 mod effect;
 mod evaluate;
 mod file_access;
+mod file_write;
 mod parse;
 mod pattern;
 mod programs;
 mod word;
 
-pub use analysis::{Analysis, FileWrite, Unreadable};
+pub use analysis::{Analysis, Unreadable};
 pub use braces::expand_braces;
 pub use command::SimpleCommand;
 pub use effect::{Effect, Unknown, UnknownReason};
 pub use file_access::{AccessKind, FileAccess};
+pub use file_write::FileWrite;
 pub use pattern::{matches, matches_exactly};
 pub use word::Word;
 

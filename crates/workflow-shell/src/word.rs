@@ -20,6 +20,12 @@ pub struct Word {
     pub(crate) may_add_words: bool,
     /// True if a substitution at its start lists files.
     pub(crate) starts_with_files: bool,
+    /// True if the list is one file, container or resource, or empty.
+    pub(crate) lists_one: bool,
+    /// True if its unknown parts are numbers, each on one line.
+    pub(crate) has_numbers_only: bool,
+    /// True if it is one word in spite of its unknown parts, because they are quoted.
+    pub(crate) is_one: bool,
 }
 
 impl Word {
@@ -95,6 +101,11 @@ impl Word {
             && (after.is_empty() || after.starts_with(['.', '/', '~', '^', ':']))
     }
 
+    /// Returns whether it stands for one name that a command lists: `$(docker ps -qf name=web)`.
+    pub(crate) fn lists_one_file(&self) -> bool {
+        self.lists_one && self.lists_files()
+    }
+
     /// Creates a word of which only is known that it is no option.
     pub(crate) fn unknown_operand() -> Self {
         Self {
@@ -122,6 +133,8 @@ impl Word {
             shape: self.shape.replace(placeholder, "\0"),
             is_no_option: by.is_no_option && !self.shape.starts_with(UNKNOWN)
                 || starts_known && self.is_no_option,
+            has_numbers_only: false,
+            is_one: false,
             ..self.clone()
         }
     }

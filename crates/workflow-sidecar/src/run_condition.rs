@@ -47,7 +47,9 @@ pub(crate) fn run_condition(view: &View<'_>) -> RunCondition {
         return RunCondition::Fine;
     }
     match view.counters.paused {
-        Some(PauseReason::Max | PauseReason::MaxStale) => RunCondition::Limit,
+        Some(
+            PauseReason::Max | PauseReason::MaxStale | PauseReason::Visits | PauseReason::Budget,
+        ) => RunCondition::Limit,
         Some(PauseReason::Error | PauseReason::Question | PauseReason::Approval) => {
             RunCondition::Waits
         }

@@ -50,7 +50,7 @@ export function newestOf(entries: Iterable<Omit<TreeEntry, "parentId">>, types: 
   for (const { type, customType, data } of entries) {
     if (type !== "custom" || customType === undefined || !wanted.has(customType)) continue;
     const key = wanted.get(customType);
-    if (key !== undefined && memberOf(data, key) == null) continue;
+    if (key !== undefined && !memberOf(data, key)) continue;
     wanted.delete(customType);
     found.push({ type, customType, data });
     if (wanted.size === 0) break;

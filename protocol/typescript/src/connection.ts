@@ -13,9 +13,9 @@ import type { HostMethods, Methods } from "./types.ts";
 
 /** The host's handlers for requests of the sidecar. */
 export type HostHandlers = {
-  [M in Exclude<keyof HostMethods, "host/apply">]?: (
+  [M in Exclude<keyof HostMethods, "host/apply" | "host/cancel" | "ui/dismiss">]?: (
     params: HostMethods[M]["params"],
-    /** Fires when the answer is no longer awaited. */
+    /** Fires when the answer is no longer awaited: the question is settled, or the sidecar is gone. */
     signal: AbortSignal,
   ) => HostMethods[M]["result"] | Promise<HostMethods[M]["result"]>;
 };
@@ -68,8 +68,8 @@ export class Connection {
   readonly #pending = new Map<number, Pending>();
   readonly #endSignal = new AbortController();
   #ids = 0;
-  /** The open questions of the sidecar, each with the id of the last call before it. */
-  readonly #questions = new Set<{ after: number }>();
+  /** The open requests of the sidecar by their ids, each with the id of the last call before it. */
+  readonly #open = new Map<unknown, { after: number; ended: AbortController }>();
   #noiseCount = MAX_NOISE;
   #end: SidecarError | undefined;
   #mayBeRestoring = false;
@@ -114,7 +114,7 @@ export class Connection {
         const late = () => fail(new SidecarError("late", `${method} was not answered within ${options.deadlineMs} ms`));
         const wait = () => (timer = setTimeout(onDeadline, options.deadlineMs));
         // A dialog that was open before this call is unrelated to it, however long it stays open.
-        const isAsking = [...this.#questions].some(({ after }) => after >= id);
+        const isAsking = [...this.#open.values()].some(({ after }) => after >= id);
         if (isAsking || Date.now() - pending.answeredAt < options.deadlineMs) wait();
         else if (options.patient) this.#probe(options.deadlineMs).then(() => this.#pending.has(id) && wait(), late);
         else late();
@@ -240,6 +240,7 @@ export class Connection {
 
   #notification(method: string, params: unknown): void {
     if (method === "host/apply") this.#options.onApply?.(params as HostMethods["host/apply"]["params"]);
+    else if (method === "ui/dismiss" || method === "host/cancel") this.#open.get((params as { id?: unknown } | undefined)?.id)?.ended.abort();
     else if (method === "$/log") void this.#options.handlers["$/log"]?.(params as HostMethods["$/log"]["params"], this.#endSignal.signal);
     else this.#noise(`an unknown notification: ${method}`);
   }
@@ -252,14 +253,18 @@ export class Connection {
       this.#write({ id, error: { code: -32601, message: `this host does not answer ${method}` } });
       return;
     }
-    const question = { after: this.#ids };
-    this.#questions.add(question);
+    const request = { after: this.#ids, ended: new AbortController() };
+    this.#open.set(id, request);
     try {
-      this.#write({ id, result: (await handler(params, this.#endSignal.signal)) ?? null });
+      const signal = AbortSignal.any([this.#endSignal.signal, request.ended.signal]);
+      const answer = await handler(params, signal);
+      // A dialog that was closed has no answer, whatever the host makes of that.
+      const isClosed = method !== "host/exec" && request.ended.signal.aborted;
+      this.#write({ id, result: isClosed ? null : (answer ?? null) });
     } catch (error) {
       this.#write({ id, error: { code: -32603, message: error instanceof Error ? error.message : String(error) } });
     } finally {
-      this.#questions.delete(question);
+      this.#open.delete(id);
       for (const [id, pending] of this.#pending) if (id <= question.after) pending.answeredAt = Date.now();
     }
   }

@@ -12,10 +12,20 @@ export type HookEvent = Record<string, unknown>;
 export function select(event: HookEvent, fields: readonly string[]): Record<string, unknown> {
   const selected: Record<string, unknown> = {};
   for (const field of fields) {
-    if (event[field] === undefined) continue;
-    selected[field] = field === "messages" ? lastAssistant(event[field]) : event[field];
+    const value = valueOf(event, field);
+    if (value !== undefined) selected[field] = value;
   }
   return selected;
+}
+
+/** Reads a field of an event. What a response has used stands in its message. */
+function valueOf(event: HookEvent, field: string): unknown {
+  if (field === "messages" && event.messages !== undefined) return lastAssistant(event.messages);
+  if (field !== "tokens" && field !== "microUsd") return event[field];
+  const usage = isObject(event.message) && isObject(event.message.usage) ? event.message.usage : {};
+  if (field === "tokens") return usage.totalTokens;
+  const total = isObject(usage.cost) ? usage.cost.total : undefined;
+  return typeof total === "number" ? Math.round(total * 1e6) : undefined;
 }
 
 /** Reduces the messages of a run to the end of the assistant's last one: a run may have megabytes. */

@@ -14,6 +14,7 @@ import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
 import { isObject, SidecarError } from "./error.ts";
 import { type HookEvent, toHandlerResult, select } from "./events.ts";
+import { bounded, inDirectory, withEnv } from "./exec.ts";
 import { GuardStatus } from "./guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, withheldText, withOffline } from "./offline.ts";
 import { manifest } from "./pi/manifest.ts";
@@ -56,7 +57,14 @@ export interface HookAPI {
   send(text: string, attachments?: unknown[]): void;
 }
 
+/** How pi runs: with its own dialogs, with those of a program that drives it, or for one prompt. */
+export type HookMode = "interactive" | "rpc" | "print";
+
 export interface HookOptions {
+  /** By default it is read from pi's command line: this API's `hasUI` is false both in RPC mode, which has dialogs, and in print mode. */
+  mode?: HookMode;
+  /** Offers `host/exec`, so that commands of gates run where `ctx.exec` runs them: for a pi whose workspace is elsewhere. */
+  exec?: boolean;
   manifest?: Manifest;
   command?: string | (() => string);
   args?: readonly string[];
@@ -137,6 +145,17 @@ class Hook {
     return newestOf(this.#store.newestFirst(), this.#manifest.entryTypes);
   }
 
+  /** Whether somebody can be asked and shown something. */
+  #hasPerson(ctx: HookContext): boolean {
+    return ctx.hasUI || (this.#options.mode ?? modeOf(process.argv)) !== "print";
+  }
+
+  /** Notifies the person; without one, the log. */
+  #notify(ctx: HookContext, message: string, level: "info" | "warning" | "error"): void {
+    if (this.#hasPerson(ctx)) ctx.ui.notify(message, level);
+    else console.error(message);
+  }
+
   // Hooks.
 
   async #begin(opening: SessionEvent, ctx: HookContext, file: string | null): Promise<void> {
@@ -156,7 +175,8 @@ class Hook {
 
   async #restore(request: Request): Promise<void> {
     const { hook, reason } = this.#sessionEvent;
-    const context = { cwd: this.#ctx?.cwd ?? null, hasUI: false, sessionFile: this.#store.session, branch: this.#entries() };
+    const hasUI = this.#ctx !== undefined && this.#hasPerson(this.#ctx);
+    const context = { cwd: this.#ctx?.cwd ?? null, hasUI, sessionFile: this.#store.session, branch: this.#entries() };
     this.#guardStatus.onRestored(await request(`hook/${hook}`, { event: { reason }, context }));
   }
 
@@ -230,7 +250,7 @@ class Hook {
     if (!line) return;
     const name = line.split(/\s/, 1)[0] as string;
     const command = this.#manifest.commands.find((command) => command.name === name);
-    if (!command) return notify(ctx, `${COMMAND_VARIABLE}: there is no command ${name}`, "error");
+    if (!command) return this.#notify(ctx, `${COMMAND_VARIABLE}: there is no command ${name}`, "error");
     try {
       await this.#ask("command/run", { name, arguments: line.slice(name.length).trim() }, true);
     } catch {
@@ -240,9 +260,9 @@ class Hook {
 
   #runOffline({ customType, change, done, nothing }: OfflineCommand, ctx: HookContext): void {
     const newest = this.#entries().find((entry) => entry.customType === customType);
-    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return notify(ctx, nothing, "info");
+    if (!newest || !isActive([newest], this.#manifest.entryTypes)) return this.#notify(ctx, nothing, "info");
     this.#appendEntry(customType, { ...(newest.data as object), ...change }, ctx);
-    notify(ctx, done, "info");
+    this.#notify(ctx, done, "info");
   }
 
   // The sidecar.
@@ -275,7 +295,7 @@ class Hook {
         protocolVersion: 1,
         host: { name: "pi, by its hook API", version: "1" },
         cwd: ctx().cwd,
-        capabilities: { dialogs: ctx().hasUI, widgets: false, settle: false, exec: true },
+        capabilities: { dialogs: this.#hasPerson(ctx()), widgets: false, settle: false, exec: this.#options.exec ?? false },
       }),
       restore: (request) => this.#restore(request),
       apply: (actions, { timed }) => this.#apply(actions, timed),
@@ -283,7 +303,7 @@ class Hook {
         "ui/confirm": ({ title, message }) => ctx().ui.confirm(title, message),
         "ui/select": ({ title, options }) => ctx().ui.select(title, options),
         "ui/input": ({ title, placeholder }) => ctx().ui.input(title, placeholder),
-        "host/exec": ({ command, args }) => ctx().exec(command, args),
+        "host/exec": async (params) => bounded(await ctx().exec(...inDirectory(withEnv(params), params.cwd)), params),
       },
       onStderr: () => {},
     });
@@ -295,9 +315,9 @@ class Hook {
     for (const action of actions) {
       if (action.type === "appendEntry") this.#appendEntry(action.customType, action.data, ctx);
       else if (action.type === "sendMessage" && action.options.triggerTurn) this.#pi.send(action.message.content);
-      else if (action.type === "sendMessage" && action.message.display) notify(ctx, action.message.content, "info");
+      else if (action.type === "sendMessage" && action.message.display) this.#notify(ctx, action.message.content, "info");
       else if (action.type === "sendUserMessage" && !(timed && this.#running)) this.#pi.send(action.content);
-      else if (action.type === "notify") notify(ctx, action.message, action.level);
+      else if (action.type === "notify") this.#notify(ctx, action.message, action.level);
     }
   }
 
@@ -305,7 +325,7 @@ class Hook {
     try {
       this.#store.append(customType, data);
     } catch (error) {
-      notify(ctx, `Workflows: where the run stands could not be stored: ${messageOf(error)}`, "error");
+      this.#notify(ctx, `Workflows: where the run stands could not be stored: ${messageOf(error)}`, "error");
     }
   }
 
@@ -313,7 +333,7 @@ class Hook {
   #reportError(error: unknown): void {
     if (this.#errorReported || !this.#ctx) return;
     this.#errorReported = true;
-    notify(this.#ctx, `Workflows: ${messageOf(error)}.${this.#blockedNote()}`, "error");
+    this.#notify(this.#ctx, `Workflows: ${messageOf(error)}.${this.#blockedNote()}`, "error");
   }
 
   #blockedNote(): string {
@@ -376,9 +396,10 @@ function argumentsOf({ parameters }: ToolDeclaration, words: string[]): Record<s
   return given;
 }
 
-function notify(ctx: HookContext, message: string, level: "info" | "warning" | "error"): void {
-  if (ctx.hasUI) ctx.ui.notify(message, level);
-  else console.error(message);
+/** Pi's mode without its own interface, by the arguments that it was started with. */
+export function modeOf(argv: readonly string[]): HookMode {
+  const isRpc = argv.some((word, at) => word === "--mode=rpc" || (word === "--mode" && argv[at + 1] === "rpc"));
+  return isRpc ? "rpc" : "print";
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

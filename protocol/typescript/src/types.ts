@@ -5,67 +5,70 @@ export const PROTOCOL_VERSION = 1;
 
 /** The methods that the host calls. */
 export interface Methods {
-  /** Says who the host is and what it can do; comes first. Answers what to forward, register and show. */
+  /** The first call: the host introduces itself and its capabilities. The answer is the manifest: what to forward, register and show. */
   "initialize": { params: InitializeParams; result: Manifest };
   /** The session was loaded or created: definitions are loaded and the run is restored from the branch. */
   "hook/session_start": { params: SessionHookParams; result: HookResult };
-  /** The user moved in the session's tree: the run is restored from the branch as it stands. */
+  /** The user moved in the session's tree: the run is restored from the current branch. */
   "hook/session_tree": { params: SessionHookParams; result: HookResult };
-  /** The host went over to another session: the run is restored from that one's branch. */
+  /** The host changed to another session: the run is restored from its branch. */
   "hook/session_switch": { params: SessionHookParams; result: HookResult };
   /** The conversation was compacted: the next context message is the full one. */
   "hook/session_compact": { params: SessionHookParams; result: HookResult };
   /** The session ends: its timers stop. */
   "hook/session_shutdown": { params: SessionHookParams; result: HookResult };
-  /** The agent is about to start. Answers what it has to know of the current phase. */
+  /** The agent is about to start. Answers with the context of the current phase. */
   "hook/before_agent_start": { params: BeforeAgentStartParams; result: BeforeAgentStartResult };
   /** The agent has started: a countdown that still runs is stopped. */
   "hook/agent_start": { params: AgentStartParams; result: HookResult };
   /** A turn of the agent has started. */
   "hook/turn_start": { params: TurnParams; result: HookResult };
-  /** The agent wants to run a tool. Answers whether it may. */
+  /** The agent wants to run a tool. Answers with a block, or allows it. */
   "hook/tool_call": { params: ToolCallParams; result: ToolCallResult };
-  /** A tool has run. Answers what to change in its result. */
+  /** A tool has run. Answers with the changes to its result. */
   "hook/tool_result": { params: ToolResultParams; result: ToolResultResult };
   /** A turn of the agent has ended: the status bar is refreshed. */
   "hook/turn_end": { params: TurnParams; result: HookResult };
-  /** The agent has stopped: the end of the run is announced, or the agent is told to go on. */
+  /** The agent has stopped: the end of the run is announced, or a countdown to a reminder starts. */
   "hook/agent_end": { params: AgentEndParams; result: AgentEndResult };
-  /** Somebody submitted a message: a countdown stops and a parked run resumes. */
+  /** A message was submitted: a countdown stops and a paused run resumes. */
   "hook/input": { params: InputParams; result: HookResult };
-  /** The user goes back to an earlier turn. Answers what to leave out. */
+  /** The user goes back to an earlier turn. Answers whether the host skips the restore of the conversation. */
   "hook/branch": { params: BranchParams; result: BranchResult };
   /** Runs a tool of the manifest. */
   "tool/execute": { params: ToolExecuteParams; result: ToolExecuteResult };
-  /** The host does not want a tool's answer any more: what the call waits for is ended, and it is answered. */
+  /** Cancels the wait of a tool call. The call is still answered. */
   "tool/cancel": { params: ToolCancelParams; result: HookResult };
   /** Runs a command of the manifest. */
   "command/run": { params: CommandRunParams; result: CommandRunResult };
-  /** Proposes what the argument of a command could be. */
+  /** Proposes completions for the argument of a command. */
   "command/complete": { params: CommandCompleteParams; result: CommandCompleteResult };
-  /** Lists the workflows in force and everything that is wrong with the definitions. */
+  /** Lists the loaded workflows and all problems of the definitions. */
   "workflow/list": { params: WorkflowListParams; result: WorkflowListResult };
-  /** Says where the session stands. */
+  /** Returns the state of the session. */
   "session/state": { params: SessionStateParams; result: SessionStateResult };
-  /** Moves the virtual clock. Answers what came due. */
+  /** Advances the virtual clock. Answers with the actions that became due. */
   "clock/advance": { params: ClockAdvanceParams; result: ClockAdvanceResult };
-  /** Ends the sidecar, which exits after answering. */
+  /** Ends the sidecar. It exits after the answer. */
   "shutdown": { params: NoParams; result: null };
 }
 
 /** The methods that the sidecar calls. */
 export interface HostMethods {
-  /** Applies actions that time caused: the countdown's ticks and its end, and the result of a gate. */
+  /** Applies actions that no call caused: the ticks and the end of a countdown, the progress and the result of a gate. */
   "host/apply": { params: HostApplyParams; result: void };
-  /** Asks the user for yes or no. Answered with a boolean. */
+  /** Asks the user a yes-or-no question. The answer is a boolean. */
   "ui/confirm": { params: ConfirmParams; result: boolean };
-  /** Asks the user for one of several options. Answered with the option, or null if none was taken. */
+  /** Asks the user for one of several options. The answer is the option, or null. */
   "ui/select": { params: SelectParams; result: string | null };
-  /** Asks the user for a line of text. Answered with the text, or null if none was given. */
+  /** Asks the user for a line of text. The answer is the text, or null. */
   "ui/input": { params: InputDialogParams; result: string | null };
+  /** Runs a command in the host's environment. */
+  /** Says that a question is settled: its dialog can be closed. The request is answered all the same, with null. */
+  "ui/dismiss": { params: DismissParams; result: void };
   /** Runs a command, if the host offers to. */
   "host/exec": { params: ExecParams; result: ExecResult };
-  /** Hands over a line of the log. */
+  /** Passes on a line of the log. */
   "$/log": { params: LogParams; result: void };
 }
 
@@ -263,6 +266,8 @@ export type Breadcrumb = {
 export type Capabilities = {
   /** It answers `ui/confirm`, `ui/select` and `ui/input`. */
   dialogs?: boolean;
+  /** It closes a dialog when `ui/dismiss` says that the question is settled. */
+  dismiss?: boolean;
   /** It shows widgets; if this is left out, it does where a session's `hasUI` is true. */
   widgets?: boolean;
   /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
@@ -422,6 +427,14 @@ export type Diagnostic = {
   help?: string;
 };
 
+/** A question that is settled. */
+export type DismissParams = {
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
+  /** The id of its request. */
+  id: string;
+};
+
 /** An entry that the sidecar writes to the session's branch and reads back from it. */
 export type EntryType = {
   /** The entry's type, for example `workflow:state`. */
@@ -453,8 +466,17 @@ export type ExecParams = {
   args: Array<string>;
   /** The directory to run it in, if not the session's. */
   cwd?: string;
-  /** The timeout in milliseconds. */
+  /** The timeout in milliseconds: then it is ended with all that it started, and the answer says `killed`. */
   timeoutMs?: number;
+  /** Variables that are added to its environment. */
+  env?: {
+    [key in string]: string
+  };
+  /**
+   * Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by
+   * `truncated`.
+   */
+  maxOutput?: number;
 };
 
 /** The result of a command. */
@@ -465,6 +487,10 @@ export type ExecResult = {
   stderr: string;
   /** Its exit code; 0 is success. */
   code: number;
+  /** True if it was ended, by its timeout or by a signal. */
+  killed?: boolean;
+  /** True if output is left out. */
+  truncated?: boolean;
 };
 
 /** Sequential or parallel execution of the tool calls of one message. */
@@ -500,6 +526,12 @@ export type HostApplyParams = {
   sessionId: string;
   /** The actions to perform, in this order. */
   actions: Array<Action>;
+};
+
+/** A request that the host need not answer any more. */
+export type HostCancelParams = {
+  /** The id of the request. */
+  id: string;
 };
 
 /** The name and version of the host. */
@@ -783,7 +815,7 @@ export type SessionStateResult = {
   pushes?: Pushes;
   /** Why the run waits for the user; null if it does not. */
   parked: string | null;
-  /** Seconds until the agent is told to go on, while a countdown runs. */
+  /** Seconds until the agent gets a reminder, while a countdown runs. */
   countdown?: number;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;

@@ -42,7 +42,7 @@ test("other branches of the tree are not looked at", () => {
 });
 
 test("a state without a workflow key is skipped, other damaged states are not", () => {
-  for (const data of [undefined, null, "text", [], {}, { workflowKey: null }, { active: true }]) {
+  for (const data of [undefined, null, "text", [], {}, { workflowKey: null }, { workflowKey: "" }, { active: true }]) {
     assert.deepEqual(newest(session(state(1), ["workflow:state", data])), [state(1)], JSON.stringify(data));
   }
   assert.deepEqual(newest(session(state(1), ["workflow:state", { workflowKey: 7 }])), [["workflow:state", { workflowKey: 7 }]]);

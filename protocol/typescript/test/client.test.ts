@@ -173,6 +173,34 @@ test("an open dialog stops no deadline of later calls", async (t) => {
   await assert.rejects(client.request("hook/turn_end", { event: {} }, { deadlineMs: 300 }), kindOf("late"));
 });
 
+test("a command that is called off is ended by its signal", async (t) => {
+  const exec = { id: "s1", method: "host/exec", params: { command: "make", args: [] } };
+  const cancel = (id: string) => ({ method: "host/cancel", params: { id } });
+  const at = fixture(t, { before: { "hook/turn_end": [exec, cancel("s7"), cancel("s1")] } });
+  const client = clientOf(t, at, {
+    handlers: {
+      "host/exec": (_, signal) =>
+        new Promise((resolve) => signal.addEventListener("abort", () => resolve({ stdout: "", stderr: "", code: 143, killed: true }))),
+    },
+  });
+  await client.request("hook/turn_end", {});
+  await client.close();
+  assert.deepEqual(at.calls().find((call) => call.id === "s1")?.result, { stdout: "", stderr: "", code: 143, killed: true });
+});
+
+test("the dialog of a question that is settled is closed, and answered with null", async (t) => {
+  const question = { id: "s1", method: "ui/confirm", params: { title: "Sure?", message: "" } };
+  const dismissal = { method: "ui/dismiss", params: { id: "s1" } };
+  const at = fixture(t, { before: { "hook/turn_end": [question, { method: "ui/dismiss", params: { id: "s9" } }, dismissal] } });
+  const noise: string[] = [];
+  const confirm = (_: unknown, signal: AbortSignal) => new Promise<boolean>((resolve) => signal.addEventListener("abort", () => resolve(false)));
+  const client = clientOf(t, at, { handlers: { "ui/confirm": confirm }, onNoise: (what) => noise.push(what) });
+  await client.request("hook/turn_end", {});
+  await client.close();
+  assert.equal(at.calls().find(({ id }) => id === "s1")?.result, null);
+  assert.deepEqual(noise, []);
+});
+
 test("questions are answered, refused, and failed by the handlers", async (t) => {
   const ask = (id: string, method: string) => ({ id, method, params: { title: "", options: [] } });
   const at = fixture(t, { before: { "hook/turn_end": [ask("s1", "ui/select"), ask("s2", "ui/input"), ask("s3", "host/exec")] } });

@@ -222,6 +222,8 @@ for (const generation of generations) {
     // At once: an editor applies a list that comes late to what has been typed since.
     assert.deepEqual(pi.commands.get("workflow")?.getArgumentCompletions?.("de"), items);
     assert.equal(pi.commands.get("workflow")?.getArgumentCompletions?.("demo "), null);
+    // While a list is open, Enter takes an item from it instead of running the command.
+    assert.equal(pi.commands.get("workflow")?.getArgumentCompletions?.("demo"), null);
     assert.equal(pi.commands.get("cancel-workflow")?.getArgumentCompletions, undefined);
   });
 
@@ -290,6 +292,34 @@ for (const generation of generations) {
     const results = ["s1", "s2", "s3", "s4"].map((id) => at.calls().find((call) => call.id === id)?.result);
     assert.deepEqual(results, [true, null, "n", { stdout: "out", stderr: "", code: 0 }]);
     assert.deepEqual(pi.done, ["confirm Replace?: It runs.", "select Which?: a|b", "input Name?: ", "exec git status in /project"]);
+  });
+
+  on("what was said before the conversation went back is shown again after it", async (t) => {
+    const said = { type: "notify", message: "Your work is in the stash.", level: "info" };
+    const { pi } = await started(t, generation, { answers: { "hook/branch": { actions: [said] } } });
+    const entryId = pi.append({ type: "message", message: { role: "user" } } as never);
+    await pi.emit("session_before_fork", { entryId });
+    await pi.emit("session_shutdown", { reason: "fork" });
+    // The extension is created anew for the session.
+    const { pi: next } = load(t, generation);
+    await next.emit("session_start", { reason: "fork" });
+    await sleep(400);
+    const shown = (mock: MockPi) => mock.done.filter((what) => what === "notify info Your work is in the stash.").length;
+    assert.deepEqual([shown(pi), shown(next)], [1, 1]);
+    await next.emit("session_tree", {});
+    await sleep(400);
+    assert.equal(shown(next), 1);
+  });
+
+  on("what was said about going back is not shown again if the conversation went on instead", async (t) => {
+    const said = { type: "notify", message: "Your work is in the stash.", level: "info" };
+    const { pi } = await started(t, generation, { answers: { "hook/branch": { actions: [said] } } });
+    const entryId = pi.append({ type: "message", message: { role: "user" } } as never);
+    await pi.emit("session_before_fork", { entryId });
+    await pi.emit("turn_end");
+    await pi.emit("session_tree", {});
+    await sleep(400);
+    assert.deepEqual(pi.done, ["notify info Your work is in the stash."]);
   });
 
   // Without a sidecar.
@@ -433,11 +463,21 @@ for (const generation of generations) {
     const { pi, at } = await started(t, generation, { answers: { initialize }, raw: { "tool/execute": "", "tool/cancel": `${answer}{"id":<id>,"result":{}}\n` } });
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 50);
-    await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, abort.signal, undefined, pi.ctx), /given up/);
+    await assert.rejects(async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, abort.signal, undefined, pi.ctx), /was stopped together with the agent/);
     await pi.emit("turn_end");
     assert.deepEqual(last(at, "tool/cancel"), { toolCallId: "c9" });
     assert.deepEqual(pi.done, ["status s=late"]);
     assert.deepEqual(methods(at).slice(-3), ["tool/execute", "tool/cancel", "hook/turn_end"]);
+  });
+
+  on("a command of the sidecar runs in its directory with its variables", async (t) => {
+    const params = { command: "make", args: ["test"], cwd: "/far", env: { CI: "1" }, maxOutput: 2 };
+    const { pi, at } = await started(t, generation, { before: { "hook/turn_end": [{ id: "s1", method: "host/exec", params }] } }, { exec: true });
+    await pi.emit("turn_end");
+    await pi.emit("turn_end");
+    assert.equal(last(at, "initialize").capabilities.exec, true);
+    assert.ok(pi.done.includes("exec env CI=1 make test in /far"));
+    assert.deepEqual(at.calls().find(({ id }) => id === "s1")?.result, { stdout: "ut", stderr: "", code: 0, truncated: true });
   });
 
   on("a dialog ends with the run in which it was opened", async (t) => {
@@ -447,7 +487,7 @@ for (const generation of generations) {
     pi.abort = new AbortController();
     setTimeout(() => pi.abort?.abort(), 50);
     const execute = async () => pi.tools.get("workflow_step")?.execute("c9", { action: "next" }, pi.abort?.signal, undefined, pi.ctx);
-    await assert.rejects(execute, /given up/);
+    await assert.rejects(execute, /was stopped together with the agent/);
     await pi.emit("turn_end");
     assert.deepEqual(at.calls().find(({ id }) => id === "s1")?.result, null);
   });
@@ -460,6 +500,14 @@ for (const generation of generations) {
     assert.deepEqual(methods(at).slice(-3), ["initialize", "hook/session_start", "hook/tool_call"]);
     assert.deepEqual(last(at, "hook/session_start").context.branch[0].data, active);
     assert.match(pi.done[0] as string, /^notify warning .*lost: .*exit code 7/);
+  });
+
+  on("the conversation stays if only the code is wanted back", async (t) => {
+    const { pi } = await started(t, generation, { answers: { "hook/branch": { mutation: { skipConversationRestore: true } } } });
+    const entryId = pi.append({ type: "message", message: { role: "user" } } as object as { type: string });
+    const stays = { skipConversationRestore: true, cancel: true };
+    assert.deepEqual(await pi.emit("session_before_fork", { entryId, position: "before" }), stays);
+    assert.deepEqual(await pi.emit("session_before_tree", { preparation: { targetId: entryId } }), stays);
   });
 
   on("a sidecar that hangs blocks the call at the deadline", async (t) => {
@@ -533,7 +581,7 @@ for (const generation of generations) {
     const errors = t.mock.method(console, "error", () => {});
     await pi.emit("session_start", { reason: "startup" });
     assert.deepEqual(errors.mock.calls.map((call) => call.arguments), [["Careful"]]);
-    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, widgets: false, settle: generation === "new", exec: true });
+    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, dismiss: false, widgets: false, settle: generation === "new", exec: false });
   });
 
   on("in print mode a display-only message is stored at the end, so that the agent's answer stays the last message", async (t) => {

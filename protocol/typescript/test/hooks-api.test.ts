@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
-import { type HookAPI, type HookContext, type HookOptions, workflowHook } from "../src/hooks-api.ts";
+import { type HookAPI, type HookContext, type HookOptions, modeOf, workflowHook } from "../src/hooks-api.ts";
 import { manifest } from "../src/pi/manifest.ts";
 import { type Fake, fixture } from "./support.ts";
 
@@ -60,8 +60,8 @@ test("events go to the sidecar as the manifest asks, and a block comes back", as
   assert.deepEqual(await host.emit("tool_call", bash("ls")), { block: true, reason: "not now" });
   await host.emit("turn_end", { turnIndex: 1, message: {}, toolResults: [] });
   await host.emit("agent_end", { messages: [{ role: "assistant", stopReason: "stop", content: [{ type: "text", text: "Hi" }] }] });
-  assert.deepEqual(last(at, "initialize").capabilities, { dialogs: true, widgets: false, settle: false, exec: true });
-  assert.deepEqual(last(at, "hook/session_start"), { event: { reason: "startup" }, context: { cwd: "/project", hasUI: false, sessionFile: host.sessionFile, branch: [] } });
+  assert.deepEqual(last(at, "initialize").capabilities, { dialogs: true, widgets: false, settle: false, exec: false });
+  assert.deepEqual(last(at, "hook/session_start"), { event: { reason: "startup" }, context: { cwd: "/project", hasUI: true, sessionFile: host.sessionFile, branch: [] } });
   assert.deepEqual(last(at, "hook/tool_call"), { event: { ...bash("ls") } });
   assert.equal(last(at, "hook/agent_end").event.messages[0].stopReason, "stop");
 });
@@ -152,11 +152,43 @@ test("a timed message is not sent to a busy agent", async (t) => {
   assert.deepEqual(host.sent, ["Go on"]);
 });
 
+test("in RPC mode dialogs and notices reach the program that drives pi, and triggers can be watched", async (t) => {
+  const before = { "hook/turn_end": [{ id: "s1", method: "ui/confirm", params: { title: "?", message: "" } }] };
+  const answers = { "hook/session_start": { actions: [{ type: "notify", message: "Watching", level: "info" }] } };
+  const { host, at } = load(t, { before, answers }, { mode: "rpc" });
+  host.hasUI = false;
+  host.answers = [true];
+  await host.emit("session_start");
+  await host.emit("turn_end");
+  await host.emit("turn_start");
+  assert.equal(last(at, "initialize").capabilities.dialogs, true);
+  assert.equal(last(at, "hook/session_start").context.hasUI, true);
+  assert.equal(at.calls().find(({ id }) => id === "s1")?.result, true);
+  assert.deepEqual(host.notifications, ["info Watching"]);
+});
+
+test("in print mode nobody is asked or notified", async (t) => {
+  const answers = { "hook/session_start": { actions: [{ type: "notify", message: "To the log", level: "info" }] } };
+  const { host, at } = load(t, { answers }, { mode: "print" });
+  host.hasUI = false;
+  await host.emit("session_start");
+  assert.equal(last(at, "initialize").capabilities.dialogs, false);
+  assert.equal(last(at, "hook/session_start").context.hasUI, false);
+  assert.deepEqual(host.notifications, []);
+});
+
+test("the mode without pi's own interface is read from its arguments", () => {
+  assert.equal(modeOf(["node", "pi", "--mode", "rpc"]), "rpc");
+  assert.equal(modeOf(["node", "pi", "--mode=rpc", "--no-session"]), "rpc");
+  for (const argv of [["node", "pi", "-p", "rpc"], ["node", "pi", "--mode", "json", "rpc"], ["node", "pi"]]) assert.equal(modeOf(argv), "print");
+});
+
 test("dialogs and commands of the sidecar reach the host", async (t) => {
   const before = { "hook/turn_end": [{ id: "s1", method: "ui/select", params: { title: "?", options: [] } }, { id: "s2", method: "host/exec", params: { command: "git", args: ["status"] } }] };
-  const { host, at } = load(t, { before });
+  const { host, at } = load(t, { before }, { exec: true });
   host.answers = [null];
   await host.emit("session_start");
+  assert.equal(last(at, "initialize").capabilities.exec, true);
   await host.emit("turn_end");
   await host.emit("turn_start");
   assert.equal(at.calls().find(({ id }) => id === "s1")?.result, null);

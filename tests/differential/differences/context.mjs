@@ -1,5 +1,6 @@
 /**
- * The intended difference in the context of the model: text that the conversation already has is not repeated.
+ * The intended differences in the texts for the model: text that the conversation already has is not repeated, and the
+ * tools of a phase are named.
  *
  * The context that the model has been sent, by topic: `role`, `task`, `location`, `instructions`, `tools`, `profiles`,
  * `allProfiles` and `advance`, each with its text.
@@ -17,18 +18,36 @@ const WHAT_TO_DO = "**What to do in this phase:**\n";
 /** The topics that follow another one without a blank line. */
 const FOLLOWS = { location: ["task"], profiles: ["tools"], allProfiles: ["tools", "profiles"] };
 
+/** The names of the topics in a message that says what has changed. */
+const NAMES = {
+  role: "role",
+  task: "task",
+  location: "phase",
+  instructions: "instructions",
+  tools: "tools",
+  profiles: "subagent profiles",
+  allProfiles: "subagent profiles",
+  advance: "how to advance",
+};
+
+const ORCHESTRATOR =
+  "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or write tools directly. All implementation work must be delegated to subagents via the delegate_to_subagents tool. Follow the phase instructions precisely.";
+const WORKER =
+  "You do the work of this workflow yourself, one phase at a time. Follow the instructions of the current phase and use only the tools that it allows.";
+
 /** Removes the topics of a phase: another phase is entered. @param {SentContext} sent @returns {SentContext} */
 export const withoutPhase = (sent) => Object.fromEntries(Object.entries(sent).filter(([about]) => !OF_PHASE.includes(about)));
 
-/** Adds the instructions of the answer that entered a phase. @param {SentContext} sent @param {string} answer @param {string} phaseName @returns {SentContext} */
-export function withAnswer(sent, answer, phaseName) {
+/** Adds the instructions and tools of the answer that entered a phase. @param {SentContext} sent @param {string} answer @param {string} phaseName @param {string | null} line @returns {SentContext} */
+export function withAnswer(sent, answer, phaseName, line) {
   const [, instructions] = answer.split(`\n\n**What to do in ${phaseName}:**\n`);
-  return instructions === undefined ? sent : { ...sent, instructions: WHAT_TO_DO + instructions };
+  if (instructions === undefined) return sent;
+  return { ...sent, instructions: WHAT_TO_DO + instructions, ...(line === null ? {} : { tools: line }) };
 }
 
-/** Removes the instructions that the conversation may lack: the last answer may not have arrived. @param {SentContext} sent @returns {SentContext} */
+/** Removes the instructions and tools that the conversation may lack: the last answer may not have arrived. @param {SentContext} sent @returns {SentContext} */
 export function withoutUncertainAnswer(sent) {
-  const { instructions: _, ...others } = sent;
+  const { instructions: _, tools: __, ...others } = sent;
   return "location" in sent ? sent : others;
 }
 
@@ -37,13 +56,17 @@ export function withoutUncertainAnswer(sent) {
  *
  * @param {string} content  the package's message
  * @param {SentContext} sent
+ * @param {import("../navigation.mjs").Workflows} workflows
  * @param {any} state
  * @param {any} phase
  */
-export function contextOf(content, sent, state, phase) {
-  const { header, parts } = splitMessage(content, state, phase);
+export function contextOf(content, sent, workflows, state, phase) {
+  const { header, parts } = splitMessage(content, workflows, state, phase);
   const unknown = parts.filter(([about, text]) => sent[about] !== text);
-  const lead = unknown.length === parts.length ? "" : unknown.length > 0 ? " as said above, and:" : " rules and instructions unchanged";
+  const topics = [...new Set(unknown.map(([about]) => NAMES[about]))].join(", ");
+  const changed = ` Changed: ${topics}. Everything else still applies.`;
+  const unchanged = " Instructions and rules are unchanged.";
+  const lead = unknown.length === parts.length ? "" : unknown.length > 0 ? changed : unchanged;
   let message = header + lead;
   unknown.forEach(([about, text], at) => {
     const follows = at > 0 && (FOLLOWS[about] ?? []).includes(unknown[at - 1][0]);
@@ -52,8 +75,8 @@ export function contextOf(content, sent, state, phase) {
   return { message, sent: { ...sent, ...Object.fromEntries(unknown) } };
 }
 
-/** Splits the message into its parts, in order, and adds the tools, which the package does not list. */
-function splitMessage(content, state, phase) {
+/** Splits the message into its parts, in order: with the tools, and for an agent that has no subagents without these. */
+function splitMessage(content, workflows, state, phase) {
   const task = `**Task:** ${state.taskDescription}\n**Task ID:** ${state.taskId}`;
   const [head, afterTask] = splitAt(content, `\n\n${task}\n`);
   const [location, afterPlace] = splitAt(afterTask, `\n\n${WHAT_TO_DO}`);
@@ -61,25 +84,59 @@ function splitMessage(content, state, phase) {
   const [profiles, afterProfiles] = splitAt(afterPlace.slice(at + 2), "\n**All profiles:** ");
   const [all, advance] = splitAt(afterProfiles, "\n\n");
   const [header, role] = splitAt(head, "]\n\n");
-  const left = tools(phase);
+  const line = toolsLine(workflows, state, phase);
+  const delegates = phasesOf(workflows, state.workflowKey).some((each) => each.profiles?.length > 0);
   const parts = [
-    ["role", role],
+    ["role", role === ORCHESTRATOR && !delegates ? WORKER + (forbidsEdits(phase) ? " Do not change files in this phase." : "") : role],
     ["task", task],
     ["location", location],
     ["instructions", WHAT_TO_DO + afterPlace.slice(0, at)],
-    ...(left === null ? [] : [["tools", `**Tools in ${phase.name}:** ${left}`]]),
-    ["profiles", profiles],
-    ["allProfiles", `**All profiles:** ${all}`],
+    ...(line === null ? [] : [["tools", line]]),
+    ...(delegates
+      ? [
+          ["profiles", profiles],
+          ["allProfiles", `**All profiles:** ${all}`],
+        ]
+      : []),
     ["advance", advance],
   ];
   return { header: `${header}]`, parts };
 }
 
-/** Lists the tools that a phase allows; null if it allows all. */
-function tools({ blacklist, whitelist }) {
-  if (whitelist) return whitelist.length > 0 ? whitelist.join(", ") : "workflow_step";
-  return blacklist?.length > 0 ? `all except: ${blacklist.join(", ")}` : null;
+/** Lists the phases of a workflow and of all that it contains. @param {import("../navigation.mjs").Workflows} workflows @param {string} key @returns {any[]} */
+function phasesOf(workflows, key, met = new Set()) {
+  if (met.has(key) || !workflows[key]) return [];
+  met.add(key);
+  return workflows[key].phases.flatMap((entry) => ("ref" in entry ? phasesOf(workflows, entry.ref, met) : [entry]));
 }
+
+/** Returns the line on the tools of a phase; null if no phase of the run has a list. @param {import("../navigation.mjs").Workflows} workflows @param {any} state @param {any} phase */
+export function toolsLine(workflows, state, phase) {
+  const restricts = phasesOf(workflows, state.workflowKey).some(({ blacklist, whitelist }) => blacklist || whitelist);
+  const allowed = allowedTools(phase) ?? (restricts ? "all" : null);
+  return allowed === null ? null : `**Tools:** ${allowed}`;
+}
+
+/** Describes the tools that a phase allows; null if it allows all. */
+export function allowedTools({ blacklist, whitelist }) {
+  const names = [...new Set(whitelist ?? blacklist ?? [])].filter((name) => name !== "workflow_step");
+  if (whitelist) return `only ${names.length > 0 ? joined(names) : "workflow_step"}`;
+  return names.length > 0 ? `all except ${joined(names)}` : null;
+}
+
+function forbidsEdits({ blacklist, whitelist }) {
+  return ["edit", "write"].every((tool) => (whitelist ? !whitelist.includes(tool) : (blacklist ?? []).includes(tool)));
+}
+
+function joined(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
+const BLOCKED =
+  /^\[workflow\] The tool "[^]*" is blocked during the [^]* phase\.\nRefer to the current phase instructions for allowed tools and approaches\.\nWhen finished, call workflow_step to advance to the next phase\.$/;
+
+/** Adds to the default reason of a blocked call what is allowed. @param {string} reason @param {any} phase */
+export const withAllowedTools = (reason, phase) => (BLOCKED.test(reason) ? `${reason}\nAllowed in this phase: ${allowedTools(phase)}.` : reason);
 
 /** Splits a text at the first mark. @param {string} text @param {string} mark */
 function splitAt(text, mark) {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { shortened, contextOf } from "./context.mjs";
+import { contextOf, shortened, toolsLine, withAllowedTools } from "./context.mjs";
 import { makeVisible, visible } from "./visible.mjs";
 import { contextVariables, drilled, entryAt, fill, follows, locationOf, statusText } from "../navigation.mjs";
 
@@ -351,6 +351,25 @@ export const EXPECTED = [
     },
   },
   {
+    id: "D11",
+    says: "what a phase allows is named when it is entered, in its status, and where its list blocks a call",
+    rule: (step) => {
+      const { expected, session } = step;
+      if (session.mode === "unbounded") return false;
+      const block = find(expected, "block");
+      if (block && session.location) return replaceField(block, "reason", withAllowedTools(block.reason, session.location.phase));
+      const result = isStep(step, "status", "next", "loop") ? find(expected, "result") : undefined;
+      const state = statesAround(step).after;
+      const here = locationOf(step.workflows, state);
+      const line = here && toolsLine(step.workflows, state, here.phase);
+      if (!result || !line) return false;
+      const [content] = result.content;
+      if (isStep(step, "status")) return replaceField(content, "text", content.text.replace("\n\n**What to do:**\n", () => `\n${line}\n\n**What to do:**\n`));
+      const lead = `\n\n**What to do in ${here.phase.name}:**\n`;
+      return replaceField(content, "text", content.text.replace(lead, () => `\n\n${line}${lead}`));
+    },
+  },
+  {
     id: "Context",
     says: "text that the conversation has is not repeated: neither in the context message nor in the built-in reminder",
     rule: (step) => {
@@ -358,7 +377,7 @@ export const EXPECTED = [
       if (session.mode === "unbounded") return false;
       const inject = find(expected, "inject");
       if (inject) {
-        const { message, sent } = contextOf(inject.content, session.sent, session.state, session.location.phase);
+        const { message, sent } = contextOf(inject.content, session.sent, session.workflows, session.state, session.location.phase);
         step.sent = sent;
         return replaceField(inject, "content", message);
       }

@@ -28,7 +28,7 @@ export default {
   },
   expect({ recording }) {
     const [dismissed, revised, approved] = texts(recording, 'messages', /^result of workflow_step/);
-    assert.match(dismissed, /needs the user's word.*Plan OK\?/s);
+    assert.match(dismissed, /Waiting for approval: Plan OK\?/s);
     assert.match(revised, /chose "revise"/);
     assert.match(approved, /Draft → 🔨 Build/);
     const asked = texts(recording, 'dialogs', /^select /);

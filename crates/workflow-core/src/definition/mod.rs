@@ -30,11 +30,12 @@ pub use load::{
     Outcome, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin, document, load,
 };
 pub use model::{
-    Approval, Bound, Catalog, Check, Checkpoint, ContextMode, ContinueRule, ExpectedExit,
-    FileCheck, Gate, GitCheck, Guards, Limits, OnLimit, OnRepeat, OnStop, OutputStream, Phase,
-    PhaseEntry, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
-    SettingsStatus, Show, Templates, Tier, Token, ToolAccess, Trigger, TriggerOn, UnknownAction,
-    Workflow,
+    Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
+    ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
+    OnMaxVisits, OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry,
+    PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
+    SettingsStatus, Show, Subject, Target, Templates, Thinking, Tier, Token, ToolAccess, Trigger,
+    TriggerOn, UnknownAction, Workflow,
 };
 pub use schema::json_schema::SchemaFile;
 pub use schema::tables::table;

@@ -53,96 +53,118 @@ codes! {
     FileTooLarge = "WF004", "make it smaller, or raise `limits.maxFileBytes` in the settings";
     /// A file is not UTF-8: what could not be read is replaced.
     NotUtf8 = "WF005", "save it as UTF-8";
-    /// A directory holds both `workflow.yaml` and `workflow.json5`.
+    /// A directory contains both `workflow.yaml` and `workflow.json5`.
     TwoDefinitions = "WF006", "keep one of them";
     /// An entry of the workflows directory is skipped.
-    EntrySkipped = "WF007", "remove it, or put a directory with a UTF-8 name in its place";
+    EntrySkipped = "WF007", "remove it, or replace it with a directory that has a UTF-8 name";
     /// A directory's definition has a name that is not read.
     MisnamedDefinition = "WF008", "name it `workflow.yaml` or `workflow.json5`";
     /// The text is not YAML or not JSON5.
     Syntax = "WF009", "look for a missing quote, comma, colon or bracket, here or just before";
-    /// A key stands twice in one map.
+    /// A map contains the same key twice.
     DuplicateKey = "WF010", "keep one of them";
-    /// A key that nothing knows.
-    UnknownKey = "WF011", "remove it, or correct its name: nothing reads it";
-    /// An unknown key in or near a guard: a guard must not be dropped.
-    UnknownGuardKey = "WF012", "correct its name, or move it to where it belongs";
-    /// A guard this version cannot enforce.
-    FutureGuard = "WF013", "remove it, or run a version that knows it: a guard must not be dropped";
+    /// An unknown key.
+    UnknownKey = "WF011", "correct its name, or remove it: it has no effect";
+    /// An unknown key that may be a misspelt restriction.
+    UnknownGuardKey = "WF012", "correct its name, or move it to the map that has this key";
     /// A required key is missing or empty.
     MissingKey = "WF014", "add it";
     /// A value has the wrong type.
-    WrongType = "WF015", "give it a value of the right type";
-    /// A value has the right type and no meaning.
-    InvalidValue = "WF016", "give it one of the values it may have";
+    WrongType = "WF015", "use a value of the right type";
+    /// A value has the right type and is not allowed.
+    InvalidValue = "WF016", "use one of the allowed values";
     /// A key without a value: the default is used.
     NoValue = "WF017", "give it a value, or remove the key";
     /// A template without quotes, which YAML reads as a map.
     UnquotedTemplate = "WF018", "put the text in quotes";
     /// A template names a variable that does not exist there.
-    UnknownVariable = "WF019", "use a variable that is known here";
+    UnknownVariable = "WF019", "use a variable that exists here";
     /// A phase file has no frontmatter, or one that does not end.
     Frontmatter = "WF020", "start the file with a `---` line, `id`, `name`, `emoji`, and a `---` line";
     /// A phase has both a blacklist and a whitelist.
-    BothLists = "WF021", "keep one of them: a whitelist already blocks everything else";
+    BothLists = "WF021", "keep one of them: a whitelist already blocks all other tools";
     /// Two phases of a workflow have the same id.
     DuplicatePhaseId = "WF022", "give one of them another id";
     /// A tool rule that has no effect.
     IdleRule = "WF023", "remove it";
     /// A phase file has no instructions after its frontmatter.
-    NoInstructions = "WF024", "write what the agent is to do below the second `---` line";
-    /// A glob or a regular expression that is none.
-    Pattern = "WF025", "correct the pattern: a rule that cannot match must not be dropped";
-    /// A blacklist that the shell goes around.
-    FreeShell = "WF026", "write `tools: read-only`, with `writable` and `run` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` says that it is meant";
+    NoInstructions = "WF024", "write the instructions for the agent below the second `---` line";
+    /// An invalid glob or regular expression.
+    Pattern = "WF025", "correct the pattern";
+    /// A blacklist of tools that shell commands can replace.
+    FreeShell = "WF026", "write `tools: read-only`, with `writable` and `run` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` states that it is intended";
     /// A text that people read contains control or invisible characters.
-    HiddenCharacter = "WF028", "remove it, or write what is meant: it is shown as an escape";
+    HiddenCharacter = "WF028", "remove it: it is shown as an escape";
     /// Workflows that contain themselves.
     Cycle = "WF030", "remove one of the references";
-    /// A reference to a subworkflow that does not exist, or was left out.
-    BrokenReference = "WF031", "correct the key, or add a workflow of that name";
-    /// Subworkflows inside each other, deeper than the limit.
+    /// A reference to a subworkflow that does not exist or has errors.
+    BrokenReference = "WF031", "correct the key, or add a workflow with that key";
+    /// Subworkflows are nested deeper than the limit.
     NestedTooDeep = "WF032", "put the phases of some of them into one workflow, or raise `limits.maxNesting` in the settings";
     /// Two workflows have the same command name.
     DuplicateCommandName = "WF033", "give one of them another `commandName`";
     /// A project's workflow is broken, so the global one of the same key is used.
     OverrideLeftOut = "WF034", "correct the project's workflow";
-    /// A definition is over a limit.
+    /// A definition exceeds a limit.
     OverLimit = "WF040", "make it smaller, or raise the limit in the settings";
-    /// A limit in the settings is above what it may be.
+    /// A limit in the settings is higher than its maximum.
     LimitTooHigh = "WF041", "lower it";
-    /// More is wrong than is shown.
-    MoreNotShown = "WF042", "correct what is shown, then check again";
-    /// A `command` pattern that no command matches.
+    /// There are more problems than are shown.
+    MoreNotShown = "WF042", "correct these problems, then check again";
+    /// A `command` pattern that matches no command.
     DeadCommandPattern = "WF050", "write the words of one command, with `*` for any characters: `git push *`";
-    /// A condition of a rule that calls of its tools never meet.
-    DeadCondition = "WF051", "remove the condition, or name a tool that it can be about";
-    /// The name of a tool in a rule that no tool has.
+    /// A condition of a rule that no call of its tools meets.
+    DeadCondition = "WF051", "remove the condition, or name a tool that can meet it";
+    /// A rule names a tool that cannot exist.
     NoToolName = "WF052", "write the name of a tool, with `*` for any characters: `mcp__*`; files belong under `path`";
     /// A path from the root of the file system that looks like one in the project.
     AbsolutePath = "WF053", "write it without the first `/`";
     /// A rule that allows what nothing blocks.
-    IdleAllow = "WF054", "add a rule after it that blocks the tool otherwise, or remove it";
+    IdleAllow = "WF054", "add a rule after it that blocks the other calls of the tool, or remove it";
     /// A rule that allows what an outer level blocks.
-    OverruledAllow = "WF055", "move it to the level that blocks, before the rule or list there: an inner level lifts nothing";
+    OverruledAllow = "WF055", "move it to the level that blocks, before the rule there: an inner level cannot allow what an outer one blocks";
     /// An approval in a workflow that the agent may cancel.
-    CancelByAgent = "WF056", "where cancelling does harm, block what must not happen without the approval in the settings";
-    /// The built-in role text forbids what a phase allows.
-    BuiltInRole = "WF057", "write a `roleInstruction` that says who does the work, or name `availableProfiles`";
+    CancelByAgent = "WF056", "write `cancel: person`, or block what must not happen without the approval in the settings";
+    /// The role text of the npm package forbids what a phase allows.
+    BuiltInRole = "WF057", "write a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases";
+    /// A jump to a place that is not in the workflow.
+    UnknownTarget = "WF058", "name an id of the same workflow, or `next`, `end` or `done`";
+    /// A phase that no path leads to.
+    UnreachablePhase = "WF059", "lead an outcome to it, or remove it";
+    /// A loop in which no phase has a bound of its own.
+    UnboundedLoop = "WF060", "give one of its phases `maxVisits: 3`, for example";
+    /// A bound on visits that can never act.
+    IdleVisits = "WF061", "remove it, or let an outcome or a gate lead back to the phase";
+    /// `onMaxVisits` leads back to where it comes from.
+    VisitsCycle = "WF062", "lead it to a phase without `maxVisits`, or write `pause`";
+    /// A value that its type does not take.
+    ValueOutsideType = "WF063", "write a value of the type, or change the type";
+    /// A condition of `when` on a value that there is not, or that cannot be compared.
+    UnknownSubject = "WF064", "name an input, an output of a phase or `visits.<phase>` of this workflow";
+    /// A reference to an output that has no value yet.
+    UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
+    /// A budget that only some hosts can enforce.
+    HostReports = "WF066", "add `turns`, `toolCalls` or `minutes`, which are enforced everywhere";
+    /// A phase id that is also a word for a target.
+    TargetWord = "WF067", "give the phase another id";
+    /// `{approval.comment}` where no approval asks for a comment.
+    NoComment = "WF068", "add `comment: true` to the approval that comes before";
+    /// A rule set that is not defined, or defined again.
+    RuleSet = "WF069", "correct its name";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.
-    StoredLater = "WF102", "run the version that wrote it to use it";
-    /// The definition of the run is gone: the stored one is used.
-    DefinitionGone = "WF103", "restore the files and reload to use them";
+    StoredLater = "WF102", "use the version that wrote it";
+    /// The definition of the run is missing: the stored one is used.
+    DefinitionGone = "WF103", "restore the files and reload, to use them again";
     /// The definition of the run has changed: the new one is used.
-    DefinitionChanged = "WF104", "start the workflow again if the run does not fit it any more";
-    /// The run's definition is gone and none is stored: its rules do not hold.
-    DefinitionLost = "WF105", "restore its definition and reload, or end the run with /cancel-workflow";
-    /// Changed files weaken the guards of the run: those that it has hold until the user agrees.
-    GuardsWeakened = "WF106", "to use the files as they are, end the run with /cancel-workflow and start it again";
-    /// A stored state does not follow from the ones before it, and was skipped.
-    StoredForged = "WF107", "if it is right, end the run with /cancel-workflow and start it again";
+    DefinitionChanged = "WF104", "start the workflow again if the new definition does not fit the run";
+    /// The definition of the run is missing and none is stored: its rules are not in force.
+    DefinitionLost = "WF105", "restore the definition and reload, or end the run with /cancel-workflow";
+    /// Changed files weaken the rules of the run, which apply until the user agrees.
+    GuardsWeakened = "WF106", "to use the changed files, end the run with /cancel-workflow and start it again";
+    /// A stored state does not follow from the states before it, and was skipped.
+    StoredForged = "WF107", "if the run is in the wrong phase, move it with /workflow-goto, or start it again";
 }
 
 impl fmt::Display for Code {

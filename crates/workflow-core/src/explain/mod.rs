@@ -37,9 +37,10 @@ pub use row::{Origin, OriginKind, Row, Topic, Value};
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::policy::rules::{Call, Decision, PlainPaths};
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunState, Stale};
+use crate::run::{Position, RunState, Stale, Values};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
+use crate::text;
 use origin_lookup::OriginLookup;
 
 /// The values that apply in the phase of a run.
@@ -54,12 +55,16 @@ pub struct Explained {
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
-        let resolved = ResolvedPhase::of(state, &loaded.catalog, &loaded.settings)?;
+        let resolved = ResolvedPhase::of(&state.clone().into(), &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
         let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
         let rows = values::of_phase(&lookup);
-        let initial_message =
-            initial_message(position.root(), &loaded.catalog, &state.task_description);
+        let initial_message = initial_message(
+            position.root(),
+            &loaded.catalog,
+            &Values::default(),
+            &state.task_description,
+        );
         Ok(Self {
             resolved,
             initial_message,
@@ -100,6 +105,17 @@ impl Explained {
     pub fn blocks(&self, tool: &str) -> Option<String> {
         let no_arguments = serde_json::from_str("{}").expect("an empty object is JSON");
         self.denies(&Call::new(tool, Some(no_arguments), &PlainPaths))
+    }
+
+    /// Returns true if this is the reason of a call that a list blocks, with or without the line on what is allowed.
+    #[must_use]
+    pub fn is_list_reason(&self, tool: &str, reason: &str) -> bool {
+        let start = |text: &str| {
+            let start = text.split(text::ALLOWED_IN_PHASE).next();
+            start.unwrap_or_default().to_owned()
+        };
+        self.blocks(tool)
+            .is_some_and(|blocks| start(&blocks) == start(reason))
     }
 
     /// The context message in full.
@@ -175,7 +191,7 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let Some(state) = first else {
         return Vec::new();
     };
-    let resolved = ResolvedPhase::of(&state, &loaded.catalog, &loaded.settings);
+    let resolved = ResolvedPhase::of(&state.clone().into(), &loaded.catalog, &loaded.settings);
     let position = Position::of(&state, &loaded.catalog);
     let (Ok(resolved), Ok(position)) = (resolved, position) else {
         return Vec::new();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow, nearest};
-use crate::run::{Path, RunState, start};
+use crate::run::{Path, RunState, Values, start};
 
 use super::not_found::NotFound;
 
@@ -138,9 +138,10 @@ impl PhaseNode<'_> {
         let NodeKind::Phase(_) = self.kind else {
             return None;
         };
-        let state = start(
+        let start = start(
             self.root,
             &Catalog::default(),
+            Values::default(),
             TASK_ID.to_owned(),
             DESCRIPTION,
             0,
@@ -148,7 +149,7 @@ impl PhaseNode<'_> {
         Some(RunState {
             current_path: self.path.clone(),
             global_step_count: self.steps,
-            ..state
+            ..start.state
         })
     }
 

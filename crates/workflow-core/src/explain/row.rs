@@ -73,9 +73,9 @@ impl Topic {
             Self::Start => "When a run starts",
             Self::Phase => "The phase",
             Self::Tools => "Tools",
-            Self::Context => "What the agent is told when it starts",
+            Self::Context => "Context message of the agent",
             Self::Continue => "When the agent stops early",
-            Self::Moves => "The way on",
+            Self::Moves => "Leaving the phase",
             Self::Turns => "Checkpoints and triggers",
             Self::End => "When the run ends",
         }

@@ -7,9 +7,11 @@ use crate::definition::{
     Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess, UnknownAction,
 };
 use crate::diagnostic::shown;
-use crate::policy::rules::{LevelRules, ReadOnly, RuleSource, builtin_rule, describe_rule};
+use crate::policy::rules::{Description, LevelRules, RuleSource, builtin_rule, describe_rule};
 use crate::policy::{STEP_TOOL, ToolList};
-use crate::run::{Position, RunState, TransitionError, advance, cancel, repeat};
+use crate::run::{
+    Mover, Position, RunProgress, RunState, TransitionError, Values, advance, cancel, repeat,
+};
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
 use crate::session::phase::{all_profiles, level_names, levels};
@@ -108,7 +110,12 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Start,
             "initialMessage",
-            Value::Text(initial_message(root, lookup.catalog, description)),
+            Value::Text(initial_message(
+                root,
+                lookup.catalog,
+                &Values::default(),
+                description,
+            )),
             lookup.root(
                 (!root.initial_message.is_empty()).then_some(()),
                 "initialMessage",
@@ -220,6 +227,7 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows.push(own_rule());
     rows.extend(rules(lookup));
     rows.extend(results(lookup));
+    rows.push(in_force(lookup));
     rows
 }
 
@@ -263,17 +271,25 @@ fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let outer = levels(lookup.position, lookup.settings, &names)
         .filter(|level| level.source != RuleSource::Phase);
     let listed = outer.filter_map(|level| {
-        let list = ToolList::new(level.tools);
-        let read_only = level.read_only.as_ref().map(ReadOnly::describe);
-        let value = Value::Label(read_only.or_else(|| list.allowed().map(str::to_owned))?);
-        Some(row(
-            Topic::Tools,
-            "allowedAround",
-            value,
-            lookup.list(level.source, level.tools),
-        ))
+        let origin = lookup.list(level.source, level.tools);
+        // The rules have rows of their own.
+        let list = [LevelRules {
+            rules: &[],
+            ..level
+        }];
+        let value = Value::Label(Description::of(&list).text()?);
+        Some(row(Topic::Tools, "allowedAround", value, origin))
     });
     listed.collect()
+}
+
+/// All of it together, as the agent reads it.
+fn in_force(lookup: &OriginLookup<'_>) -> Row {
+    let names = level_names(lookup.position);
+    let levels: Vec<_> = levels(lookup.position, lookup.settings, &names).collect();
+    let text = Description::of(&levels).text();
+    let value = Value::Label(text.unwrap_or_else(|| "all".to_owned()));
+    row(Topic::Tools, "inForce", value, None)
 }
 
 /// The rule that precedes all levels.
@@ -392,7 +408,7 @@ fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::Context,
             "roleInstruction",
-            part(role, text::ROLE_INSTRUCTION),
+            Value::Part(lookup.resolved.role.clone()),
             lookup.root(role, "roleInstruction"),
         ),
         row(
@@ -495,17 +511,20 @@ fn bound(bound: Bound) -> Value {
 }
 
 fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let (next, next_origin) = match advance(lookup.state, lookup.catalog) {
-        Ok(state) if state.active => (
-            phase_at(lookup, &state),
-            Some(lookup.entry(&state.current_path)),
+    let progress = RunProgress::from(lookup.state.clone());
+    let (next, next_origin) = match advance(&progress, lookup.catalog) {
+        Ok(next) if next.state.active => (
+            phase_at(lookup, &next.state),
+            Some(lookup.entry(&next.state.current_path)),
         ),
         Ok(_) => ("the end of the run".to_owned(), None),
         Err(stale) => (stale.to_string(), None),
     };
-    let again = match repeat(lookup.state, lookup.catalog) {
-        Ok(state) => phase_at(lookup, &state),
-        Err(refusal @ TransitionError::NotLoopable) => format!("refused: {refusal}"),
+    let again = match repeat(&progress, Mover::Person, lookup.catalog) {
+        Ok(again) => phase_at(lookup, &again.state),
+        Err(refusal @ (TransitionError::NotLoopable | TransitionError::Limit(_))) => {
+            format!("refused: {refusal}")
+        }
         Err(TransitionError::Stale(stale)) => stale.to_string(),
     };
     vec![

@@ -17,10 +17,10 @@ pub(crate) enum PatternError {
     #[error("{0}")]
     Regex(#[from] regex::Error),
     /// `..` after a part with wildcards.
-    #[error("`..` behind a `*` leads nowhere: write the path without `..`")]
+    #[error("`..` after a `*` is not supported: write the path without `..`")]
     Climbs,
     /// Braces with too many alternatives.
-    #[error("its braces stand for too many paths: make several patterns of it")]
+    #[error("its braces stand for too many paths: write several patterns")]
     Braces,
 }
 

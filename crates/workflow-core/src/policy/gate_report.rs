@@ -115,17 +115,17 @@ pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
         .iter()
         .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline));
     let failed = reports.iter().find(|report| !report.has_passed());
-    let named = failed.map_or("no check reported", |report| &report.what);
+    let named = failed.map_or("no check gave a result", |report| &report.what);
     let (head, hint) = if has_no_baseline {
         (
             format!("⚠️ Gate not checked: {named}. You are still in {phase}."),
-            "How things stand is noted when a phase is entered. Tell the user: entering it again (workflow_step with action='loop', or a \
-             new start) has it noted, or the check is taken out of the gate.",
+            "The check compares with the state at the start of the phase, which was not recorded. Tell the user. It is recorded when the \
+             phase is entered again: by workflow_step with action='loop', or by a new start. Or the check is removed from the gate.",
         )
     } else if could_not_run {
         (
             format!("⚠️ Gate not checked: {named}. You are still in {phase}."),
-            "This says nothing about your work. See whether you can make the check run; if not, tell the user.",
+            "The check did not run, so the result of your work is unknown. Make the check run if you can. Otherwise tell the user.",
         )
     } else {
         (

@@ -135,7 +135,7 @@ impl CompiledResultRule {
     fn redaction(&self) -> Redaction<'_> {
         if self.rule.unread {
             return Redaction::All(format!(
-                "[withheld: {} says in a way that cannot be read what is to be redacted here]",
+                "[withheld: the pattern at {} that redacts this result cannot be read]",
                 self.rule.source
             ));
         }

@@ -41,29 +41,18 @@ impl ToolList {
         Self { list }
     }
 
-    /// Describes what is allowed, for display; `None` if nothing is blocked.
+    /// Describes what is allowed, as hook-lifecycle does; `None` without a list.
     #[must_use]
     pub fn allowed(&self) -> Option<&str> {
         Some(&self.list.as_ref()?.allowed)
     }
 
-    /// Describes the tools that may run, for display; `None` if all may.
+    /// Returns true if it blocks a tool.
     #[must_use]
-    pub fn allowed_tools(&self) -> Option<&str> {
-        let list = self.list.as_ref()?;
-        match (list.names.is_empty(), list.is_whitelist) {
-            (true, true) => Some(STEP_TOOL),
-            (true, false) => None,
-            (false, _) => Some(&list.allowed),
-        }
-    }
-
-    /// Describes what is allowed instead if this tool is blocked; `None` if it may run.
-    #[must_use]
-    pub fn blocks(&self, tool: &str) -> Option<&str> {
-        let list = self.list.as_ref()?;
-        let may_run = tool == STEP_TOOL || list.names.contains(tool) == list.is_whitelist;
-        (!may_run).then_some(list.allowed.as_str())
+    pub fn blocks(&self, tool: &str) -> bool {
+        self.list
+            .as_ref()
+            .is_some_and(|list| tool != STEP_TOOL && list.names.contains(tool) != list.is_whitelist)
     }
 }
 
@@ -77,51 +66,35 @@ mod tests {
 
     #[test]
     fn a_phase_without_lists_allows_everything() {
-        assert_eq!(ToolList::new(None).blocks("edit"), None);
+        assert!(!ToolList::new(None).blocks("edit"));
     }
 
     #[test]
     fn a_blacklist_blocks_what_it_names() {
         let guard = ToolList::new(Some(&ToolAccess::Blacklist(names(&["edit", "write"]))));
-        assert_eq!(guard.blocks("edit"), Some("all except: edit, write"));
-        assert_eq!(guard.blocks("read"), None);
+        assert!(guard.blocks("edit"));
+        assert!(!guard.blocks("read"));
+        assert_eq!(guard.allowed(), Some("all except: edit, write"));
     }
 
     #[test]
     fn a_whitelist_blocks_what_it_does_not_name() {
         let guard = ToolList::new(Some(&ToolAccess::Whitelist(names(&["read", "grep"]))));
-        assert_eq!(guard.blocks("edit"), Some("read, grep"));
-        assert_eq!(guard.blocks("read"), None);
+        assert!(guard.blocks("edit"));
+        assert!(!guard.blocks("read"));
+        assert_eq!(guard.allowed(), Some("read, grep"));
     }
 
     #[test]
     fn an_empty_whitelist_blocks_all_but_workflow_step() {
         let guard = ToolList::new(Some(&ToolAccess::Whitelist(Vec::new())));
-        assert_eq!(guard.blocks("read"), Some(""));
-        assert_eq!(guard.blocks(STEP_TOOL), None);
-    }
-
-    #[test]
-    fn allowed_tools_are_described_if_some_are_blocked() {
-        let allowed = |tools| {
-            ToolList::new(Some(&tools))
-                .allowed_tools()
-                .map(str::to_owned)
-        };
-        assert_eq!(allowed(ToolAccess::Blacklist(Vec::new())), None);
-        assert_eq!(
-            allowed(ToolAccess::Blacklist(names(&["edit"]))).as_deref(),
-            Some("all except: edit")
-        );
-        assert_eq!(
-            allowed(ToolAccess::Whitelist(Vec::new())).as_deref(),
-            Some(STEP_TOOL)
-        );
+        assert!(guard.blocks("read"));
+        assert!(!guard.blocks(STEP_TOOL));
     }
 
     #[test]
     fn workflow_step_cannot_be_blocked() {
         let guard = ToolList::new(Some(&ToolAccess::Blacklist(names(&[STEP_TOOL]))));
-        assert_eq!(guard.blocks(STEP_TOOL), None);
+        assert!(!guard.blocks(STEP_TOOL));
     }
 }

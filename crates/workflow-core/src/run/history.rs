@@ -6,15 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::Catalog;
+use crate::definition::{Catalog, OnMaxVisits, Target};
 use crate::event::Entry;
 use crate::policy::gate_report::Report;
 
 use super::state::RunState;
 use super::stored::{StoredDefinition, StoredGate, entry_type};
 use super::stored_state::{Damage, state_from};
+use super::transition::{after, down_to_phase, in_order, index_of, phase_at};
 use super::weakened::weakened;
-use super::{Position, StoredGuards, advance, repeat, transition};
+use super::{Path, Position, StoredGuards, StoredRun};
 
 /// What a session's entries say of its last run.
 #[derive(Debug, Default)]
@@ -28,6 +29,8 @@ pub(super) struct History {
     /// What an entry with a definition would have weakened without a person's agreement.
     pub(super) weakened: Vec<String>,
     exits: BTreeMap<u64, Exit>,
+    /// The step that a person has made, as its entry says before the state itself.
+    moved_by_person: Option<u64>,
 }
 
 /// A stored definition that can be used.
@@ -43,11 +46,11 @@ pub(super) struct FollowedDefinition {
 pub(super) enum Refused {
     #[error("{0}")]
     Damaged(#[from] Damage),
-    #[error("no transition leads to it from the one before")]
+    #[error("no transition leads from the state before to this one")]
     NoTransition,
-    #[error("it leaves phase `{0}`, whose gate did not pass on record")]
+    #[error("it leaves phase `{0}`, and no passed gate is recorded")]
     NoGate(String),
-    #[error("it leaves phase `{0}`, whose approval is not on record")]
+    #[error("it leaves phase `{0}`, and no approval is recorded")]
     NoApproval(String),
 }
 
@@ -80,6 +83,11 @@ impl History {
                 entry_type::GATE => {
                     if let Ok(stored) = serde_json::from_str(data.get()) {
                         history.on_gate(&stored);
+                    }
+                }
+                entry_type::RUN => {
+                    if let Ok(stored) = serde_json::from_str(data.get()) {
+                        history.on_run(&stored);
                     }
                 }
                 _ => {}
@@ -160,6 +168,12 @@ impl History {
         self.exits.insert(stored.step, exit);
     }
 
+    fn on_run(&mut self, stored: &StoredRun) {
+        if self.of_run(&stored.task_id, stored.version).is_some() {
+            self.moved_by_person = stored.moved_by.as_ref().map(|moved| moved.step);
+        }
+    }
+
     /// The state, if an entry of this task and version belongs to it.
     fn of_run(&self, task_id: &str, version: u32) -> Option<&RunState> {
         let state = self.state.as_ref()?;
@@ -186,20 +200,30 @@ impl History {
         if next.cancelled && !next.active {
             return Ok(());
         }
+        let is_persons = self.moved_by_person == Some(next.global_step_count);
         let place = |state: &RunState| {
-            (
-                state.active,
-                state.global_step_count,
-                transition::down_to_phase(state.current_path.clone(), catalog),
-            )
+            let path = down_to_phase(state.current_path.clone(), catalog);
+            state.active.then_some(path)
         };
         let to = place(next);
-        if to == place(before) || repeat(before, catalog).is_ok_and(|state| place(&state) == to) {
+        let is_next_step = next.global_step_count == before.global_step_count.saturating_add(1);
+        if to == place(before)
+            && (next.active, next.global_step_count) == (before.active, before.global_step_count)
+        {
             return Ok(());
         }
-        let advanced = advance(before, catalog).map_err(|_| Refused::NoTransition)?;
-        let is_done = !advanced.active && !next.active;
-        if place(&advanced) != to && !is_done {
+        if is_persons && is_next_step && (!next.active || Position::of(next, catalog).is_ok()) {
+            return Ok(());
+        }
+        // The npm package completes a run without counting a step.
+        if !is_next_step && next.active {
+            return Err(Refused::NoTransition);
+        }
+        let ways = Ways::of(before, catalog);
+        if ways.loops.contains(&to) || ways.after_failure.contains(&to) {
+            return Ok(());
+        }
+        if !ways.onward.contains(&to) {
             return Err(Refused::NoTransition);
         }
         let phase = position.phase;
@@ -212,5 +236,93 @@ impl History {
             return Err(Refused::NoApproval(phase.name.clone()));
         }
         Ok(())
+    }
+}
+
+/// The paths to which the transitions of a phase may lead; `None` is the end. The values that conditions and limits
+/// depend on are not looked at.
+#[derive(Debug, Default)]
+struct Ways {
+    /// Those of `loop`.
+    loops: Vec<Option<Path>>,
+    /// Those after a gate that did not pass.
+    after_failure: Vec<Option<Path>>,
+    /// Those after the gate and the approval.
+    onward: Vec<Option<Path>>,
+}
+
+impl Ways {
+    fn of(before: &RunState, catalog: &Catalog) -> Self {
+        let mut ways = Self::default();
+        let Ok(position) = Position::of(before, catalog) else {
+            return ways;
+        };
+        let path = &before.current_path;
+        if position.scope().loopable {
+            arrivals(Some(path.moved_to(0)), catalog, &mut ways.loops);
+        }
+        let entry = |id: &str| {
+            let index = index_of(position.scope(), id).ok()?;
+            Some(path.moved_to(index))
+        };
+        for id in position
+            .phase
+            .gate
+            .iter()
+            .filter_map(|gate| gate.on_fail.as_deref())
+        {
+            if let Some(path) = entry(id) {
+                arrivals(Some(path), catalog, &mut ways.after_failure);
+            }
+        }
+        arrivals(in_order(before, catalog), catalog, &mut ways.onward);
+        let outcomes = position.phase.outcomes.iter().map(|outcome| &outcome.to);
+        let answers = position
+            .phase
+            .approve
+            .iter()
+            .flat_map(|approve| &approve.targets);
+        for target in outcomes.chain(answers) {
+            match target {
+                Target::Next | Target::Cancel => {}
+                Target::End => {
+                    let outer = path.left().and_then(|around| after(&around, catalog));
+                    arrivals(outer, catalog, &mut ways.onward);
+                }
+                Target::Done => ways.onward.push(None),
+                Target::Phase(id) => {
+                    if let Some(path) = entry(id) {
+                        arrivals(Some(path), catalog, &mut ways.onward);
+                    }
+                }
+            }
+        }
+        ways
+    }
+}
+
+/// Adds the paths at which a move to this one may end: phases with conditions may be skipped, and phases with a limit
+/// may lead elsewhere.
+fn arrivals(to: Option<Path>, catalog: &Catalog, found: &mut Vec<Option<Path>>) {
+    let mut waiting = vec![to];
+    while let Some(to) = waiting.pop() {
+        let to = to.map(|path| down_to_phase(path, catalog));
+        if found.contains(&to) {
+            continue;
+        }
+        if let Some(path) = &to
+            && let Some(phase) = phase_at(path, catalog)
+        {
+            if !phase.when.is_empty() {
+                waiting.push(after(path, catalog));
+            }
+            if let OnMaxVisits::Phase(id) = &phase.on_max_visits
+                && let Some(scope) = catalog.get(&path.innermost().workflow_key)
+                && let Ok(index) = index_of(scope, id)
+            {
+                waiting.push(Some(path.moved_to(index)));
+            }
+        }
+        found.push(to);
     }
 }

@@ -1,19 +1,30 @@
 //! Runs: state, transitions, position in the definitions, restoration from a session.
 
+mod data;
 mod history;
+mod parameters;
 mod resolve;
 mod restore;
+mod spending;
 mod state;
 mod stored;
 mod stored_state;
 mod transition;
 mod weakened;
 
+pub(crate) use data::input_texts;
+pub use data::{RunData, RunProgress, Values};
+pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
 pub use restore::{RestoredRun, restore};
+pub use spending::{Meter, Share, Spending, Unit, Usage, read_allowance};
 pub use state::{Path, PathSegment, RunState};
-pub use stored::{PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, entry_type};
+pub use stored::{
+    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, entry_type,
+};
 pub(crate) use stored_state::MAX_TIME;
-pub use transition::{TransitionError, advance, cancel, jump, repeat, start};
+pub use transition::{
+    Mover, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start,
+};
 pub(crate) use weakened::weakened;

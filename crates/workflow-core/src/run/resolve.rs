@@ -11,7 +11,7 @@ pub enum Stale {
     #[error("workflow `{0}` is not defined")]
     WorkflowGone(String),
     /// The path points behind a workflow's last entry.
-    #[error("workflow `{workflow}` has {phases} phase entries, the run stands on number {number}")]
+    #[error("workflow `{workflow}` has {phases} phase entries, and the run is at number {number}")]
     PhaseGone {
         /// The workflow.
         workflow: String,
@@ -20,8 +20,16 @@ pub enum Stale {
         /// The entry the path names, counted from 1.
         number: usize,
     },
+    /// A phase that the run should go to is not there.
+    #[error("workflow `{workflow}` has no phase `{id}`")]
+    TargetGone {
+        /// The workflow.
+        workflow: String,
+        /// The id.
+        id: String,
+    },
     /// A segment is not what the one around it refers to (B44).
-    #[error("workflow `{outer}` does not run `{inner}` at the place where the run stands")]
+    #[error("workflow `{outer}` does not contain `{inner}` where the run is")]
     NotNested {
         /// The workflow around.
         outer: String,

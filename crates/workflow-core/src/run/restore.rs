@@ -11,7 +11,10 @@ use crate::reminders::ContinueCounters;
 
 use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
-use super::{PersonMove, RunState, StoredDefinition, StoredGate, StoredGuards, StoredRun};
+use super::{
+    Meter, PersonMove, RunData, RunState, Spending, StoredDefinition, StoredGate, StoredGuards,
+    StoredRun, StoredSpending,
+};
 
 /// The content of the entries.
 #[derive(Debug, Default)]
@@ -32,6 +35,10 @@ pub struct RestoredRun {
     pub approval_seal: Option<String>,
     /// The last move, if a person made it.
     pub moved_by: Option<PersonMove>,
+    /// What the run had collected.
+    pub data: RunData,
+    /// What it had used of its budgets.
+    pub spending: Spending,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -66,10 +73,17 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             restored.definition = Some((catalog, hash));
             restored.guards = guards;
         }
-        let run: Option<StoredRun> = last_of_run(
+        let step = restored
+            .state
+            .as_ref()
+            .map_or(0, |state| state.global_step_count);
+        // An entry of a move whose state was not stored does not count.
+        let is_made = |run: &StoredRun| run.step.is_none_or(|of| of <= step);
+        let run = last_of_run(
             entries,
             entry_type::RUN,
             &task_id,
+            is_made,
             &mut restored.diagnostics,
         );
         if let Some(run) = run {
@@ -77,11 +91,21 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             restored.approval_request = run.approval_request;
             restored.approval_seal = run.approval_seal;
             restored.moved_by = run.moved_by;
+            restored.data = run.data;
         }
-        let step = restored
-            .state
-            .as_ref()
-            .map_or(0, |state| state.global_step_count);
+        let stored: Option<StoredSpending> = last_of_run(
+            entries,
+            entry_type::BUDGET,
+            &task_id,
+            |_| true,
+            &mut restored.diagnostics,
+        );
+        if let Some(stored) = stored {
+            restored.spending = stored.spending;
+            if stored.step != step {
+                restored.spending.phase = Meter::default();
+            }
+        }
         restored.baseline = last_baseline(entries, &task_id, step);
     }
     restored
@@ -89,14 +113,14 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
 
 /// The report on a newest state that is left out; `held` is the one before, which holds instead.
 fn left_out(why: &Refused, held: Option<&RunState>) -> Diagnostic {
-    let message = format!("the stored workflow state is left out: {why}");
+    let message = format!("a stored workflow state is skipped: {why}");
     match held {
         None => Diagnostic::new(Code::StoredDamaged, Severity::Warning, message),
         Some(_) => Diagnostic::new(
             Code::StoredForged,
             Severity::Warning,
             format!(
-                "{message}; something else than the workflow wrote it, and the run stays where it was before"
+                "{message}; it was not written by the workflow, so the run stays at the last valid state"
             ),
         ),
     }
@@ -108,8 +132,13 @@ fn newest_definition(
     task_id: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<FollowedDefinition> {
-    let stored: StoredDefinition =
-        last_of_run(entries, entry_type::DEFINITION, task_id, diagnostics)?;
+    let stored: StoredDefinition = last_of_run(
+        entries,
+        entry_type::DEFINITION,
+        task_id,
+        |_| true,
+        diagnostics,
+    )?;
     let catalog = Catalog::checked(stored.workflows);
     if catalog.is_none() {
         diagnostics.push(damaged(entry_type::DEFINITION));
@@ -136,11 +165,12 @@ fn last_baseline(entries: &[Entry<'_>], task_id: &str, step: u64) -> Option<Box<
         .find_map(|stored| stored.baseline)
 }
 
-/// The newest entry of a type that belongs to a run; those of later versions are skipped.
+/// The newest entry of a type that belongs to a run and counts; those of later versions are skipped.
 fn last_of_run<T: serde::de::DeserializeOwned>(
     entries: &[Entry<'_>],
     custom_type: &'static str,
     task_id: &str,
+    counts: impl Fn(&T) -> bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<T> {
     #[derive(serde::Deserialize)]
@@ -163,7 +193,8 @@ fn last_of_run<T: serde::de::DeserializeOwned>(
                 format!("a `{custom_type}` entry of version {} is skipped: this sidecar knows version {VERSION}", header.version),
             )),
             Ok(_) => match serde_json::from_str(text) {
-                Ok(stored) => return Some(stored),
+                Ok(stored) if counts(&stored) => return Some(stored),
+                Ok(_) => {}
                 Err(_) => diagnostics.push(damaged(custom_type)),
             },
             Err(_) => diagnostics.push(damaged(custom_type)),
@@ -176,7 +207,7 @@ fn damaged(custom_type: &str) -> Diagnostic {
     Diagnostic::new(
         Code::StoredDamaged,
         Severity::Warning,
-        format!("a stored `{custom_type}` entry is damaged and left out"),
+        format!("a stored `{custom_type}` entry is damaged and skipped"),
     )
-    .with_help("nothing has to be done: it is stored again")
+    .with_help("nothing: it will be stored again")
 }

@@ -11,8 +11,8 @@ use crate::definition::{Catalog, Guards, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
-use super::RunState;
 use super::weakened::weakened_settings;
+use super::{RunData, RunState, Spending};
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -22,6 +22,8 @@ pub mod entry_type {
     pub const DEFINITION: &str = "workflow:definition";
     /// The counts of reminders, and why the run is paused.
     pub const RUN: &str = "workflow:run";
+    /// What the run has used of its budgets.
+    pub const BUDGET: &str = "workflow:budget";
     /// The result of a gate, or its baseline: the state of files when its phase was entered.
     pub const GATE: &str = "workflow:gate";
     /// The checkpoint of the code at the start of a turn.
@@ -42,6 +44,8 @@ impl StoredRun {
             approval_request: None,
             approval_seal: None,
             moved_by: None,
+            data: RunData::default(),
+            step: None,
         }
     }
 }
@@ -157,6 +161,40 @@ pub struct StoredRun {
     /// The last move, if a person made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<PersonMove>,
+    /// What the run has collected: inputs, outputs, visits.
+    #[serde(default, skip_serializing_if = "RunData::is_empty")]
+    pub data: RunData,
+    /// The number of moves of the run with which it has collected that; this entry comes before that of the state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+}
+
+/// What a run has used of its budgets, stored after every response of the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredSpending {
+    /// The version of this entry's shape.
+    pub version: u32,
+    /// The run it belongs to.
+    pub task_id: String,
+    /// The number of moves of the run so far.
+    pub step: u64,
+    /// What is used.
+    #[serde(flatten)]
+    pub spending: Spending,
+}
+
+impl StoredSpending {
+    /// Creates the entry of a run.
+    #[must_use]
+    pub fn of(state: &RunState, spending: &Spending) -> Self {
+        Self {
+            version: VERSION,
+            task_id: state.task_id.clone(),
+            step: state.global_step_count,
+            spending: spending.clone(),
+        }
+    }
 }
 
 /// A move of the run that a person made.

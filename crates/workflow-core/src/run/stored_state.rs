@@ -70,7 +70,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads the data of a state entry; `None` is an entry that names no workflow, and so is none.
+/// Reads the data of a state entry. `None` is an entry that names no workflow: for the documents' "exists", an empty
+/// key is as absent as `null`.
 pub(super) fn state_from(data: &RawValue) -> Option<Result<RunState, Damage>> {
     if !data.get().starts_with('{') {
         return None;
@@ -78,7 +79,7 @@ pub(super) fn state_from(data: &RawValue) -> Option<Result<RunState, Damage>> {
     let Ok(fields) = serde_json::from_str::<Fields<'_>>(data.get()) else {
         return Some(Err(Damage::Unreadable));
     };
-    let key = fields.workflow_key.filter(|key| key.get() != "null")?;
+    let key = fields.workflow_key.filter(|key| is_truthy(key))?;
     Some(fields.state(key))
 }
 
@@ -140,7 +141,7 @@ impl Fields<'_> {
         });
         Path::new(segments.collect::<Result<_, _>>()?).ok_or(Damage::Field {
             field: "currentPath",
-            expected: "longer than nothing",
+            expected: "a list with at least one segment",
         })
     }
 }

@@ -3,6 +3,8 @@
 //! The comparison errs on the side of asking: a guard that was changed in a way that is not evidently stricter counts as
 //! weakened. Texts, names and additional restrictions do not count.
 
+mod flow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,15 +14,16 @@ use crate::definition::{
 };
 use crate::diagnostic::shown;
 
+use super::Position;
 use super::state::RunState;
-use super::{Position, advance};
+use super::transition::in_order;
 
 /// Members of a phase, a workflow or settings that restrict nothing, or are compared on their own.
 #[rustfmt::skip] // Names that belong together.
 const KNOWN: &[&str] = &[
     "id", "key", "name", "emoji", "instructions", "commandName", "initialMessage", "show", "loopable", "sessionNamePrefix",
     "sessionNameMaxLength", "templates", "continue", "context", "availableProfiles", "checkpoint", "phases", "reading", "tools", "rules",
-    "results", "gate", "approve",
+    "results", "gate", "approve", "inputs", "outputs", "outcomes", "when", "maxVisits", "onMaxVisits", "budget", "cancel", "hints",
 ];
 /// Members that open something: there must not be more of them.
 const OPENING: &[&str] = &["writable", "run", "unknown"];
@@ -38,6 +41,7 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
         };
         let level = format!("workflow {}", shown(&workflow.name));
         compare_levels(&level, &Level::of(workflow), &Level::of(changed), &mut lost);
+        flow::compare_workflows(&level, workflow, changed, &mut lost);
         for phase in phases(workflow) {
             let level = format!("phase {}", shown(&phase.name));
             match phases(changed).find(|changed| changed.id == phase.id) {
@@ -111,9 +115,9 @@ fn ahead<'c>(catalog: &'c Catalog, state: &RunState) -> Vec<(&'c str, &'c Phase)
             .last()
             .map_or(position.scope(), |level| level.workflow);
         found.push((&*scope.key, position.phase));
-        match advance(&state, catalog) {
-            Ok(next) => state = next,
-            Err(_) => break,
+        match in_order(&state, catalog) {
+            Some(path) => state.current_path = path,
+            None => break,
         }
     }
     found
@@ -136,6 +140,10 @@ fn guards_of(phase: &Phase) -> String {
         ("tool list", phase.tools.is_some()),
         ("rules", restricts),
         ("redactions", phase.results.iter().any(redacts)),
+        (
+            "outputs",
+            phase.outputs.iter().any(|output| output.required),
+        ),
         (
             "other guards",
             level.others.iter().any(|(_, value)| !is_nothing(value)),
@@ -303,11 +311,12 @@ fn opened(before: &ToolAccess, after: Option<&ToolAccess>) -> Option<String> {
     }
 }
 
-/// The meaning of a rule, without its location and its reason.
+/// The meaning of a rule, without its location and what it says.
 fn meaning(rule: &impl Serialize) -> Map<String, Value> {
     let mut fields = fields(rule);
     fields.remove("source");
     fields.remove("reason");
+    fields.remove("notify");
     fields
 }
 
@@ -405,6 +414,7 @@ fn described(rule: &Rule) -> String {
 
 fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<String>) {
     compare_levels(level, &Level::of(before), &Level::of(after), lost);
+    flow::compare_phases(level, before, after, lost);
     for gate in &before.gate {
         if !after.gate.iter().any(|other| is_as_demanding(gate, other)) {
             lost.push(format!(

@@ -242,7 +242,7 @@ fn countdown_line(seconds: u32) -> String {
 /// The message about a pause.
 fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String {
     format!(
-        "⏸ **{} is parked** in {} {}: {}.\nAny message resumes it; /cancel-workflow ends it.",
+        "⏸ **{} is paused** in {} {}: {}.\nAny message resumes it. /cancel-workflow ends it.",
         phase.workflow_name,
         phase.phase.emoji,
         phase.phase.name,
@@ -254,13 +254,15 @@ fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String 
 fn describe(reminders: u32, reason: PauseReason) -> String {
     match reason {
         PauseReason::Max => {
-            format!("{reminders} reminders in a row did not bring it to the next phase")
+            format!("{reminders} reminders in a row did not lead to the next phase")
         }
         PauseReason::MaxStale => "the agent called no tool after the last reminders".to_owned(),
         PauseReason::Error => {
-            "the model's last answer ended in an error or at its length limit".to_owned()
+            "the last response of the model ended in an error or at its length limit".to_owned()
         }
         PauseReason::Question => "the agent asked a question".to_owned(),
-        PauseReason::Approval => "the phase needs your word before it is left".to_owned(),
+        PauseReason::Visits => "a phase may not be entered again".to_owned(),
+        PauseReason::Budget => "a budget is used up".to_owned(),
+        PauseReason::Approval => "the phase needs your approval".to_owned(),
     }
 }

@@ -3,13 +3,14 @@
 //! Knows which checkpoint belongs to a point of the conversation. The platform records and restores. Every checkpoint is
 //! an entry of the session, so that it is on the branch it belongs to.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
 use super::ids::Ids;
 use super::questions::{QuestionTable, QuestionText, Topic};
-use crate::effect::{DeferredAnswer, Effect, Effects, Reply};
+use crate::effect::{BranchAnswer, DeferredAnswer, Effect, Effects, Reply};
 use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
 use crate::run::entry_type;
 use crate::types::{Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
@@ -23,6 +24,7 @@ const TIMEOUT: Millis = 3_000;
 
 const YES: &str = "Yes, restore code to that point";
 const NO: &str = "No, keep current code";
+const CODE_ONLY: &str = "Yes, restore only the code and keep the conversation";
 
 /// A checkpoint, as an entry of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +51,8 @@ pub struct StoredCheckpoint {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Checkpoints {
     recorded: Vec<StoredCheckpoint>,
+    /// Those of the current prompt by their turn: a host counts turns anew with each prompt.
+    of_prompt: BTreeMap<u64, Snapshot>,
     /// The turn of the checkpoint that is being recorded.
     turn: Option<u64>,
     /// The problem that was reported last.
@@ -71,6 +75,8 @@ struct RestoreInProgress {
     id: RestoreId,
     /// The request that waits for it, and until when.
     waiting: Option<(RequestId, Millis)>,
+    /// True if the person wants the code back, and not the conversation.
+    only_code: bool,
     in_widget: bool,
 }
 
@@ -87,6 +93,12 @@ impl Checkpoints {
         }
         self.drop_oldest();
         self.turn = None;
+        self.end_prompt();
+    }
+
+    /// Forgets the turns of a prompt that is over: the next prompt's have the same numbers.
+    pub(crate) fn end_prompt(&mut self) {
+        self.of_prompt.clear();
     }
 
     /// The time at which the host is answered even if the restore is still running.
@@ -101,7 +113,7 @@ impl Checkpoints {
         let problem = if !project_trusted {
             "the project is not trusted"
         } else if self.restore.is_some() {
-            "the code is being brought back"
+            "the code is being restored"
         } else {
             self.turn = turn;
             return out.perform(Effect::RecordCheckpoint);
@@ -127,6 +139,12 @@ impl Checkpoints {
         };
         out.append_entry(entry_type::CHECKPOINT, &stored);
         self.reported = None;
+        if let Some(turn) = stored.turn_index {
+            self.of_prompt.insert(turn, stored.snapshot.clone());
+        }
+        if self.of_prompt.len() > REMEMBERED {
+            self.of_prompt.pop_first();
+        }
         self.recorded.push(stored);
         self.drop_oldest();
     }
@@ -137,10 +155,10 @@ impl Checkpoints {
             return;
         }
         let why = match &error {
-            SnapshotError::NoRepository => "there is no git repository with a commit here",
+            SnapshotError::NoRepository => "this directory has no git repository with a commit",
             SnapshotError::Failed(why) => why,
         };
-        let message = format!("[workflow] No checkpoint of the code is kept: {why}.");
+        let message = format!("[workflow] No checkpoint of the code is recorded: {why}.");
         out.notify(Severity::Warning, message);
         self.reported = Some(error);
     }
@@ -154,23 +172,22 @@ impl Checkpoints {
         project_trusted: bool,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) -> Reply<()> {
+    ) -> Reply<BranchAnswer> {
         self.cancel_question("you were asked again", questions, out);
         if !questions.can_ask() || !project_trusted {
-            return Reply::Now(());
+            return Reply::Now(BranchAnswer::default());
         }
         if self.restore.is_some() {
-            let message =
-                "[workflow] The code is still being brought back, and goes nowhere else meanwhile.";
+            let message = "[workflow] The code is still being restored. It cannot be restored to another point at the same time.";
             out.notify(Severity::Warning, message);
-            return Reply::Now(());
+            return Reply::Now(BranchAnswer::default());
         }
         let Some(snapshot) = self.at_point(turn, entries) else {
-            return Reply::Now(());
+            return Reply::Now(BranchAnswer::default());
         };
         let text = QuestionText {
             title: "Restore code state?".to_owned(),
-            options: vec![YES.to_owned(), NO.to_owned()],
+            options: [YES, NO, CODE_ONLY].map(str::to_owned).to_vec(),
             ..QuestionText::default()
         };
         self.question = Some(RestoreQuestion {
@@ -189,9 +206,14 @@ impl Checkpoints {
         out: &mut Effects,
     ) {
         if let Some(question) = self.question.take() {
-            questions.close(question.id);
-            let message = format!("[workflow] The code stays as it is: {why}.");
-            proceed(question.request, Some((Severity::Info, message)), out);
+            questions.close(question.id, out);
+            let message = format!("[workflow] The code was not changed: {why}.");
+            proceed(
+                question.request,
+                false,
+                Some((Severity::Info, message)),
+                out,
+            );
         }
     }
 
@@ -199,7 +221,7 @@ impl Checkpoints {
     pub(crate) fn end_question(&mut self, notice: Option<String>, out: &mut Effects) {
         if let Some(question) = self.question.take() {
             let notice = notice.map(|notice| (Severity::Warning, notice));
-            proceed(question.request, notice, out);
+            proceed(question.request, false, notice, out);
         }
     }
 
@@ -217,13 +239,16 @@ impl Checkpoints {
         let RestoreQuestion {
             request, snapshot, ..
         } = question;
-        if answer != Answer::Chosen(YES) || !project_trusted {
-            return proceed(request, None, out);
+        let only_code = answer == Answer::Chosen(CODE_ONLY);
+        let restores = only_code || answer == Answer::Chosen(YES);
+        if !restores || !project_trusted {
+            return proceed(request, only_code, None, out);
         }
         let restore = ids.restore();
         self.restore = Some(RestoreInProgress {
             id: restore,
             waiting: Some((request, out.now().saturating_add(TIMEOUT))),
+            only_code,
             in_widget: false,
         });
         out.perform(Effect::RestoreCode { restore, snapshot });
@@ -247,13 +272,14 @@ impl Checkpoints {
     /// Answers the host's request, because git takes too long.
     pub(crate) fn poll_deadline(&mut self, out: &mut Effects) {
         let now = out.now();
-        let waiting = self.restore.as_mut();
-        let waiting =
-            waiting.and_then(|restore| restore.waiting.take_if(|(_, until)| *until <= now));
+        let Some(restore) = &mut self.restore else {
+            return;
+        };
+        let waiting = restore.waiting.take_if(|(_, until)| *until <= now);
         if let Some((request, _)) = waiting {
-            let message = "[workflow] The code is still being brought back: wait before you change it. You are told when it is done.";
+            let message = "[workflow] The code is still being restored. Wait before you change it: a message follows when it is done.";
             let notice = (Severity::Warning, message.to_owned());
-            proceed(request, Some(notice), out);
+            proceed(request, restore.only_code, Some(notice), out);
         }
     }
 
@@ -263,7 +289,7 @@ impl Checkpoints {
             return;
         };
         if let Some((request, _)) = restore.waiting.take() {
-            proceed(request, None, out);
+            proceed(request, restore.only_code, None, out);
         }
         if std::mem::take(&mut restore.in_widget) {
             out.clear_widget();
@@ -282,8 +308,11 @@ impl Checkpoints {
         if restore.as_ref().is_some_and(|restore| restore.in_widget) {
             out.clear_widget();
         }
-        match restore.and_then(|restore| restore.waiting) {
-            Some((request, _)) => proceed(request, Some((severity, message)), out),
+        let waiting = restore.and_then(|restore| Some((restore.waiting?, restore.only_code)));
+        match waiting {
+            Some(((request, _), only_code)) => {
+                proceed(request, only_code, Some((severity, message)), out);
+            }
             None => out.notify(severity, message),
         }
     }
@@ -297,10 +326,7 @@ impl Checkpoints {
     fn at_point(&self, turn: Option<u64>, entries: Option<&[Entry<'_>]>) -> Option<Snapshot> {
         let found = match (entries, turn) {
             (Some(entries), _) => self.after(stored(entries).pop()),
-            (None, Some(turn)) => {
-                let mut newest = self.recorded.iter().rev();
-                newest.find(|known| known.turn_index == Some(turn)).cloned()
-            }
+            (None, Some(turn)) => return self.of_prompt.get(&turn).cloned(),
             (None, None) => None,
         };
         found.map(|found| found.snapshot)
@@ -334,12 +360,18 @@ fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
 }
 
 /// Answers a host that waits before the conversation goes back.
-fn proceed(request: RequestId, notice: Option<(Severity, String)>, out: &mut Effects) {
+fn proceed(
+    request: RequestId,
+    keeps_conversation: bool,
+    notice: Option<(Severity, String)>,
+    out: &mut Effects,
+) {
     let mut collected = Effects::at(out.now());
     if let Some((severity, message)) = notice {
         collected.notify(severity, message);
     }
-    out.answer(request, DeferredAnswer::Branch, collected);
+    let answer = BranchAnswer { keeps_conversation };
+    out.answer(request, DeferredAnswer::Branch(answer), collected);
 }
 
 /// The result of a restore, as a person reads it.
@@ -353,20 +385,20 @@ fn describe(outcome: &RestoreOutcome) -> (Severity, String) {
     } = outcome;
     let mut text = match (problem, files) {
         (Some(problem), _) => format!("The code could not be restored: {problem}."),
-        (None, Unchanged) => "The code is as it was at the checkpoint already: nothing was changed.".to_owned(),
+        (None, Unchanged) => "The code is the same as at the checkpoint. Nothing was changed.".to_owned(),
         (None, NothingToRestore) => "Nothing was restored: there were no uncommitted changes at the checkpoint, and there are none now.".to_owned(),
-        (None, Restored) if *has_commits_since => "What was not committed is restored to checkpoint.".to_owned(),
+        (None, Restored) if *has_commits_since => "The uncommitted changes of the checkpoint are restored.".to_owned(),
         (None, Restored) => "Code restored to checkpoint.".to_owned(),
     };
     if let Some(commit) = stashed {
         let short = commit.get(..12).unwrap_or(commit);
         let _ = write!(
             text,
-            " What was changed since is kept: `git stash list` shows it, `git stash apply {short}` brings it back."
+            " Later changes are in the stash: `git stash list` shows them, `git stash apply {short}` restores them."
         );
     }
     if *has_commits_since {
-        text.push_str(" Commits made since stay.");
+        text.push_str(" Later commits stay.");
     }
     let severity = match (problem, files) {
         (Some(_), _) => Severity::Error,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::inputs;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
 use crate::effect::{DeferredAnswer, Effects};
-use crate::run::{MAX_TIME, RunState, first_phase, start};
+use crate::run::{MAX_TIME, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -20,6 +21,7 @@ pub(crate) struct NewRun {
     /// The definitions, which only a start adopts (B35).
     pub(crate) loaded: Arc<Loaded>,
     workflow_key: String,
+    inputs: Values,
     description: String,
 }
 
@@ -100,7 +102,7 @@ impl PendingStarts {
             return Some((pending.request, pending.run));
         }
         if confirmed {
-            let message = "Another workflow is active by now. Run /workflow again to replace it.";
+            let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
             collected.notify(Severity::Warning, message);
         }
         out.answer(pending.request, DeferredAnswer::Command, collected);
@@ -137,12 +139,19 @@ impl NewRun {
             return Err((Severity::Warning, usage));
         }
         if description.len() > MAX_DESCRIPTION {
-            let message = "The description is longer than 1 MiB. Put it into a file and name the file instead.";
+            let message = "The description is longer than 1 MiB. Write it to a file, and name the file in the description.";
             return Err((Severity::Error, message.to_owned()));
         }
         let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
+        let refuse = |refusal| (Severity::Warning, refusal);
+        let (inputs, description) = inputs::read(workflow, description).map_err(refuse)?;
+        let inputs = inputs::complete(workflow, inputs).map_err(refuse)?;
+        if description.is_empty() {
+            return Err(refuse(inputs::usage(workflow)));
+        }
         Ok(Self {
             workflow_key: workflow.key.clone(),
+            inputs,
             description: description.to_owned(),
             loaded,
         })
@@ -153,10 +162,17 @@ impl NewRun {
     }
 
     /// The first state of the run.
-    pub(crate) fn state(&self, workflow: &Workflow, task_id: String, now: u64) -> RunState {
+    pub(crate) fn progress(&self, workflow: &Workflow, task_id: String, now: u64) -> RunProgress {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
         let catalog = &self.loaded.catalog;
-        start(workflow, catalog, task_id, &self.description, started_at)
+        start(
+            workflow,
+            catalog,
+            self.inputs.clone(),
+            task_id,
+            &self.description,
+            started_at,
+        )
     }
 
     /// The name of the session.
@@ -166,19 +182,33 @@ impl NewRun {
 
     /// The first message to the agent.
     pub(crate) fn initial_message(&self, workflow: &Workflow) -> String {
-        initial_message(workflow, &self.loaded.catalog, &self.description)
+        initial_message(
+            workflow,
+            &self.loaded.catalog,
+            &self.inputs,
+            &self.description,
+        )
     }
 }
 
-/// The workflows with a command name that starts with a prefix: the command name and the name of each.
-pub fn complete<'c>(
-    catalog: &'c Catalog,
-    prefix: &str,
-) -> impl Iterator<Item = (&'c str, &'c str)> {
-    let names = catalog
+/// The proposals for the arguments of `/workflow`: command names and the names of their workflows, or after a command
+/// name the inputs that its workflow takes. Each is the whole text of the arguments.
+#[must_use]
+pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
+    let Some((written, last)) = prefix.rsplit_once(white_space::is_white_space) else {
+        let startable = catalog.startable();
+        let named = startable.filter(|workflow| workflow.command_name.starts_with(prefix));
+        return named
+            .map(|workflow| (workflow.command_name.clone(), workflow.name.clone()))
+            .collect();
+    };
+    let (name, _) = white_space::split_first_word(written);
+    let workflow = catalog
         .startable()
-        .map(|workflow| (workflow.command_name.as_str(), workflow.name.as_str()));
-    names.filter(move |(name, _)| name.starts_with(prefix))
+        .find(|workflow| workflow.command_name == name);
+    let proposals = workflow.map(|workflow| inputs::proposals(workflow, last));
+    let whole = |(input, about)| (format!("{written} {input}"), about);
+    proposals.into_iter().flatten().map(whole).collect()
 }
 
 fn usage(catalog: &Catalog) -> String {
@@ -242,7 +272,7 @@ fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
     } else {
         let list: Vec<String> = weakened.iter().map(|line| format!("- {line}")).collect();
         format!(
-            "It starts with the files as they are now, which weaken the guards in force:\n{}\n\n",
+            "The new run uses the files as they are now, which weaken the rules in force:\n{}\n\n",
             list.join("\n")
         )
     };
@@ -266,11 +296,17 @@ pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
 }
 
 /// The first message of a run to the agent.
-pub(crate) fn initial_message(workflow: &Workflow, catalog: &Catalog, description: &str) -> String {
+pub(crate) fn initial_message(
+    workflow: &Workflow,
+    catalog: &Catalog,
+    inputs: &Values,
+    description: &str,
+) -> String {
     let Ok(first) = first_phase(workflow, catalog) else {
         return workflow.initial_message.clone();
     };
     let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());
+    let texts = input_texts(workflow, inputs);
     template::resolve(&workflow.initial_message, |name| match name {
         "workflowName" => Some(&workflow.name),
         "workflowKey" => Some(&workflow.key),
@@ -279,6 +315,6 @@ pub(crate) fn initial_message(workflow: &Workflow, catalog: &Catalog, descriptio
         "firstPhaseName" => Some(&first.name),
         "firstPhaseEmoji" => Some(&first.emoji),
         "firstPhaseProfiles" => Some(&profiles),
-        _ => None,
+        name => texts.get(name).map(String::as_str),
     })
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::definition::{Catalog, ToolAccess};
 use crate::policy::STEP_TOOL;
-use crate::run::{Position, RunState, entry_name};
+use crate::run::{Position, RunProgress, RunState, entry_name};
 use crate::{template, text};
 
 /// The variables that role instruction, phase instructions and advance reminder know.
@@ -27,15 +27,20 @@ pub(crate) struct ContextVariables<'a> {
     blocked_tools: String,
     breadcrumb: String,
     step_count: String,
+    /// The values of the run, by the names of their variables.
+    values: &'a BTreeMap<String, String>,
+    comment: Option<&'a str>,
 }
 
 impl<'a> ContextVariables<'a> {
     pub(crate) fn of(
-        state: &'a RunState,
+        progress: &'a RunProgress,
         position: &Position<'a>,
         next: String,
+        values: &'a BTreeMap<String, String>,
         catalog: &'a Catalog,
     ) -> Self {
+        let RunProgress { state, data } = progress;
         let (workflow, phase) = (position.own_workflow(), position.phase);
         let is_closed = workflow.read_only_in(phase).is_some()
             && workflow.writable.is_empty()
@@ -57,6 +62,8 @@ impl<'a> ContextVariables<'a> {
             blocked_tools,
             breadcrumb: position.breadcrumb(),
             step_count: state.global_step_count.to_string(),
+            values,
+            comment: data.comment.as_deref(),
         }
     }
 
@@ -75,7 +82,8 @@ impl<'a> ContextVariables<'a> {
             "toolName" => Some(STEP_TOOL),
             "breadcrumbPath" => Some(&self.breadcrumb),
             "globalStepCount" => Some(&self.step_count),
-            _ => None,
+            "approval.comment" => self.comment,
+            name => self.values.get(name).map(String::as_str),
         })
     }
 }
@@ -114,6 +122,8 @@ pub(crate) enum ContextTopic {
     Instructions,
     /// The tools of the phase.
     Tools,
+    /// What is needed to leave the phase.
+    Exit,
     /// The subagents of the phase.
     Profiles,
     /// The subagents of the workflow.
@@ -125,10 +135,31 @@ pub(crate) enum ContextTopic {
 impl ContextTopic {
     /// Returns true if it is about one phase, so that another phase sends it again even if the text is the same.
     fn is_of_phase(self) -> bool {
-        matches!(
-            self,
-            Self::Progress | Self::Instructions | Self::Tools | Self::Profiles
-        )
+        self == Self::Progress || self == Self::Profiles || self.is_in_step_answer()
+    }
+
+    /// Returns true if the answer of `workflow_step` that enters a phase contains it.
+    fn is_in_step_answer(self) -> bool {
+        self == Self::Instructions || self.is_rule()
+    }
+
+    /// Returns true if it is a line about the rules of the phase.
+    fn is_rule(self) -> bool {
+        matches!(self, Self::Tools | Self::Exit)
+    }
+
+    /// Its name in a message that says what has changed.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Role => "role",
+            Self::Task => "task",
+            Self::Progress => "phase",
+            Self::Instructions => "instructions",
+            Self::Tools => "tools",
+            Self::Exit => "how to leave the phase",
+            Self::Profiles | Self::AllProfiles => "subagent profiles",
+            Self::Advance => "how to advance",
+        }
     }
 
     /// Returns true if no blank line separates it from the part before it.
@@ -136,7 +167,8 @@ impl ContextTopic {
         matches!(
             (before, self),
             (Self::Task, Self::Progress)
-                | (Self::Tools, Self::Profiles | Self::AllProfiles)
+                | (Self::Tools, Self::Exit)
+                | (Self::Tools | Self::Exit, Self::Profiles | Self::AllProfiles)
                 | (Self::Profiles, Self::AllProfiles)
         )
     }
@@ -182,17 +214,19 @@ impl SentContext {
         self.0.retain(|about, _| !about.is_of_phase());
     }
 
-    /// Notes that the instructions are in the answer of `workflow_step` that entered the phase.
-    pub(crate) fn note_instructions(&mut self, context: &PhaseContext) {
-        let part = context.part(ContextTopic::Instructions);
-        self.0.extend(part.map(|part| (part.about, part.digest)));
+    /// Notes that the instructions and rules are in the answer of `workflow_step` that entered the phase.
+    pub(crate) fn note_step_answer(&mut self, context: &PhaseContext) {
+        let parts = context.parts.iter();
+        let in_answer = parts.filter(|part| part.about.is_in_step_answer());
+        self.0
+            .extend(in_answer.map(|part| (part.about, part.digest)));
     }
 
     /// Notes that the last answer of `workflow_step` may not have reached the model as it was sent. The parts that were
     /// sent at a start of the agent count all the same.
     pub(crate) fn forget_step_answer(&mut self) {
         if !self.0.contains_key(&ContextTopic::Progress) {
-            self.0.remove(&ContextTopic::Instructions);
+            self.0.retain(|about, _| !about.is_in_step_answer());
         }
     }
 
@@ -208,25 +242,36 @@ impl SentContext {
     }
 }
 
+/// The parts of a context message that do not follow from its phase alone.
+#[derive(Debug)]
+pub(crate) struct ContextParts<'a> {
+    /// The template of the role.
+    pub(crate) role: &'a str,
+    /// The instructions of the phase, with their variables resolved.
+    pub(crate) instructions: &'a str,
+    /// The lines about the rules of the phase, in order.
+    pub(crate) rules: Vec<(ContextTopic, String)>,
+    /// The subagents of the workflow; `None` leaves out all lines about subagents.
+    pub(crate) profiles: Option<Vec<String>>,
+}
+
 impl PhaseContext {
     pub(crate) fn of(
         state: &RunState,
         position: &Position<'_>,
         variables: &ContextVariables<'_>,
-        instructions: &str,
-        all_profiles: &[String],
+        parts: ContextParts<'_>,
     ) -> Self {
         let templates = &position.root().templates;
-        let own = |own: &Option<String>, default: &str| {
-            variables.resolve(own.as_deref().unwrap_or(default))
-        };
-        let phase = position.phase;
-        let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
-        let parts = [
-            (
-                ContextTopic::Role,
-                own(&templates.role_instruction, text::ROLE_INSTRUCTION),
-            ),
+        let advance = templates.advance_reminder.as_deref();
+        let ContextParts {
+            role,
+            instructions,
+            rules,
+            profiles,
+        } = parts;
+        let mut texts = vec![
+            (ContextTopic::Role, variables.resolve(role)),
             (
                 ContextTopic::Task,
                 format!(
@@ -239,36 +284,38 @@ impl PhaseContext {
                 ContextTopic::Instructions,
                 format!("**What to do in this phase:**\n{instructions}"),
             ),
-            (
-                ContextTopic::Profiles,
-                format!("**Available subagent profiles for this phase:** {profiles}"),
-            ),
-            (
-                ContextTopic::AllProfiles,
-                format!("**All profiles:** {}", all_profiles.join(", ")),
-            ),
-            (
-                ContextTopic::Advance,
-                own(&templates.advance_reminder, text::ADVANCE_REMINDER),
-            ),
         ];
+        texts.extend(rules);
+        if let Some(all) = profiles {
+            let own = position.phase.available_profiles.as_deref();
+            let own = text::list(own.unwrap_or_default());
+            texts.extend([
+                (
+                    ContextTopic::Profiles,
+                    format!("**Available subagent profiles for this phase:** {own}"),
+                ),
+                (
+                    ContextTopic::AllProfiles,
+                    format!("**All profiles:** {}", all.join(", ")),
+                ),
+            ]);
+        }
+        let advance = variables.resolve(advance.unwrap_or(text::ADVANCE_REMINDER));
+        texts.push((ContextTopic::Advance, advance));
+        let parts = texts
+            .into_iter()
+            .map(|(about, text)| Part::new(about, text));
         Self {
             header: header(position),
-            parts: parts.map(|(about, text)| Part::new(about, text)).into(),
+            parts: parts.collect(),
         }
     }
 
-    /// Adds the tools, which the npm package leaves to the templates.
-    pub(crate) fn with_tools(mut self, phase: &str, allowed: &str) -> Self {
-        let tools = Part::new(
-            ContextTopic::Tools,
-            format!("**Tools in {phase}:** {allowed}"),
-        );
-        let at = self
-            .parts
-            .partition_point(|part| part.about < ContextTopic::Tools);
-        self.parts.insert(at, tools);
-        self
+    /// The lines about the rules of the phase; `None` if there are none.
+    pub(crate) fn rules(&self) -> Option<String> {
+        let rules = self.parts.iter().filter(|part| part.about.is_rule());
+        let rules: Vec<&str> = rules.map(|part| &*part.text).collect();
+        (!rules.is_empty()).then(|| rules.join("\n"))
     }
 
     /// The whole message.
@@ -278,7 +325,7 @@ impl PhaseContext {
 
     /// The message where the conversation contains all parts.
     pub(crate) fn line(&self) -> String {
-        format!("{} rules and instructions unchanged", self.header)
+        format!("{} Instructions and rules are unchanged.", self.header)
     }
 
     /// The message with the parts that were not sent yet, which count as sent afterwards.
@@ -289,7 +336,13 @@ impl PhaseContext {
         } else if unknown.len() == self.parts.len() {
             with_parts(&self.header, &unknown)
         } else {
-            let header = format!("{} as said above, and:", self.header);
+            let mut topics: Vec<&str> = unknown.iter().map(|part| part.about.name()).collect();
+            topics.dedup();
+            let header = format!(
+                "{} Changed: {}. Everything else still applies.",
+                self.header,
+                topics.join(", ")
+            );
             with_parts(&header, &unknown)
         };
         sent.0

@@ -4,18 +4,20 @@
 
 use std::collections::BTreeMap;
 
+use super::leave::{leads_to, meaning_of, outcomes_text};
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
+use super::phase_rules::needed_to_leave;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
 use super::step_tool::{entered_text, said};
-use crate::definition::{Approval, Bound, Catalog, Phase, PhaseEntry, Workflow};
+use crate::definition::{Approval, Bound, Catalog, Phase, PhaseEntry, Target, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{PersonMove, RunState, advance, entry_name, jump, phase_name};
+use crate::run::{Mover, PersonMove, RunProgress, RunState, advance, entry_name, jump, phase_name};
 use crate::text;
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::white_space;
@@ -97,7 +99,7 @@ impl Control {
     /// True if its arguments can be completed.
     #[must_use]
     pub fn completes(self) -> bool {
-        matches!(self, Self::Goto | Self::Approve)
+        matches!(self, Self::Next | Self::Goto | Self::Approve)
     }
 
     /// The name of the command in the record of a move.
@@ -111,8 +113,8 @@ impl Control {
 pub(crate) struct PlannedMove {
     /// The state that the question to the person was about.
     from: RunState,
-    /// The state to enter.
-    pub(crate) to: RunState,
+    /// The progress to enter.
+    pub(crate) to: RunProgress,
     control: Control,
     /// The gates and approvals that are passed over.
     overrode: Vec<String>,
@@ -217,7 +219,7 @@ impl PendingControls {
         } else if state == Some(&pending.planned.from) {
             return Some((pending.request, pending.planned));
         } else {
-            "The workflow has moved in the meantime, so your answer does not count."
+            "The workflow has moved in the meantime, so your answer does not count. Nothing was done."
         };
         settle(pending.request, Severity::Info, notice.to_owned(), out);
         None
@@ -237,9 +239,9 @@ impl PendingControls {
         out: &mut Effects,
     ) {
         while let Some((question, pending)) = self.confirmations.pop_first() {
-            questions.close(question);
+            questions.close(question, out);
             let notice =
-                "The workflow has moved in the meantime: your command was not carried out.";
+                "The workflow has moved in the meantime. Your command was not carried out.";
             settle(pending.request, Severity::Info, notice.to_owned(), out);
         }
     }
@@ -263,7 +265,7 @@ impl PersonExit {
 
     /// Plans the move to the next phase, past what is named.
     pub(crate) fn plan(&self, run: &ActiveRun, overrode: Vec<String>) -> Option<PlannedMove> {
-        let to = advance(run.state(), run.catalog()).ok()?;
+        let to = run.plan_leave(Mover::Person).ok()?;
         Some(PlannedMove {
             from: run.state().clone(),
             to,
@@ -280,7 +282,7 @@ impl PlannedMove {
         PersonMove {
             by: PERSON.to_owned(),
             command: self.control.short_name().to_owned(),
-            step: self.to.global_step_count,
+            step: self.to.state.global_step_count,
             overrode: self.overrode.clone(),
         }
     }
@@ -295,7 +297,7 @@ impl PlannedMove {
         let mut message = match run.phase() {
             Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
             None => format!(
-                "[workflow] {verb}: {from} → DONE. The workflow is complete: nothing is left to do in it."
+                "[workflow] {verb}: {from} → DONE. The workflow is complete. There is nothing left to do in it."
             ),
         };
         if let Some(comment) = &self.comment {
@@ -311,7 +313,7 @@ impl PlannedMove {
             .map_or_else(|| "DONE".to_owned(), ResolvedPhase::label);
         let over = match &*self.overrode {
             [] => String::new(),
-            passed => format!(" Passed over: {}.", passed.join("; ")),
+            passed => format!(" Skipped: {}.", passed.join("; ")),
         };
         format!("✓ {from} → {to}, by you.{over}")
     }
@@ -344,11 +346,7 @@ impl ConfirmationText {
         let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
         Self {
             title: format!("Leave {} without its checks?", phase.phase.name),
-            message: format!(
-                "{}\n\nThis passes over:\n{}",
-                phase.place(),
-                lines.join("\n")
-            ),
+            message: format!("{}\n\nThis skips:\n{}", phase.place(), lines.join("\n")),
             no: format!("No, stay in {}", phase.phase.name),
             yes: format!("Yes, go on to {next} without them"),
         }
@@ -365,7 +363,7 @@ pub(crate) enum Plan {
 /// Plans `/workflow-skip`.
 pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
     let phase = run.phase().ok_or_else(no_definition)?;
-    let to = advance(run.state(), run.catalog()).map_err(|_| no_definition())?;
+    let to = advance(run.progress(), run.catalog()).map_err(|_| no_definition())?;
     let passed = conditions(&phase.phase);
     Ok(plan(run, phase, to, Control::Skip, passed))
 }
@@ -391,7 +389,7 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
             phase.label()
         ));
     }
-    let to = jump(run.state(), index, run.catalog()).map_err(|_| no_definition())?;
+    let to = jump(run.progress(), index, run.catalog()).map_err(|_| no_definition())?;
     let passed = if index > now {
         let between = &scope.phases[now..index];
         between
@@ -407,11 +405,11 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
 fn plan(
     run: &ActiveRun,
     phase: &ResolvedPhase,
-    to: RunState,
+    to: RunProgress,
     control: Control,
     passed: Vec<String>,
 ) -> Plan {
-    let next = phase_name(&to, run.catalog());
+    let next = phase_name(&to.state, run.catalog());
     let text = (!passed.is_empty()).then(|| ConfirmationText::passes_over(phase, &next, &passed));
     let planned = PlannedMove {
         from: run.state().clone(),
@@ -429,7 +427,7 @@ fn plan(
 /// The refusal of a move that needs a confirmation which cannot be asked for.
 pub(crate) fn cannot_confirm(planned: &PlannedMove, why: &str) -> String {
     format!(
-        "The workflow was not moved: this passes over {}, and {why} to confirm it.",
+        "The workflow was not moved. The move skips {}, which you must confirm, and {why}.",
         planned.overrode.join("; ")
     )
 }
@@ -467,24 +465,13 @@ fn scope_of(run: &ActiveRun) -> Option<(&Workflow, usize)> {
     Some((scope, segment.phase_index))
 }
 
-fn entry_id(entry: &PhaseEntry) -> &str {
-    match entry {
-        PhaseEntry::Phase(phase) => &phase.id,
-        PhaseEntry::Subworkflow(key) => key,
-    }
-}
-
 /// Finds an entry by its id, or by its name if that is unique.
 fn find_entry(scope: &Workflow, wanted: &str, catalog: &Catalog) -> Option<usize> {
-    let by_id = scope
-        .phases
-        .iter()
-        .position(|entry| entry_id(entry) == wanted);
+    let by_id = scope.phases.iter().position(|entry| entry.id() == wanted);
     by_id.or_else(|| {
         let is_named = |entry: &PhaseEntry| {
             let name = entry_name(entry, catalog);
-            name.to_lowercase() == wanted.to_lowercase()
-                || entry_id(entry).eq_ignore_ascii_case(wanted)
+            name.to_lowercase() == wanted.to_lowercase() || entry.id().eq_ignore_ascii_case(wanted)
         };
         let mut found = (0..scope.phases.len()).filter(|&index| is_named(&scope.phases[index]));
         found.next().filter(|_| found.next().is_none())
@@ -498,11 +485,7 @@ fn listing(scope: &Workflow, now: usize, catalog: &Catalog) -> String {
         .enumerate()
         .map(|(index, entry)| {
             let here = if index == now { " (now)" } else { "" };
-            format!(
-                "  {} — {}{here}",
-                entry_id(entry),
-                entry_name(entry, catalog)
-            )
+            format!("  {} — {}{here}", entry.id(), entry_name(entry, catalog))
         })
         .collect();
     format!("Phases of {}:\n{}", scope.name, lines.join("\n"))
@@ -523,49 +506,81 @@ pub(crate) fn complete(
             let others = others.filter(|(index, _)| *index != now);
             let named = |(_, entry): (usize, &PhaseEntry)| {
                 let name = entry_name(entry, run.catalog());
-                (entry_id(entry).to_owned(), name.to_owned())
+                (entry.id().to_owned(), name.to_owned())
             };
             others.map(named).collect()
         }),
         Control::Approve => run.approval().map_or_else(Vec::new, |approval| {
-            let described = |(index, choice): (usize, &String)| {
-                let meaning = if index == 0 {
-                    "leaves the phase"
-                } else {
-                    "stays in the phase"
-                };
-                (choice.clone(), meaning.to_owned())
-            };
+            let described =
+                |(index, choice): (usize, &String)| (choice.clone(), meaning_of(approval, index));
             approval.choices.iter().enumerate().map(described).collect()
         }),
-        Control::Status | Control::Pause | Control::Resume | Control::Next | Control::Skip => {
-            Vec::new()
-        }
+        Control::Next => run.phase().map_or_else(Vec::new, |phase| {
+            let outcomes = phase.phase.outcomes.iter();
+            let described = outcomes.map(|outcome| (outcome.name.clone(), leads_to(&outcome.to)));
+            described.collect()
+        }),
+        Control::Status | Control::Pause | Control::Resume | Control::Skip => Vec::new(),
     };
     all.into_iter()
         .filter(|(value, _)| value.starts_with(prefix))
         .collect()
 }
 
+/// Notes the outcome that a person names; the refusal is shown to the person.
+pub(crate) fn choose_outcome(run: &mut ActiveRun, name: &str) -> Result<(), String> {
+    let Some(phase) = run.phase().map(|phase| &phase.phase) else {
+        return Ok(());
+    };
+    let found = phase.outcomes.iter().find(|outcome| outcome.name == name);
+    let outcome = match found {
+        Some(outcome) => outcome.clone(),
+        None if phase.outcomes.is_empty() && name.is_empty() => return Ok(()),
+        None if phase.outcomes.is_empty() => return Err(takes_no_argument(Control::Next, name)),
+        None => return Err(name_an_outcome(phase, name)),
+    };
+    run.leave.choose(outcome);
+    Ok(())
+}
+
+/// The answer to `/workflow-next` in a phase with outcomes, where none or an unknown one is named.
+fn name_an_outcome(phase: &Phase, argument: &str) -> String {
+    let lines = phase.outcomes.iter();
+    let lines: Vec<String> = lines
+        .map(|outcome| format!("  {} — {}", outcome.name, leads_to(&outcome.to)))
+        .collect();
+    let unknown = match argument {
+        "" => String::new(),
+        argument => format!(
+            "\"{}\" is not an outcome of {}. ",
+            visible(argument),
+            phase.name
+        ),
+    };
+    format!(
+        "{unknown}Say how {} ended: /workflow-next {{outcome}}\n{}",
+        phase.name,
+        lines.join("\n")
+    )
+}
+
 /// The answer of a person by `/workflow-approve`.
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
     pub(crate) choice: &'a str,
-    pub(crate) approves: bool,
+    /// The place that it leads to; `None` stays in the phase.
+    pub(crate) target: Option<Target>,
     pub(crate) comment: Option<String>,
 }
 
 /// Reads the arguments of `/workflow-approve`; the error is shown to the person.
 pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<Reply<'a>, String> {
     let usage = || {
-        let listed = approval.choices.iter().enumerate().map(|(index, choice)| {
-            let meaning = if index == 0 {
-                "leaves the phase"
-            } else {
-                "stays in the phase"
-            };
-            format!("  {choice} — {meaning}")
-        });
+        let listed = approval
+            .choices
+            .iter()
+            .enumerate()
+            .map(|(index, choice)| format!("  {choice} — {}", meaning_of(approval, index)));
         let listed: Vec<String> = listed.collect();
         let show = approval.show.as_deref();
         let show = show.map_or_else(String::new, |file| format!("\nLook at: {file}"));
@@ -588,7 +603,7 @@ pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<
     let fitting = fitting.filter_map(|(index, choice)| Some((index, choice, rest_after(choice)?)));
     let Some((index, choice, rest)) = fitting.max_by_key(|(_, choice, _)| choice.len()) else {
         return Err(format!(
-            "\"{}\" begins with none of the choices.\n\n{}",
+            "\"{}\" does not start with one of the choices.\n\n{}",
             visible(arguments),
             usage()
         ));
@@ -596,7 +611,7 @@ pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<
     let comment = white_space::trim(rest);
     Ok(Reply {
         choice,
-        approves: index == 0,
+        target: approval.target(index),
         comment: (!comment.is_empty()).then(|| comment.to_owned()),
     })
 }
@@ -619,14 +634,28 @@ pub(crate) fn no_run(control: Control) -> String {
 pub(crate) fn takes_no_argument(control: Control, argument: &str) -> String {
     let name = control.command();
     format!(
-        "/{name} takes no argument: \"{}\" was not understood, and nothing was done.",
+        "/{name} takes no argument, so \"{}\" was not understood. Nothing was done.",
         visible(argument)
     )
 }
 
+/// The answer to `/workflow-resume` with an argument that allows nothing.
+pub(crate) fn no_allowance(argument: &str, used_up: Option<String>) -> String {
+    match used_up {
+        Some(used_up) => format!(
+            "\"{}\" allows nothing: the budget that is used up is {used_up}. Write for example /workflow-resume +20 turns.",
+            visible(argument)
+        ),
+        None => format!(
+            "No budget is used up, so there is nothing to allow: \"{}\" was not understood, and nothing was done.",
+            visible(argument)
+        ),
+    }
+}
+
 /// The answer without a definition.
 pub(crate) fn no_definition() -> String {
-    "The definition of this workflow is missing, so it cannot be moved. /cancel-workflow ends it."
+    "The definition of this workflow is missing, so the run cannot be moved. /cancel-workflow ends it."
         .to_owned()
 }
 
@@ -634,11 +663,11 @@ pub(crate) fn no_definition() -> String {
 pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
     match activity {
         ExitActivity::AwaitingTrust => {
-            "The gate of this phase waits for your answer in a dialog: do you trust its commands?"
+            "A dialog is open: do you trust the commands of this phase's gate? Answer it first."
         }
         ExitActivity::RunningGate => "The gate of this phase is running. Wait for its result.",
         ExitActivity::AwaitingApproval => {
-            "This phase waits for your approval. /workflow-approve answers."
+            "This phase waits for your approval. Answer with /workflow-approve."
         }
     }
 }
@@ -646,6 +675,10 @@ pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
 /// The addition to the status line: why the run does not go on.
 pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option<String> {
     let approval = || {
+        if let Some(choice) = &run.answered {
+            let choice = text::shortened(choice, MAX_ASK_IN_STATUS);
+            return format!("✓ answered: {choice} · tell the agent to go on");
+        }
         let ask = run.approval().map_or("", |approval| &approval.ask);
         let ask = text::shortened(ask, MAX_ASK_IN_STATUS);
         format!("⏸ waiting for approval: {ask}")
@@ -653,17 +686,19 @@ pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option
     Some(match (exit, run.counters.paused) {
         (Some(ExitActivity::RunningGate), _) => "⏳ gate running".to_owned(),
         (Some(ExitActivity::AwaitingTrust), _) => {
-            "⏸ waiting for trust in the gate's commands".to_owned()
+            "⏸ waiting for your trust in the gate's commands".to_owned()
         }
         (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
             approval()
         }
         (None, _) if run.counters.paused_by_owner => "⏸ paused by you".to_owned(),
         (None, Some(PauseReason::Max | PauseReason::MaxStale)) => {
-            "⏸ paused: limit of reminders".to_owned()
+            "⏸ paused: reminder limit reached".to_owned()
         }
-        (None, Some(PauseReason::Error)) => "⏸ paused: error of the model".to_owned(),
+        (None, Some(PauseReason::Error)) => "⏸ paused: model error".to_owned(),
         (None, Some(PauseReason::Question)) => "⏸ paused: the agent asks you".to_owned(),
+        (None, Some(PauseReason::Visits)) => "⏸ paused: limit of visits".to_owned(),
+        (None, Some(PauseReason::Budget)) => "⏸ paused: budget used up".to_owned(),
         (None, None) => return None,
     })
 }
@@ -681,38 +716,36 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
     if let Some(note) = status_note(run, exit) {
         lines.push(format!("Now: {note}"));
     } else if phase.auto_continue.wait {
-        lines.push("Now: the phase waits for you".to_owned());
+        lines.push("Now: waiting for you".to_owned());
     }
-    if let Some(tools) = phase.rules.lists() {
+    if let Some(tools) = &phase.allowed {
         lines.push(format!("Tools: {tools}"));
     }
-    let needed = needed(&phase.phase);
+    let needed = needed_to_leave(&phase.phase);
+    let needed =
+        needed.unwrap_or_else(|| "the agent calls workflow_step with action='next'".to_owned());
     lines.push(format!("To leave: {needed}"));
+    let approval = phase.phase.approve.iter();
+    lines.extend(approval.map(|approval| {
+        let choices = approval.choices.join(", ");
+        format!("Approval: {} ({choices})", approval.ask)
+    }));
     let reminders = match (run.counters.reminders, phase.auto_continue.max) {
         (0, _) => None,
         (count, Bound::Times(max)) => Some(format!("Reminders: {count} of {max}")),
         (count, Bound::Unlimited) => Some(format!("Reminders: {count}")),
     };
     lines.extend(reminders);
+    if let Some(visit) = run.visit_note() {
+        lines.push(visit);
+    }
+    if !phase.phase.outcomes.is_empty() {
+        lines.push(format!("Outcomes: {}", outcomes_text(&phase.phase)));
+    }
+    if !run.budgets.is_empty() {
+        lines.push(format!("Budget: {}", run.budgets.describe()));
+    }
     lines.push(format!("Steps: {}", state.global_step_count));
     lines.push(format!("Started: {}", text::moment(state.started_at)));
     lines.join("\n")
-}
-
-/// What is needed to leave a phase.
-fn needed(phase: &Phase) -> String {
-    let gates = phase
-        .gate
-        .iter()
-        .map(|gate| format!("`{}` must pass", gate.check.describe()));
-    let approval = phase
-        .approve
-        .iter()
-        .map(|approval| format!("a person approves (\"{}\")", approval.ask));
-    let needed: Vec<String> = gates.chain(approval).collect();
-    if needed.is_empty() {
-        "the agent says that it is done".to_owned()
-    } else {
-        needed.join("; then ")
-    }
 }

@@ -5,14 +5,18 @@
 
 pub(crate) mod announcement;
 mod auto_continue;
+mod budget;
 mod checkpoints;
 pub(crate) mod commands;
 mod context;
 mod controls;
 mod ids;
+mod inputs;
+mod leave;
 mod memory;
 pub(crate) mod phase;
 mod phase_exit;
+pub(crate) mod phase_rules;
 mod problems;
 mod questions;
 mod run;
@@ -28,6 +32,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
+use self::budget::Budgets;
 use self::checkpoints::Checkpoints;
 use self::commands::{NewRun, PendingStarts, StartOutcome};
 use self::context::SentContext;
@@ -38,27 +43,32 @@ use self::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, TIMED_OUT, Topic};
 use self::run::{ActiveRun, Restoring, guards_weakened, switch_approval};
-use self::step_tool::Cancellation;
+use self::step_tool::{Cancellation, NoMove};
 use self::tool_guard::CallGuard;
 use self::triggers::{Accepted, TriggerQueue};
 use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
+use crate::diagnostic::visible;
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
-    ToolDecision, TriggerOutcome, message_type,
+    Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply,
+    ToolAnswer, ToolDecision, TriggerOutcome, message_type,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::Report;
 use crate::policy::rules::Call;
-use crate::run::{PersonMove, RunState, cancel, phase_name, restore};
+use crate::reminders::PauseReason;
+use crate::run::{PersonMove, RunProgress, cancel, phase_name, read_allowance, restore};
 use crate::types::{Millis, QuestionId, RequestId, Severity};
 use crate::white_space;
 
+pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
+pub use self::leave::StepCall;
 pub use self::memory::Memory;
+pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{Crumb, PhaseView, View};
@@ -95,6 +105,8 @@ pub struct Session {
 pub struct Abilities {
     /// It can ask a question and wait for the answer.
     pub dialogs: bool,
+    /// It closes the dialog of a question that is settled without it.
+    pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.
     pub widgets: Option<bool>,
     /// It waits for the answer to the end of the agent's work, so a reminder is that answer and no countdown precedes it.
@@ -156,7 +168,7 @@ impl Session {
             ids: Ids::new(seed),
             run: None,
             turn_moved: None,
-            questions: QuestionTable::new(abilities.dialogs),
+            questions: QuestionTable::new(abilities),
             starts: PendingStarts::default(),
             controls: PendingControls::default(),
             exit: PhaseExit::default(),
@@ -276,7 +288,7 @@ impl Session {
                 self.send_to_agent(text, Delivery::IfIdle, out);
             }
         }
-        for (question, topic) in self.questions.close_overdue(out.now()) {
+        for (question, topic) in self.questions.close_overdue(out) {
             self.on_question_timeout(question, topic, out);
         }
         self.checkpoints.poll_deadline(out);
@@ -339,7 +351,7 @@ impl Session {
     fn adopt_weaker_guards(&mut self, loaded: &Loaded, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
         if !run.adopt(loaded, out) {
-            let message = "[workflow] The files do not fit the run, which goes on with the definition that it has.";
+            let message = "[workflow] The changed files do not fit the run. It continues with its stored definition.";
             return out.notify(Severity::Warning, message);
         }
         self.adopt_settings(&loaded.settings);
@@ -379,7 +391,7 @@ impl Session {
         self.cancel_pending_calls("the settings changed", out);
         self.problems.show(&self.settings, out);
         if missed && !self.misses_settings() {
-            let message = "[workflow] The settings can be read again, and hold as they stand.";
+            let message = "[workflow] The settings can be read again and are in force.";
             out.notify(Severity::Info, message);
         }
         self.ask_about_weaker_guards(loaded, weakened, out);
@@ -425,7 +437,9 @@ impl Session {
 
     /// Handles the start of the agent.
     pub fn handle_agent_start(&mut self, out: &mut Effects) {
+        self.checkpoints.end_prompt();
         self.on_activity(Activity::Starts, out);
+        self.spend(|_| {}, out);
     }
 
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
@@ -440,6 +454,7 @@ impl Session {
                 .record(index, self.host.project_trusted, out);
         }
         self.turn_moved = Some(false);
+        self.spend(|_| {}, out);
         // A message to a busy agent reaches it between two responses.
         self.mark_phase_read();
     }
@@ -447,8 +462,13 @@ impl Session {
     /// Handles the end of one response of the model (hook-lifecycle: "updateStatus").
     ///
     /// A first `cancel` survives this: the model can confirm only in its next response (A03).
-    pub fn handle_turn_end(&mut self, out: &mut Effects) {
+    pub fn handle_turn_end(&mut self, usage: TurnUsage, out: &mut Effects) {
         self.on_activity(Activity::Continues, out);
+        let count = |budgets: &mut Budgets| budgets.count_turn(usage);
+        self.spend(count, out);
+        if let Some(run) = &mut self.run {
+            run.persist_spending(out);
+        }
         self.turn_moved = None;
         self.set_status(out);
     }
@@ -460,6 +480,7 @@ impl Session {
         out: &mut Effects,
     ) -> Mutation {
         self.on_activity(Activity::Stops, out);
+        self.checkpoints.end_prompt();
         self.forget_first_cancel();
         // A person's command goes on without the agent.
         if !self.controls.is_leaving() {
@@ -476,6 +497,8 @@ impl Session {
         if !run.is_active() {
             return self.announce_end(out);
         }
+        run.budgets.stop(out.now());
+        run.persist_spending(out);
         let cancelled = self
             .auto_continue
             .on_agent_stopped(last, run, shows_widgets, out);
@@ -489,7 +512,7 @@ impl Session {
         run.clear_approval(out);
         run.end(cancel(run.state()));
         let mutation = self.announce_end(out);
-        let message = format!("The workflow is cancelled: {why}.");
+        let message = format!("The workflow was cancelled: {why}.");
         out.notify(Severity::Warning, message);
         mutation
     }
@@ -502,9 +525,41 @@ impl Session {
         out: &mut Effects,
     ) -> Reply<ToolDecision> {
         self.on_activity(Activity::CallsTool, out);
+        if call.tool() != STEP_TOOL
+            && let Some(used_up) = self.spend(Budgets::count_call, out)
+        {
+            return Reply::Now(tool_guard::budget_used_up(&used_up));
+        }
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         self.calls
             .on_call(request, call, phase, &mut self.questions, out)
+    }
+
+    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
+    fn spend(&mut self, count: impl FnOnce(&mut Budgets), out: &mut Effects) -> Option<String> {
+        let run = self.run.as_mut().filter(|run| run.is_active())?;
+        if run.budgets.is_empty() {
+            return None;
+        }
+        run.budgets.tick(out.now());
+        let before = run.budgets.used_up();
+        count(&mut run.budgets);
+        let warnings = run.budgets.warnings();
+        if let Some(used_up) = run.budgets.used_up() {
+            if run.counters.paused != Some(PauseReason::Budget) {
+                run.pause(PauseReason::Budget, out);
+                let message = budget::paused(&used_up);
+                out.notify(Severity::Warning, message);
+                self.refresh_status(out);
+            }
+        } else if !warnings.is_empty() {
+            let message = budget::warning(&warnings);
+            out.act(Action::SendUserMessage {
+                content: message,
+                delivery: Delivery::Steer,
+            });
+        }
+        before
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.
@@ -549,7 +604,7 @@ impl Session {
         turn: Option<u64>,
         entries: Option<&[Entry<'_>]>,
         out: &mut Effects,
-    ) -> Reply<()> {
+    ) -> Reply<BranchAnswer> {
         self.checkpoints.on_branch(
             request,
             turn,
@@ -564,21 +619,24 @@ impl Session {
     pub fn handle_workflow_step(
         &mut self,
         request: RequestId,
-        action: Option<&str>,
-        summary: Option<&str>,
+        call: &StepCall<'_>,
         out: &mut Effects,
     ) -> Reply<ToolAnswer> {
         self.on_activity(Activity::CallsStep, out);
-        if action != Some("cancel") {
+        if call.action != Some("cancel") {
             self.forget_first_cancel();
         }
-        let reply = Reply::Now(match action {
+        let reply = Reply::Now(match call.action {
             Some("status") => {
                 self.mark_phase_read();
                 step_tool::status(self.run.as_ref())
             }
+            Some("next" | "loop") if self.budget_used_up().is_some() => {
+                let used_up = self.budget_used_up().unwrap_or_default();
+                step_tool::budget_used_up(&used_up)
+            }
             Some("next") => {
-                let reply = self.leave_phase(request, summary, out);
+                let reply = self.leave_phase(request, call, out);
                 self.refresh_status(out);
                 return reply;
             }
@@ -652,7 +710,8 @@ impl Session {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit("the run was cancelled", out);
         self.cancel_confirmations(out);
-        self.cancel_pending_calls("the run moved on", out);
+        self.close_cancel_question(out);
+        self.cancel_pending_calls("the run has moved on", out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
@@ -718,6 +777,11 @@ impl Session {
                     self.adopt_weaker_guards(&loaded, out);
                 }
             }
+            Topic::Cancel => {
+                if confirmed {
+                    self.handle_cancel_command(out);
+                }
+            }
         }
         self.refresh_status(out);
     }
@@ -754,24 +818,31 @@ impl Session {
                 }
                 // Where the host asks, the code is shown when an answer needs it.
                 if !self.questions.has_dialogs() {
+                    let run = self.run.as_ref();
+                    let ask = run
+                        .and_then(ActiveRun::approval)
+                        .map(|approval| &*approval.ask);
+                    let place = self.phase().map_or_else(String::new, ResolvedPhase::place);
                     let message = format!(
-                        "The run waits for your answer: `workflow-sidecar approve`. If that asks for a code, it is {code}. The code is \
-                         for you alone: do not give it to the agent."
+                        "{place} waits for your approval: {}\nAnswer with /workflow-approve or, in a terminal, with `workflow-sidecar \
+                         approve`. If that asks for a code, it is {code}. The code is for you alone: do not give it to the agent.",
+                        ask.unwrap_or_default()
                     );
                     out.notify(Severity::Warning, message);
                 }
             }
             PlatformEvent::CodeNeeded { code, purpose } => {
                 let message = format!(
-                    "Somebody is about to {purpose} in a terminal, where an agent might be at work as well. If it is you, the code is \
-                     {code}. If not, ignore this: without the code nothing happens."
+                    "A command in a terminal is about to {purpose}. If you started it, the code is {code}. If not, ignore this \
+                     message: without the code nothing happens. Do not give the code to the agent."
                 );
                 out.notify(Severity::Warning, message);
             }
             PlatformEvent::ApprovalNotStored { reason } => {
                 let message = format!(
-                    "[workflow] The run waits for your approval, and `workflow-sidecar approve` does not know of it: {reason}. \
-                     Answer in this session, or make room there and have the agent call workflow_step with action='next' again."
+                    "[workflow] The run waits for your approval, but the request could not be stored, so `workflow-sidecar approve` does not \
+                     list it: {reason}. Answer in this session. Or correct the problem and have the agent call workflow_step with \
+                     action='next' again."
                 );
                 out.notify(Severity::Error, message);
             }
@@ -780,6 +851,10 @@ impl Session {
                 let step = exit.on_approval_read(decision.as_ref(), &mut context, out.now());
                 self.finish_exit(step, out);
             }
+            PlatformEvent::ApprovalAnswered { nonce, choice } => {
+                self.on_approval_answered(&nonce, choice, out);
+            }
+            PlatformEvent::ProjectTrusted => self.on_project_trusted(out),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let run = self.run.as_ref().filter(|run| run.is_active());
                 let task = run.map(|run| run.state().task_id.clone());
@@ -804,9 +879,62 @@ impl Session {
         None
     }
 
+    /// Uses an answer that a person gave outside of the host, if a call of `next` waits for it; otherwise the next call does.
+    fn on_approval_answered(&mut self, nonce: &str, choice: String, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        if run
+            .approval_request()
+            .is_none_or(|open| open.nonce != nonce)
+        {
+            return;
+        }
+        let is_asked = self.exit.approval_question().is_some();
+        let next = if is_asked {
+            self.questions.please_close()
+        } else {
+            " Tell the agent to go on."
+        };
+        let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
+        out.notify(Severity::Info, message);
+        if is_asked {
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out.now());
+            self.finish_exit(step, out);
+        } else {
+            run.answered = Some(choice);
+        }
+    }
+
+    /// Goes on after the project's commands and triggers were trusted outside of the host.
+    fn on_project_trusted(&mut self, out: &mut Effects) {
+        if self.exit.awaits_trust() {
+            let close = self.questions.please_close();
+            let message =
+                format!("The commands of this project were trusted in a terminal.{close}");
+            out.notify(Severity::Info, message);
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out.now());
+            self.finish_exit(step, out);
+        }
+        if self.triggers.lacks_trust() {
+            let asked: Vec<_> = self.questions.open().collect();
+            for (question, _) in asked.iter().filter(|(_, topic)| *topic == Topic::Triggers) {
+                self.questions.close(*question, out);
+            }
+            let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
+            self.triggers.on_trusted(triggers, headless, out);
+        }
+    }
+
     /// The phase, if a run is active and fits its definitions.
     fn phase(&self) -> Option<&ResolvedPhase> {
         self.run.as_ref()?.phase()
+    }
+
+    /// The limit of a budget of the active run that is used up.
+    fn budget_used_up(&self) -> Option<String> {
+        let run = self.run.as_ref().filter(|run| run.is_active())?;
+        run.budgets.used_up()
     }
 
     /// The status line (hook-lifecycle: "updateStatus").
@@ -848,7 +976,7 @@ impl Session {
             Activity::CallsStep | Activity::IsAddressed => {}
         }
         if activity == Activity::Starts {
-            let why = "the agent went on before you answered";
+            let why = "the agent continued before you answered";
             self.checkpoints
                 .cancel_question(why, &mut self.questions, out);
         }
@@ -929,6 +1057,11 @@ impl Session {
             Topic::Restore => self.checkpoints.end_question(notice, out),
             Topic::Triggers => self.triggers.decline(TIMED_OUT, out),
             Topic::Guards => self.weaker_guards.on_timeout(notice, out),
+            Topic::Cancel => {
+                if let Some(notice) = notice {
+                    out.notify(Severity::Info, notice);
+                }
+            }
         }
     }
 
@@ -945,14 +1078,14 @@ impl Session {
         self.calls.forget_denials();
         let open: Vec<_> = self.questions.open().collect();
         for (question, topic) in open {
-            self.questions.close(question);
+            self.questions.close(question, out);
             match topic {
                 Topic::Start => self.starts.end_question(question, None, out),
                 Topic::ToolCall => self.calls.end_question(question, "the session ended", out),
                 Topic::Restore => self.checkpoints.end_question(None, out),
                 Topic::Triggers => self.triggers.forget_question(),
                 Topic::Guards => self.weaker_guards.forget_question(),
-                Topic::Trust | Topic::Approval | Topic::Move => {}
+                Topic::Trust | Topic::Approval | Topic::Move | Topic::Cancel => {}
             }
         }
     }
@@ -961,18 +1094,19 @@ impl Session {
         let Some(workflow) = new.workflow() else {
             return;
         };
-        let state = new.state(workflow, self.ids.task(out.now()), out.now());
+        let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.forget_reminder();
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
-        self.run = Some(ActiveRun::start(state.clone(), &new.loaded));
+        self.close_cancel_question(out);
+        self.run = Some(ActiveRun::start(progress.clone(), &new.loaded));
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.sent_context = SentContext::default();
-        self.enter(state, None, out);
+        self.enter(progress, None, out);
         if self.settings.triggers != triggers {
             self.watch_triggers(out);
         }
@@ -983,33 +1117,33 @@ impl Session {
     }
 
     /// Moves the run to another state.
-    fn enter(&mut self, state: RunState, moved_by: Option<PersonMove>, out: &mut Effects) {
+    fn enter(&mut self, progress: RunProgress, moved_by: Option<PersonMove>, out: &mut Effects) {
         self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the run moved on meanwhile", out);
+        self.cancel_exit("the run has moved to another phase", out);
         self.cancel_confirmations(out);
-        self.cancel_pending_calls("the run moved on", out);
+        self.cancel_pending_calls("the run has moved on", out);
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
-        if *run.state() != state {
+        if *run.state() != progress.state {
             run.clear_approval(out);
         }
-        run.enter(state, moved_by, &self.settings, out);
+        run.enter(progress, moved_by, &self.settings, out);
         self.set_status(out);
     }
 
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
-    fn move_by_tool(&mut self, state: RunState, out: &mut Effects) {
+    fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
         self.turn_moved = self.turn_moved.map(|_| true);
-        self.enter(state, None, out);
+        self.enter(progress, None, out);
         if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
-            self.sent_context.note_instructions(&phase.context);
+            self.sent_context.note_step_answer(&phase.context);
         }
     }
 
     fn leave_phase(
         &mut self,
         request: RequestId,
-        summary: Option<&str>,
+        call: &StepCall<'_>,
         out: &mut Effects,
     ) -> Reply<ToolAnswer> {
         if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
@@ -1022,14 +1156,18 @@ impl Session {
             return Reply::Now(answer);
         }
         if let (Some(run), None) = (&mut self.run, self.exit.activity()) {
-            run.summary = summary.map(str::to_owned);
+            run.summary = call.summary.map(str::to_owned);
+            if let Err(answer) = run.accept(call) {
+                return Reply::Now(answer);
+            }
         }
         let (exit, mut context) = self.exit_parts();
         match exit.begin(request, &mut context, out) {
             ExitOutcome::Wait => Reply::Later,
-            ExitOutcome::Stay(answer)
-            | ExitOutcome::NotPassed(answer, _)
-            | ExitOutcome::Declined(answer) => Reply::Now(answer),
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Reply::Now(answer),
+            ExitOutcome::NotPassed(answer, reports) => {
+                Reply::Now(self.not_passed(answer, &reports, out))
+            }
             ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
         }
     }
@@ -1068,10 +1206,16 @@ impl Session {
         } = step;
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
-            ExitOutcome::Stay(answer)
-            | ExitOutcome::NotPassed(answer, _)
-            | ExitOutcome::Declined(answer) => answer,
-            ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
+            ExitOutcome::NotPassed(answer, reports) => {
+                self.not_passed(answer, &reports, &mut collected)
+            }
+            ExitOutcome::Advance(reports) => {
+                if let (Some(run), Some(comment)) = (&mut self.run, comment) {
+                    run.leave.comment(comment);
+                }
+                self.advance(&reports, &mut collected)
+            }
         };
         let answer = step_tool::with_comment(answer, comment);
         // With the answer, so that a host that waits for it hears nothing else before.
@@ -1096,6 +1240,15 @@ impl Session {
         );
     }
 
+    /// Withdraws the question whether the run is cancelled.
+    fn close_cancel_question(&mut self, out: &mut Effects) {
+        let open = self.questions.open();
+        let open: Vec<_> = open.filter(|(_, topic)| *topic == Topic::Cancel).collect();
+        for (question, _) in open {
+            self.questions.close(question, out);
+        }
+    }
+
     fn cancel_confirmations(&mut self, out: &mut Effects) {
         self.controls.cancel_confirmations(&mut self.questions, out);
     }
@@ -1108,7 +1261,10 @@ impl Session {
         argument: &str,
         out: &mut Effects,
     ) -> Reply<()> {
-        let takes_argument = matches!(control, Control::Goto | Control::Approve);
+        let takes_argument = matches!(
+            control,
+            Control::Goto | Control::Approve | Control::Next | Control::Resume
+        );
         let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
             out.notify(Severity::Info, controls::no_run(control));
             return Reply::Now(());
@@ -1133,8 +1289,8 @@ impl Session {
                 let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
                 out.notify(Severity::Info, message);
             }
-            Control::Resume => self.resume(out),
-            Control::Next => return self.next_by_person(request, out),
+            Control::Resume => self.resume(argument, out),
+            Control::Next => return self.next_by_person(request, argument, out),
             Control::Skip => {
                 let plan = controls::plan_skip(run);
                 return self.move_or_confirm(request, plan, out);
@@ -1149,20 +1305,39 @@ impl Session {
     }
 
     /// Resumes the run for its owner, and reminds an idle agent.
-    fn resume(&mut self, out: &mut Effects) {
+    fn resume(&mut self, argument: &str, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
+        if !argument.is_empty() {
+            let allowance = read_allowance(argument);
+            let allowed = allowance.is_some_and(|(amount, unit)| run.budgets.allow(amount, unit));
+            if !allowed {
+                let message = controls::no_allowance(argument, run.budgets.used_up());
+                return out.notify(Severity::Warning, message);
+            }
+            run.persist_spending(out);
+        }
         let counters = run.counters;
+        let allowed = run.allow_visit();
         if !counters.paused_by_owner && counters.paused.is_none() {
             let message = "The workflow is not paused.";
             return out.notify(Severity::Info, message);
         }
         run.resume(out);
+        if let Some(used_up) = run.budgets.used_up() {
+            let message = budget::paused(&used_up);
+            return out.notify(Severity::Info, message);
+        }
         if run.counters.paused.is_some() {
-            let message = "The workflow waits for your approval: /workflow-approve answers.";
+            let message = "The workflow waits for your approval. Answer with /workflow-approve.";
             return out.notify(Severity::Info, message);
         }
         self.auto_continue.forget_reminder();
-        out.notify(Severity::Info, "▶ The workflow is resumed.");
+        let message = if allowed {
+            "▶ The workflow is resumed, and the phase may be entered once more."
+        } else {
+            "▶ The workflow is resumed."
+        };
+        out.notify(Severity::Info, message);
         if self.triggers.is_idle(out.now())
             && let Some(phase) = self.phase().filter(|phase| !phase.auto_continue.wait)
         {
@@ -1200,7 +1375,7 @@ impl Session {
         out: &mut Effects,
     ) -> bool {
         if !self.questions.can_ask() {
-            let why = self.questions.why_not("this host has no dialog");
+            let why = self.questions.why_not("this host has no dialogs");
             let refusal = controls::cannot_confirm(&planned, &why);
             out.notify(Severity::Warning, refusal);
             return false;
@@ -1211,7 +1386,12 @@ impl Session {
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_person(&mut self, request: RequestId, out: &mut Effects) -> Reply<()> {
+    fn next_by_person(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
         if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
             out.notify(Severity::Info, refusal);
             return Reply::Now(());
@@ -1221,8 +1401,14 @@ impl Session {
             return Reply::Now(());
         };
         if run.approval().is_some() && !self.questions.can_ask() {
-            let message = "This phase needs an approval, and this host has no dialog for it. Answer with /workflow-approve.";
+            let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
             out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        if let Some(run) = &mut self.run
+            && let Err(refusal) = controls::choose_outcome(run, argument)
+        {
+            out.notify(Severity::Warning, refusal);
             return Reply::Now(());
         }
         self.controls.begin_exit(request, Control::Next, None);
@@ -1254,7 +1440,7 @@ impl Session {
         };
         let Some(approval) = run.approval().cloned() else {
             let message =
-                "Nothing waits for approval: this phase needs none. /workflow-next leaves it.";
+                "Nothing waits for approval. This phase needs none: /workflow-next leaves it.";
             return notify(Severity::Info, message.to_owned(), out);
         };
         let question = self.exit.approval_question();
@@ -1267,7 +1453,7 @@ impl Session {
         }
         if question.is_none() && run.approval_request().is_none() {
             let message = format!(
-                "Nothing waits for approval yet: the agent has not finished the phase. It will ask \"{}\". \
+                "Nothing waits for approval yet, because the agent has not finished the phase. You will be asked: \"{}\". \
                  /workflow-next asks you now.",
                 approval.ask
             );
@@ -1278,34 +1464,38 @@ impl Session {
             Err(usage) => return notify(Severity::Info, usage, out),
         };
         if let Some(question) = question {
-            self.questions.close(question);
+            self.questions.close(question, out);
             let (exit, mut context) = self.exit_parts();
             let answer = Answer::Chosen(reply.choice);
             let step = exit.on_answer(answer, &mut context, out.now());
-            let message = format!("Noted: {}.", reply.choice);
+            let message = format!("Your answer: {}.", reply.choice);
             out.notify(Severity::Info, message);
             self.finish_exit_with(step, reply.comment.as_deref(), out);
             return Reply::Now(());
         }
-        if !reply.approves {
+        let Some(target) = reply.target else {
             if let Some(run) = &mut self.run {
                 run.drop_approval(out);
             }
             let message = format!(
-                "Noted: {}. The agent continues with the phase.",
+                "Your answer: {}. The agent continues with this phase.",
                 reply.choice
             );
             out.notify(Severity::Info, message);
-            let mut text = format!(
-                "[workflow] The user was asked \"{}\" and chose \"{}\": you are still in this phase. Change what is needed, \
-                 and call workflow_step with action='next' again when it is done.",
-                approval.ask, reply.choice
-            );
+            let name = self.phase().map_or("", |phase| &phase.phase.name);
+            let declined = phase_exit::declined(&approval.ask, reply.choice, name);
+            let mut text = format!("[workflow] {declined}");
             if let Some(comment) = &reply.comment {
                 text = format!("{text}\n\n{}", step_tool::said(comment));
             }
             self.send_to_agent(text, Delivery::Steer, out);
             return Reply::Now(());
+        };
+        if let Some(run) = &mut self.run {
+            run.leave.decide(target);
+            if let Some(comment) = &reply.comment {
+                run.leave.comment(comment);
+            }
         }
         self.controls
             .begin_exit(request, Control::Approve, reply.comment);
@@ -1349,7 +1539,7 @@ impl Session {
                 let run = self.run.as_ref();
                 let planned = run.and_then(|run| {
                     let planned = exit.plan(run, overrode)?;
-                    let next = phase_name(&planned.to, run.catalog());
+                    let next = phase_name(&planned.to.state, run.catalog());
                     let text = ConfirmationText::not_passed(run.phase()?, &next, &reports);
                     Some((planned, text))
                 });
@@ -1360,13 +1550,16 @@ impl Session {
                 }
             }
             ExitOutcome::Declined(answer) => {
-                collected.notify(Severity::Info, "Noted: the agent continues with the phase.");
+                collected.notify(
+                    Severity::Info,
+                    "The agent reads your answer and continues with this phase.",
+                );
                 let answer = step_tool::with_comment(answer, exit.comment());
                 let text = format!("[workflow] {}", answer.text);
                 self.send_to_agent(text, Delivery::Steer, &mut collected);
             }
             ExitOutcome::Stay(_) => {
-                let message = "The phase was not left: it waits for your approval. /workflow-approve answers.";
+                let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
                 collected.notify(Severity::Info, message);
             }
         }
@@ -1381,15 +1574,15 @@ impl Session {
         let from = from.unwrap_or_default();
         self.auto_continue.forget_reminder();
         let to = planned.to.clone();
-        if to.active {
+        if to.state.active {
             self.enter(to, Some(planned.record()), out);
         } else {
             self.auto_continue.cancel_countdown(out);
-            self.cancel_exit("the run moved on meanwhile", out);
+            self.cancel_exit("the run has moved to another phase", out);
             self.cancel_confirmations(out);
             if let Some(run) = &mut self.run {
                 run.clear_approval(out);
-                run.end_by_person(to, planned.record());
+                run.end_by_person(to.state, planned.record());
             }
         }
         let Some(run) = &self.run else { return };
@@ -1397,7 +1590,7 @@ impl Session {
         let message = planned.message_to_agent(&from, run);
         out.notify(Severity::Info, planned.notice(&from, run));
         if let Some(phase) = run.phase() {
-            self.sent_context.note_instructions(&phase.context);
+            self.sent_context.note_step_answer(&phase.context);
         }
         if is_over {
             self.announce_end(out);
@@ -1415,33 +1608,96 @@ impl Session {
 
     /// Leaves the phase after its gate passed with these reports.
     fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
-        let answer = match step_tool::plan_advance(self.run.as_ref()) {
-            Ok((state, planned)) => {
+        let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
                 if let Some(run) = &self.run {
                     run.record_approval(reports, out);
                 }
-                self.move_by_tool(state, out);
+                self.move_by_tool(progress, out);
                 step_tool::advanced(&planned, self.run.as_ref())
             }
-            Err(answer) => answer,
+            Err(why) => self.stay(why, out),
         };
         step_tool::with_reports(answer, reports)
     }
 
+    /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
+    fn not_passed(
+        &mut self,
+        answer: ToolAnswer,
+        reports: &[Report],
+        out: &mut Effects,
+    ) -> ToolAnswer {
+        let jumps = self.jumps();
+        let planned = self
+            .run
+            .as_ref()
+            .and_then(|run| run.plan_failure(reports, jumps));
+        match planned {
+            None => answer,
+            Some(Ok(progress)) => {
+                self.move_by_tool(progress, out);
+                step_tool::sent_back(&answer, self.run.as_ref())
+            }
+            Some(Err(limit)) => {
+                let refused = self.stay(NoMove::Limit(limit), out);
+                ToolAnswer {
+                    text: format!("{}\n\n{}", answer.text, refused.text),
+                    ..answer
+                }
+            }
+        }
+    }
+
+    /// Stays in the phase, because a move is not possible. At a limit the run pauses.
+    fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
+        match why {
+            NoMove::Refused(answer) => answer,
+            NoMove::Limit(limit) => {
+                if let Some(run) = &mut self.run {
+                    run.pause_at_visits(&limit, out);
+                }
+                let message = format!(
+                    "⏸ The workflow is paused: {} has been entered {} times, which is its limit. /workflow-resume allows one more \
+                     visit; /workflow-goto goes elsewhere.",
+                    limit.name, limit.visits
+                );
+                out.notify(Severity::Warning, message);
+                step_tool::visits_used_up(&limit, self.run.as_ref())
+            }
+        }
+    }
+
+    /// The times that a jump may lead into a phase without a limit of its own.
+    fn jumps(&self) -> u32 {
+        self.settings.limits.max_visits
+    }
+
     fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
-        match step_tool::plan_repeat(self.run.as_ref()) {
-            Ok((state, planned)) => {
-                self.move_by_tool(state, out);
+        match step_tool::plan_repeat(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
+                self.move_by_tool(progress, out);
                 step_tool::repeated(&planned, self.run.as_ref())
             }
-            Err(answer) => answer,
+            Err(why) => self.stay(why, out),
         }
     }
 
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_person()) {
+            let is_asked = self
+                .questions
+                .open()
+                .any(|(_, topic)| topic == Topic::Cancel);
+            if !is_asked && self.questions.can_ask() {
+                let text = step_tool::cancellation_question(run);
+                self.questions.ask(Topic::Cancel, text, out);
+            }
+            return step_tool::ask_to_cancel(self.questions.has_dialogs());
+        }
         match step_tool::plan_cancel(self.run.as_mut()) {
-            Cancellation::Confirmed(state, answer) => {
-                self.enter(state, None, out);
+            Cancellation::Confirmed(progress, answer) => {
+                self.enter(progress, None, out);
                 answer
             }
             Cancellation::Unconfirmed(answer) => answer,
@@ -1451,7 +1707,7 @@ impl Session {
     /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
     /// cancelled run too (A01, A02).
     fn announce_end(&mut self, out: &mut Effects) -> Mutation {
-        self.cancel_pending_calls("the run moved on", out);
+        self.cancel_pending_calls("the run has moved on", out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

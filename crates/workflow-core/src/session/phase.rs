@@ -2,19 +2,20 @@
 //!
 //! Made once per change of the run, so that an event only looks values up and never walks the path or the catalog.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use super::context::{ContextVariables, PhaseContext};
+use super::context::{ContextParts, ContextVariables, PhaseContext};
+use super::phase_rules::{self, Wording};
 use crate::definition::{
-    Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier, ToolAccess,
-    Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier,
+    ToolAccess, Workflow,
 };
 use crate::policy::results::Results;
 use crate::policy::rules::{
-    Call, Decision, Denial, LevelRules, ReadOnly, RuleSource, Rules, reason,
+    Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunState, Stale, advance};
+use crate::run::{Position, RunProgress, RunState, Stale, advance};
 use crate::template::Split;
 use crate::{template, text};
 
@@ -41,6 +42,12 @@ pub(crate) struct ResolvedPhase {
     pub(crate) on_repeat: OnRepeat,
     /// The template of the reason for a call that a list blocks.
     block_reason: Split,
+    /// The line that follows it.
+    block_reason_end: String,
+    /// A description of the rules on tools, unless all are allowed or the texts are those of the npm package.
+    pub(crate) allowed: Option<String>,
+    /// The template of the text about the agent's role.
+    pub(crate) role: String,
     /// The context message.
     pub(crate) context: PhaseContext,
     /// The rule by which the context message is sent in full.
@@ -94,25 +101,36 @@ pub struct Crumb {
 impl ResolvedPhase {
     /// Resolves the phase of a state, or says why the run does not fit its definitions.
     pub(crate) fn of(
-        state: &RunState,
+        progress: &RunProgress,
         catalog: &Catalog,
         settings: &Settings,
     ) -> Result<Self, Stale> {
+        let state = &progress.state;
         let position = Position::of(state, catalog)?;
         let root = position.root();
-        let variables = ContextVariables::of(state, &position, next_name(state, catalog)?, catalog);
+        let values = progress.data.variables(&position, catalog);
+        let next = next_name(progress, catalog)?;
+        let variables = ContextVariables::of(progress, &position, next, &values, catalog);
         let instructions = variables.resolve(&position.phase.instructions);
         let innermost = position.innermost();
         let context_mode = root
             .context
             .or(settings.context)
             .unwrap_or(ContextMode::ByChange);
-        let rules = Rules::new(levels(&position, settings, &level_names(&position))).of_run();
-        let profiles = all_profiles(root, catalog);
-        let mut context = PhaseContext::of(state, &position, &variables, &instructions, &profiles);
-        if let (ContextMode::ByChange, Some(allowed)) = (context_mode, rules.lists()) {
-            context = context.with_tools(&position.phase.name, &allowed);
-        }
+        let names = level_names(&position);
+        let levels: Vec<LevelRules<'_>> = levels(&position, settings, &names).collect();
+        let description = Description::of(&levels);
+        let wording = Wording::of(root, catalog, settings);
+        let role = phase_rules::role(root, wording, &description);
+        let parts = ContextParts {
+            role,
+            instructions: &instructions,
+            rules: phase_rules::lines(position.phase, &description, wording),
+            profiles: wording.lists_profiles.then(|| all_profiles(root, catalog)),
+        };
+        let context = PhaseContext::of(state, &position, &variables, parts);
+        let rules = Rules::new(levels.iter().cloned()).of_run();
+        let allowed = description.text().filter(|_| wording.describes_rules);
         Ok(Self {
             workflow_name: root.name.clone(),
             breadcrumb: breadcrumb(&position),
@@ -129,13 +147,22 @@ impl ResolvedPhase {
             results: results(&position, settings),
             on_repeat: on_repeat(&position, settings),
             block_reason: block_reason(&position),
+            block_reason_end: block_reason_end(root, allowed.as_deref()),
+            allowed,
+            role: role.to_owned(),
             context,
             context_mode,
-            reminder: reminder(state, &position, context_mode),
+            reminder: reminder(state, &position, &values, context_mode),
             auto_continue: auto_continue(&position, settings),
             checkpoint: checkpoint(&position, settings),
             phase: Phase {
                 instructions,
+                approve: position.phase.approve.as_ref().map(|approve| Approval {
+                    ask: template::resolve(&approve.ask, |name| {
+                        values.get(name).map(String::as_str)
+                    }),
+                    ..approve.clone()
+                }),
                 ..position.phase.clone()
             },
         })
@@ -161,7 +188,7 @@ impl ResolvedPhase {
 
     /// The reason for a call that a list blocks (hook-lifecycle: "Block Reason Template").
     pub(crate) fn list_reason(&self, tool: &str, allowed: &str) -> String {
-        self.block_reason.resolve(&[tool, allowed])
+        self.block_reason.resolve(&[tool, allowed]) + &self.block_reason_end
     }
 
     /// The names from the root to the innermost scope, in one text.
@@ -314,8 +341,8 @@ fn breadcrumb(position: &Position<'_>) -> Vec<Crumb> {
 }
 
 /// The phase that `next` really enters; `DONE` only when it completes the run (B04).
-fn next_name(state: &RunState, catalog: &Catalog) -> Result<String, Stale> {
-    let next = advance(state, catalog)?;
+fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, Stale> {
+    let next = advance(progress, catalog)?.state;
     if !next.active {
         return Ok("DONE".to_owned());
     }
@@ -376,8 +403,21 @@ fn block_reason(position: &Position<'_>) -> Split {
     Split::of(template, value_of, &["toolName", "allowedTools"])
 }
 
+/// Names what is allowed after the default reason. A template of the definition says what it says.
+fn block_reason_end(root: &Workflow, allowed: Option<&str>) -> String {
+    match (&root.templates.block_reason_template, allowed) {
+        (None, Some(allowed)) => format!("{}{allowed}.", text::ALLOWED_IN_PHASE),
+        (Some(_), _) | (None, None) => String::new(),
+    }
+}
+
 /// hook-lifecycle: Case B, step 3. It contains the instructions as they are written.
-fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Reminder {
+fn reminder(
+    state: &RunState,
+    position: &Position<'_>,
+    values: &BTreeMap<String, String>,
+    mode: ContextMode,
+) -> Reminder {
     let root = position.root();
     let own = root.templates.not_done_reminder.as_deref();
     let resolve = |template| {
@@ -389,7 +429,7 @@ fn reminder(state: &RunState, position: &Position<'_>, mode: ContextMode) -> Rem
             "taskDescription" => Some(&state.task_description),
             "taskId" => Some(&state.task_id),
             "workflowKey" => Some(&state.workflow_key),
-            _ => None,
+            name => values.get(name).map(String::as_str),
         })
     };
     let may_be_short = own.is_none() && mode == ContextMode::ByChange;

@@ -5,15 +5,14 @@
 //! A person approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
 //! has a nonce, and about the file that was shown.
 
-use std::collections::BTreeSet;
-
 use serde_json::json;
 
 use super::ids::Ids;
+use super::leave::meaning_of;
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
 use super::run::ActiveRun;
-use crate::definition::{Approval, Check, Gate, RunCheck};
+use crate::definition::{Approval, Check, Gate, RunCheck, Target};
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
@@ -21,7 +20,7 @@ use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::policy::results::Results;
 use crate::reminders::PauseReason;
-use crate::run::{StoredGate, advance, entry_type, phase_name};
+use crate::run::{Mover, StoredGate, entry_type, phase_name};
 use crate::text::shortened;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
 
@@ -32,11 +31,11 @@ const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
 const MAX_SUMMARY: u32 = 2000;
 
 const CHANGED: &str =
-    "What is shown has changed since you answered, so that answer does not count. Look again.";
-const NO_PHASE: &str = "the run stands in no phase any more";
-const NO_APPROVAL: &str = "the phase needs no word any more";
-const DISMISSED: &str = "Nobody answered.";
-const UNANSWERED: &str = "Nobody answered in time.";
+    "Your earlier answer does not count, because what it was about has changed. Please look again.";
+const NO_PHASE: &str = "the run is in no phase any more";
+const NO_APPROVAL: &str = "the phase needs no approval any more";
+const DISMISSED: &str = "the question was closed without an answer";
+const UNANSWERED: &str = "no answer in time";
 
 /// The progress of leaving the phase.
 #[derive(Debug, Clone, Default)]
@@ -194,6 +193,11 @@ impl PhaseExit {
         }
     }
 
+    /// Returns true if a person is asked for trust in the commands of the gate.
+    pub(crate) fn awaits_trust(&self) -> bool {
+        matches!(self, Self::AwaitingTrust { .. })
+    }
+
     /// The open question for approval.
     pub(crate) fn approval_question(&self) -> Option<QuestionId> {
         match self {
@@ -222,18 +226,18 @@ impl PhaseExit {
             let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
             let place = context.active_run().and_then(|run| run.phase());
             let place = place.map_or_else(String::new, ResolvedPhase::place);
-            let mut listed: Vec<String> = commands.iter().map(RunCheck::in_full).collect();
-            let mut met = BTreeSet::new();
-            listed.retain(|command| met.insert(command.clone()));
+            let run = context.run.as_deref();
+            let listed = run.map(ActiveRun::listed_commands).unwrap_or_default();
             let mut text = QuestionText::trust(
                 "Run commands of this project?",
                 &format!(
-                    "{place}\nThe gate of the phase needs commands of this project. The workflow runs these, now and whenever it comes to them:"
+                    "{place}\n\nThis phase is left only after its checks, which run commands of this project. You are asked because a \
+                     project can change its commands. The workflow runs:"
                 ),
-                listed.into_iter(),
+                listed.iter().cloned(),
             );
             text.message.push_str(
-                "\n\nYes runs them, and remembers your answer until they change. No runs nothing, and the phase is not left.",
+                "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
             );
             *self = Self::AwaitingTrust {
                 request,
@@ -277,7 +281,7 @@ impl PhaseExit {
         let (request, approved) = self.take_gate(gate, out)?;
         // A gate without a report has not passed.
         if reports.is_empty() {
-            let reason = "it ended, and nobody said how".to_owned();
+            let reason = "it ended without a result".to_owned();
             reports = could_not_run(context, |_| true, CheckError::Start, reason);
         }
         if let Some(phase) = context.active_run().and_then(|run| run.phase()) {
@@ -365,6 +369,37 @@ impl PhaseExit {
         })
     }
 
+    /// Continues after the open question was settled outside of the host: looks the approval up, or runs the gate, which
+    /// asks again if its commands are not those that were trusted.
+    pub(crate) fn on_settled_elsewhere(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let mut collected = Effects::at(now);
+        if let Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } = self
+        {
+            context.questions.close(*question, &mut collected);
+        }
+        let (request, outcome) = match self.take_question()? {
+            TakenQuestion::Trust {
+                request, approved, ..
+            } => (
+                request,
+                self.start_gate(request, approved, context, &mut collected),
+            ),
+            TakenQuestion::Approval(pending) => (
+                pending.request,
+                self.look_up(pending, IfUndecided::Ask, context, &mut collected),
+            ),
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
+    }
+
     /// Continues after the open question timed out.
     pub(crate) fn on_timeout(
         &mut self,
@@ -410,7 +445,7 @@ impl PhaseExit {
         let answer = self.request().map(|request| (request, cancelled(why)));
         match std::mem::take(self) {
             Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } => {
-                questions.close(question);
+                questions.close(question, out);
             }
             Self::RunningGate {
                 gate, in_widget, ..
@@ -650,9 +685,11 @@ impl PhaseExit {
             return ExitOutcome::Stay(cancelled(NO_APPROVAL));
         };
         if !context.questions.can_ask() {
-            let why = context.questions.why_not("This host cannot ask the user");
-            let why = format!("{why}. {note}");
-            return pause_for_approval(why.trim_end(), context, out);
+            let mut why = context.questions.why_not("this host has no dialogs");
+            if !note.is_empty() {
+                why += ", and the earlier answer does not count, because what it was about has changed";
+            }
+            return pause_for_approval(&why, context, out);
         }
         let text = QuestionText {
             title: approval.ask,
@@ -690,18 +727,27 @@ impl PhaseExit {
             }
             Answer::Confirmed(_) | Answer::Dismissed => None,
         };
-        match choice {
-            None => self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out),
-            Some(0) => self.approved(pending, context, out),
-            Some(choice) => {
+        let Some(choice) = choice else {
+            return self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out);
+        };
+        match approval.target(choice) {
+            Some(target) => {
+                let is_onward = target.phase().is_none() && target != Target::Cancel;
+                run.leave.decide(target);
+                if is_onward {
+                    self.approved(pending, context, out)
+                } else {
+                    // A way back or out does not need a fresh result.
+                    ExitOutcome::Advance(pending.reports)
+                }
+            }
+            None => {
+                let phase = run.phase();
+                let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
                 run.drop_approval(out);
                 let choice = &approval.choices[choice];
                 ExitOutcome::Declined(ToolAnswer {
-                    text: format!(
-                        "The user was asked \"{}\" and chose \"{choice}\": you are still in this phase. Ask what to change if it is not clear, and call \
-                         workflow_step with action='next' again when it is done.",
-                        approval.ask
-                    ),
+                    text: declined(&approval.ask, choice, &name),
                     details: json!({ "active": true, "advanced": false, "approval": choice }),
                     kind: Some(AnswerKind::Error),
                 })
@@ -741,9 +787,12 @@ fn approval_message(
         lines.push(phase.place());
         name.clone_from(&phase.phase.name);
     }
+    if !approval.source.is_empty() {
+        lines.push(format!("Defined in: {}", visible(&approval.source)));
+    }
     let checks = reports
         .iter()
-        .map(|report| format!("Gate: {}", report.describe()));
+        .map(|report| format!("Check: {}", report.describe()));
     lines.extend(checks);
     if let Some(summary) = &run.summary {
         let summary = shortened(&visible(summary), MAX_SUMMARY);
@@ -752,13 +801,29 @@ fn approval_message(
     if let Some(file) = &approval.show {
         lines.push(format!("File: {}", visible(file)));
     }
-    let next = advance(run.state(), run.catalog())
-        .map_or_else(|_| String::new(), |state| phase_name(&state, run.catalog()));
-    let first = approval.choices.first().map_or("", String::as_str);
-    lines.push(format!(
-        "\n\"{first}\" leaves {name} for {next}. Any other answer stays in {name}, and the agent is told it."
-    ));
+    if approval.targets.is_empty() {
+        let next = run.plan_leave(Mover::Person);
+        let next = next.map_or_else(|_| String::new(), |to| phase_name(&to.state, run.catalog()));
+        let first = approval.choices.first().map_or("", String::as_str);
+        lines.push(format!(
+            "\n\"{first}\" leaves {name} and goes on to {next}. Every other answer keeps the workflow in {name}, and the agent reads it."
+        ));
+    } else {
+        lines.push(String::new());
+        let choices = approval.choices.iter().enumerate();
+        lines.extend(
+            choices.map(|(index, choice)| format!("\"{choice}\" {}.", meaning_of(approval, index))),
+        );
+    }
     lines.join("\n")
+}
+
+/// The text for the agent after a choice that does not approve.
+pub(crate) fn declined(ask: &str, choice: &str, phase: &str) -> String {
+    format!(
+        "Not approved: the user was asked \"{ask}\" and chose \"{choice}\". You are still in {phase}. Change what the user \
+         wants changed, and ask if that is not clear. Then call workflow_step with action='next' again."
+    )
 }
 
 /// A question that is answered or timed out.
@@ -774,17 +839,19 @@ enum TakenQuestion {
 
 /// Pauses the run until a person decides.
 fn pause_for_approval(why: &str, context: &mut ExitContext<'_>, out: &mut Effects) -> ExitOutcome {
-    let mut ask = String::new();
+    let (mut ask, mut name) = (String::new(), String::new());
     if let Some(run) = context.run.as_deref_mut() {
         run.pause(PauseReason::Approval, out);
+        let phase = run.phase();
+        name = phase.map_or(name, |phase| phase.phase.name.clone());
         ask = run
             .approval_request()
             .map_or(ask, |request| request.approval.ask);
     }
     ExitOutcome::Stay(ToolAnswer {
         text: format!(
-            "⏸ The phase needs the user's word: \"{ask}\" {why} Stop here and wait. The user answers with `workflow-sidecar approve`, or in \
-             this session, after which you call workflow_step with action='next' again."
+            "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
+             in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again."
         ),
         details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
         kind: Some(AnswerKind::Error),
@@ -807,7 +874,7 @@ fn redact(reports: &mut [Report], results: &Results) {
 fn not_trusted(context: &mut ExitContext<'_>, why: &str) -> Vec<Report> {
     let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
     let reason = format!(
-        "the commands of this project are not trusted, and {why}; the user can trust them with `workflow-sidecar trust`"
+        "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust`"
     );
     could_not_run(context, is_command, CheckError::NotTrusted, reason)
 }
@@ -838,7 +905,7 @@ fn could_not_run(
 /// The answer to a call of `next` that was cancelled.
 fn cancelled(why: &str) -> ToolAnswer {
     ToolAnswer {
-        text: format!("The way out of the phase was called off: {why}."),
+        text: format!("Leaving the phase was cancelled: {why}."),
         details: json!({ "advanced": false }),
         kind: Some(AnswerKind::Error),
     }
@@ -846,7 +913,7 @@ fn cancelled(why: &str) -> ToolAnswer {
 
 fn exit_in_progress() -> ToolAnswer {
     ToolAnswer {
-        text: "The way out of this phase is being checked already: wait for the answer to the first call.".to_owned(),
+        text: "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.".to_owned(),
         details: json!({ "active": true, "advanced": false }),
         kind: Some(AnswerKind::Error),
     }

@@ -22,8 +22,10 @@ impl ShownProblems {
         for (owner, guards) in [("your", user), ("the project's", project)] {
             let meanwhile = match guards.status {
                 SettingsStatus::Loaded => continue,
-                SettingsStatus::LastKnownGood => "what it said before holds",
-                SettingsStatus::Unreadable => "what cannot be read of it counts as forbidden",
+                SettingsStatus::LastKnownGood => "its last readable version applies",
+                SettingsStatus::Unreadable => {
+                    "everything that its unreadable parts could restrict is blocked"
+                }
             };
             let _ = write!(
                 text,

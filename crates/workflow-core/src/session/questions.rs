@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Abilities;
 use crate::effect::{Effects, Question};
 use crate::types::{Millis, QuestionId, Severity};
 
@@ -21,6 +22,8 @@ const REMEMBERED: usize = 64;
 pub(crate) struct QuestionTable {
     /// True if the host can ask a person.
     dialogs: bool,
+    /// True if the host closes the dialog of a question that is settled.
+    dismissal: bool,
     /// The time that a person has to answer; `None` is without end.
     timeout: Option<Millis>,
     last: u64,
@@ -57,6 +60,8 @@ pub(crate) enum Topic {
     Triggers,
     /// Weaker guards than the run has.
     Guards,
+    /// The end of the run, which the agent asks for.
+    Cancel,
 }
 
 impl Topic {
@@ -66,11 +71,12 @@ impl Topic {
             Self::Start => "No workflow was started.",
             Self::ToolCall => "The call was not allowed.",
             Self::Trust => "Nothing was trusted, and no command was run.",
-            Self::Approval => "It approved nothing.",
+            Self::Approval => "Nothing was approved.",
             Self::Move => "The workflow was not moved.",
-            Self::Restore => "The code stays as it is.",
+            Self::Restore => "The code was not changed.",
             Self::Triggers => "The triggers of the project are not watched.",
-            Self::Guards => "The run keeps its guards.",
+            Self::Guards => "The run keeps its rules.",
+            Self::Cancel => "The workflow goes on.",
         }
     }
 }
@@ -101,10 +107,11 @@ impl QuestionText {
 }
 
 impl QuestionTable {
-    /// An empty table for a host that can, or cannot, ask a person.
-    pub(crate) fn new(dialogs: bool) -> Self {
+    /// An empty table for a host with these abilities.
+    pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
-            dialogs,
+            dialogs: abilities.dialogs,
+            dismissal: abilities.dismissal,
             timeout: Some(TIMEOUT),
             last: 0,
             questions: BTreeMap::new(),
@@ -114,6 +121,15 @@ impl QuestionTable {
     /// True if the host has dialogs.
     pub(crate) fn has_dialogs(&self) -> bool {
         self.dialogs
+    }
+
+    /// The request to close the dialog of a question that was settled outside of the host; empty if the host closes it.
+    pub(crate) fn please_close(&self) -> &'static str {
+        if self.dismissal {
+            ""
+        } else {
+            " Close the dialog that still asks for it: its answer does not count."
+        }
     }
 
     /// Sets the time in seconds that a person has to answer questions from now on; 0 is without end.
@@ -133,7 +149,7 @@ impl QuestionTable {
     /// The reason why no question to a person is possible: `without_dialogs`, or the number of open questions.
     pub(crate) fn why_not(&self, without_dialogs: &str) -> String {
         if self.dialogs {
-            format!("{MAX_OPEN} questions wait for an answer already")
+            format!("{MAX_OPEN} questions are already waiting for an answer")
         } else {
             without_dialogs.to_owned()
         }
@@ -180,10 +196,12 @@ impl QuestionTable {
         id
     }
 
-    /// Closes a question. A late answer to it is recognized.
-    pub(crate) fn close(&mut self, id: QuestionId) {
-        if let Some(asked) = self.questions.get_mut(&id) {
-            asked.is_open = false;
+    /// Closes a question, and has the host close its dialog. A late answer to it is recognized.
+    pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) {
+        if let Some(asked) = self.questions.get_mut(&id)
+            && std::mem::take(&mut asked.is_open)
+        {
+            out.withdraw(id);
         }
     }
 
@@ -205,11 +223,12 @@ impl QuestionTable {
     }
 
     /// Closes the questions that timed out, and returns them.
-    pub(crate) fn close_overdue(&mut self, now: Millis) -> Vec<(QuestionId, Topic)> {
+    pub(crate) fn close_overdue(&mut self, out: &mut Effects) -> Vec<(QuestionId, Topic)> {
         let mut overdue = Vec::new();
         for (id, asked) in &mut self.questions {
-            if asked.is_open && asked.due.is_some_and(|due| due <= now) {
+            if asked.is_open && asked.due.is_some_and(|due| due <= out.now()) {
                 asked.is_open = false;
+                out.withdraw(*id);
                 overdue.push((*id, asked.topic));
             }
         }
@@ -235,7 +254,7 @@ impl TakenQuestion {
         let (title, without) = (&self.title, self.topic.without_answer());
         let phase = phase.map_or_else(String::new, |phase| format!(" The workflow is in {phase}."));
         let message = format!(
-            "[workflow] Your answer to \"{title}\" came too late and counts for nothing. {without}{phase}"
+            "[workflow] Your answer to \"{title}\" came too late and has no effect. {without}{phase}"
         );
         out.notify(Severity::Warning, message);
     }

@@ -6,28 +6,34 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::budget::{Budgets, Limit};
+use super::leave::{Leave, StepCall};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{Approval, Catalog, Check, Gate, Loaded, RunCheck, Settings};
+use crate::definition::{
+    Approval, CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target,
+};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
-use crate::effect::{Action, ApprovalRequest, Effect, Effects};
+use crate::effect::{Action, ApprovalRequest, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Path, PersonMove, Position, RestoredRun, RunState, Stale, StoredDefinition, StoredGate,
-    StoredGuards, StoredRun, entry_type, weakened,
+    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
+    StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
+    VisitLimit, entry_type, follow, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
 const MAX_STORED_DEFINITION: usize = 4 << 20;
 
-const NOT_STORED: &str = "[workflow] The workflow takes more than 4 MiB, and the session does not keep it: if its files go, the run \
-     cannot go on. Make its texts shorter.";
+const NOT_STORED: &str = "[workflow] The workflow is larger than 4 MiB, so it is not stored in the session. Without its files the run cannot \
+     continue. Make its texts shorter.";
 
 /// A run in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRun {
-    state: RunState,
+    progress: RunProgress,
+    persisted_data: RunData,
     catalog: Arc<Catalog>,
     phase: Result<ResolvedPhase, Stale>,
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
@@ -47,6 +53,8 @@ pub(crate) struct ActiveRun {
     approval_request: Option<String>,
     /// The hash of the request's code, if the platform has made one.
     approval_seal: Option<String>,
+    /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
+    pub(crate) answered: Option<String>,
     /// Both, as they were persisted.
     persisted_approval: (Option<String>, Option<String>),
     /// The last move, if a person made it.
@@ -56,16 +64,24 @@ pub(crate) struct ActiveRun {
     pub(crate) is_unread: bool,
     /// The agent's summary of the phase, from its last call of `next`.
     pub(crate) summary: Option<String>,
+    /// How the phase is left.
+    pub(crate) leave: Leave,
+    pub(crate) budgets: Budgets,
 }
 
 impl ActiveRun {
     /// Starts a run. It is persisted when its first phase is entered.
-    pub(crate) fn start(state: RunState, loaded: &Loaded) -> Self {
+    pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
         let catalog = Arc::clone(&loaded.catalog);
+        let root = &progress.state.workflow_key;
+        let mut budgets = Budgets::default();
+        budgets.adopt(limits(&progress.state, &catalog));
         Self {
-            phase: ResolvedPhase::of(&state, &catalog, &loaded.settings),
-            project_commands: ProjectCommands::of(&state.workflow_key, &catalog, &loaded.index),
-            state,
+            budgets,
+            phase: ResolvedPhase::of(&progress, &catalog, &loaded.settings),
+            project_commands: ProjectCommands::of(root, &catalog, &loaded.index),
+            progress,
+            persisted_data: RunData::default(),
             catalog,
             cancel_pending: false,
             counters: ContinueCounters::default(),
@@ -76,11 +92,13 @@ impl ActiveRun {
             baseline: None,
             approval_request: None,
             approval_seal: None,
+            answered: None,
             persisted_approval: (None, None),
             moved_by: None,
             persisted_moved_by: None,
             is_unread: false,
             summary: None,
+            leave: Leave::default(),
         }
     }
 
@@ -103,6 +121,8 @@ impl ActiveRun {
             approval_request,
             approval_seal,
             moved_by,
+            data,
+            spending,
             baseline,
             guards,
             weakened: refused,
@@ -134,21 +154,28 @@ impl ActiveRun {
             |hash| StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id).hash == hash;
         let definition_persisted =
             guards == persisted_guards && persisted_hash.is_some_and(has_hash);
-        let phase = ResolvedPhase::of(&state, &catalog, settings);
+        let progress = RunProgress { state, data };
+        let phase = ResolvedPhase::of(&progress, &catalog, settings);
+        let state = &progress.state;
         let from_files = Arc::ptr_eq(&catalog, files);
         let index = if from_files { &*loaded.index } else { &[] };
         if let (Err(stale), true) = (&phase, state.active) {
-            found.problems.push(definition_lost(&state, stale));
+            found.problems.push(definition_lost(state, stale));
         }
+        let mut budgets = Budgets::restored(spending);
+        budgets.adopt(limits(state, &catalog));
         Some(Self {
+            budgets,
             project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
             baseline,
-            state,
+            persisted_data: progress.data.clone(),
+            progress,
             catalog,
             phase,
             cancel_pending: false,
             counters,
             persisted_counters: counters,
+            answered: None,
             persisted_approval: (approval_request.clone(), approval_seal.clone()),
             approval_request,
             approval_seal,
@@ -159,13 +186,14 @@ impl ActiveRun {
             agreed: false,
             is_unread: false,
             summary: None,
+            leave: Leave::default(),
         })
     }
 
     /// What is in force in the run.
     pub(crate) fn in_force(&self) -> Option<InForce> {
-        self.state.active.then(|| InForce {
-            task_id: self.state.task_id.clone(),
+        self.progress.state.active.then(|| InForce {
+            task_id: self.progress.state.task_id.clone(),
             catalog: Arc::clone(&self.catalog),
             guards: self.guards.clone(),
         })
@@ -174,10 +202,10 @@ impl ActiveRun {
     /// What a new run of a workflow with these files would weaken of the guards in force, for display.
     pub(crate) fn weakened_by(&self, workflow: &str, loaded: &Loaded) -> Vec<String> {
         let mut lost = Vec::new();
-        if workflow == self.state.workflow_key && self.state.active {
+        if workflow == self.progress.state.workflow_key && self.progress.state.active {
             let first = RunState {
                 current_path: Path::root(workflow, 0),
-                ..self.state.clone()
+                ..self.progress.state.clone()
             };
             lost = weakened(&self.catalog, &loaded.catalog, &first);
         }
@@ -190,14 +218,17 @@ impl ActiveRun {
 
     /// Adopts weaker definitions, to which a person agreed. False if the run does not fit them any more.
     pub(crate) fn adopt(&mut self, loaded: &Loaded, out: &mut Effects) -> bool {
-        if !fits(&self.state, &loaded.catalog) {
+        if !fits(&self.progress.state, &loaded.catalog) {
             return false;
         }
         self.catalog = Arc::clone(&loaded.catalog);
         self.guards = StoredGuards::of(&loaded.settings, None);
-        self.project_commands =
-            ProjectCommands::of(&self.state.workflow_key, &self.catalog, &loaded.index);
-        self.phase = ResolvedPhase::of(&self.state, &self.catalog, &loaded.settings);
+        self.project_commands = ProjectCommands::of(
+            &self.progress.state.workflow_key,
+            &self.catalog,
+            &loaded.index,
+        );
+        self.phase = ResolvedPhase::of(&self.progress, &self.catalog, &loaded.settings);
         self.agreed = true;
         self.definition_persisted = false;
         self.persist_definition(out);
@@ -205,7 +236,11 @@ impl ActiveRun {
     }
 
     pub(crate) fn state(&self) -> &RunState {
-        &self.state
+        &self.progress.state
+    }
+
+    pub(crate) fn progress(&self) -> &RunProgress {
+        &self.progress
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
@@ -213,24 +248,30 @@ impl ActiveRun {
     }
 
     pub(crate) fn is_active(&self) -> bool {
-        self.state.active
+        self.progress.state.active
     }
 
     /// The phase, if the run is active and fits its definitions.
     pub(crate) fn phase(&self) -> Option<&ResolvedPhase> {
-        self.phase.as_ref().ok().filter(|_| self.state.active)
+        self.phase
+            .as_ref()
+            .ok()
+            .filter(|_| self.progress.state.active)
     }
 
     /// Moves to another state: resolves its phase, and persists it. A move by a person ends its owner's pause.
     pub(crate) fn enter(
         &mut self,
-        state: RunState,
+        progress: RunProgress,
         moved_by: Option<PersonMove>,
         settings: &Settings,
         out: &mut Effects,
     ) {
-        self.phase = ResolvedPhase::of(&state, &self.catalog, settings);
-        self.state = state;
+        let path = &self.progress.state.current_path;
+        self.budgets.enter(path, &progress.state.current_path);
+        self.budgets.adopt(limits(&progress.state, &self.catalog));
+        self.phase = ResolvedPhase::of(&progress, &self.catalog, settings);
+        self.progress = progress;
         self.cancel_pending = false;
         self.counters = ContinueCounters {
             paused_by_owner: self.counters.paused_by_owner && moved_by.is_none(),
@@ -239,13 +280,94 @@ impl ActiveRun {
         self.is_unread = moved_by.is_some();
         self.moved_by = moved_by;
         self.summary = None;
+        self.leave = Leave::default();
         self.approval_request = None;
         self.approval_seal = None;
+        self.answered = None;
         self.baseline = None;
         self.persist(out);
         if let Some(gates) = self.gates_with_baseline() {
             out.perform(Effect::TakeBaseline { gates });
         }
+    }
+
+    /// The progress that leaving the phase leads to, with the outputs and the answer that were given.
+    pub(crate) fn plan_leave(&self, mover: Mover) -> Result<RunProgress, TransitionError> {
+        let mut from = self.progress.clone();
+        let outputs = self.leave.outputs();
+        if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
+            let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
+            from.data.outputs.insert(key, outputs.clone());
+        }
+        if let Some(comment) = self.leave.new_comment() {
+            from.data.comment = comment.map(str::to_owned);
+        }
+        let mut to = follow(&from, &self.leave.target(), mover, &self.catalog)?;
+        to.data.outcome = self.leave.outcome().map(str::to_owned);
+        Ok(to)
+    }
+
+    /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some.
+    pub(crate) fn accept(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
+        match &self.phase {
+            Ok(phase) if self.progress.state.active => self.leave.accept(call, phase),
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Returns true if the run is active, and only a person may cancel it.
+    pub(crate) fn is_cancelled_by_person(&self) -> bool {
+        let root = self.catalog.get(&self.progress.state.workflow_key);
+        let by = root.and_then(|root| root.cancel);
+        self.progress.state.active && by == Some(CancelBy::Person)
+    }
+
+    /// The progress that a gate leads to that did not pass with these reports; `None` if the run stays.
+    pub(crate) fn plan_failure(
+        &self,
+        reports: &[Report],
+        jumps: u32,
+    ) -> Option<Result<RunProgress, VisitLimit>> {
+        let gate = &self.phase()?.phase.gate;
+        // The checks run in order, up to the first that does not pass.
+        let failed = reports.iter().position(|report| !report.has_passed())?;
+        let target = Target::Phase(gate.get(failed)?.on_fail.clone()?);
+        match follow(
+            &self.progress,
+            &target,
+            Mover::Agent { jumps },
+            &self.catalog,
+        ) {
+            Ok(progress) => Some(Ok(progress)),
+            Err(TransitionError::Limit(limit)) => Some(Err(limit)),
+            Err(TransitionError::Stale(_) | TransitionError::NotLoopable) => None,
+        }
+    }
+
+    /// The number of the visit of the phase, where it has a limit.
+    pub(crate) fn visit_note(&self) -> Option<String> {
+        let phase = &self.phase()?.phase;
+        let most = phase.max_visits?;
+        let visits = self
+            .progress
+            .data
+            .visits(&self.progress.state.current_path, &phase.id);
+        Some(format!("This is visit {visits} of {most}."))
+    }
+
+    /// Pauses the run, because a phase may not be entered again unless a person allows it.
+    pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
+        self.progress.data.refused_visit = Some(limit.key.clone());
+        self.pause(PauseReason::Visits, out);
+    }
+
+    /// Allows the visit that the run waits for. Returns true if it waits for one.
+    pub(crate) fn allow_visit(&mut self) -> bool {
+        let refused = self.progress.data.refused_visit.take();
+        if let Some(key) = &refused {
+            self.progress.data.allow_visit(key);
+        }
+        refused.is_some()
     }
 
     /// Resolves the phase again, under other settings. Guards that these weaken hold, and are put into the settings; the
@@ -256,39 +378,50 @@ impl ActiveRun {
         project_trusted: bool,
     ) -> Vec<String> {
         let mut lost = Vec::new();
-        if let (Some(guards), true) = (&self.guards, self.state.active) {
+        if let (Some(guards), true) = (&self.guards, self.progress.state.active) {
             lost = guards.hold(settings, project_trusted);
         }
         let guards = StoredGuards::of(settings, self.guards.as_ref());
         self.definition_persisted &= guards == self.guards;
         self.guards = guards;
-        self.phase = ResolvedPhase::of(&self.state, &self.catalog, settings);
+        self.phase = ResolvedPhase::of(&self.progress, &self.catalog, settings);
         lost
     }
 
     /// Ends the run as this state says. Its phase stays resolved for the messages about the end.
     pub(crate) fn end(&mut self, state: RunState) {
-        self.state = state;
+        self.progress.state = state;
     }
 
     /// Ends the run by a person's move. The entry that announces the end records it.
     pub(crate) fn end_by_person(&mut self, state: RunState, moved_by: PersonMove) {
-        self.state = state;
+        self.progress.state = state;
         self.counters = ContinueCounters::default();
         self.moved_by = Some(moved_by);
     }
 
     /// Marks the end as announced, and persists it.
     pub(crate) fn mark_announced(&mut self, out: &mut Effects) {
-        self.state.completion_notified = true;
+        self.progress.state.completion_notified = true;
         self.persist(out);
     }
 
     /// Appends everything that the session must store of the run, as far as it changed.
+    ///
+    /// The counters and the data come first: a state says that they belong to it.
     fn persist(&mut self, out: &mut Effects) {
-        out.append_entry(entry_type::STATE, &self.state);
-        self.persist_definition(out);
         self.persist_counters(out);
+        out.append_entry(entry_type::STATE, &self.progress.state);
+        self.persist_definition(out);
+        self.persist_spending(out);
+    }
+
+    /// Appends what is used of the budgets, unless the session has it.
+    pub(crate) fn persist_spending(&mut self, out: &mut Effects) {
+        if let Some(spending) = self.budgets.unsaved() {
+            let stored = StoredSpending::of(&self.progress.state, spending);
+            out.append_entry(entry_type::BUDGET, &stored);
+        }
     }
 
     /// Appends the definition in force, unless the session has it (behaviour: "Definition gone").
@@ -300,7 +433,11 @@ impl ActiveRun {
         let stored = StoredDefinition {
             guards: self.guards.clone(),
             agreed: self.agreed,
-            ..StoredDefinition::of(&self.state.workflow_key, &self.catalog, &self.state.task_id)
+            ..StoredDefinition::of(
+                &self.progress.state.workflow_key,
+                &self.catalog,
+                &self.progress.state.task_id,
+            )
         };
         self.agreed = false;
         let data = to_raw_value(&stored).expect("a definition has string keys only");
@@ -324,29 +461,35 @@ impl ActiveRun {
         if self.counters != self.persisted_counters
             || approval != self.persisted_approval
             || self.moved_by != self.persisted_moved_by
+            || self.progress.data != self.persisted_data
         {
             let (request, seal) = approval.clone();
+            let data = &self.progress.data;
             let stored = StoredRun {
                 approval_request: request,
                 approval_seal: seal,
                 moved_by: self.moved_by.clone(),
-                ..StoredRun::of(&self.state.task_id, self.counters)
+                step: (!data.is_empty()).then_some(self.progress.state.global_step_count),
+                data: data.clone(),
+                ..StoredRun::of(&self.progress.state.task_id, self.counters)
             };
             out.append_entry(entry_type::RUN, &stored);
             self.persisted_counters = self.counters;
             self.persisted_approval = approval;
+            self.persisted_data.clone_from(&self.progress.data);
             self.persisted_moved_by.clone_from(&self.moved_by);
         }
     }
 
-    /// Starts the counts anew, and resumes the run unless it is paused for an approval or by its owner.
+    /// Starts the counts anew, and resumes the run unless it is paused for an approval, for a budget or by its owner.
     pub(crate) fn reset_counters(&mut self, out: &mut Effects) {
-        if !self.state.active {
+        if !self.progress.state.active {
             return;
         }
-        let approval = |reason: &PauseReason| *reason == PauseReason::Approval;
+        let stays =
+            |reason: &PauseReason| matches!(reason, PauseReason::Approval | PauseReason::Budget);
         self.counters = ContinueCounters {
-            paused: self.counters.paused.filter(approval),
+            paused: self.counters.paused.filter(stays),
             paused_by_owner: self.counters.paused_by_owner,
             ..ContinueCounters::default()
         };
@@ -359,9 +502,14 @@ impl ActiveRun {
         self.persist_counters(out);
     }
 
-    /// Ends every pause but that for an approval.
+    /// Ends every pause but that for an approval, or for a budget that is used up.
     pub(crate) fn resume(&mut self, out: &mut Effects) {
         self.counters.paused_by_owner = false;
+        if self.budgets.used_up().is_none() {
+            self.counters
+                .paused
+                .take_if(|reason| *reason == PauseReason::Budget);
+        }
         self.reset_counters(out);
     }
 
@@ -386,7 +534,7 @@ impl ActiveRun {
             return;
         };
         let message = format!(
-            "[workflow] How things stood when {} was entered is not known: its gate compares with how they stand now.",
+            "[workflow] The state at the start of {} was not recorded, so its gate compares with the state as it is now.",
             phase.phase.name
         );
         out.notify(Severity::Warning, message);
@@ -396,7 +544,8 @@ impl ActiveRun {
     /// Stores the state at the entry of the phase.
     pub(crate) fn on_baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
-        let stored = StoredGate::of_baseline(&self.state, &phase.phase.id, baseline.clone());
+        let stored =
+            StoredGate::of_baseline(&self.progress.state, &phase.phase.id, baseline.clone());
         self.baseline = Some(baseline);
         out.append_entry(entry_type::GATE, &stored);
     }
@@ -417,6 +566,11 @@ impl ActiveRun {
         }
     }
 
+    /// The commands of the run that need trust, as a person reads them.
+    pub(crate) fn listed_commands(&self) -> &[String] {
+        self.project_commands.listed()
+    }
+
     /// The approval that the phase needs, if any.
     pub(crate) fn approval(&self) -> Option<&Approval> {
         self.phase()?.phase.approve.as_ref()
@@ -431,7 +585,7 @@ impl ActiveRun {
         let stored = StoredGate {
             baseline: self.baseline.clone(),
             approved: true,
-            ..StoredGate::of_reports(&self.state, &phase.phase.id, reports)
+            ..StoredGate::of_reports(&self.progress.state, &phase.phase.id, reports)
         };
         out.append_entry(entry_type::GATE, &stored);
     }
@@ -447,7 +601,10 @@ impl ActiveRun {
 
     /// Identifies the open approval request among all runs.
     pub(crate) fn approval_key(&self) -> Option<(String, String)> {
-        Some((self.state.task_id.clone(), self.approval_request.clone()?))
+        Some((
+            self.progress.state.task_id.clone(),
+            self.approval_request.clone()?,
+        ))
     }
 
     /// Opens an approval request with this nonce, unless one is open.
@@ -477,10 +634,11 @@ impl ActiveRun {
             return;
         }
         out.perform(Effect::ClearApproval {
-            task_id: self.state.task_id.clone(),
+            task_id: self.progress.state.task_id.clone(),
         });
         self.approval_request = None;
         self.approval_seal = None;
+        self.answered = None;
         let paused = &mut self.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }
@@ -571,7 +729,7 @@ pub(crate) fn switch_approval(
     let left = before.filter(|before| Some(before) != now.as_ref());
     // A phase that needs approval and has no request in the session's entries gets a new request.
     let here = run.filter(|run| now.is_none() && run.approval().is_some());
-    let here = here.map(|run| run.state.task_id.clone());
+    let here = here.map(|run| run.progress.state.task_id.clone());
     let left = left.map(|(task, _)| task);
     let left = left.filter(|task| Some(task) != here.as_ref());
     for task_id in left.into_iter().chain(here) {
@@ -596,7 +754,7 @@ fn definition_gone(state: &RunState) -> Diagnostic {
         Code::DefinitionGone,
         Severity::Warning,
         format!(
-            "the files of workflow `{}` are missing, broken, or do not fit the run any more: it goes on with the \
+            "the files of workflow `{}` are missing, have errors, or do not fit the run: the run continues with the \
              definition stored in the session",
             state.workflow_key
         ),
@@ -608,7 +766,7 @@ fn definition_lost(state: &RunState, why: &Stale) -> Diagnostic {
         Code::DefinitionLost,
         Severity::Error,
         format!(
-            "workflow `{}` cannot go on, and blocks no tools: {why}",
+            "workflow `{}` cannot continue, and its rules are not in force: {why}",
             state.workflow_key
         ),
     )
@@ -620,7 +778,7 @@ pub(crate) fn guards_weakened(state: &RunState, lost: &[String]) -> Diagnostic {
         Code::GuardsWeakened,
         Severity::Warning,
         format!(
-            "the files of workflow `{}`, or the settings, weaken the guards of the run, which hold as they were until you \
+            "the files of workflow `{}` or the settings were changed to allow more; the run keeps its rules until you \
              agree: {}",
             shown(&state.workflow_key),
             lost.join("; ")
@@ -633,8 +791,24 @@ fn definition_changed(state: &RunState) -> Diagnostic {
         Code::DefinitionChanged,
         Severity::Info,
         format!(
-            "workflow `{}` changed since this run started: the run goes on with the new definition",
+            "workflow `{}` has changed since this run started: the run continues with the new definition",
             state.workflow_key
         ),
     )
+}
+
+/// The budgets of the scopes of a path, the root first, and of its phase; empty where the run does not fit.
+fn limits(state: &RunState, catalog: &Catalog) -> Vec<Limit> {
+    let Ok(position) = Position::of(state, catalog) else {
+        return Vec::new();
+    };
+    let scopes = position.levels.iter().map(|level| Limit {
+        of: format!("workflow {}", level.workflow.name),
+        budget: level.workflow.budget,
+    });
+    let phase = Limit {
+        of: format!("phase {}", position.phase.name),
+        budget: position.phase.budget,
+    };
+    scopes.chain([phase]).collect()
 }

@@ -7,10 +7,12 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::phase::ResolvedPhase;
+use super::questions::QuestionText;
 use super::run::ActiveRun;
+use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, ToolAnswer};
 use crate::policy::gate_report::{Report, passed};
-use crate::run::{RunState, TransitionError, advance, cancel, repeat};
+use crate::run::{Mover, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat};
 use crate::text;
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
@@ -28,7 +30,7 @@ pub(crate) struct Move {
 #[derive(Debug)]
 pub(crate) enum Cancellation {
     /// The run is cancelled.
-    Confirmed(RunState, ToolAnswer),
+    Confirmed(RunProgress, ToolAnswer),
     /// The answer asks for a second call, or says that there is no run.
     Unconfirmed(ToolAnswer),
 }
@@ -51,26 +53,72 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
     )
 }
 
-/// Plans `next` and returns the state to enter; the error is the answer if it is not possible.
-pub(crate) fn plan_advance(run: Option<&ActiveRun>) -> Result<(RunState, Move), ToolAnswer> {
+/// Why a planned move is not possible.
+#[derive(Debug)]
+pub(crate) enum NoMove {
+    /// This is the answer.
+    Refused(ToolAnswer),
+    /// A phase may not be entered again.
+    Limit(VisitLimit),
+}
+
+/// Plans `next` and returns the progress to enter.
+pub(crate) fn plan_leave(
+    run: Option<&ActiveRun>,
+    jumps: u32,
+) -> Result<(RunProgress, Move), NoMove> {
     let Some(run) = run.filter(|run| run.is_active()) else {
-        return Err(none_active(NO_WORKFLOW));
+        return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
     };
-    let gone = || ToolAnswer {
-        text: format!(
-            "Workflow definition '{}' not found.",
-            run.state().workflow_key
-        ),
-        details: json!({ "active": true, "stale": true }),
-        kind: Some(AnswerKind::Error),
+    let gone = || {
+        NoMove::Refused(ToolAnswer {
+            text: format!(
+                "Workflow definition '{}' not found.",
+                run.state().workflow_key
+            ),
+            details: json!({ "active": true, "stale": true }),
+            kind: Some(AnswerKind::Error),
+        })
     };
     let phase = run.phase().ok_or_else(gone)?;
-    let state = advance(run.state(), run.catalog()).map_err(|_| gone())?;
+    let to = run
+        .plan_leave(Mover::Agent { jumps })
+        .map_err(|error| match error {
+            TransitionError::Limit(limit) => NoMove::Limit(limit),
+            TransitionError::Stale(_) | TransitionError::NotLoopable => gone(),
+        })?;
     let planned = Move {
         from: phase.phase.name.clone(),
         depth: run.state().current_path.depth(),
     };
-    Ok((state, planned))
+    Ok((to, planned))
+}
+
+/// The answer to a move when a budget is used up.
+pub(crate) fn budget_used_up(used_up: &str) -> ToolAnswer {
+    ToolAnswer {
+        text: format!(
+            "⏸ The budget of the workflow is used up ({used_up}), and the workflow is paused. Stop here, say what is done and what is \
+             left, and wait for the user."
+        ),
+        details: json!({ "active": true, "advanced": false, "waiting": "budget" }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+/// The answer to a move into a phase that may not be entered again; the run is paused.
+pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> ToolAnswer {
+    let here = run.and_then(ActiveRun::phase);
+    let here = here.map_or("", |phase| phase.phase.name.as_str());
+    ToolAnswer {
+        text: format!(
+            "⏸ {} has been entered {} times, which is its limit: you are still in {here}, and the workflow is paused. Stop here and \
+             wait for the user, who can allow one more visit with /workflow-resume, or go elsewhere with /workflow-goto.",
+            limit.name, limit.visits
+        ),
+        details: json!({ "active": true, "advanced": false, "waiting": "visits" }),
+        kind: Some(AnswerKind::Error),
+    }
 }
 
 /// Answers `next` after the run has moved; `run` is the run as it is now.
@@ -95,10 +143,68 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
         Ordering::Equal => "Advanced".to_owned(),
     };
     let to = &phase.phase.name;
-    plain(
+    let mut answer = plain(
         format!("✓ {verb}: {from} → {}", entered_text(phase)),
         json!({ "advanced": true, "from": from, "to": to }),
-    )
+    );
+    let data = &run.progress().data;
+    if let Some(outcome) = &data.outcome {
+        answer.details["outcome"] = json!(outcome);
+    }
+    if !data.skipped.is_empty() {
+        answer.details["skipped"] = json!(data.skipped);
+    }
+    with_notes(answer, &move_notes(run))
+}
+
+/// Notes on a move: the outcome, phases that were skipped, the number of the visit.
+pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
+    let data = &run.progress().data;
+    let mut notes = Vec::new();
+    if let Some(outcome) = &data.outcome {
+        notes.push(format!("Outcome: {outcome}."));
+    }
+    if !data.skipped.is_empty() {
+        notes.push(format!(
+            "Skipped, because the conditions do not hold: {}.",
+            data.skipped.join(", ")
+        ));
+    }
+    notes.extend(run.visit_note());
+    notes
+}
+
+/// Adds notes to an answer, after the line with the move.
+fn with_notes(mut answer: ToolAnswer, notes: &[String]) -> ToolAnswer {
+    if !notes.is_empty() {
+        let notes = notes.join(" ");
+        answer.text = match answer.text.split_once('\n') {
+            Some((first, rest)) => format!("{first}\n{notes}\n{rest}"),
+            None => format!("{}\n{notes}", answer.text),
+        };
+    }
+    answer
+}
+
+/// The answer to a `next` whose gate did not pass and led elsewhere; `run` is the run as it is now.
+pub(crate) fn sent_back(failed: &ToolAnswer, run: Option<&ActiveRun>) -> ToolAnswer {
+    let Some(phase) = run.and_then(ActiveRun::phase) else {
+        return failed.clone();
+    };
+    let notes = run.map(move_notes).unwrap_or_default().join(" ");
+    let mut answer = ToolAnswer {
+        text: String::new(),
+        ..failed.clone()
+    };
+    answer.text = format!(
+        "{}\n\nThe workflow went to {}\n{notes}",
+        failed.text,
+        entered_text(phase)
+    );
+    let trimmed = answer.text.trim_end().len();
+    answer.text.truncate(trimmed);
+    answer.details["to"] = json!(phase.phase.name);
+    answer
 }
 
 /// Adds the reports of the gate that passed to the answer, after the line with the move.
@@ -132,7 +238,7 @@ pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> Too
 pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
     ToolAnswer {
         text: format!(
-            "The user has moved the workflow meanwhile: it is in {}\n\nDo what this phase asks, then call workflow_step with \
+            "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
              action='next'.",
             entered_text(resolved)
         ),
@@ -141,27 +247,31 @@ pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
     }
 }
 
-/// Plans `loop` and returns the state to enter; the error is the answer if it is not possible.
-pub(crate) fn plan_repeat(run: Option<&ActiveRun>) -> Result<(RunState, Move), ToolAnswer> {
+/// Plans `loop` and returns the progress to enter.
+pub(crate) fn plan_repeat(
+    run: Option<&ActiveRun>,
+    jumps: u32,
+) -> Result<(RunProgress, Move), NoMove> {
     let Some(run) = run.filter(|run| run.is_active()) else {
-        return Err(none_active("No active workflow to loop."));
+        return Err(NoMove::Refused(none_active("No active workflow to loop.")));
     };
     let path = &run.state().current_path;
     let scope = run.catalog().get(&path.innermost().workflow_key);
-    match repeat(run.state(), run.catalog()) {
-        Ok(state) => {
+    match repeat(run.progress(), Mover::Agent { jumps }, run.catalog()) {
+        Ok(progress) => {
             let planned = Move {
                 from: scope.map_or_else(String::new, |workflow| workflow.name.clone()),
                 depth: path.depth(),
             };
-            Ok((state, planned))
+            Ok((progress, planned))
         }
-        Err(TransitionError::Stale(_)) => Err(stale()),
-        Err(refusal @ TransitionError::NotLoopable) => Err(ToolAnswer {
+        Err(TransitionError::Stale(_)) => Err(NoMove::Refused(stale())),
+        Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
+        Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer {
             text: format!("⚠️ {refusal}"),
             details: json!({ "active": true, "error": refusal.to_string() }),
             kind: Some(AnswerKind::Error),
-        }),
+        })),
     }
 }
 
@@ -189,7 +299,11 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
             details: json!({ "active": false, "cancelled": true }),
             kind: Some(AnswerKind::Cancel),
         };
-        return Cancellation::Confirmed(cancel(run.state()), answer);
+        let cancelled = RunProgress {
+            state: cancel(run.state()),
+            data: run.progress().data.clone(),
+        };
+        return Cancellation::Confirmed(cancelled, answer);
     }
     let answer = ToolAnswer {
         text: format!(
@@ -201,6 +315,33 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
     };
     run.cancel_pending = true;
     Cancellation::Unconfirmed(answer)
+}
+
+/// The question to the person when the agent asks for the end of a run that only a person may cancel.
+pub(crate) fn cancellation_question(run: &ActiveRun) -> QuestionText {
+    let place = run.phase().map(ResolvedPhase::place).unwrap_or_default();
+    QuestionText {
+        title: "Cancel the workflow?".to_owned(),
+        message: format!(
+            "The agent asks to cancel \"{}\".\n{place}\n\nYes ends the workflow, and its rules no longer apply. No lets it go on.",
+            visible(&run.state().task_description)
+        ),
+        ..QuestionText::default()
+    }
+}
+
+/// The answer to `cancel` where only a person may cancel.
+pub(crate) fn ask_to_cancel(is_asked: bool) -> ToolAnswer {
+    let how = if is_asked {
+        "The user has been asked. Stop here and wait."
+    } else {
+        "Tell the user why you want to stop; the user can cancel it with /cancel-workflow."
+    };
+    ToolAnswer {
+        text: format!("Only the user may cancel this workflow. {how}"),
+        details: json!({ "active": true, "waiting": "cancel" }),
+        kind: Some(AnswerKind::Error),
+    }
 }
 
 fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
@@ -225,6 +366,9 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
     lines.extend([
         line,
         format!("**Started:** {}", text::moment(state.started_at)),
+    ]);
+    lines.extend(resolved.context.rules());
+    lines.extend([
         String::new(),
         "**What to do:**".to_owned(),
         phase.instructions.clone(),
@@ -237,12 +381,16 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
     lines.join("\n")
 }
 
-/// The phase that was entered, and its instructions.
+/// The phase that was entered, its rules and its instructions.
 pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
     let phase = &resolved.phase;
+    let rules = resolved.context.rules();
+    let rules = rules.map_or_else(String::new, |rules| format!("\n\n{rules}"));
     format!(
-        "{} {}\n\n**What to do in {}:**\n{}",
-        phase.emoji, phase.name, phase.name, phase.instructions
+        "{}{rules}\n\n**What to do in {}:**\n{}",
+        resolved.label(),
+        phase.name,
+        phase.instructions
     )
 }
 
@@ -282,8 +430,8 @@ pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
     let phase = &resolved.phase;
     ToolAnswer {
         text: format!(
-            "This response has already moved the workflow to {} {}. Read the new phase first: do what it asks, then \
-             call workflow_step with action='next' in a later response.",
+            "Not advanced: this response has already moved the workflow to {} {}. Do what this phase asks first, then call \
+             workflow_step with action='next' in a later response.",
             phase.emoji, phase.name
         ),
         details: json!({ "active": true, "advanced": false }),
@@ -292,13 +440,11 @@ pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
 }
 
 pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {
-    let named = action.map_or("no action".to_owned(), |action| {
-        format!("the unknown action \"{action}\"")
+    let problem = action.map_or("workflow_step needs an action.".to_owned(), |action| {
+        format!("workflow_step has no action \"{action}\".")
     });
     ToolAnswer {
-        text: format!(
-            "workflow_step was called with {named}. Use \"next\", \"status\", \"cancel\" or \"loop\"."
-        ),
+        text: format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\"."),
         details: json!({}),
         kind: Some(AnswerKind::Error),
     }

@@ -14,8 +14,8 @@ use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
-use crate::policy::rules::{Call, Decision, Denial, Override, Rules, reason};
-use crate::types::{QuestionId, RequestId};
+use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
+use crate::types::{QuestionId, RequestId, Severity};
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
@@ -39,6 +39,17 @@ pub(crate) struct CallGuard {
     /// Calls that rules denied or referred to a person.
     denials: u64,
     pending: BTreeMap<QuestionId, PendingCall>,
+}
+
+/// The decision on a call when a budget is used up.
+pub(crate) fn budget_used_up(used_up: &str) -> ToolDecision {
+    ToolDecision::Block {
+        reason: format!(
+            "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
+             done and what is left, and wait for the user."
+        ),
+        by: Decider::Rule,
+    }
 }
 
 /// A call that was denied, and how often in a row.
@@ -132,11 +143,14 @@ impl CallGuard {
                 .collect(),
             Override::Never => Vec::new(),
         };
+        let cause = cause(&denial, call.tool());
         self.denials += 1;
         let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
         let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
         let on_repeat = strictest([of_rule, of_levels].into_iter());
         let hash = hash_of(call, &reason);
+        let notice = denial.rule.filter(|rule| rule.notify);
+        let notice = notice.map(|rule| block_notice(&denial, rule, call.tool()));
         let times = self.times_denied(hash).saturating_add(1);
         let question = if needs_consent {
             consent(&levels, times, questions)
@@ -150,7 +164,7 @@ impl CallGuard {
         match question {
             Ok(why) => {
                 let place = phase.map(ResolvedPhase::place);
-                let text = call_question(call, place.as_deref(), &why, &reason, needs_consent);
+                let text = call_question(call, place.as_deref(), &why, &cause, needs_consent);
                 let id = questions.ask(Topic::ToolCall, text, out);
                 let asked = needs_consent.then_some(hash);
                 let pending = PendingCall {
@@ -161,7 +175,13 @@ impl CallGuard {
                 self.pending.insert(id, pending);
                 Reply::Later
             }
-            Err(addition) => block(format!("{reason}{addition}")),
+            Err(addition) => {
+                // The first of the same calls is enough.
+                if let Some(notice) = notice.filter(|_| times == 1) {
+                    out.notify(Severity::Warning, notice);
+                }
+                block(format!("{reason}{addition}"))
+            }
         }
     }
 
@@ -228,9 +248,9 @@ impl CallGuard {
     ) {
         self.repeated = None;
         let why =
-            format!("{cause} meanwhile, so other rules may hold; try again if it is still needed");
+            format!("{cause}, so other rules may apply now; call it again if you still need it");
         while let Some((&question, _)) = self.pending.first_key_value() {
-            questions.close(question);
+            questions.close(question, out);
             self.finish(question, |reason| undecided(&reason, &why), out);
         }
     }
@@ -279,9 +299,9 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<S
     let can_ask = questions.can_ask();
     if can_ask && times <= STUBBORN {
         return Ok(match levels {
-            [] | [_] => "It needs the user's consent.".to_owned(),
+            [] | [_] => "This call needs your consent.".to_owned(),
             all => format!(
-                "It needs the user's consent, for which {} ask.",
+                "This call needs your consent, by rules of {}.",
                 all.join(" and ")
             ),
         });
@@ -289,7 +309,7 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<S
     let mut addition = String::new();
     if !can_ask {
         let why = questions.why_not("this host cannot ask for it");
-        addition = format!("\nIt needs the user's consent, and {why}.");
+        addition = format!("\nIt needs the consent of the user, and {why}.");
     }
     Err(addition + &stop_trying(times))
 }
@@ -309,9 +329,12 @@ fn exception(
     {
         return Err(stop_trying(times));
     }
+    let by = match levels {
+        [_] => String::new(),
+        all => format!(" It is blocked by rules of {}.", all.join(" and ")),
+    };
     Ok(format!(
-        "The agent tries it for the third time in a row. A yes lets this one call run, against {}.",
-        levels.join(" and ")
+        "The agent has tried this call three times in a row.{by}"
     ))
 }
 
@@ -329,16 +352,16 @@ fn call_question(
     call: &Call<'_>,
     place: Option<&str>,
     why: &str,
-    reason: &str,
+    cause: &str,
     needs_consent: bool,
 ) -> QuestionText {
     let tool = shown(call.tool());
     let input = shortened(&readable(call.input_text()));
-    let place = place.unwrap_or("No workflow is active: a rule of your settings asks.");
+    let place = place.unwrap_or("No workflow is active. A rule of the settings asks.");
     let consequence = if needs_consent {
-        "Yes runs this one call. No blocks it, and the agent is told so."
+        "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it."
     } else {
-        "Yes runs this one call against the rule. No keeps it blocked; the workflow goes on either way."
+        "Yes: this one call runs although the rule blocks it.\nNo: it stays blocked. The workflow continues either way."
     };
     let options = if needs_consent {
         Vec::new()
@@ -348,7 +371,7 @@ fn call_question(
     QuestionText {
         title: format!("Allow {tool}?"),
         message: format!(
-            "{place}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\n{reason}\n\n{consequence}"
+            "{place}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
         ),
         options,
         ..QuestionText::default()
@@ -386,7 +409,7 @@ fn block(reason: String) -> Reply<ToolDecision> {
 
 fn undecided(reason: &str, why: &str) -> ToolDecision {
     ToolDecision::Block {
-        reason: format!("{reason}\nNobody could be asked about it: {why}."),
+        reason: format!("{reason}\nNo person decided about it: {why}."),
         by: Decider::Nobody,
     }
 }
@@ -414,7 +437,7 @@ fn shortened(text: &str) -> String {
     let (head, tail) = (offset(MAX_SHOWN / 2), offset(length - MAX_SHOWN / 2));
     let hidden = length - MAX_SHOWN;
     format!(
-        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]\n\n{}",
+        "{}\n\n[{hidden} CHARACTERS ARE NOT SHOWN. YES ALLOWS THEM AS WELL]\n\n{}",
         &text[..head],
         &text[tail..]
     )

@@ -12,7 +12,7 @@ use crate::event::{Answer, WatchReport};
 use crate::types::{Millis, Severity};
 
 /// The beginning of a notification about a message that was not delivered.
-pub const NOT_DELIVERED: &str = "[workflow] The session ends before the agent was told: ";
+pub const NOT_DELIVERED: &str = "[workflow] The session ended before the agent received: ";
 
 /// Messages that wait while the agent is busy.
 const MAX_QUEUED: usize = 16;
@@ -119,7 +119,7 @@ impl TriggerQueue {
         }
         // A host without an interface runs one prompt and ends.
         if is_headless {
-            let message = "[workflow] No trigger is watched: this host shows nothing, and ends with its prompt.";
+            let message = "[workflow] Triggers are not watched: this host has no interface and ends after its prompt.";
             out.notify(Severity::Warning, message);
             return self.stop_watching(out);
         }
@@ -163,7 +163,7 @@ impl TriggerQueue {
         let shown: Vec<Trigger> = project.cloned().collect();
         let text = QuestionText::trust(
             "Watch the triggers of this project?",
-            "The settings of this project want to wake the agent when something comes in here. A file is emptied when it was read:",
+            "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
             shown.iter().map(Trigger::listed),
         );
         questions.ask(Topic::Triggers, text, out);
@@ -196,6 +196,23 @@ impl TriggerQueue {
             "[workflow] The triggers of this project are not watched: {why}. `workflow-sidecar trust` allows them."
         );
         out.notify(Severity::Warning, message);
+    }
+
+    /// Returns true if a person is asked for trust in the project's triggers, or did not agree.
+    pub(crate) fn lacks_trust(&self) -> bool {
+        self.asked.is_some() || self.declined
+    }
+
+    /// Watches the triggers after the project was trusted outside of the host.
+    pub(crate) fn on_trusted(
+        &mut self,
+        triggers: &[Trigger],
+        is_headless: bool,
+        out: &mut Effects,
+    ) {
+        self.asked = None;
+        self.declined = false;
+        self.watch(triggers, is_headless, out);
     }
 
     /// Forgets the open question.

@@ -3,6 +3,7 @@
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
 use crate::definition::{Catalog, Check, Listing, Outcome, PhaseEntry, RunCheck, Tier, Workflow};
+use crate::diagnostic::visible;
 
 /// The workflows of a run that are not the user's own, and their commands.
 #[derive(Debug, Clone)]
@@ -11,17 +12,25 @@ pub(crate) struct ProjectCommands {
     workflows: Vec<String>,
     /// The commands of their gates.
     commands: Vec<RunCheck>,
+    /// The commands as a person reads them, each once, with the locations that run it.
+    listed: Vec<String>,
 }
 
 impl ProjectCommands {
     /// Collects them for a run of this root.
     pub(crate) fn of(root: &str, catalog: &Catalog, index: &[Listing]) -> Self {
         let workflows = project_workflows(root, catalog, index);
-        let commands = project_gate_commands(root, catalog, index);
+        let commands: Vec<_> = project_gate_commands(root, catalog, index).collect();
         Self {
             workflows: workflows.map(|workflow| workflow.key.clone()).collect(),
-            commands: commands.map(|(run, _)| run.clone()).collect(),
+            listed: listed(&commands),
+            commands: commands.into_iter().map(|(run, _)| run.clone()).collect(),
         }
+    }
+
+    /// The commands as a person reads them, each once, with the locations that run it.
+    pub(crate) fn listed(&self) -> &[String] {
+        &self.listed
     }
 
     /// The commands that must be trusted before a gate of this workflow runs; none for a workflow of the user.
@@ -32,6 +41,31 @@ impl ProjectCommands {
             &[]
         }
     }
+}
+
+fn listed(commands: &[(&RunCheck, &str)]) -> Vec<String> {
+    let mut listed: Vec<(String, Vec<&str>)> = Vec::new();
+    for (run, source) in commands {
+        let text = run.in_full();
+        match listed.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, sources)) => sources.push(source),
+            None => listed.push((text, vec![source])),
+        }
+    }
+    let lines = listed.into_iter().map(|(text, sources)| {
+        let mut sources: Vec<String> = sources
+            .into_iter()
+            .filter(|source| !source.is_empty())
+            .map(visible)
+            .collect();
+        sources.dedup();
+        if sources.is_empty() {
+            text
+        } else {
+            format!("{text}  ({})", sources.join(", "))
+        }
+    });
+    lines.collect()
 }
 
 /// The commands of a run that run only if the user trusts them, each with its location: those of the workflow of this

@@ -45,10 +45,10 @@ impl WeakerGuards {
         }
         let list: Vec<String> = weakened.iter().map(|line| format!("- {line}")).collect();
         let text = QuestionText {
-            title: "Weaken the guards of the running workflow?".to_owned(),
+            title: "Weaken the rules of the running workflow?".to_owned(),
             message: format!(
-                "The files of the workflow or the settings have changed while it runs:\n{}\n\nYes: the run goes on with the files as they \
-                 are now. No: the run keeps the guards it has; the files are used when it is started again.",
+                "The files of the workflow or the settings have changed during the run, and allow more than before:\n{}\n\nYes: the run \
+                 continues with the changed files.\nNo: the run keeps its rules. The changed files apply when it is started again.",
                 list.join("\n")
             ),
             ..QuestionText::default()
@@ -74,7 +74,7 @@ impl WeakerGuards {
             return None;
         }
         if state != Some(&asked.state) {
-            let message = "[workflow] The run moved on meanwhile, so it keeps its guards. Reload to be asked again.";
+            let message = "[workflow] The run has moved in the meantime, so it keeps its rules. Reload to be asked again.";
             out.notify(Severity::Warning, message);
             return None;
         }
@@ -96,7 +96,7 @@ impl WeakerGuards {
 
     fn decline(&mut self, asked: Asked, out: &mut Effects) {
         self.declined = asked.weakened;
-        let message = "[workflow] The run keeps its guards. To use the files as they are, end it with /cancel-workflow and start it again.";
+        let message = "[workflow] The run keeps its rules. To use the changed files, end it with /cancel-workflow and start it again.";
         out.notify(Severity::Info, message);
     }
 }

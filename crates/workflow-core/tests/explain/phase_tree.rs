@@ -2,7 +2,7 @@
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
 use workflow_core::explain::{NotFound, phase_tree};
-use workflow_core::run::{RunState, advance, start};
+use workflow_core::run::{RunState, Values, advance, start};
 
 const PHASE: &str = "emoji: p, instructions: Do it.}";
 
@@ -63,13 +63,14 @@ fn the_phases_are_those_that_next_alone_reaches() {
     let mut run = start(
         ship,
         &loaded.catalog,
+        Values::default(),
         first.task_id.clone(),
         &first.task_description,
         0,
     );
     let mut walked = Vec::new();
-    while run.active {
-        walked.push(run.clone());
+    while run.state.active {
+        walked.push(run.state.clone());
         run = advance(&run, &loaded.catalog).unwrap();
     }
     assert_eq!(described, walked);

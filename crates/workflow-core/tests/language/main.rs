@@ -5,4 +5,5 @@
     clippy::disallowed_types,
     reason = "a test reads files, and the environment says if it writes them"
 )]
+mod flow;
 mod generated;

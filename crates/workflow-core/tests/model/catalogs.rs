@@ -110,6 +110,7 @@ fn rule(action: RuleAction, tool: &str) -> Rule {
         input: Vec::new(),
         on_repeat: None,
         reason: None,
+        notify: false,
         source: String::new(),
     }
 }
@@ -143,6 +144,8 @@ fn phase(id: &str, number: usize) -> Phase {
         approve: (number % 5 < 2).then(|| Approval {
             ask: "OK?".to_owned(),
             choices: names(&["approve", "revise"]),
+            targets: Vec::new(),
+            comment: false,
             show: None,
             source: String::new(),
         }),

@@ -9,7 +9,7 @@ use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply, Too
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::policy::rules::{Call, PlainPaths};
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, StepCall, TurnUsage};
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -38,6 +38,7 @@ impl Host {
     pub(crate) fn new(workflows: Vec<Workflow>, settings: Settings, dialogs: bool) -> Self {
         let abilities = Abilities {
             dialogs,
+            dismissal: true,
             widgets: Some(true),
             ..Abilities::default()
         };
@@ -114,7 +115,9 @@ impl Host {
                 session.handle_before_agent_start(Some("go on"), out);
             }),
             Event::TurnStart => self.step(|session, out| session.handle_turn_start(None, out)),
-            Event::TurnEnd => self.step(Session::handle_turn_end),
+            Event::TurnEnd => self.step(|session, out| {
+                session.handle_turn_end(TurnUsage::default(), out);
+            }),
             Event::Reload => self.reload(),
         }
     }
@@ -177,7 +180,11 @@ impl Host {
 
     fn tool(&mut self, request: RequestId, action: &str) {
         self.step(|session, out| {
-            session.handle_workflow_step(request, Some(action), None, out);
+            let call = StepCall {
+                action: Some(action),
+                ..StepCall::default()
+            };
+            session.handle_workflow_step(request, &call, out);
         });
     }
 

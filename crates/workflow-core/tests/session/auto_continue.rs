@@ -218,7 +218,7 @@ fn reminders_end_after_eight_even_if_the_agent_works() {
             );
             assert!(
                 line(&lines, "message")
-                    .contains("Any message resumes it; /cancel-workflow ends it.")
+                    .contains("Any message resumes it. /cancel-workflow ends it.")
             );
             break;
         }
@@ -361,6 +361,7 @@ fn a_widget_is_used_where_it_is_seen() {
         world.session = workflow_core::Session::new(
             Abilities {
                 dialogs: false,
+                dismissal: true,
                 widgets,
                 ..Abilities::default()
             },

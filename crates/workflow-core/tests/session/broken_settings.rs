@@ -261,7 +261,10 @@ fn changed_settings_cancel_open_questions() {
     world.settings = load(&files).settings;
     let lines = again(&mut world);
     let block = line(&lines, "settled block #1 by Nobody: ");
-    assert!(block.contains("the settings changed meanwhile"), "{block}");
+    assert!(
+        block.contains("the settings changed, so other rules may apply"),
+        "{block}"
+    );
     assert!(line(&lines, "notify Info").contains("can be read again"));
     assert_eq!(
         line(&lines, "watch"),

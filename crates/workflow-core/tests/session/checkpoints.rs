@@ -175,7 +175,7 @@ fn navigation_to_a_checkpoint_asks_and_only_yes_restores() {
             [
                 "later #77".to_owned(),
                 format!(
-                    "ask Restore code state?: \n= #{} [\"Yes, restore code to that point\", \"No, keep current code\"], shows -",
+                    "ask Restore code state?: \n= #{} [\"Yes, restore code to that point\", \"No, keep current code\", \"Yes, restore only the code and keep the conversation\"], shows -",
                     number + 1
                 )
             ]
@@ -204,6 +204,49 @@ fn navigation_to_a_checkpoint_asks_and_only_yes_restores() {
 }
 
 #[test]
+fn the_conversation_stays_if_only_the_code_is_wanted_back() {
+    let only_code = "Yes, restore only the code and keep the conversation";
+    let going_back = || {
+        let mut world = keeping();
+        keep(&mut world, 0, Some("zero"));
+        back(&mut world, Some(0), None);
+        assert!(is_restoring(&world.choose(Some(only_code))));
+        world
+    };
+    let mut world = going_back();
+    let failed = RestoreOutcome {
+        problem: Some("it conflicts in a.txt".to_owned()),
+        ..RestoreOutcome::default()
+    };
+    assert_eq!(come_back(&mut world, failed)[0], "settled keep #77");
+    let mut slow = going_back();
+    assert_eq!(slow.wait(3_000)[0], "settled keep #77");
+}
+
+#[test]
+fn the_turns_of_a_prompt_end_with_it() {
+    let ends: [fn() -> Event<'static>; 2] =
+        [|| Event::AgentEnd { last: None }, || Event::AgentStart];
+    for end in ends {
+        let mut world = keeping();
+        keep(&mut world, 0, Some("of the first prompt"));
+        keep(&mut world, 1, Some("of its second turn"));
+        world.step(end());
+        assert!(back(&mut world, Some(0), None).is_empty());
+        keep(&mut world, 0, Some("of the second prompt"));
+        assert!(back(&mut world, Some(1), None).is_empty());
+        back(&mut world, Some(0), None);
+        let lines = world.choose(Some(YES));
+        assert!(line(&lines, "restore").contains("of the second prompt"));
+        // Entries say where a checkpoint belongs, whatever the turn is called.
+        come_back(&mut world, RestoreOutcome::default());
+        back(&mut world, None, Some(1));
+        let lines = world.choose(Some(YES));
+        assert!(line(&lines, "restore").contains("of its second turn"));
+    }
+}
+
+#[test]
 fn the_code_stays_as_it_is_without_a_timely_answer() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
@@ -212,7 +255,7 @@ fn the_code_stays_as_it_is_without_a_timely_answer() {
     let lines = world.wait(30 * 60 * 1000);
     line(&lines, "settled");
     let told = line(&lines, "notify Warning");
-    assert!(told.contains("The code stays as it is"), "{told}");
+    assert!(told.contains("The code was not changed"), "{told}");
     let lines = world.choose(Some("Yes, restore code to that point"));
     assert!(
         lines.len() == 1 && lines[0].contains("came too late"),
@@ -235,7 +278,7 @@ fn a_failed_restore_is_reported() {
         },
     );
     assert!(line(&lines, "notify Error").contains("conflicts in a.txt"));
-    assert!(line(&lines, "notify Error").contains("Commits made since stay"));
+    assert!(line(&lines, "notify Error").contains("Later commits stay"));
 }
 
 #[test]
@@ -249,15 +292,11 @@ fn files_that_were_not_restored_are_not_reported_as_restored() {
         come_back(&mut going_back(), restored)
     };
     let nothing = told(RestoredFiles::NothingToRestore, true);
-    assert!(
-        line(&nothing, "notify Warning Nothing was restored").ends_with("Commits made since stay.")
-    );
+    assert!(line(&nothing, "notify Warning Nothing was restored").ends_with("Later commits stay."));
     let already = told(RestoredFiles::Unchanged, false);
-    assert!(line(&already, "notify Info").contains("nothing was changed"));
+    assert!(line(&already, "notify Info").contains("Nothing was changed"));
     let partly = told(RestoredFiles::Restored, true);
-    assert!(
-        line(&partly, "notify Info What was not committed").ends_with("Commits made since stay.")
-    );
+    assert!(line(&partly, "notify Info The uncommitted changes").ends_with("Later commits stay."));
 }
 
 #[test]
@@ -266,14 +305,14 @@ fn a_host_waits_for_git_for_a_moment_only() {
     assert!(world.wait(2_999).is_empty());
     let lines = world.wait(1);
     assert_eq!(lines[0], "settled none #77");
-    assert!(line(&lines, "notify Warning").contains("still being brought back"));
+    assert!(line(&lines, "notify Warning").contains("still being restored"));
     let (restore, text) = (world.restore, "putting aside".to_owned());
     assert_eq!(
         world.report(PlatformEvent::RestoreProgress { restore, text }),
         ["widget ⏳ putting aside"]
     );
     // Meanwhile it is neither kept nor brought elsewhere.
-    assert!(line(&turn(&mut world, 1), "notify Warning").contains("is being brought back"));
+    assert!(line(&turn(&mut world, 1), "notify Warning").contains("is being restored"));
     assert!(line(&back(&mut world, Some(0), None), "notify Warning").contains("still"));
     let restored = RestoreOutcome {
         files: RestoredFiles::Restored,
@@ -312,7 +351,7 @@ fn a_late_decision_about_the_code_does_nothing() {
         back(&mut world, Some(0), None);
         let lines = world.step(begin());
         assert!(lines.contains(&"settled none #77".to_owned()), "{lines:?}");
-        assert!(line(&lines, "notify Info").contains("The code stays as it is"));
+        assert!(line(&lines, "notify Info").contains("The code was not changed"));
         assert!(!is_restoring(&world.choose(Some(YES))));
     }
     let mut world = keeping();
@@ -361,6 +400,7 @@ fn checkpoints_are_restored_from_the_session() {
     world.session = Session::new(
         Abilities {
             dialogs: true,
+            dismissal: true,
             widgets: None,
             ..Abilities::default()
         },
@@ -399,7 +439,10 @@ fn the_end_of_a_session_answers_a_host_that_waits_for_a_restore() {
     let mut world = keeping();
     keep(&mut world, 0, Some("zero"));
     back(&mut world, Some(0), None);
-    assert_eq!(world.step(Event::Shutdown), ["settled none #77"]);
+    assert_eq!(
+        world.step(Event::Shutdown),
+        ["dismiss #1", "settled none #77"]
+    );
 }
 
 // Triggers.

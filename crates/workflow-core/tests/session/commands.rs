@@ -135,7 +135,7 @@ fn an_answer_after_the_session_changed_starts_nothing() {
     assert_eq!(
         world.answer(true),
         [
-            "notify Warning [workflow] Your answer to \"Workflow already active\" came too late and counts for nothing. No \
+            "notify Warning [workflow] Your answer to \"Workflow already active\" came too late and has no effect. No \
           workflow was started. The workflow is in A."
         ]
     );
@@ -212,6 +212,6 @@ fn consent_applies_only_to_the_run_of_the_question() {
         "status N-v > 🔹 X [1/1]"
     );
     let late = world.answer(true);
-    assert!(line(&late, "notify Warning").contains("by now"));
+    assert!(line(&late, "notify Warning").contains("has changed in the meantime"));
     assert_eq!(world.last_state()["taskDescription"], "two");
 }

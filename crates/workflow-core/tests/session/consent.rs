@@ -43,7 +43,7 @@ fn no_dialog_offers_to_override_the_built_in_rule() {
     for _ in 0..10 {
         let said = world.call("bash", &json!({"command": "workflow-sidecar approve"}));
         assert!(
-            line(&said, "block").contains("workflow-sidecar (built in): only a person approves")
+            line(&said, "block").contains("workflow-sidecar (built in): only a person may approve")
         );
         assert!(!has_dialog(&said), "{said:?}");
     }
@@ -64,7 +64,7 @@ fn a_dialog_names_the_level_and_the_file_that_consent_overrides() {
     write(&mut world);
     let asked = write(&mut world);
     let asked = line(&asked, "ask Allow write?");
-    let expected = "A yes lets this one call run, against the user's settings (~/.pi/agent/workflow-sidecar.json5:3).";
+    let expected = "Rule of the user's settings (~/.pi/agent/workflow-sidecar.json5:3): ";
     assert!(asked.contains(expected), "{asked}");
     assert_eq!(world.answer(true), ["settled none #3"]);
     assert!(line(&write(&mut world), "block").contains("blocked by the user's settings"));
@@ -92,12 +92,12 @@ fn a_dialog_names_every_level_that_consent_overrides() {
         write(&mut world);
         let asked = write(&mut world);
         let asked = line(&asked, "ask Allow write?");
-        let expected = "against the user's settings (settings:3) and the A phase (f:1).";
+        let expected = "by rules of the user's settings (settings:3) and the A phase (f:1).";
         assert!(asked.contains(expected), "{asked}");
     }
     let mut world = with_both("ask", &rule("ask", "write"));
     let asked = write(&mut world);
-    let expected = "It needs the user's consent, for which the user's settings (settings:3) and the A phase (f:1) ask.";
+    let expected = "This call needs your consent, by rules of the user's settings (settings:3) and the A phase (f:1).";
     assert!(line(&asked, "ask").contains(expected), "{asked:?}");
 }
 
@@ -187,7 +187,7 @@ fn is_called_off_by(mut world: World, moves: impl FnOnce(&mut World) -> Vec<Stri
     let answer = workflow_core::event::Answer::Confirmed(true);
     let late = world.step(Event::Answer { question, answer });
     assert_eq!(late.len(), 1, "{late:?}");
-    assert!(line(&late, "notify").contains("too late and counts for nothing"));
+    assert!(line(&late, "notify").contains("too late and has no effect"));
     assert!(
         world
             .wait(60 * 60 * 1000)
@@ -283,7 +283,7 @@ fn a_dialog_names_the_length_of_the_hidden_part_of_a_call() {
     let dialog = dialog(&json!({"content": content}));
     let lines: Vec<&str> = dialog.lines().collect();
     // The field's name and its indentation are characters as well.
-    let hidden = "[24011 CHARACTERS ARE NOT SHOWN HERE, AND A YES IS ABOUT THEM AS WELL]";
+    let hidden = "[24011 CHARACTERS ARE NOT SHOWN. YES ALLOWS THEM AS WELL]";
     let at = lines.iter().position(|line| *line == hidden);
     let at = at.unwrap_or_else(|| panic!("{hidden} stands on a line of its own: {lines:?}"));
     assert!(lines[at - 2].ends_with('a') && lines[at + 2].ends_with('z'));
@@ -311,7 +311,7 @@ fn a_dialog_names_the_place_and_what_each_answer_does() {
     for part in [
         "Workflow N-w, phase 🔹 A (1 of 2)",
         "The agent wants to run write:\n  path: a.txt",
-        "Yes runs this one call. No blocks it, and the agent is told so.",
+        "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it.",
     ] {
         assert!(dialog.contains(part), "{dialog}");
     }

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::world::{World, guarded, line, user_messages, user_text, workflow};
 
 const LINE: &str =
-    "inject workflow:context [Workflow path: N-w ▸ 🔹 A] rules and instructions unchanged";
+    "inject workflow:context [Workflow path: N-w ▸ 🔹 A] Instructions and rules are unchanged.";
 
 fn linear() -> World {
     World::started(vec![workflow("w", &["a", "b"])])
@@ -23,9 +23,8 @@ fn the_context_is_given_in_full_once_per_phase() {
     assert!(line(&world.tool("next"), "tool").contains("Do b."));
     assert_eq!(
         line(&world.prompt("go on"), "inject"),
-        "inject workflow:context [Workflow path: N-w ▸ 🔹 B] as said above, and:\n\n\
-         **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/2 phases)\n\n\
-         **Available subagent profiles for this phase:** (none)"
+        "inject workflow:context [Workflow path: N-w ▸ 🔹 B] Changed: phase. Everything else still applies.\n\n\
+         **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/2 phases)"
     );
 }
 
@@ -34,10 +33,10 @@ fn the_tools_of_a_phase_are_listed_when_it_begins() {
     let mut own = workflow("w", &["a", "b"]);
     own.phases[1] = PhaseEntry::Phase(guarded("b", &["edit", "write"]));
     let mut world = World::started(vec![own]);
+    assert!(line(&world.prompt("go"), "inject").contains("\n\n**Tools:** all\n\n"));
+    let tools = "\n\n**Tools:** all except edit and write\n\n";
+    assert!(line(&world.tool("next"), "tool").contains(tools));
     assert!(!line(&world.prompt("go"), "inject").contains("**Tools"));
-    world.tool("next");
-    let tools = "**Tools in B:** all except: edit, write\n**Available subagent";
-    assert!(line(&world.prompt("go"), "inject").contains(tools));
     world.step(Event::Compacted);
     assert!(line(&world.prompt("go"), "inject").contains(tools));
 }
@@ -50,7 +49,9 @@ fn a_role_that_names_the_phase_is_sent_again_in_each() {
     world.prompt("go");
     world.tool("next");
     let second = world.prompt("go");
-    assert!(line(&second, "inject").contains("and:\n\nYou do B.\n\n**Current Phase:**"));
+    assert!(line(&second, "inject").contains(
+        "Changed: role, phase. Everything else still applies.\n\nYou do B.\n\n**Current Phase:**"
+    ));
 }
 
 #[test]
@@ -97,12 +98,10 @@ fn every_turn_restores_the_full_message() {
 
 #[test]
 fn the_message_has_the_sections_of_hook_lifecycle_in_order() {
-    let mut world = World::started(vec![
-        workflow("w", &["a", "{s}", "b"]),
-        workflow("s", &["x", "y"]),
-    ]);
+    let mut own = workflow("w", &["a", "{s}", "b"]);
+    own.context = Some(ContextMode::EveryTurn);
+    let mut world = World::started(vec![own, workflow("s", &["x", "y"])]);
     world.tool("next");
-    world.step(Event::Compacted);
     let lines = world.prompt("go");
     let message = line(&lines, "inject");
     let sections = [
@@ -151,7 +150,8 @@ fn a_blocked_tool_gets_the_reason_and_workflow_step_always_runs() {
         [
             "block by Rule: [workflow] The tool \"edit\" is blocked during the A phase.\n\
              Refer to the current phase instructions for allowed tools and approaches.\n\
-             When finished, call workflow_step to advance to the next phase."
+             When finished, call workflow_step to advance to the next phase.\n\
+             Allowed in this phase: all except edit."
         ]
     );
     assert!(world.tool_call("workflow_step").is_empty());
@@ -261,10 +261,15 @@ impl Conversation {
         let name = header.rsplit(' ').next().unwrap_or_default();
         let of_phase = self.texts[self.entered..].join("\n");
         assert!(of_phase.contains(&format!("\nDo {}.", name.to_lowercase())));
-        let tools = format!("**Tools in {name}:** all except: edit");
-        assert_eq!(of_phase.contains(&tools), ["A", "X"].contains(&name));
+        let is_limited = ["A", "X"].contains(&name);
+        let tools = "**Tools:** all";
+        assert!(of_phase.contains(if is_limited {
+            "**Tools:** all except edit"
+        } else {
+            tools
+        }));
         let all = self.texts.join("\n");
-        assert!(all.contains("\nYou are the ORCHESTRATOR"));
+        assert!(all.contains("\nYou do the work of this workflow yourself"));
         assert!(all.contains("call the workflow_step tool with action='next'"));
     }
 }

@@ -19,6 +19,8 @@ fn approval() -> Approval {
     Approval {
         ask: "Plan OK?".to_owned(),
         choices: vec!["approve".to_owned(), "revise".to_owned()],
+        targets: Vec::new(),
+        comment: false,
         show: Some("plan.md".to_owned()),
         source: String::new(),
     }
@@ -104,7 +106,7 @@ fn the_status_names_the_phase_and_what_is_needed_to_leave_it() {
     let text = line(&lines, "notify Info");
     assert!(text.contains("N-w: the task"), "{text}");
     assert!(text.contains("A [1/3]"), "{text}");
-    let needed = "To leave: `cargo test` must pass; then a person approves (\"Plan OK?\")";
+    let needed = "To leave: `cargo test` must pass; then a person approves\nApproval: Plan OK? (approve, revise)";
     assert!(text.contains(needed), "{text}");
 }
 
@@ -352,7 +354,7 @@ fn a_busy_agent_reads_the_phase_before_its_next_leaves_it() {
     assert!(line(&lines, "user (steers)").contains("Do b."), "{lines:?}");
     let lines = world.tool("next");
     assert!(
-        line(&lines, "tool").contains("The user has moved the workflow"),
+        line(&lines, "tool").contains("Not advanced: the user has moved the workflow"),
         "{lines:?}"
     );
     assert_eq!(index(&world), 1);
@@ -423,7 +425,7 @@ fn a_word_that_is_no_choice_lists_the_choices() {
     let mut world = world_with(approved());
     world.tool("next");
     let lines = world.control(Control::Approve, "yes");
-    assert!(line(&lines, "notify Info").contains("begins with none of the choices"));
+    assert!(line(&lines, "notify Info").contains("does not start with one of the choices"));
     let mut world = world_with(approved());
     let lines = world.control(Control::Approve, "approve");
     assert!(line(&lines, "notify Info").contains("Nothing waits for approval yet"));

@@ -9,7 +9,7 @@ use workflow_core::effect::{
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PlainPaths};
-use workflow_core::session::Control;
+use workflow_core::session::{Control, StepCall, TurnUsage};
 use workflow_core::types::{QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -56,8 +56,7 @@ pub(crate) enum Event<'a> {
     },
     Step {
         request: RequestId,
-        action: Option<&'a str>,
-        summary: Option<&'a str>,
+        call: StepCall<'a>,
     },
     StepCancelled {
         request: RequestId,
@@ -97,7 +96,7 @@ impl RequestKind {
             DeferredAnswer::ToolCall(_) => Self::ToolCall,
             DeferredAnswer::Step(_) => Self::Step,
             DeferredAnswer::Command => Self::Command,
-            DeferredAnswer::Branch => Self::Branch,
+            DeferredAnswer::Branch(_) => Self::Branch,
         }
     }
 }
@@ -126,7 +125,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
         }
         Event::AgentStart => session.handle_agent_start(out),
         Event::TurnStart { index } => session.handle_turn_start(index, out),
-        Event::TurnEnd => session.handle_turn_end(out),
+        Event::TurnEnd => session.handle_turn_end(TurnUsage::default(), out),
         Event::AgentEnd { last } => {
             let mutation = session.handle_agent_end(last, out);
             let Mutation { unload, persist } = mutation;
@@ -165,12 +164,8 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
         }
         Event::Compacted => session.handle_compaction(),
         Event::Settings { loaded } => session.handle_settings(loaded, out),
-        Event::Step {
-            request,
-            action,
-            summary,
-        } => {
-            return match session.handle_workflow_step(request, action, summary, out) {
+        Event::Step { request, call } => {
+            return match session.handle_workflow_step(request, &call, out) {
                 Reply::Later => Replied::Later(request, RequestKind::Step),
                 Reply::Now(answer) => Replied::Now(Some(render_answer("", &answer))),
             };
@@ -203,10 +198,10 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
     Replied::Now(None)
 }
 
-fn later(reply: &Reply<()>, request: RequestId, kind: RequestKind) -> Replied {
+fn later<T>(reply: &Reply<T>, request: RequestId, kind: RequestKind) -> Replied {
     match reply {
         Reply::Later => Replied::Later(request, kind),
-        Reply::Now(()) => Replied::Now(None),
+        Reply::Now(_) => Replied::Now(None),
     }
 }
 
@@ -216,7 +211,8 @@ pub(crate) fn render_deferred(request: RequestId, answer: &DeferredAnswer) -> St
     let line = match answer {
         DeferredAnswer::ToolCall(decision) => render_decision(&id, decision),
         DeferredAnswer::Step(answer) => render_answer(&id, answer),
-        DeferredAnswer::Command | DeferredAnswer::Branch => format!("none {id}"),
+        DeferredAnswer::Branch(answer) if answer.keeps_conversation => format!("keep {id}"),
+        DeferredAnswer::Command | DeferredAnswer::Branch(_) => format!("none {id}"),
     };
     format!("settled {}", line.trim_end())
 }

@@ -24,6 +24,8 @@ fn approval() -> Approval {
     Approval {
         ask: "Plan OK?".to_owned(),
         choices: vec!["approve".to_owned(), "revise".to_owned()],
+        targets: Vec::new(),
+        comment: false,
         show: Some("plan.md".to_owned()),
         source: String::new(),
     }
@@ -116,7 +118,8 @@ fn a_gate_that_could_not_be_checked_is_no_failure_and_no_success() {
     let lines = over(&mut world, &json!({"couldNotRun": "missing"}));
     let answer = line(&lines, "settled tool #2 ");
     assert!(
-        answer.contains("could not be checked") && answer.contains("nothing about your work"),
+        answer.contains("could not be checked")
+            && answer.contains("the result of your work is unknown"),
         "{answer}"
     );
     assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
@@ -207,7 +210,7 @@ fn a_person_approves_or_has_it_revised() {
         [
             "later #2",
             "status N-w > 🔹 A [1/2] · ⏸ waiting for approval: Plan OK?",
-            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" leaves A for B. Any other answer stays in A, and the agent is told it.\n= #1 [\"approve\", \"revise\"], shows plan.md",
+            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" leaves A and goes on to B. Every other answer keeps the workflow in A, and the agent reads it.\n= #1 [\"approve\", \"revise\"], shows plan.md",
             r#"await oxydwpxpbpc2 {"ask":"Plan OK?","choices":["approve","revise"],"show":"plan.md"}"#
         ]
     );
@@ -226,7 +229,7 @@ fn a_missing_approval_pauses_the_run() {
     let lines = world.tool("next");
     line(&lines, r#"await oxydwpxpbpc2 {"ask":"Plan OK?""#);
     let lines = world.choose(None);
-    assert!(line(&lines, "settled tool #2 ").contains("Nobody answered"));
+    assert!(line(&lines, "settled tool #2 ").contains("without an answer"));
     assert!(line(&lines, "entry workflow:run").contains(r#""parked":"approval""#));
     assert!(world.stop("stop").is_empty(), "auto-continue rests");
 }
@@ -281,8 +284,8 @@ fn an_approval_given_in_advance_is_used_once() {
 #[test]
 fn whatever_moves_the_run_calls_its_gate_off() {
     for (what, why) in [
-        ("loop", "the run moved on"),
-        ("cancel", "the run moved on"),
+        ("loop", "the run has moved"),
+        ("cancel", "the run has moved"),
         ("stop", "the agent stopped"),
         ("shutdown", "the session ended"),
         ("command", "the run was cancelled"),
@@ -290,7 +293,7 @@ fn whatever_moves_the_run_calls_its_gate_off() {
     ] {
         let mut world = with_gate();
         world.tool("next");
-        assert!(line(&world.tool("next"), "tool").contains("being checked already"));
+        assert!(line(&world.tool("next"), "tool").contains("still leaving this phase"));
         let lines = match what {
             "loop" => world.tool("loop"),
             "cancel" => {
@@ -353,7 +356,7 @@ fn a_person_hears_that_an_approval_request_cannot_be_stored() {
     let lines = world.report(PlatformEvent::ApprovalNotStored { reason });
     let notice = lines.concat();
     assert!(
-        notice.contains("`workflow-sidecar approve` does not know of it: the disk is full"),
+        notice.contains("`workflow-sidecar approve` does not list it: the disk is full"),
         "{lines:?}"
     );
 }

@@ -27,10 +27,13 @@ fn strict() -> Workflow {
         approve: Some(Approval {
             ask: "Good?".to_owned(),
             choices: vec!["approve".to_owned(), "reject".to_owned()],
+            targets: Vec::new(),
+            comment: false,
             show: None,
             source: String::new(),
         }),
         gate: vec![Gate {
+            on_fail: None,
             check: Check::File(FileCheck {
                 path: "plan.md".to_owned(),
                 changed: None,
@@ -122,7 +125,7 @@ fn weaker_definitions_are_used_only_when_a_person_agrees() {
                 world.reload()
             };
             assert!(line(&lines, "WF106").contains(said), "{said}: {lines:#?}");
-            let question = line(&lines, "ask Weaken the guards");
+            let question = line(&lines, "ask Weaken the rules");
             assert!(question.contains(&format!("- {said}\n")), "{question}");
             assert!(
                 line(&world.tool_call("bash"), "block").contains("bash"),
@@ -182,7 +185,7 @@ fn an_answer_after_the_run_moved_on_weakens_nothing() {
     world.workflows[0] = changed;
     world.reload();
     world.tool("next");
-    assert!(line(&world.answer(true), "notify Warning").contains("moved on meanwhile"));
+    assert!(line(&world.answer(true), "notify Warning").contains("moved in the meantime"));
     assert!(line(&world.tool_call("bash"), "block").contains("bash"));
 }
 
@@ -227,7 +230,7 @@ fn stricter_and_unrelated_changes_apply_at_once() {
         world.workflows = vec![changed.clone()];
         let lines = world.reload();
         assert!(
-            line(&lines, "WF104").contains("goes on with the new definition"),
+            line(&lines, "WF104").contains("continues with the new definition"),
             "{changed:#?}"
         );
         assert!(
@@ -295,7 +298,7 @@ fn a_stored_state_that_no_transition_leads_to_is_left_out() {
         let state = forged(&world, phase_index, step);
         world.append("workflow:state", &state);
         for lines in [world.reload(), world.restart()] {
-            assert!(line(&lines, "WF107").contains("something else than the workflow wrote it"));
+            assert!(line(&lines, "WF107").contains("it was not written by the workflow"));
             assert_eq!(
                 line(&lines, "status"),
                 "status N-w > 🔹 A [1/3]",
@@ -384,7 +387,7 @@ fn writing_what_holds_in_a_run_needs_consent() {
             let lines = world.call(tool, &input);
             let question = line(&lines, "ask Allow");
             assert!(
-                question.contains("decide which guards hold"),
+                question.contains("decide which rules are in force"),
                 "{input}: {question}"
             );
             // Without a run and without rules nothing is in force.
@@ -462,5 +465,5 @@ fn without_dialogs_a_write_of_what_holds_is_blocked() {
     world.restart_with(Abilities::default());
     let lines = world.call("write", &json!({"path": ".pi/workflows/w/a.md"}));
     let reason = line(&lines, "block");
-    assert!(reason.contains("ask the user to make it"), "{reason}");
+    assert!(reason.contains("needs the consent of the user"), "{reason}");
 }

@@ -21,6 +21,7 @@ fn world_that_asks() -> World {
         input: Vec::new(),
         on_repeat: None,
         reason: None,
+        notify: false,
         source: String::new(),
     };
     world.settings.user = Guards {
@@ -41,7 +42,7 @@ fn so_many_questions_wait_and_the_next_call_is_blocked_until_one_is_answered() {
     let blocked = world.call("bash", &json!({"command": "one too many"}));
     let reason = line(&blocked, "block");
     assert!(
-        reason.contains("64 questions wait for an answer already"),
+        reason.contains("64 questions are already waiting for an answer"),
         "{reason}"
     );
     assert_eq!(world.asked.len(), QUESTIONS);
@@ -60,7 +61,7 @@ fn a_start_needs_no_dialog_if_too_many_questions_are_open() {
     let lines = world.command("w another");
     let told = line(&lines, "notify Warning");
     assert!(
-        told.contains("64 questions wait for an answer already. Run /cancel-workflow first"),
+        told.contains("64 questions are already waiting for an answer. Run /cancel-workflow first"),
         "{told}"
     );
 }
@@ -94,7 +95,7 @@ fn a_definition_that_is_too_long_for_an_entry_is_reported_and_not_stored() {
             .any(|line| line.starts_with("entry workflow:definition "));
         let told = lines
             .iter()
-            .any(|line| line.contains("takes more than 4 MiB"));
+            .any(|line| line.contains("is larger than 4 MiB"));
         assert_ne!(stored, told);
         world.cancel_command();
         stored

@@ -2,6 +2,7 @@
 
 mod auto_continue;
 mod broken_settings;
+mod budget;
 mod builtin_rule;
 mod checkpoints;
 mod commands;
@@ -9,6 +10,7 @@ mod consent;
 mod context;
 mod controls;
 mod event;
+mod flow;
 mod gates;
 mod in_force;
 mod limits;
@@ -19,5 +21,6 @@ mod read_only;
 mod restoring;
 mod rules;
 mod step_tool;
+mod texts_for_the_model;
 mod triggers;
 mod world;

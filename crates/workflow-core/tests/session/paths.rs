@@ -254,5 +254,5 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
     assert_eq!(line("mv . ../x"), "It takes `.` with all that is in it.");
     let hidden = line("$X");
     assert!(hidden.contains("only the shell knows"), "{hidden}");
-    assert!(line("echo \"").starts_with("Its line cannot be read"));
+    assert!(line("echo \"").starts_with("The command line cannot be analyzed"));
 }

@@ -32,6 +32,8 @@ fn needs_approval() -> Phase {
         approve: Some(Approval {
             ask: "Plan OK?".to_owned(),
             choices: vec!["approve".to_owned(), "revise".to_owned()],
+            targets: Vec::new(),
+            comment: false,
             show: Some("plan.md".to_owned()),
             source: String::new(),
         }),
@@ -122,7 +124,7 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
     let mut start = World::started(vec![workflow("w", &["a"])]);
     start.command("w another");
     for (mut world, start, expected) in [
-        (approval, "settled tool", "Nobody answered in time"),
+        (approval, "settled tool", "no answer in time"),
         (trust, "settled tool", "nobody answered in time"),
         (start, "notify Warning", "No workflow was started"),
         (
@@ -149,7 +151,11 @@ fn a_late_answer_is_reported_and_a_late_dismissal_is_not() {
     let lines = world.choose(Some("approve"));
     assert_eq!(lines.len(), 1, "{lines:?}");
     let told = line(&lines, "notify Warning");
-    for expected in ["\"Plan OK?\" came too late", "approved nothing", "is in A"] {
+    for expected in [
+        "\"Plan OK?\" came too late",
+        "Nothing was approved",
+        "is in A",
+    ] {
         assert!(told.contains(expected), "{told}");
     }
     assert_eq!(world.last_state()["currentPath"][0]["phaseIndex"], 0);
@@ -183,13 +189,13 @@ fn an_approval_of_changed_content_is_requested_again() {
     let mut world = world_with(needs_approval());
     world.tool("next");
     let lines = outdated(&mut world);
-    assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
+    assert!(line(&lines, "ask Plan OK?: ").contains("Your earlier answer does not count"));
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     world.choose(None);
     // The same where it was answered outside of the host.
     world.word = Some(ApprovalDecision::Outdated);
     let lines = world.tool("next");
-    assert!(line(&lines, "ask Plan OK?: ").contains("has changed since you answered"));
+    assert!(line(&lines, "ask Plan OK?: ").contains("Your earlier answer does not count"));
     assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("Advanced"));
 }
 
@@ -255,7 +261,7 @@ fn a_question_of_a_dialog_only_ends_with_the_dialog() {
             "stop" => world.stop("aborted"),
             _ => world.step(Event::Shutdown),
         };
-        line(&lines, "settled tool #2 The way out");
+        line(&lines, "settled tool #2 Leaving the phase was cancelled");
         assert!(lines.contains(&CLEARED.to_owned()), "{what}");
     }
     let mut parked = world_with(needs_approval());
@@ -358,13 +364,10 @@ fn cancelling_while_an_approval_is_open_removes_all_restrictions_at_once() {
     world.tool("next");
     world.tool("cancel");
     line(&world.tool_call("edit"), "block");
-    assert!(line(&world.tool("next"), "tool").contains("being checked already"));
+    assert!(line(&world.tool("next"), "tool").contains("still leaving this phase"));
     world.tool("cancel");
     let lines = world.tool("cancel");
-    line(
-        &lines,
-        "settled tool #2 The way out of the phase was called off",
-    );
+    line(&lines, "settled tool #2 Leaving the phase was cancelled");
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     assert!(world.tool_call("edit").is_empty());
     let lines = world.choose(Some("approve"));
@@ -473,7 +476,7 @@ fn a_missing_baseline_is_recorded_anew() {
         lines.contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned()),
         "{lines:?}"
     );
-    assert!(line(&lines, "notify Warning").contains("compares with how they stand now"));
+    assert!(line(&lines, "notify Warning").contains("compares with the state as it is now"));
     let baseline = serde_json::value::to_raw_value(&json!({})).expect("a value is JSON");
     world.report(PlatformEvent::BaselineTaken { baseline });
     let lines = world.reload();
@@ -481,4 +484,89 @@ fn a_missing_baseline_is_recorded_anew() {
         !lines.contains(&r#"baseline of [{"check":{"git":"newCommit"}}]"#.to_owned()),
         "{lines:?}"
     );
+}
+
+/// A person answers the open request for approval in a terminal.
+fn answered(world: &mut World, choice: &str) -> Vec<String> {
+    world.word = Some(says(choice));
+    world.report(PlatformEvent::ApprovalAnswered {
+        nonce: world.nonce.clone(),
+        choice: choice.to_owned(),
+    })
+}
+
+#[test]
+fn an_approval_in_a_terminal_counts_at_once_and_closes_the_dialog() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    let question = world.asked[0];
+    let lines = answered(&mut world, "approve");
+    line(&lines, "notify Info Answered in a terminal: approve.");
+    line(&lines, &format!("dismiss #{}", question.0));
+    line(&lines, "settled tool #2 ✓ Advanced: A → ");
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
+    // The dialog was closed without an answer.
+    assert_eq!(world.choose(None), Vec::<String>::new());
+}
+
+#[test]
+fn an_approval_in_a_terminal_that_nobody_waits_for_changes_the_status_line() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    world.choose(None);
+    let lines = answered(&mut world, "revise");
+    line(
+        &lines,
+        "status N-w > 🔹 A [1/2] · ✓ answered: revise · tell the agent to go on",
+    );
+    assert!(!starts_any(&lines, "dismiss"), "{lines:?}");
+    let lines = world.tool("next");
+    line(
+        &lines,
+        "settled tool #3 The user was asked \"Plan OK?\" and chose \"revise\"",
+    );
+    assert!(
+        lines.contains(&"status N-w > 🔹 A [1/2]".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn an_answer_in_a_terminal_to_another_request_changes_nothing() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    let lines = world.report(PlatformEvent::ApprovalAnswered {
+        nonce: "another".to_owned(),
+        choice: "approve".to_owned(),
+    });
+    assert_eq!(lines, Vec::<String>::new());
+}
+
+#[test]
+fn trust_in_a_terminal_runs_the_gate_and_closes_the_dialog() {
+    let mut world = world_with(Phase {
+        gate: cargo_test(),
+        ..phase("a")
+    });
+    world.tool("next");
+    untrusted(&mut world);
+    let question = world.asked[0];
+    let lines = world.report(PlatformEvent::ProjectTrusted);
+    line(&lines, &format!("dismiss #{}", question.0));
+    line(&lines, "gate #2 ");
+    line(&over(&mut world, passed()), "settled tool #2 ✓ Advanced");
+    // Nothing waits any more.
+    assert_eq!(
+        world.report(PlatformEvent::ProjectTrusted),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn trust_in_a_terminal_watches_the_triggers_and_closes_the_dialog() {
+    let mut world = asks_about_triggers("inbox.txt");
+    let question = world.asked[0];
+    let lines = world.report(PlatformEvent::ProjectTrusted);
+    line(&lines, &format!("dismiss #{}", question.0));
+    line(&lines, "watch ");
 }

@@ -74,7 +74,7 @@ fn whatever_is_stored_nothing_breaks_and_the_tool_answers() {
     for entry in hostile {
         let text = entry.to_string();
         let (mut world, lines) = world_with(&entry);
-        assert!(line(&lines, "WF101").contains("left out"), "{text}");
+        assert!(line(&lines, "WF101").contains("is skipped"), "{text}");
         assert_eq!(line(&lines, "status"), "status -", "{text}");
         assert!(
             line(&world.tool("status"), "tool").contains("No active workflow"),
@@ -90,6 +90,8 @@ fn an_entry_that_names_no_workflow_is_passed_over() {
         json!(null),
         json!("x"),
         json!({ "workflowKey": null }),
+        state(&json!({ "workflowKey": "" })),
+        state(&json!({ "workflowKey": false })),
         json!([1]),
     ] {
         let mut world = World::started(vec![workflow("w", &["a"])]);
@@ -108,9 +110,9 @@ fn a_run_without_a_matching_definition_is_reported_and_can_still_be_cancelled() 
     for changes in misfits {
         let text = changes.to_string();
         let (mut world, lines) = world_with(&state(&changes));
-        assert!(line(&lines, "WF105").contains("cannot go on"), "{text}");
+        assert!(line(&lines, "WF105").contains("cannot continue"), "{text}");
         assert!(
-            line(&lines, "notify Warning").contains("cannot go on"),
+            line(&lines, "notify Warning").contains("cannot continue"),
             "{text}"
         );
         assert!(world.tool_call("edit").is_empty(), "{text}");
@@ -278,7 +280,7 @@ fn a_problem_is_reported_once_until_it_changes() {
 fn a_position_that_no_longer_exists_can_be_left_by_loop() {
     let gone = json!({ "currentPath": [{ "workflowKey": "w", "phaseIndex": 7 }] });
     let (mut world, lines) = world_with(&state(&gone));
-    assert!(line(&lines, "WF105").contains("cannot go on"));
+    assert!(line(&lines, "WF105").contains("cannot continue"));
     assert!(line(&world.tool("next"), "tool").contains("not found"));
     let looped = world.tool("loop");
     assert!(line(&looped, "tool").starts_with("tool 🔄 Looped 'N-w' back to: 🔹 A"));

@@ -57,9 +57,59 @@ fn a_denial_names_the_rule_the_alternatives_and_the_next_step() {
         [
             "block by Rule: [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
           Allowed here: docs/**, *.md.\n\
-          Go on in another way, or call workflow_step with action='next' if the phase is done."
+          Use another approach, or call workflow_step with action='next' if the phase is done."
         ]
     );
+}
+
+#[test]
+fn the_reason_of_a_rule_names_the_path_the_tool_and_the_command() {
+    let mut world = with_rules(vec![
+        blocks(
+            &["write", "bash"],
+            &json!({"path": [".env", ".git/**"], "reason": "Path \"{path}\" is protected from {tool}."}),
+        ),
+        blocks(
+            &["bash"],
+            &json!({"command": ["sudo *"], "reason": "`{command}` needs rights, {path}{other}"}),
+        ),
+    ]);
+    let reason = |lines: Vec<String>| lines[0].lines().next().unwrap_or_default().to_owned();
+    let of_write = world.call("write", &json!({"path": "app/.env"}));
+    assert_eq!(
+        reason(of_write),
+        "block by Rule: [workflow] The tool \"write\" is blocked by the A phase (f:1): Path \"app/.env\" is protected from write."
+    );
+    let of_line = world.call("bash", &json!({"command": "cat README.md > .git/config"}));
+    assert!(
+        reason(of_line).ends_with("(f:1): Path \".git/config\" is protected from bash."),
+        "the path that matched, not the first one"
+    );
+    let of_command = world.call("bash", &json!({"command": "sudo true\u{1b}"}));
+    assert!(
+        line(&of_command, "block").contains("(f:1): `sudo true\\u{1b}` needs rights, {other}."),
+        "{of_command:?}"
+    );
+}
+
+#[test]
+fn a_person_is_notified_of_a_blocked_call_where_the_rule_says_so() {
+    let mut world = with_rules(vec![
+        blocks(
+            &["write"],
+            &json!({"path": [".env"], "notify": true, "reason": "{path} is protected"}),
+        ),
+        blocks(&["edit"], &json!({"path": [".env"]})),
+    ]);
+    let blocked = world.call("write", &json!({"path": ".env"}));
+    assert_eq!(
+        line(&blocked, "notify"),
+        "notify Warning [workflow] A call of \"write\" was blocked by the A phase (f:1): .env is protected."
+    );
+    let again = world.call("write", &json!({"path": ".env"}));
+    assert_eq!(again.len(), 1, "once is enough: {again:?}");
+    let silent = world.call("edit", &json!({"path": ".env"}));
+    assert_eq!(silent.len(), 1, "{silent:?}");
 }
 
 #[test]
@@ -147,7 +197,7 @@ fn settings_apply_with_and_without_a_run() {
         call(&mut world),
         [
             "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
-          Go on in another way, or ask the user."
+          Use another approach, or ask the user."
         ]
     );
     world.command("w the task");
@@ -193,7 +243,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     assert!(
         late.len() == 1
             && line(&late, "notify")
-                .contains("came too late and counts for nothing. The call was not allowed."),
+                .contains("came too late and has no effect. The call was not allowed."),
         "an answer that is late changes nothing, and that is said: {late:?}"
     );
     world.tool_call("deploy");
@@ -271,6 +321,7 @@ fn any_rule() -> impl Strategy<Value = Rule> {
                 .collect(),
             on_repeat: None,
             reason: None,
+            notify: false,
             source: String::new(),
         },
     )

@@ -1,6 +1,6 @@
 //! `workflow_step`.
 
-use workflow_core::types::RequestId;
+use workflow_core::session::StepCall;
 
 use crate::event::Event;
 use crate::world::{World, line, workflow};
@@ -38,17 +38,7 @@ fn an_unknown_action_is_an_error_with_the_known_ones() {
     assert!(
         line(&world.tool("advance"), "tool").contains(r#""next", "status", "cancel" or "loop""#)
     );
-    assert!(
-        line(
-            &world.step(Event::Step {
-                request: RequestId(1),
-                summary: None,
-                action: None
-            }),
-            "tool"
-        )
-        .contains("no action")
-    );
+    assert!(line(&world.call_step(StepCall::default()), "tool").contains("needs an action"));
 }
 
 #[test]
@@ -192,7 +182,7 @@ fn one_response_moves_the_run_once() {
     world.tool("next");
     let refused = world.tool("next");
     assert_eq!(refused.len(), 1, "nothing but the answer: {refused:?}");
-    assert!(refused[0].contains("Read the new phase first"));
+    assert!(refused[0].contains("Do what this phase asks first"));
     world.step(Event::TurnEnd);
     world.step(Event::TurnStart { index: None });
     assert_eq!(first_line(&world.tool("next")), "tool ✓ Advanced: X → 🔹 Y");

@@ -62,7 +62,7 @@ fn a_host_without_an_interface_watches_nothing_and_says_so() {
     let mut world = watching(vec![file(Tier::Global)]);
     world.session.set_has_ui(false);
     let lines = world.reload();
-    assert!(line(&lines, "notify Warning").contains("No trigger is watched"));
+    assert!(line(&lines, "notify Warning").contains("Triggers are not watched"));
     assert!(!lines.iter().any(|line| line.starts_with("watch")));
 }
 
@@ -144,7 +144,7 @@ fn queued_messages_go_to_the_open_conversation() {
     world.reload();
     assert_eq!(world.wait(0), ["user (follows up) one"]);
     let lines = world.step(Event::Shutdown);
-    assert!(line(&lines, "notify Warning").ends_with("before the agent was told: two"));
+    assert!(line(&lines, "notify Warning").ends_with("before the agent received: two"));
     assert!(world.step(Event::Shutdown).is_empty());
 }
 

@@ -11,7 +11,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect};
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::session::{Abilities, Control};
+use workflow_core::session::{Abilities, Control, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Session};
 
@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) restore: RestoreId,
     /// The decision of the person outside of the host.
     pub(crate) word: Option<ApprovalDecision>,
+    /// The nonce of the approval request that was stored last.
+    pub(crate) nonce: String,
     requests: u64,
     /// The requests that are answered later.
     unanswered: BTreeMap<RequestId, RequestKind>,
@@ -92,6 +94,7 @@ impl World {
             session: Session::new(
                 Abilities {
                     dialogs: true,
+                    dismissal: true,
                     widgets: Some(true),
                     ..Abilities::default()
                 },
@@ -106,6 +109,7 @@ impl World {
             gate: GateRunId(0),
             restore: RestoreId(0),
             word: None,
+            nonce: String::new(),
             requests: 0,
             unanswered: BTreeMap::new(),
             asked_before: BTreeSet::new(),
@@ -179,6 +183,11 @@ impl World {
             );
             self.asked.push(question.id);
         }
+        lines.extend(
+            out.withdrawn
+                .iter()
+                .map(|question| format!("dismiss #{}", question.0)),
+        );
         for deferred in out.deferred {
             assert_eq!(
                 self.unanswered.remove(&deferred.request),
@@ -206,6 +215,7 @@ impl World {
                 Effect::TakeBaseline { gates } => format!("baseline of {}", json(&gates)),
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {
+                    self.nonce.clone_from(&awaiting.nonce);
                     format!("await {}", render_awaiting(&awaiting))
                 }
                 Effect::ReadApproval(awaiting) => {
@@ -287,6 +297,7 @@ impl World {
     pub(crate) fn restart(&mut self) -> Vec<String> {
         let abilities = Abilities {
             dialogs: true,
+            dismissal: true,
             widgets: Some(true),
             ..Abilities::default()
         };
@@ -340,11 +351,28 @@ impl World {
     }
 
     pub(crate) fn tool(&mut self, action: &str) -> Vec<String> {
+        self.call_step(StepCall {
+            action: Some(action),
+            ..StepCall::default()
+        })
+    }
+
+    /// Leaves the phase with an outcome, or none if it is empty, and with outputs.
+    pub(crate) fn next(&mut self, outcome: &str, outputs: &serde_json::Value) -> Vec<String> {
+        let outputs = serde_json::value::to_raw_value(outputs).unwrap();
+        self.call_step(StepCall {
+            action: Some("next"),
+            outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
+            outputs: Some(&outputs),
+            ..StepCall::default()
+        })
+    }
+
+    pub(crate) fn call_step(&mut self, call: StepCall<'_>) -> Vec<String> {
         self.requests += 1;
         self.step(Event::Step {
             request: RequestId(self.requests),
-            action: Some(action),
-            summary: None,
+            call,
         })
     }
 

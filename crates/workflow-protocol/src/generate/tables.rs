@@ -57,7 +57,8 @@ const IN_EVERY_CALL: &[&str] = &["sessionId", "context"];
 const IN_EVERY_RESULT: &[&str] = &["actions", "diagnostics"];
 
 fn methods(contract: &Contract, direction: Direction) -> String {
-    let mut table = "| Method | Parameters | Answer | |\n| --- | --- | --- | --- |\n".to_owned();
+    let mut table =
+        "| Method | Parameters | Answer | Description |\n| --- | --- | --- | --- |\n".to_owned();
     for Described {
         method,
         params,
@@ -140,7 +141,7 @@ fn plain(schema: &Value) -> String {
 }
 
 fn errors() -> String {
-    let mut table = "| Code | `error.data.kind` | |\n| --- | --- | --- |\n".to_owned();
+    let mut table = "| Code | `error.data.kind` | Meaning |\n| --- | --- | --- |\n".to_owned();
     for kind in Kind::ALL {
         writeln!(
             table,

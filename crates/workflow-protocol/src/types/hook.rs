@@ -126,6 +126,12 @@ events! {
         /// The number of the turn in the run, from 0.
         #[serde(default, deserialize_with = "lenient::scalar")]
         pub turn_index: Option<u64>,
+        /// `turn_end`: the tokens that the response took, for budgets in tokens.
+        #[serde(default, deserialize_with = "lenient::scalar")]
+        pub tokens: Option<u64>,
+        /// `turn_end`: the cost of the response in millionths of a US dollar, for budgets in money.
+        #[serde(default, deserialize_with = "lenient::scalar")]
+        pub micro_usd: Option<u64>,
     }
 
     /// A call that the agent asks for.

@@ -1,5 +1,7 @@
 //! Parameters and results of the calls to the host.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -49,6 +51,12 @@ to_host! {
         pub placeholder: Option<String>,
     }
 
+    /// A question that is settled.
+    pub struct DismissParams {
+        /// The id of its request.
+        pub id: String,
+    }
+
     /// A command for the host to run.
     pub struct ExecParams {
         /// The program.
@@ -58,9 +66,17 @@ to_host! {
         /// The directory to run it in, if not the session's.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub cwd: Option<String>,
-        /// The timeout in milliseconds.
+        /// The timeout in milliseconds: then it is ended with all that it started, and the answer says `killed`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub timeout_ms: Option<u64>,
+        /// Variables that are added to its environment.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        #[ts(optional, as = "Option<_>")]
+        pub env: BTreeMap<String, String>,
+        /// Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by
+        /// `truncated`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub max_output: Option<u64>,
     }
 
     /// A line for the host's log.
@@ -82,6 +98,14 @@ pub struct HostApplyParams {
     pub actions: Vec<Action>,
 }
 
+/// A request that the host need not answer any more.
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HostCancelParams {
+    /// The id of the request.
+    pub id: String,
+}
+
 /// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
@@ -92,6 +116,14 @@ pub struct ExecResult {
     pub stderr: String,
     /// Its exit code; 0 is success.
     pub code: i32,
+    /// True if it was ended, by its timeout or by a signal.
+    #[serde(default)]
+    #[ts(optional, as = "Option<_>")]
+    pub killed: bool,
+    /// True if output is left out.
+    #[serde(default)]
+    #[ts(optional, as = "Option<_>")]
+    pub truncated: bool,
 }
 
 /// The severity of a log line.

@@ -53,6 +53,9 @@ pub struct Capabilities {
     /// It answers `ui/confirm`, `ui/select` and `ui/input`.
     #[ts(optional, as = "Option<_>")]
     pub dialogs: bool,
+    /// It closes a dialog when `ui/dismiss` says that the question is settled.
+    #[ts(optional, as = "Option<_>")]
+    pub dismiss: bool,
     /// It shows widgets; if this is left out, it does where a session's `hasUI` is true.
     #[ts(optional)]
     pub widgets: Option<bool>,

@@ -30,8 +30,8 @@ pub use hook::{
     TurnEvent, TurnParams,
 };
 pub use host::{
-    ConfirmParams, ExecParams, ExecResult, HostApplyParams, InputDialogParams, LogLevel, LogParams,
-    SelectParams,
+    ConfirmParams, DismissParams, ExecParams, ExecResult, HostApplyParams, HostCancelParams,
+    InputDialogParams, LogLevel, LogParams, SelectParams,
 };
 pub use lifecycle::{
     Capabilities, Clock, ClockAdvanceParams, ClockAdvanceResult, HostInfo, InitializeParams,

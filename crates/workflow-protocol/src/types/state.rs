@@ -94,7 +94,7 @@ answer! {
         /// Why the run waits for the user; null if it does not.
         #[ts(optional = false)]
         pub parked: Option<String>,
-        /// Seconds until the agent is told to go on, while a countdown runs.
+        /// Seconds until the agent gets a reminder, while a countdown runs.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub countdown: Option<u32>,
     }

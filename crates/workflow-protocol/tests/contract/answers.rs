@@ -1,6 +1,8 @@
 //! Written messages: results, actions, questions and errors, member by member.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
+
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_protocol::{
@@ -8,12 +10,12 @@ use workflow_protocol::{
     BranchMutation, BranchResult, Breadcrumb, ClockAdvanceResult, CommandCompleteResult,
     CommandDeclaration, CommandRunResult, Completion, ConfirmParams, Content, Delivery, Diagnostic,
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
-    HostApplyParams, HostMethod, Inject, InputDialogParams, Kind, Level, LogLevel, LogParams,
-    Manifest, Message, MessageDisplay, MessageOptions, MessageType, PathSegment, PhaseSummary,
-    PhaseView, Placement, Progress, Pushes, ResultType, SelectParams, ServerInfo,
-    SessionStateResult, Severity, Show, Source, ToolCallMutation, ToolCallResult, ToolDeclaration,
-    ToolExecuteResult, ToolResultMutation, ToolResultResult, WorkflowListResult, WorkflowState,
-    WorkflowSummary, method,
+    HostApplyParams, HostCancelParams, HostMethod, Inject, InputDialogParams, Kind, Level,
+    LogLevel, LogParams, Manifest, Message, MessageDisplay, MessageOptions, MessageType,
+    PathSegment, PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, SelectParams,
+    ServerInfo, SessionStateResult, Severity, Show, Source, ToolCallMutation, ToolCallResult,
+    ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult, WorkflowListResult,
+    WorkflowState, WorkflowSummary, method,
 };
 
 /// Something written, and what it has to be on the wire.
@@ -471,8 +473,15 @@ pub(crate) fn questions() -> Vec<Written> {
                 args: vec!["status".into()],
                 cwd: None,
                 timeout_ms: Some(1000),
+                env: BTreeMap::from([("CI".to_owned(), "1".to_owned())]),
+                max_output: Some(4096),
             },
-            json!({ "command": "git", "args": ["status"], "timeoutMs": 1000 }),
+            json!({ "command": "git", "args": ["status"], "timeoutMs": 1000, "env": { "CI": "1" }, "maxOutput": 4096 }),
+        ),
+        written(
+            "host/cancel",
+            &HostCancelParams { id: "s1".into() },
+            json!({ "id": "s1" }),
         ),
         written(
             "$/log",
@@ -540,9 +549,13 @@ fn answers_of_the_host_are_read() {
         ExecResult {
             stdout: "a".into(),
             stderr: String::new(),
-            code: 1
+            code: 1,
+            killed: false,
+            truncated: false,
         }
     );
+    let bare = answer::<method::HostExec>(r#"{"stdout":"","stderr":"","code":0}"#);
+    assert!(!bare.killed && !bare.truncated, "the documents' result");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Expansion of words, as far as the line itself determines the result.
 
-use super::outputs::{prints_files, prints_numbers};
+use super::numbers::{prints_numbers, prints_one_number};
+use super::outputs::{lists_one, prints_files, prints_name};
 use super::variables::Variables;
 use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
 use crate::word::{UNKNOWN, Word};
@@ -28,8 +29,19 @@ pub(super) fn expand_unsplit(raw: &RawWord, variables: &Variables) -> Word {
     for word in words {
         whole.shape.push(' ');
         whole.shape.push_str(&word.shape);
+        whole.has_numbers_only &= word.has_numbers_only;
     }
     whole
+}
+
+/// What is known of a part that only the running shell knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    Text,
+    /// It does not start with a dash.
+    Operand,
+    /// It is a number on one line.
+    Number,
 }
 
 struct Expansion<'a> {
@@ -45,7 +57,7 @@ impl Expansion<'_> {
                 WordPart::Text { text, quoted } => self.text(text, *quoted, index == 0),
                 WordPart::Expansion(expansion) => self.expansion(expansion),
                 WordPart::Process(_) => {
-                    self.unknown(true);
+                    self.unknown(Unknown::Operand, false);
                     self.current().is_process = true;
                 }
                 WordPart::Substitution { list, quoted } => {
@@ -55,10 +67,23 @@ impl Expansion<'_> {
                     let lists_files = lists_files && !self.variables.may_redefine();
                     let is_start = self.current().shape.is_empty();
                     self.current().starts_with_files |= is_start && lists_files;
-                    self.unknown(is_number);
-                    self.current().may_add_words |= !quoted && !is_number;
+                    self.current().lists_one |= is_start && lists_one(list);
+                    let is_name = prints_name(list) && !self.variables.may_redefine();
+                    // The output may be empty, and the word is none then.
+                    let is_part = is_name && !is_start;
+                    self.unknown(
+                        if prints_one_number(list) {
+                            Unknown::Number
+                        } else if is_number {
+                            Unknown::Operand
+                        } else {
+                            Unknown::Text
+                        },
+                        *quoted,
+                    );
+                    self.current().may_add_words |= !quoted && !is_number && !is_part;
                 }
-                WordPart::Array(_) => self.unknown(false),
+                WordPart::Array(_) => self.unknown(Unknown::Text, false),
             }
         }
     }
@@ -80,9 +105,23 @@ impl Expansion<'_> {
         let lists_files = is_value && variable.is_some_and(|name| self.variables.lists_files(name));
         let is_start = self.current().shape.is_empty();
         self.current().starts_with_files |= is_start && lists_files;
-        let is_safe = expansion.kind == ExpansionKind::Number
-            || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
-        self.unknown(is_safe);
+        let lists_one = lists_files && variable.is_some_and(|name| self.variables.lists_one(name));
+        self.current().lists_one |= is_start && lists_one;
+        let is_number = expansion.kind == ExpansionKind::Number
+            || is_value && variable.is_some_and(|name| self.variables.is_number(name));
+        let is_safe =
+            is_number || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
+        let is_one_word = expansion.quoted && expansion.kind != ExpansionKind::Several;
+        self.unknown(
+            if is_number {
+                Unknown::Number
+            } else if is_safe {
+                Unknown::Operand
+            } else {
+                Unknown::Text
+            },
+            is_one_word,
+        );
         let is_assigned = variable.is_none_or(|name| self.variables.is_mentioned(name));
         let several = expansion.kind == ExpansionKind::Several;
         self.current().may_add_words |= several || !expansion.quoted && is_assigned && !is_safe;
@@ -102,10 +141,14 @@ impl Expansion<'_> {
         word.is_glob |= !quoted && text.contains(['*', '?', '[', '{']);
     }
 
-    /// Appends an unknown part. `is_safe` means that it does not start with a dash.
-    fn unknown(&mut self, is_safe: bool) {
+    /// Appends an unknown part. `is_quoted` means that it adds no word and is not split.
+    fn unknown(&mut self, kind: Unknown, is_quoted: bool) {
         let word = self.current();
-        word.is_no_option |= is_safe && word.shape.is_empty();
+        word.is_no_option |= kind != Unknown::Text && word.shape.is_empty();
+        let is_first = !word.shape.contains(UNKNOWN);
+        let is_number = kind == Unknown::Number;
+        word.has_numbers_only = is_number && (is_first || word.has_numbers_only);
+        word.is_one = (is_quoted || is_number) && (is_first || word.is_one);
         word.shape.push(UNKNOWN);
     }
 

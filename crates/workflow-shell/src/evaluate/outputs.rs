@@ -1,48 +1,34 @@
-//! Outputs of commands that are known in part: numbers, names of files, texts.
-//!
-//! An arithmetic expression evaluates the text of its variables again, and an index in that text may run commands.
-//! So only values that are known to be numbers are harmless in one.
+//! Outputs of commands that are known in part: names of files, texts.
 
 use crate::parse::tree::{Command, CommandKind, List, RawWord, WordPart};
 
-/// Returns whether a substitution prints numbers only.
-pub(super) fn prints_numbers(list: &List) -> bool {
+/// Returns whether a substitution prints at most one name of a branch, a tag or a commit, which has no blanks.
+pub(super) fn prints_name(list: &List) -> bool {
     let [item] = list.as_slice() else {
         return false;
     };
-    let Some(CommandKind::Simple(command)) = item.pipeline.last().map(|command| &command.kind)
-    else {
+    let [command] = item.pipeline.as_slice() else {
         return false;
     };
-    let texts: Vec<Option<&str>> = command.words.iter().map(text).collect();
-    match texts.as_slice() {
-        [Some("nproc" | "seq"), rest @ ..] => rest.iter().all(|word| {
-            word.is_none_or(|word| {
-                !word.starts_with("-f") && !word.starts_with("--f") && !word.starts_with("-s")
-            })
-        }),
-        [Some("wc"), rest @ ..] => rest
-            .iter()
-            .all(|word| word.is_some_and(|word| word.starts_with('-'))),
-        [Some("date"), Some(format)] => format.strip_prefix('+').is_some_and(|format| {
-            let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
-            parts.is_some_and(|mut parts| {
-                parts.all(|part| {
-                    matches!(
-                        part,
-                        "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
-                    )
-                })
-            })
-        }),
-        [
-            Some("grep"),
-            Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
-            _,
-        ] => item.pipeline.len() > 1,
-        [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
-        _ => false,
-    }
+    texts(command).is_some_and(|words| {
+        matches!(
+            words.as_slice(),
+            [Some("git"), Some("branch"), Some("--show-current")]
+                | [Some("git"), Some("rev-parse"), Some("HEAD")]
+                | [
+                    Some("git"),
+                    Some("rev-parse"),
+                    Some("--abbrev-ref" | "--short"),
+                    Some("HEAD")
+                ]
+                | [
+                    Some("git"),
+                    Some("describe"),
+                    Some("--tags" | "--abbrev=0" | "--always"),
+                    ..
+                ]
+        )
+    })
 }
 
 /// Returns the text of a word without expansions.
@@ -57,27 +43,36 @@ pub(super) fn text(word: &RawWord) -> Option<&str> {
     }
 }
 
-/// Returns whether the text of a value is harmless in an arithmetic expression.
-pub(super) fn is_arithmetic_text(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte))
-}
-
 /// Returns the words of a simple command; `None` where one is not a text.
-fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
+pub(super) fn texts(command: &Command) -> Option<Vec<Option<&str>>> {
     match &command.kind {
         CommandKind::Simple(command) => Some(command.words.iter().map(text).collect()),
         _ => None,
     }
 }
 
+/// Returns the words of a simple command, also of those that are quoted in part: `jsonpath='{.metadata.name}'`.
+fn joined_texts(command: &Command) -> Option<Vec<Option<String>>> {
+    let CommandKind::Simple(command) = &command.kind else {
+        return None;
+    };
+    let joined = |word: &RawWord| {
+        let texts = word.0.iter().map(|part| match part {
+            WordPart::Text { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    };
+    Some(command.words.iter().map(joined).collect())
+}
+
 /// Returns whether a command prints names of files, commits, packages or containers, or numbers. Names that start with a dash are not expected.
 pub(super) fn prints_files(pipeline: &[Command]) -> bool {
     let mut commands = pipeline.iter();
-    let lists = commands
-        .next()
-        .and_then(texts)
-        .is_some_and(|words| lists_files(&words));
+    let lists = commands.next().and_then(joined_texts).is_some_and(|words| {
+        let words: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
+        lists_files(&words)
+    });
     lists && commands.all(|command| texts(command).is_some_and(|words| filters_lines(&words)))
 }
 
@@ -115,26 +110,33 @@ fn lists_files(words: &[Option<&str>]) -> bool {
             letters
                 .is_none_or(|letters| letters.bytes().all(|byte| b"1aAdrtRSXUFp".contains(&byte)))
         }),
-        "git" => match arguments.first() {
-            Some(&"ls-files") => !starts("--format"),
-            // Names of commits: what is none is printed as it is.
-            Some(&"rev-parse" | &"merge-base") => arguments[1..]
-                .iter()
-                .all(|word| !word.starts_with('-') || matches!(*word, "--short" | "--verify")),
-            Some(&"rev-list") => arguments[1..]
-                .iter()
-                .all(|word| !word.starts_with('-') || matches!(*word, "-1" | "--all")),
-            Some(&"diff") => {
-                has(&["--name-only"]) && !starts("--line-prefix") && !starts("--output")
-            }
-            _ => false,
-        },
+        "git" => lists_of_git(&arguments),
         // With these options, it prints import paths.
         "go" => {
-            arguments.first() == Some(&"list")
+            matches!(
+                arguments.as_slice(),
+                [
+                    "env",
+                    "GOPATH" | "GOROOT" | "GOMODCACHE" | "GOBIN" | "GOCACHE"
+                ]
+            ) || arguments.first() == Some(&"list")
                 && arguments[1..]
                     .iter()
                     .all(|word| !word.starts_with('-') || matches!(*word, "-e" | "-deps" | "-test"))
+        }
+        // They print paths, or nothing.
+        "which" => arguments
+            .iter()
+            .all(|word| !word.starts_with('-') || *word == "-a"),
+        "pwd" => arguments.is_empty(),
+        "npm" | "pnpm" | "yarn" => matches!(
+            arguments.as_slice(),
+            ["root" | "bin" | "prefix"] | ["root" | "bin" | "prefix", "-g"]
+        ),
+        "rustc" => arguments == ["--print", "sysroot"],
+        "brew" => {
+            arguments.first() == Some(&"--prefix")
+                && arguments[1..].iter().all(|word| !word.starts_with('-'))
         }
         "docker" | "podman" => lists_containers(&arguments),
         "kubectl" | "oc" => lists_resources(&arguments),
@@ -152,6 +154,123 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns whether arguments of `git` list files, or names of branches, tags or commits.
+fn lists_of_git(arguments: &[&str]) -> bool {
+    let is_count =
+        |word: &str| word.len() > 1 && word[1..].bytes().all(|byte| byte.is_ascii_digit());
+    let starts = |prefix: &str| arguments.iter().any(|word| word.starts_with(prefix));
+    match arguments.first() {
+        Some(&"for-each-ref") => {
+            starts("--format")
+                && arguments[1..].iter().all(|word| {
+                    !word.starts_with('-')
+                        || *word == "--format=%(refname:short)"
+                        || word.starts_with("--sort=")
+                })
+        }
+        // With another operand, it makes a tag.
+        Some(&"tag") => {
+            let rest = &arguments[1..];
+            let lists = rest.iter().any(|word| matches!(*word, "-l" | "--list"));
+            rest.iter().all(|word| match word.strip_prefix('-') {
+                Some(option) => matches!(option, "l" | "-list") || option.starts_with("-sort="),
+                None => lists,
+            })
+        }
+        Some(&"ls-files") => !starts("--format"),
+        Some(&"branch") => arguments[1..] == ["--show-current"],
+        Some(&"describe") => arguments[1..].iter().all(|word| {
+            !word.starts_with('-')
+                || matches!(*word, "--tags" | "--always" | "--abbrev=0" | "--all")
+        }),
+        Some(&"log") => {
+            let (formats, others): (Vec<&str>, Vec<&str>) = arguments[1..]
+                .iter()
+                .partition(|word| word.starts_with("--format") || word.starts_with("--pretty"));
+            let is_commit = |word: &&&str| {
+                matches!(
+                    word.split_once('='),
+                    Some((
+                        _,
+                        "%h" | "%H"
+                            | "format:%h"
+                            | "format:%H"
+                            | "%ct"
+                            | "%at"
+                            | "%cI"
+                            | "%aI"
+                            | "%cs"
+                            | "%as"
+                    ))
+                )
+            };
+            let selects = |word: &&str| {
+                !word.starts_with('-')
+                    || word[1..].bytes().all(|byte| byte.is_ascii_digit())
+                    || matches!(
+                        *word,
+                        "--no-merges"
+                            | "--merges"
+                            | "--reverse"
+                            | "--all"
+                            | "--first-parent"
+                            | "--"
+                            | "-n"
+                    )
+                    || ["--since=", "--until=", "--author=", "--grep="]
+                        .iter()
+                        .any(|start| word.starts_with(start))
+            };
+            formats.len() == 1
+                && formats.iter().all(|word| is_commit(&word))
+                && others.iter().all(selects)
+        }
+        // Names of commits: what is none is printed as it is.
+        Some(&"rev-parse" | &"merge-base") => arguments[1..].iter().all(|word| {
+            !word.starts_with('-')
+                || matches!(
+                    *word,
+                    "--short" | "--verify" | "--show-toplevel" | "--abbrev-ref" | "--git-dir"
+                )
+        }),
+        Some(&"rev-list") => arguments[1..].iter().all(|word| {
+            !word.starts_with('-') || matches!(*word, "--all" | "-n") || is_count(word)
+        }),
+        Some(&"diff") => {
+            arguments.contains(&"--name-only") && !starts("--line-prefix") && !starts("--output")
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether a list is expected to have one item: the newest, the first, or those of a name.
+pub(super) fn lists_one(list: &List) -> bool {
+    let [item] = list.as_slice() else {
+        return false;
+    };
+    let stages: Option<Vec<_>> = item.pipeline.iter().map(texts).collect();
+    let Some([first, rest @ ..]) = stages.as_deref() else {
+        return false;
+    };
+    let is_head = |words: &Vec<Option<&str>>| {
+        matches!(
+            words.as_slice(),
+            [Some("head" | "tail"), Some("-1" | "-n1")]
+                | [Some("head" | "tail"), Some("-n"), Some("1")]
+        )
+    };
+    let selects = |word: Option<&str>| {
+        word.is_some_and(|word| {
+            word == "--latest"
+                || word.starts_with("--filter")
+                || word.starts_with('-') && !word.starts_with("--") && word.contains(['f', 'l'])
+        })
+    };
+    rest.iter().any(is_head)
+        || matches!(first.as_slice(), [Some("docker" | "podman"), Some("ps"), arguments @ ..] if arguments.iter().copied().any(selects))
+        || matches!(first.as_slice(), [Some("docker"), Some("compose"), Some("ps"), arguments @ ..] if arguments.iter().flatten().any(|word| !word.starts_with('-')))
 }
 
 /// Returns whether arguments of `docker` list identifiers: `ps -q`, `compose ps -q`.

@@ -1,12 +1,12 @@
 //! Records of commands, writes and file accesses.
 
 use super::scope::{Scope, is_device};
-use crate::analysis::FileWrite;
 use crate::braces::expand_braces;
 use crate::command::SimpleCommand;
 use crate::display::displayed;
 use crate::effect::{Effect, UnknownReason};
 use crate::file_access::{AccessKind, FileAccess, Location};
+use crate::file_write::FileWrite;
 use crate::word::is_descriptor;
 
 /// The number of file accesses after which a line counts as accessing any path.

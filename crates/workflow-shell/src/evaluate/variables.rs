@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::outputs::is_arithmetic_text;
+use super::numbers::is_arithmetic_text;
 use crate::word::Word;
 
 /// The longest value that is kept, in bytes.
@@ -17,8 +17,15 @@ const MAX_VARIABLE_USES: usize = 1000;
 /// Variables of the environment or the shell whose value never starts with a dash.
 #[rustfmt::skip] // Names in order.
 const NO_OPTIONS: &[&str] = &[
-    "DATABASE_URL", "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "REDIS_URL", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
+    "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
 ];
+
+/// Returns whether the value of a variable of the environment is taken for an address or a secret, which starts with no dash.
+pub(super) fn is_address(name: &str) -> bool {
+    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let ends = ["URL", "_HOST", "TOKEN", "_API_KEY", "_ENDPOINT"];
+    name.bytes().all(is_upper) && ends.iter().any(|end| name.ends_with(end))
+}
 
 /// The known variables.
 #[derive(Default)]
@@ -26,8 +33,12 @@ pub(super) struct Variables {
     values: HashMap<String, String>,
     /// Variables whose value is known not to start with a dash, such as those of a loop over files.
     no_options: HashSet<String>,
+    /// Those of `no_options` whose value is a number.
+    numbers: HashSet<String>,
     /// Variables whose value is empty or a list of files or commits: `x=$(git merge-base a b)`.
     file_lists: HashSet<String>,
+    /// Those of `file_lists` whose value is at most one name.
+    single_lists: HashSet<String>,
     /// Variables whose assignment follows `&&`: they are set only if the previous commands succeeded.
     tentative: Vec<String>,
     /// The names in the text, expansions left out: the line may assign only these.
@@ -66,7 +77,9 @@ impl Variables {
             let word = &rest[start..];
             let end = word.find(|c| !is_name(c)).unwrap_or(word.len());
             let is_expansion = matches!(before, Some('$' | '{')) && (!is_first || start > 0);
-            if !is_expansion && !self.mentioned.contains(&word[..end]) {
+            // `${x:=value}` assigns.
+            let is_default = word[end..].starts_with([':', '=']);
+            if (!is_expansion || is_default) && !self.mentioned.contains(&word[..end]) {
                 self.mentioned.insert(word[..end].to_owned());
             }
             is_first = false;
@@ -91,7 +104,8 @@ impl Variables {
 
     /// Returns whether the value of a variable is known not to start with a dash.
     pub(super) fn is_no_option(&self, name: &str) -> bool {
-        self.no_options.contains(name) || NO_OPTIONS.contains(&name) && !self.is_mentioned(name)
+        let is_known = NO_OPTIONS.contains(&name) || is_address(name);
+        self.no_options.contains(name) || is_known && !self.is_mentioned(name)
     }
 
     /// Notes that the values of a variable, which has no other assignment, do not start with a dash.
@@ -102,9 +116,32 @@ impl Variables {
         self.assignments += 1;
     }
 
+    /// Returns whether the value of a variable is a number.
+    pub(super) fn is_number(&self, name: &str) -> bool {
+        self.numbers.contains(name) && self.no_options.contains(name)
+    }
+
+    /// Notes that the values of a variable, which has no other assignment, are numbers.
+    pub(super) fn set_number(&mut self, name: &str, source: &str) {
+        self.numbers.insert(name.to_owned());
+        // An arithmetic expression that changes it leaves a number.
+        let source = source.replace(&format!("$(({name}"), "$((");
+        self.set_no_option(name, &source);
+    }
+
     /// Returns whether the value of a variable is empty or a list of files or commits.
     pub(super) fn lists_files(&self, name: &str) -> bool {
         self.file_lists.contains(name)
+    }
+
+    /// Returns whether the value of a variable is empty or one name.
+    pub(super) fn lists_one(&self, name: &str) -> bool {
+        self.single_lists.contains(name) && self.file_lists.contains(name)
+    }
+
+    /// Notes that the list that is the value of a variable has at most one name.
+    pub(super) fn set_lists_one(&mut self, name: &str) {
+        self.single_lists.insert(name.to_owned());
     }
 
     /// Notes that the certain value of a variable, which has no other assignment, is empty or a list of files or commits.
@@ -228,7 +265,13 @@ fn has_one_assignment(source: &str, name: &str) -> bool {
         .match_indices(name)
         .filter(|(at, _)| {
             let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+            // `sed -n`: a letter of an option.
+            let is_letter = name.len() == 1
+                && before == Some(&b'-')
+                && at.checked_sub(2).is_some_and(|at| bytes[at] == b' ')
+                && bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
             !is_name(before)
+                && !is_letter
                 && !matches!(before, Some(b'$' | b'{'))
                 && !is_name(bytes.get(at + name.len()))
         })

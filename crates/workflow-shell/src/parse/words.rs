@@ -46,7 +46,8 @@ impl Parser<'_> {
                 {
                     self.extended_pattern(&mut parts)?;
                 }
-                b'(' if self.position > start
+                // `=(list)` is no array, but a process in zsh.
+                b'(' if self.position > start + 1
                     && self.line.as_bytes()[self.position - 1] == b'=' =>
                 {
                     let array = self.nested(Self::array)?;

@@ -135,13 +135,19 @@ fn tested(arguments: &[Word]) -> Result {
     Ok(Outcome::reads())
 }
 
-/// `kill %1` ends a job of the line; other processes are not known.
+/// `kill %1` ends a job of the line; other processes are not known. `kill -0` only checks.
 fn killed(arguments: &[Word]) -> Result {
-    let is_known = |word: &&Word| {
-        let shape = word.shape();
-        shape == "-l" || shape.starts_with('%') || shape.starts_with('-') && word.text().is_some()
+    let is_signal = |word: &Word| word.text().is_some_and(|text| text.starts_with('-'));
+    let (checks, processes) = match arguments {
+        [signal, rest @ ..] if is_signal(signal) => {
+            (matches!(signal.shape(), "-0" | "-l" | "-L"), rest)
+        }
+        all => (false, all),
     };
-    match arguments.iter().find(|word| !is_known(word)) {
+    // `-1` is all processes.
+    let is_known =
+        |word: &&Word| word.shape().starts_with('%') || checks && !word.shape().starts_with('-');
+    match processes.iter().find(|word| !is_known(word)) {
         Some(word) => Err(argument(word)),
         None => Ok(Outcome::reads()),
     }

@@ -56,12 +56,15 @@ fn only_reads(text: &str) -> bool {
 
 /// Returns whether a command of `psql` describes something: `\d users`.
 fn describes(text: &str) -> bool {
+    if matches!(text.trim(), "\\l" | "\\l+" | "\\z" | "\\conninfo") {
+        return true;
+    }
     let Some(command) = text.trim().strip_prefix("\\d") else {
         return false;
     };
     let (kind, name) = command.split_once(' ').unwrap_or((command, ""));
     kind.chars()
-        .all(|c| c == '+' || "tnuivfxmsSTpb".contains(c))
+        .all(|c| c == '+' || "tnuivfxmsSTpbgyDELPR".contains(c))
         && name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "_.*".contains(c))
@@ -87,6 +90,7 @@ mod tests {
         }
         assert!(describes("\\d users"));
         assert!(describes("\\dt+ public.*"));
+        assert!(describes("\\l"));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use super::options::{Known, Place, argument, split};
 use super::{Invocation, Outcome, Result};
-use crate::analysis::FileWrite;
 use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::file_write::FileWrite;
 use crate::word::Word;
 
 /// Programs that write all of their operands but the first ones.

@@ -19,10 +19,10 @@ mod sqlite;
 mod table;
 mod wrappers;
 
-use crate::analysis::FileWrite;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::Location;
+use crate::file_write::FileWrite;
 use crate::word::Word;
 pub(crate) use names::{
     is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,

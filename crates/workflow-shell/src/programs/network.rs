@@ -59,7 +59,7 @@ fn graphql(arguments: &[Word]) -> Option<Result> {
 }
 
 fn curl(arguments: &[Word]) -> Result {
-    const OPTIONS: &str = "-sSfLkviIgGN0123 -46 -a -l -j -# -H= -A= -e= -b= -u= -m= -w= -r= -X= -x= -o= -O -J -R -D= -d= -F= -E= -y= -Y= -z= --silent --show-error --fail --fail-with-body --fail-early --location --location-trusted --insecure --verbose --include --head --globoff --get --no-buffer --compressed --ipv4 --ipv6 --http1.0 --http1.1 --http2 --http2-prior-knowledge --http3 --progress-bar --no-progress-meter --header= --user-agent= --referer= --cookie= --user= --max-time= --connect-timeout= --write-out= --range= --request= --proxy= --noproxy= --resolve= --connect-to= --retry= --retry-delay= --retry-max-time= --retry-connrefused --retry-all-errors --max-redirs= --output= --remote-name --remote-header-name --remote-name-all --output-dir= --create-dirs --dump-header= --data= --data-raw= --data-binary= --data-urlencode= --json= --form= --url= --unix-socket= --interface= --cacert= --cert= --key= --tlsv1.2 --tlsv1.3 --path-as-is --parallel --no-keepalive --basic --oauth2-bearer= --max-filesize= --limit-rate= --speed-limit= --speed-time= --remote-time --proto= --proto-default= --ssl-reqd --raw --tr-encoding --netrc --disable -q --styled-output --no-styled-output --aws-sigv4=";
+    const OPTIONS: &str = "-sSfLkviIgGN0123 -46 -a -l -j -# -H= -A= -e= -b= -u= -m= -w= -r= -X= -x= -o= -O -J -R -D= -d= -F= -E= -y= -Y= -z= --silent --show-error --fail --fail-with-body --fail-early --location --location-trusted --insecure --verbose --include --head --globoff --get --no-buffer --compressed --ipv4 --ipv6 --http1.0 --http1.1 --http2 --http2-prior-knowledge --http3 --progress-bar --no-progress-meter --header= --user-agent= --referer= --cookie= --user= --max-time= --connect-timeout= --write-out= --range= --request= --proxy= --noproxy= --resolve= --connect-to= --retry= --retry-delay= --retry-max-time= --retry-connrefused --retry-all-errors --max-redirs= --output= --remote-name --remote-header-name --remote-name-all --output-dir= --create-dirs --dump-header= --data= --data-raw= --data-binary= --data-urlencode= --json= --form= --url= --unix-socket= --interface= --cacert= --cert= --key= --tlsv1.2 --tlsv1.3 --path-as-is --parallel --no-keepalive --basic --oauth2-bearer= --max-filesize= --limit-rate= --speed-limit= --speed-time= --remote-time --proto= --proto-default= --ssl-reqd --raw --tr-encoding --netrc --disable -q --styled-output --no-styled-output --aws-sigv4= -n -p -V -h --version --help --netrc-file= --form-string= --data-ascii= --url-query= --doh-url= --dns-servers= --socks4= --socks5= --socks5-hostname= --proxytunnel --proxy-user= --proxy-header= --tlsv1 --tlsv1.0 --tlsv1.1 --tls-max= --ciphers= --http0.9 --rate= --keepalive-time= --post301 --post302 --post303 --request-target= --cert-type= --key-type= --pass= --capath= --ca-native --cert-status --digest --ntlm --negotiate --anyauth --no-alpn --no-sessionid --local-port= --happy-eyeballs-timeout-ms= --expect100-timeout= --parallel-max= --parallel-immediate --no-fail --no-progress-bar --trace-time --trace-ids --ignore-content-length --list-only --suppress-connect-headers --compressed-ssh --disallow-username-in-url --haproxy-protocol --no-location --tcp-nodelay --tcp-fastopen --time-cond=";
     let known = split(arguments, OPTIONS, Place::Anywhere)?;
     if known.has(&[
         "-O",
@@ -128,6 +128,18 @@ fn ssh(invocation: &Invocation<'_>) -> Result {
         "passwordauthentication",
         "addressfamily",
     ];
+    match invocation.arguments {
+        [word] if word.text() == Some("-V") => return Ok(Outcome::reads()),
+        // It prints the settings of a host.
+        [word, host]
+            if word.text() == Some("-G")
+                && !host.may_hide_option()
+                && !host.shape().starts_with('-') =>
+        {
+            return Ok(Outcome::reads());
+        }
+        _ => {}
+    }
     let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
     for word in known.values(&["-o"]) {
         let name = word.shape().split(['=', ' ']).next().unwrap_or_default();

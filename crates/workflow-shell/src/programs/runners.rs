@@ -273,6 +273,20 @@ fn package_tool(arguments: &[Word]) -> Result {
     }
 }
 
+/// Returns whether a setting of `make` is a number or a switch, which no rule runs or writes to: `JOBS=80`, `COVERAGE=true`.
+fn is_number_of_make(name: &str, value: &str) -> bool {
+    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let parts = [
+        "SHELL", "MAKE", "FLAGS", "FILE", "OUT", "DIR", "PREFIX", "UPDATE", "FIX", "WRITE",
+    ];
+    let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
+    name.bytes().all(is_upper)
+        && name.starts_with(|first: char| first.is_ascii_uppercase())
+        && !parts.iter().any(|part| name.contains(part))
+        && (!value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
+            || is_switch && name.len() > 3)
+}
+
 /// `make`: goals that test or build, or any goal without running it.
 fn make(arguments: &[Word]) -> Result {
     const OPTIONS: &str = "-nskBqipwrRSd -j?= -l?= -C= -f= -O?= --dry-run --just-print --recon --silent --quiet --keep-going --always-make --question --print-data-base --print-directory --no-print-directory --jobs?= --directory= --file= --makefile= --output-sync?= --version --warn-undefined-variables --trace --no-builtin-rules";
@@ -309,6 +323,7 @@ fn make(arguments: &[Word]) -> Result {
                 name,
                 "V" | "VERBOSE" | "DEBUG" | "CI" | "RELEASE" | "PROFILE" | "BUILD_TYPE" | "Q"
             ) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                || is_number_of_make(name, value)
         });
         let is_goal =
             !text.contains('=') && (dry || is_check(text) || text.strip_suffix(".o").is_some());

@@ -2,9 +2,9 @@
 
 use super::options::{Place, argument, expansion, joined, split};
 use super::{Invocation, NestedCommand, Outcome, Result};
-use crate::analysis::FileWrite;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::file_write::FileWrite;
 use crate::word::Word;
 
 /// Returns the outcome of such a program.

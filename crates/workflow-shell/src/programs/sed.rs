@@ -4,9 +4,9 @@
 
 use super::options::{Place, expansion, split};
 use super::{Invocation, Outcome, Result};
-use crate::analysis::FileWrite;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
+use crate::file_write::FileWrite;
 use crate::word::Word;
 
 const OPTIONS: &str = "-nErsuz -e= -l= -i?= --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --sandbox --expression= --line-length= --in-place?=";
@@ -35,7 +35,13 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
         operands = rest;
     }
     let text: Vec<&str> = scripts.iter().map(|word| word.shape()).collect();
-    let text = text.join("\n");
+    let mut text = text.join("\n");
+    let has_numbers =
+        |word: &&&Word| word.shape().contains('\0') && (!word.has_numbers_only || word.is_glob);
+    if !scripts.iter().any(|word| has_numbers(&word)) {
+        // All numbers have the same place in the grammar.
+        text = text.replace('\0', "1");
+    }
     if text.contains('\0') || scripts.iter().any(|word| word.may_add_words) {
         return Err(scripts
             .iter()

@@ -52,6 +52,9 @@ fn shell(invocation: &Invocation<'_>) -> Result {
     }
     if known.has(&["-c"]) {
         return match rest.first() {
+            Some(text) if invocation.name == "zsh" && has_code_of_zsh(text.shape()) => {
+                Ok(Outcome::unknown("zsh", UnknownReason::Code))
+            }
             Some(text) => Ok(script(text.clone(), NestedCommand::Script)),
             None => Err(Unknown::new("-c", UnknownReason::Code)),
         };
@@ -64,6 +67,14 @@ fn shell(invocation: &Invocation<'_>) -> Result {
         }
         _ => standard_input(invocation),
     }
+}
+
+/// Returns whether a text may have a parenthesis that zsh takes for code: `=(command)`, `*(e:command:)`, `${(e)name}`.
+fn has_code_of_zsh(text: &str) -> bool {
+    let is_after = |c: char| c.is_whitespace() || "$<>(;|&!'\"".contains(c);
+    text.char_indices().any(|(index, letter)| {
+        letter == '(' && !text[..index].chars().next_back().is_none_or(is_after)
+    })
 }
 
 /// A script on the standard input.

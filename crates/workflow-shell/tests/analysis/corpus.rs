@@ -1,7 +1,11 @@
 //! Verdicts on the lines of the corpora.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use workflow_shell::{Analysis, Effect, analyze};
+
+use super::lines::{assert_effects, name, parse};
 
 /// A line with its expected effect.
 #[derive(Debug, Deserialize)]
@@ -33,70 +37,58 @@ impl Entry {
 }
 
 pub(crate) fn entries() -> Vec<Entry> {
-    include_str!("../corpus/commands.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect(line))
-        .collect()
+    parse(include_str!("../corpus/commands.jsonl"))
 }
 
 fn attacks() -> Vec<Attack> {
-    include_str!("../corpus/attacks.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect(line))
-        .collect()
+    parse(include_str!("../corpus/attacks.jsonl"))
 }
 
-/// Returns the name of an effect in the corpus, and the files.
-fn named(effect: &Effect) -> (&'static str, Vec<Option<String>>) {
+/// Returns the files of an effect.
+fn paths(effect: &Effect) -> Vec<Option<String>> {
     match effect {
-        Effect::Reads => ("reads", Vec::new()),
-        Effect::RunsProjectCode => ("project", Vec::new()),
-        Effect::Writes(writes) => (
-            "writes",
-            writes.iter().map(|write| write.path.clone()).collect(),
-        ),
-        Effect::Unknown(_) => ("unknown", Vec::new()),
+        Effect::Writes(writes) => writes.iter().map(|write| write.path.clone()).collect(),
+        _ => Vec::new(),
     }
 }
 
 #[test]
 fn each_line_has_the_expected_effect() {
-    let mut wrong = Vec::new();
-    for entry in entries() {
-        let found = analyze(&entry.line).effect();
-        let (name, paths) = named(&found);
-        if name != entry.effect || paths != entry.paths {
-            wrong.push(format!("{:?} ({}): {found:?}", entry.line, entry.why));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    let entries = entries();
+    let expected: HashMap<_, _> = entries
+        .iter()
+        .map(|entry| (entry.line.as_str(), entry))
+        .collect();
+    assert_effects(expected.keys().copied(), |line, effect| {
+        let entry = expected[line];
+        entry.effect == name(effect) && entry.paths == paths(effect)
+    });
 }
 
 #[test]
 fn no_line_of_an_attacker_counts_as_reading() {
-    for attack in attacks().iter().filter(|attack| attack.writes) {
-        let effect = analyze(&attack.line).effect();
-        assert!(!effect.is_harmless(), "{:?}: {effect:?}", attack.line);
-    }
+    let attacks = attacks();
+    let writing = attacks.iter().filter(|attack| attack.writes);
+    assert_effects(writing.map(|attack| attack.line.as_str()), |_, effect| {
+        !effect.is_harmless()
+    });
 }
 
 #[test]
 fn everyday_lines_are_harmless_unless_they_are_unknown_by_design() {
-    for line in attacks().iter().filter(|line| !line.writes) {
-        let effect = analyze(&line.line).effect();
-        let is_harmless = effect.is_harmless();
-        assert_eq!(
-            is_harmless,
-            line.unknown.is_none(),
-            "{:?}: {effect:?}",
-            line.line
-        );
-    }
+    let attacks = attacks();
+    let (unknown, harmless): (Vec<_>, Vec<_>) = attacks
+        .iter()
+        .filter(|attack| !attack.writes)
+        .partition(|attack| attack.unknown.is_some());
+    assert_effects(
+        harmless.iter().map(|attack| attack.line.as_str()),
+        |_, effect| effect.is_harmless(),
+    );
+    assert_effects(
+        unknown.iter().map(|attack| attack.line.as_str()),
+        |_, effect| !effect.is_harmless(),
+    );
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Everyday lines, which guards must not take for anything else.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
-use workflow_shell::{Effect, analyze};
+use workflow_shell::Effect;
+
+use super::lines::{assert_effects, name, parse};
 
 /// A line that agents and developers run every day.
 #[derive(Debug, Deserialize)]
@@ -23,54 +27,46 @@ impl Everyday {
     }
 }
 
-fn lines() -> Vec<Everyday> {
-    include_str!("../corpus/everyday.jsonl")
-        .lines()
-        .map(|line| serde_json::from_str(line).expect(line))
-        .collect()
+fn everyday() -> Vec<Everyday> {
+    parse(include_str!("../corpus/everyday.jsonl"))
 }
 
 #[test]
 fn an_everyday_line_has_its_effect_unless_it_is_listed_as_an_exception() {
-    let mut wrong = Vec::new();
-    for line in lines().iter().filter(|line| !line.is_exception()) {
-        let effect = analyze(&line.line).effect();
-        let expected = match line.effect.as_str() {
-            "reads" => Effect::Reads,
-            "project" => Effect::RunsProjectCode,
-            other => panic!("no effect of an everyday line: {other}"),
-        };
-        if effect != expected {
-            wrong.push(format!("{:?}: {effect:?}", line.line));
-        }
-    }
+    let entries = everyday();
+    let expected: HashMap<_, _> = entries
+        .iter()
+        .filter(|entry| !entry.is_exception())
+        .map(|entry| (entry.line.as_str(), entry.effect.as_str()))
+        .collect();
     assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
+        expected
+            .values()
+            .all(|effect| matches!(*effect, "reads" | "project"))
     );
+    assert_effects(expected.keys().copied(), |line, effect| {
+        expected[line] == name(effect)
+    });
 }
 
 #[test]
 fn an_exception_among_everyday_lines_is_still_one() {
-    for line in lines().iter().filter(|line| line.is_exception()) {
-        let effect = analyze(&line.line).effect();
-        assert!(
-            !effect.is_harmless(),
-            "{:?} is known by now: take the exception out",
-            line.line
-        );
-    }
+    let entries = everyday();
+    let exceptions = entries.iter().filter(|entry| entry.is_exception());
+    assert_effects(
+        exceptions.map(|entry| entry.line.as_str()),
+        |_, effect: &Effect| !effect.is_harmless(),
+    );
 }
 
 #[test]
 fn at_most_two_percent_of_everyday_lines_are_misjudged() {
-    let lines = lines();
-    let misjudged = lines.iter().filter(|line| line.misjudged.is_some()).count();
+    let entries = everyday();
+    let misjudged = entries.iter().filter(|entry| entry.misjudged.is_some());
+    let misjudged = misjudged.count();
     assert!(
-        misjudged * 50 <= lines.len(),
+        misjudged * 50 <= entries.len(),
         "{misjudged} of {} everyday lines are misjudged",
-        lines.len()
+        entries.len()
     );
 }

@@ -10,5 +10,6 @@ mod corpus;
 mod display;
 mod everyday;
 mod limits;
+mod lines;
 mod patterns;
 mod properties;

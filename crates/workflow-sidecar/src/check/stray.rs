@@ -52,7 +52,7 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
         .filter(|path| path.is_file() && is_definition(path))
         .take(MOST)
     {
-        let help = "put it into a directory of its own, as `workflow.yaml` or `workflow.json5`";
+        let help = "move it into a separate directory, as `workflow.yaml` or `workflow.json5`";
         found.push(unread(&path, "this definition is not read", help));
     }
     let directories = entries(&workflows).filter(|path| path.is_dir());

@@ -17,38 +17,41 @@ use crate::platform::one_time_code::seal;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar approve                            what waits for you: the question, then your answer
-  workflow-sidecar approve wf-1767225600000-3t8xrq    of several runs this one; its first letters are enough
-  workflow-sidecar approve --choice revise            the answer at once
-  workflow-sidecar approve --code K7QM-2XWP-9RTB      with the code that the host showed you
-  workflow-sidecar approve --list                     what waits
+  workflow-sidecar approve                            show the question, then read your answer
+  workflow-sidecar approve wf-1767225600000-3t8xrq    choose a run; the first letters are enough
+  workflow-sidecar approve --choice revise            answer without a prompt
+  workflow-sidecar approve --code K7QM-2XWP-9RTB      answer with the code that the host shows
+  workflow-sidecar approve --list                     list the runs that wait
 
-Your answer is used when the agent calls workflow_step with action='next' again: tell it to go on, or close the
-dialog in which the host asks the same. It is about what you were shown: when that changes you are asked again.
-Only a person can answer, in a terminal that the agent did not start. One that was open before the agent needs
-nothing else; any other needs the code that the host shows you, and so does an answer while the host is closed.
-With --code and --choice no terminal is needed. Exits with 3 if something still waits.";
+If a dialog of the host asks the same, your answer counts at once and closes it. Otherwise it is used when the agent
+calls workflow_step with action='next' again. It is valid only for what you were shown: if that changes, you are asked again.
+
+Only a person can answer, in a terminal that the agent did not start. A terminal that was open before the agent
+needs no code. Any other terminal needs the code that the host shows, and so does an answer while the host is
+closed. With --code and --choice no terminal is needed.
+
+Exits with 3 if something still waits.";
 
 /// The context of an error on the socket.
 pub(super) const NO_REPLY: &str = "the running sidecar does not reply";
 
-/// Answer what a run waits for: may the phase be left?
+/// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The run, where several wait: its task id, or the beginning of it
+    /// Task id of the run, or its beginning; needed if several runs wait
     #[arg(value_name = "TASK")]
     task: Option<String>,
-    /// The answer
-    #[arg(long, value_name = "WORD", conflicts_with = "list")]
+    /// Answer, without a prompt
+    #[arg(long, value_name = "CHOICE", conflicts_with = "list")]
     choice: Option<String>,
-    /// The code that the host shows, where it is not certain that you are no agent
+    /// Code that the host shows; needed if the terminal may belong to the agent
     #[arg(long, value_name = "CODE", conflicts_with = "list")]
     code: Option<String>,
-    /// Only say what waits
+    /// List the runs that wait, and answer none
     #[arg(long)]
     list: bool,
-    /// Whom the list is for
+    /// Output format of the list
     #[arg(long, value_enum, default_value_t, requires = "list")]
     format: Format,
     #[command(flatten)]
@@ -119,7 +122,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     writeln!(
         anstream::stdout(),
-        "{GOOD}{}{GOOD:#}: noted. Tell the agent to go on.",
+        "{GOOD}{}{GOOD:#}: noted. Unless the agent goes on by itself, tell it to.",
         visible(&choice)
     )?;
     Ok(Outcome::Success)

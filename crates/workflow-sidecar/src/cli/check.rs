@@ -14,42 +14,42 @@ use crate::check::{Change, Report, annotation, apply, check, code_named, explana
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar check                           the workflows of this directory's .pi, and your own
-  workflow-sidecar check packages/*                those of several projects
+  workflow-sidecar check                           the workflows of this directory, and your own
+  workflow-sidecar check packages/*                the workflows of several projects
   workflow-sidecar check .pi/workflows/bugfix      one workflow
-  workflow-sidecar check --strict --format github  in CI: annotations, and warnings fail it too
+  workflow-sidecar check --strict --format github  for CI: annotations, and warnings fail too
   workflow-sidecar check --format sarif > check.sarif
   workflow-sidecar check --explain WF026           what a diagnostic means, with an example
-  workflow-sidecar check --fix --dry-run           the corrections that --fix would make
-  workflow-sidecar check --explain-command 'git log | head'   what a shell line does, and who decides about it
+  workflow-sidecar check --fix --dry-run           preview the corrections
+  workflow-sidecar check --explain-command 'git log | head'   what a shell line does, and which phase allows it
 
-Exits with 1 if something is an error; with --strict also if something is a warning.";
+Exits with 1 if there is an error; with --strict also if there is a warning.";
 
-/// Say all that is wrong with the workflows and settings of projects, and with your own
+/// Check workflows and settings
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Projects, in whose `.pi` the workflows lie, or single workflows there
+    /// Directories of projects, or of single workflows
     #[arg(value_name = "DIR", default_value = ".")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     user: UserDirectory,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// Print what a diagnostic means, why, and an example
+    /// Explain a diagnostic, with its reason and an example
     #[arg(long, value_name = "CODE", conflicts_with_all = ["strict", "fix", "format"])]
     explain: Option<String>,
-    /// Correct what has only one correction, and show the changed lines
+    /// Apply the corrections that are unambiguous, and show the changed lines
     #[arg(long)]
     fix: bool,
-    /// With --fix: show the lines and change no file
+    /// With --fix: show the changed lines, and write no file
     #[arg(long, requires = "fix")]
     dry_run: bool,
-    /// Say what this shell line does, command by command, and what each phase decides about it
+    /// Show what a shell line does, command by command, and what each phase decides about it
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     explain_command: Option<String>,
 }
@@ -60,12 +60,12 @@ const MOST_ROUNDS: usize = 8;
 /// Output formats.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     #[default]
     Human,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// Annotations of GitHub Actions
+    /// Annotations for GitHub Actions
     Github,
     /// SARIF 2.1.0, for code scanning
     Sarif,

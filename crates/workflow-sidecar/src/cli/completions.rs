@@ -12,11 +12,11 @@ Examples:
   workflow-sidecar completions zsh > ~/.zfunc/_workflow-sidecar
   workflow-sidecar completions fish > ~/.config/fish/completions/workflow-sidecar.fish";
 
-/// Print what a shell needs to complete command lines
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -1,6 +1,6 @@
 //! `demo`: a scripted agent in example workflows.
 
-/// Run an agent through example workflows, over a real sidecar, and print who said what
+/// Run a scripted agent against a real sidecar, and print the conversation
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {}
@@ -10,7 +10,7 @@ Examples:
   workflow-sidecar demo                   a blocked tool, a loop, an early stop, a crash, two runs
   NO_COLOR=1 workflow-sidecar demo | less
 
-The workflows are written to a temporary directory and removed afterwards.";
+The example workflows are written to a temporary directory, which is removed afterwards.";
 
 pub(super) fn run(_: &Arguments) -> anyhow::Result<()> {
     crate::demo::run()

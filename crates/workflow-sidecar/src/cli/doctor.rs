@@ -15,15 +15,15 @@ Examples:
   workflow-sidecar doctor
   workflow-sidecar doctor --format json
 
-Exits with 1 if something is wrong; a warning is not.";
+Exits with 1 if there is an error; warnings do not count.";
 
-/// Say whether binary, hosts, directories and definitions are there and fit together
+/// Check the installation: binary, hosts, directories, definitions
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

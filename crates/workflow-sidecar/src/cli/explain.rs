@@ -18,25 +18,25 @@ use super::project::Project;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar explain bugfix                 the workflow phase by phase, and what holds everywhere
-  workflow-sidecar explain bugfix reproduce       all that holds in one phase, with the line that says so
+  workflow-sidecar explain bugfix                 the workflow phase by phase
+  workflow-sidecar explain bugfix reproduce       everything that applies in one phase
   workflow-sidecar explain ship build/verify      a phase of a subworkflow
   workflow-sidecar explain ship verify --format json | jq .tools
 
-Only a run knows the description and the task's id: they are shown as {description} and {taskId}. The number
-of steps is that of a run that came to the phase without a loop.";
+The description and the task id are known only during a run: they are shown as {description} and {taskId}. The
+step count is that of a run that reached the phase without a loop.";
 
-/// Say what holds in a workflow or in one of its phases, and which line of which file says so
+/// Show the effective rules and settings of a workflow or phase, with the file and line of each
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The workflow, by its command name or its key
+    /// Command name or key of the workflow
     workflow: String,
-    /// The phase, by its id or name; one of a subworkflow as `build/verify` where that is needed
+    /// Id or name of the phase; `build/verify` for one of a subworkflow
     phase: Option<String>,
     #[command(flatten)]
     project: Project,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -21,10 +21,10 @@ pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum Format {
-    /// For people
+    /// Text for people
     #[default]
     Human,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 

@@ -16,27 +16,27 @@ use super::project::Project;
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar graph bugfix                          Mermaid, for a Markdown page
-  workflow-sidecar graph bugfix --output bugfix.svg      an SVG that follows light and dark
+  workflow-sidecar graph bugfix --output bugfix.svg      SVG, for light and dark pages
   workflow-sidecar graph bugfix --format dot | dot -Tpdf -o bugfix.pdf
-  workflow-sidecar graph release --direction right       phases beside each other
-  workflow-sidecar graph release --depth 1               without what is inside its subworkflows' subworkflows";
+  workflow-sidecar graph release --direction right       phases from left to right
+  workflow-sidecar graph release --depth 1               open one level of subworkflows";
 
-/// Draw a workflow: its phases in order, scopes inside each other, tool rules, where loop leads
+/// Draw a workflow with its phases, tool rules, gates and approvals
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The workflow, by its command name or its key
+    /// Command name or key of the workflow
     workflow: String,
-    /// What to draw in [default: what the output's name ends in, else mermaid]
+    /// Output format [default: by the extension of the output file, else mermaid]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The file to write, instead of standard output
+    /// Write to a file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// How many levels of subworkflows to open
+    /// Number of levels of subworkflows to open [default: all]
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST.max_nesting, hide_default_value = true)]
     depth: u32,
-    /// Which way the phases follow each other, in Mermaid and Graphviz
+    /// Direction of the phases, in Mermaid and Graphviz
     #[arg(long, value_enum, default_value_t)]
     direction: Direction,
     #[command(flatten)]
@@ -46,11 +46,11 @@ pub(super) struct Arguments {
 /// Diagram formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// For Markdown
+    /// Mermaid, for Markdown
     Mermaid,
-    /// For Graphviz
+    /// DOT, for Graphviz
     Dot,
-    /// For a browser
+    /// SVG, for a browser
     Svg,
 }
 

@@ -19,33 +19,33 @@ use super::schema;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar init                               three phases with comments, to make your own
-  workflow-sidecar init --template bugfix             a ready-made workflow, `list --templates` shows all
+  workflow-sidecar init                               a commented workflow of three phases
+  workflow-sidecar init --template bugfix             a ready-made workflow; `list --templates` lists them
   workflow-sidecar init --template bugfix --name fix  the same under another name
-  workflow-sidecar init --json5                       in JSON5 instead of YAML
+  workflow-sidecar init --json5                       JSON5 instead of YAML
 
-Nothing is ever overwritten.";
+No existing file is overwritten.";
 
 /// The default key.
 const DEFAULT_KEY: &str = "my-workflow";
 
-/// Write a workflow to begin with, or a ready-made one
+/// Create a workflow, commented or ready-made
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// A name without its option, for a better answer than that it is unexpected
     #[arg(hide = true)]
     bare: Option<String>,
-    /// The ready-made workflow to write
+    /// Ready-made workflow to create
     #[arg(long, short, value_name = "NAME", value_parser = TEMPLATES.iter().map(|template| template.name).collect::<Vec<_>>())]
     template: Option<String>,
     /// Write the definition in JSON5
     #[arg(long)]
     json5: bool,
-    /// The project, in whose `.pi` the workflow is written
+    /// Directory of the project; the workflow is written to its `.pi/workflows`
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
-    /// What is typed to start it, and its directory's name [default: the template's name]
+    /// Command name, and name of the directory [default: name of the template]
     #[arg(long, value_name = "KEY")]
     name: Option<String>,
 }
@@ -122,13 +122,13 @@ fn print_written(out: &mut impl Write, project: &Path, written: &Written) -> any
         SchemaFile::Written => writeln!(out, "wrote {schema}, for your editor")?,
         SchemaFile::Other => writeln!(
             out,
-            "kept {schema}, which another version wrote: `workflow-sidecar schema workflow > {schema}` renews it"
+            "kept {schema} of another version: `workflow-sidecar schema workflow > {schema}` updates it"
         )?,
     }
     Ok(())
 }
 
-/// Prints which command the gates run.
+/// Prints the command that runs tests.
 fn print_tests(out: &mut impl Write, tests: &TestCommand) -> anyhow::Result<()> {
     let typed = &tests.typed;
     writeln!(
@@ -136,11 +136,11 @@ fn print_tests(out: &mut impl Write, tests: &TestCommand) -> anyhow::Result<()> 
         "{}",
         if tests.is_found {
             format!(
-                "its gates run `{typed}`: change that under `gate` if your tests are run in another way"
+                "tests run with `{typed}`: if that is not your command, change it under `gate` and `run`"
             )
         } else {
             format!(
-                "its gates run `{typed}`, as no file tells how tests are run here: put your command under `gate`"
+                "tests run with `{typed}`, because no file of the project says how: write your command under `gate` and `run`"
             )
         }
     )?;
@@ -153,10 +153,7 @@ fn print_problems(out: &mut impl Write, project: &Path, written: &Written) -> an
     for listing in &loaded.index {
         if listing.outcome == LoadOutcome::Shadowed && written.keys.contains(&listing.key) {
             let replaced = visible(&listing.source);
-            writeln!(
-                out,
-                "In this project it takes the place of your own {replaced}"
-            )?;
+            writeln!(out, "In this project it replaces your own {replaced}")?;
         }
     }
     for diagnostic in &loaded.diagnostics {
@@ -184,19 +181,19 @@ fn print_next_steps(out: &mut impl Write, project: &Path, key: &str) -> anyhow::
     let steps = [
         (
             format!("workflow-sidecar check{argument}"),
-            "after each change: is everything right?",
+            "find mistakes, after each change",
         ),
         (
             format!("workflow-sidecar explain {key}{option}"),
-            "what holds in each phase",
+            "the rules of each phase",
         ),
         (
             format!("workflow-sidecar simulate {key}{option}"),
-            "walk through it, without an agent",
+            "walk through it without an agent",
         ),
         (
             format!("/workflow {key} <what to do>"),
-            "start it, in the agent",
+            "start it in the agent",
         ),
     ];
     let width = steps

@@ -19,20 +19,20 @@ use super::table::{self, beginning};
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar list                     the workflows of this directory's .pi, and your own
+  workflow-sidecar list                     the workflows of this directory, and your own
   workflow-sidecar list --format json
-  workflow-sidecar list --templates         the ready-made ones, which `init --template NAME` writes";
+  workflow-sidecar list --templates         the ready-made workflows of `init --template NAME`";
 
-/// List the workflows there are, what starts them, and where each comes from
+/// List workflows, their commands, and where they are
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
     project: Project,
-    /// List the ready-made workflows instead
+    /// List the ready-made workflows of `init --template` instead
     #[arg(long)]
     templates: bool,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -17,6 +17,7 @@ mod install;
 mod list;
 mod lookup;
 mod mcp;
+mod newest_session;
 mod outcome;
 mod project;
 mod replay;
@@ -43,15 +44,15 @@ use crate::log;
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar demo                     see what it does
-  workflow-sidecar init --template bugfix   a ready-made workflow, to use or to change
-  workflow-sidecar check                    what is wrong with the workflows here
-  workflow-sidecar simulate bugfix          walk through one, without an agent
-  workflow-sidecar doctor                   does everything fit together: binary, hosts, directories?
-  workflow-sidecar schema workflow          what an editor needs to complete and check a workflow.yaml
-  workflow-sidecar serve                    what a host spawns; also the default when stdin is a pipe
+  workflow-sidecar init --template bugfix   write a ready-made workflow
+  workflow-sidecar check                    find mistakes in the workflows of this directory
+  workflow-sidecar simulate bugfix          walk through a workflow without an agent
+  workflow-sidecar doctor                   check the installation
+  workflow-sidecar schema workflow          print the schema of workflow.yaml for an editor
+  workflow-sidecar serve                    serve a host; also the default when stdin is a pipe
 
-A host speaks JSON-RPC 2.0, one message a line, on stdin and stdout. Logs go to stderr;
-WORKFLOW_SIDECAR_LOG=debug shows more of them.";
+A host speaks JSON-RPC 2.0 on stdin and stdout, one message a line. Logs go to stderr.
+Set WORKFLOW_SIDECAR_LOG=debug for a more detailed log.";
 
 /// Makes a coding agent follow a workflow.
 #[derive(Debug, Parser)]

@@ -7,12 +7,14 @@ use crate::run_condition::RunCondition;
 /// The table of the help.
 pub(super) const TABLE: &str = "\
 Exit codes:
-  0            all is well
-  1            something was found: an error in a definition, a difference, an expectation not met
-  2            nothing could be done: a wrong command line, a file that cannot be read
-  3            a run waits for a person
-  4            a run stands still at a limit
-  130 141 143  ended by SIGINT, by whoever read the output and wanted no more, by SIGTERM";
+  0    success
+  1    problems found: an error in a definition, a difference, a failed expectation
+  2    usage or I/O error: a wrong command line, a file that cannot be read
+  3    a run waits for a person
+  4    a run stopped at a limit
+  130  ended by SIGINT (Ctrl+C)
+  141  ended because the reader of the output closed the pipe
+  143  ended by SIGTERM";
 
 /// The result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

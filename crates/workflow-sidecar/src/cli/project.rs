@@ -10,7 +10,7 @@ use crate::platform::disk::{Disk, user_agent_dir};
 /// The directories a command looks into.
 #[derive(Debug, clap::Args)]
 pub(super) struct Project {
-    /// The project, in whose `.pi` its workflows lie
+    /// Directory of the project; its workflows are in `.pi/workflows`
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
     #[command(flatten)]
@@ -20,7 +20,7 @@ pub(super) struct Project {
 /// The directory of the user's own definitions.
 #[derive(Debug, clap::Args)]
 pub(super) struct UserDirectory {
-    /// The directory of your own workflows and settings [default: pi's, ~/.pi/agent]
+    /// Directory of your own workflows and settings [default: that of pi, ~/.pi/agent]
     #[arg(long, value_name = "DIR")]
     agent_dir: Option<String>,
 }

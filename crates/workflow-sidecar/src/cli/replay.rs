@@ -15,16 +15,16 @@ use crate::record::{Difference, Played, Program, Stage, Tiers, replay_all, trans
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar serve --record session.jsonl     record what a host says and hears
-  workflow-sidecar replay session.jsonl             play the host's part again and compare
+  workflow-sidecar serve --record session.jsonl           record a session
+  workflow-sidecar replay session.jsonl                   send the host's messages again, and compare
   workflow-sidecar replay tests/transcripts --format junit > replay.xml
   workflow-sidecar replay session.jsonl --definitions .   with the workflows as they are now
-  workflow-sidecar replay session.jsonl --definitions . --bless    and keep what they change
-  workflow-sidecar replay recordings --only decisions     after a change of wording
+  workflow-sidecar replay session.jsonl --definitions . --bless    accept the differences
+  workflow-sidecar replay recordings --only decisions     ignore wording
   workflow-sidecar replay recordings --against \"./workflow-sidecar-0.1 serve\"
 
-A recording holds the definitions it was made with and needs no directory, no host and no time:
-it is played on a virtual clock. Of a directory its *.jsonl files are played.
+A recording contains the definitions that it was made with. It needs no directory and no host, and is replayed on
+a virtual clock. In a directory all *.jsonl files are replayed.
 
 Exits with 1 if anything differs.";
 
@@ -34,26 +34,26 @@ const SHOWN: usize = 10;
 /// Time before progress is displayed.
 const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
-/// Play recorded sessions again and compare the sidecar's messages, as JSON values
+/// Replay recorded sessions and compare the messages of the sidecar
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Transcripts, or directories of them
+    /// Recordings, or directories of recordings
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Write what is heard into the transcripts, and the definitions in place of theirs
+    /// Accept the differences: write the new messages, and the definitions of --definitions, into the recordings
     #[arg(long)]
     bless: bool,
-    /// Compare only this: whether calls are allowed, what is asked, and where the run is, but no wording
+    /// Compare only a part of the messages
     #[arg(long, value_enum, conflicts_with = "bless")]
     only: Option<Only>,
-    /// Definitions in place of the transcripts': a project, or a directory with `agent` and `project` in it
+    /// Definitions to use instead of the recorded ones: a project, or a directory with `agent` and `project`
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
-    /// A command that serves, in place of the engine of this program
+    /// Command of another sidecar to replay against
     #[arg(long, value_name = "COMMAND")]
     against: Option<String>,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -61,19 +61,19 @@ pub(super) struct Arguments {
 /// The parts of messages that may be compared alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Only {
-    /// Decisions and phase moves
+    /// Decisions on calls, questions and phase changes, without their wording
     Decisions,
 }
 
 /// The formats of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Format {
-    /// For people
+    /// Text for people
     #[default]
     Human,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// For CI systems that show test results
+    /// Test report in XML, for CI systems
     Junit,
 }
 

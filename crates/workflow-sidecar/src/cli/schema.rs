@@ -6,16 +6,16 @@ use super::outcome::Outcome;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar schema                                   the schemas there are
-  workflow-sidecar schema workflow > workflow.schema.json   one of them, for an editor
+  workflow-sidecar schema                                   list the schemas
+  workflow-sidecar schema workflow > workflow.schema.json   write one for an editor
 
-How editors use them: docs/EDITORS.md.";
+docs/EDITORS.md describes how editors use them.";
 
-/// Print a JSON Schema, or say which there are
+/// Print a JSON Schema, or list the schemas
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Which one
+    /// Name of the schema
     #[arg(value_name = "NAME", value_parser = SCHEMAS.map(|schema| schema.name))]
     name: Option<String>,
 }

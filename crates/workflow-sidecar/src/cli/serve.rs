@@ -16,37 +16,37 @@ const REDACT_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD_REDACT";
 
 /// Shown if the command is run in a terminal.
 const HINT: &str = "\
-A host speaks JSON-RPC 2.0 here, one message a line. The first is
+This command expects a host that speaks JSON-RPC 2.0, one message a line. The first message is
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":1,\"host\":{\"name\":\"me\",\"version\":\"1\"},\"cwd\":\".\"}}
-Ctrl-D ends it.";
+Ctrl-D ends the command.";
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar serve                       what a host spawns
-  workflow-sidecar serve --max-line 1048576    refuse lines over a megabyte
+  workflow-sidecar serve                       what a host starts
+  workflow-sidecar serve --max-line 1048576    refuse lines of more than a megabyte
   workflow-sidecar serve --record session.jsonl --record-redact
   WORKFLOW_SIDECAR_LOG=debug workflow-sidecar serve --log-format json
-  WORKFLOW_SIDECAR_RECORD=recordings/ pi \"/workflow bugfix\"    a file a session, if it is a directory
+  WORKFLOW_SIDECAR_RECORD=recordings/ pi \"/workflow bugfix\"    one file per session, in a directory
 
-`workflow-sidecar replay` plays a recording again.";
+`workflow-sidecar replay` replays a recording.";
 
-/// Serve a host on stdin and stdout
+/// Serve a host over JSON-RPC on stdin and stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// How many bytes a line may have; a longer one is refused and skipped
+    /// Maximum length of a line in bytes; longer lines are refused
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MAX_LINE, value_parser = max_line())]
     max_line: usize,
-    /// Record what both sides say: behind what the file holds, or in a new file of a directory
+    /// Record the messages of both sides: append to a file, or create a file in a directory
     #[arg(long, value_name = "FILE", env = RECORD_VARIABLE)]
     record: Option<OsString>,
-    /// Leave out of the recording what tools were given and gave back
+    /// Leave the arguments and results of tools out of the recording
     #[arg(long, env = REDACT_VARIABLE, value_parser = FalseyValueParser::new())]
     record_redact: bool,
-    /// How many bytes the recording may have
+    /// Maximum size of the recording in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_LIMIT, value_parser = record_limit())]
     record_limit: u64,
-    /// How the log on stderr is written: for people, or a JSON object a line
+    /// Format of the log on stderr: text, or one JSON object a line
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = FORMAT_VARIABLE)]
     pub(super) log_format: Format,
 }

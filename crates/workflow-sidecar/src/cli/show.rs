@@ -24,21 +24,21 @@ Examples:
   workflow-sidecar show recording.jsonl
   workflow-sidecar show recording.jsonl --format json | jq '.sessions[].totals'
 
-A file is a session of pi if its first line says so, else it is a recording. Of a session the branch is
-shown that it stands on.";
+A file is a session of pi if its first line says so; otherwise it is a recording. Of a pi session the current
+branch is shown.";
 
-/// Tell a recording or a session file of pi as a timeline
+/// Show a recording or a pi session as a timeline
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The recording, or the session's file
+    /// Recording, or session file of pi
     file: PathBuf,
-    /// The project that says what phases are called where no definition is stored
+    /// Project with the names of phases, for sessions that do not store their definition
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
     user: UserDirectory,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -221,7 +221,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             block(out, "               ", answer)
         }
         TimelineEvent::Reminded { times } => {
-            writeln!(out, "{NOTABLE}told to go on{NOTABLE:#}, {times} in a row")
+            writeln!(out, "{NOTABLE}reminded{NOTABLE:#}, {times} in a row")
         }
         TimelineEvent::UserMessage { text } => writeln!(out, "a person: {}", shown(text)),
         TimelineEvent::Triggered { text } => {
@@ -308,11 +308,11 @@ fn print_totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         .map(|(characters, messages, what)| format!("{characters} in {}", number(*messages, what)))
         .collect();
     if sent.is_empty() {
-        return writeln!(out, "nothing put into the model's context");
+        return writeln!(out, "nothing added to the model's context");
     }
     writeln!(
         out,
-        "{} put into the model's context: {}",
+        "{} added to the model's context: {}",
         number(characters, "character"),
         sent.join(", ")
     )

@@ -25,23 +25,23 @@ Examples:
   printf 'tool edit => blocked\\nnext => Find the cause\\n' | workflow-sidecar simulate bugfix
   workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
 
-No agent runs: you say what it would do, and see what the sidecar answers. A script holds a command a line;
-`=> WORD` after it says what must come of it. Exits with 1 if something else did; otherwise with 3 if the
-run waits for a person when the script ends, with 4 if it stands still at a limit.";
+You type what the agent would do, and see what the sidecar answers. A script contains one command a line, and
+`=> WORD` after a command states the expected outcome. Exits with 1 if an outcome differs; otherwise with 3 if
+the run waits for a person at the end, and with 4 if it stopped at a limit.";
 
-/// Walk through a workflow without an agent: what is blocked, what the agent is told, where it leads
+/// Walk through a workflow without an agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\nCommands:\n{}", indented(HELP)))]
 pub(super) struct Arguments {
-    /// The workflow, by its command name or its key
+    /// Command name of the workflow
     workflow: String,
-    /// What the run is for
+    /// Description of the task
     #[arg(default_value = "a dry run")]
     description: Vec<String>,
-    /// Read the commands from a file
+    /// Read commands from a file
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Write the conversation with the sidecar down, as a transcript
+    /// Record the conversation with the sidecar
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     #[command(flatten)]
@@ -336,7 +336,7 @@ impl<W: Write> Walk<'_, W> {
             }
             Reaction::Injected { text } => {
                 let characters = count(text.chars().count(), "character");
-                writeln!(out, "  put into the context, {characters}")?;
+                writeln!(out, "  added to the context, {characters}")?;
                 if self.contexts.contains(text) {
                     writeln!(out, "    │ {ASIDE}as before{ASIDE:#}")?;
                 } else {
@@ -346,7 +346,7 @@ impl<W: Write> Walk<'_, W> {
             }
             Reaction::ToAgent { text } => {
                 let characters = count(text.chars().count(), "character");
-                writeln!(out, "  {NOTABLE}told to the agent{NOTABLE:#}, {characters}")?;
+                writeln!(out, "  {NOTABLE}sent to the agent{NOTABLE:#}, {characters}")?;
                 block(out, "    ", text)?;
             }
             Reaction::Shown { text } => {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::bail;
 use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Bound, Loaded, load};
@@ -13,6 +13,7 @@ use workflow_core::run::entry_type;
 use workflow_core::session::View;
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
+use super::newest_session::newest_session;
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use crate::platform::approvals::{Approvals, RequestFile};
@@ -22,41 +23,45 @@ use crate::session_file::{SessionFile, is_session, read_file};
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar status                                the newest session of pi in this directory
+  workflow-sidecar status                                the newest pi session of this directory
   workflow-sidecar status ~/.pi/agent/sessions/--project--/session.jsonl
-  workflow-sidecar status session.jsonl --project .      by the workflows as they stand now
+  workflow-sidecar status session.jsonl --project .      with the workflows as they are now
 
-The definition is the one that is stored in the session, unless --project names another.
-Exits with 3 if the run waits for a person, with 4 if it stands still at a limit.";
+The definition stored in the session is used, unless --project names another.
+Exits with 3 if the run waits for a person, with 4 if it stopped at a limit.";
 
-/// Say what the workflow in a session file of pi stands at
+/// Show the state of the run in a pi session
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The session's file [default: the newest session of the project, or of the current directory]
+    /// Session file [default: newest session of the project, or of the current directory]
     #[arg(value_name = "SESSION-FILE")]
     file: Option<PathBuf>,
-    /// The project whose workflows count, in place of the definition stored in the session
+    /// Project with the workflows to use instead of the definition stored in the session
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     #[command(flatten)]
     user: UserDirectory,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let path = match &arguments.file {
-        Some(file) => file.clone(),
-        None => newest_session(arguments)?,
+    let path = if let Some(file) = &arguments.file {
+        file.clone()
+    } else {
+        let project = arguments.project.as_deref().unwrap_or(Path::new("."));
+        newest_session(project, &arguments.user.directory())?
     };
     let bytes = read_file(&path)?;
     if !is_session(&bytes) {
         let file = path.display();
         match Transcript::parse(&path, &bytes) {
             Ok(_) => {
-                bail!("{file} is a recording, no session of pi: `workflow-sidecar show` tells it")
+                bail!(
+                    "{file} is a recording, not a session of pi: `workflow-sidecar show` shows it"
+                )
             }
             Err(_) => bail!(
                 "{file} is no session of pi: its first line would be {{\"type\":\"session\",…}}"
@@ -69,9 +74,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => Loaded::default(),
     };
     let (session, mut problems) = restored_session(&file.ours(), &loaded);
-    // Missing definition files are expected unless a project was named.
-    let is_relevant =
-        |found: &Diagnostic| found.code != Code::DefinitionGone || arguments.project.is_some();
+    // No files were read unless a project was named.
+    let is_about_files =
+        |found: &Diagnostic| matches!(found.code, Code::DefinitionGone | Code::GuardsWeakened);
+    let is_relevant = |found: &Diagnostic| arguments.project.is_some() || !is_about_files(found);
     problems.retain(is_relevant);
     let view = session.view();
     let request = view.as_ref().map(|view| approval_of(view, arguments));
@@ -83,46 +89,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let condition = match (&view, &request) {
         (Some(_), Some(request)) if request.choice.is_none() => RunCondition::Waits,
+        // As `approve --list` says: nothing waits for an answer, the agent only has to go on.
+        (Some(view), _) if view.counters.paused == Some(PauseReason::Approval) => {
+            RunCondition::Fine
+        }
         (Some(view), _) => run_condition(view),
         (None, _) => RunCondition::Fine,
     };
     Ok(condition.into())
-}
-
-/// Finds the newest session of pi in a project.
-fn newest_session(arguments: &Arguments) -> anyhow::Result<PathBuf> {
-    let project = arguments.project.as_deref().unwrap_or(Path::new("."));
-    let project = project
-        .canonicalize()
-        .with_context(|| format!("{} cannot be read", project.display()))?;
-    let directory = arguments.user.directory().join("sessions");
-    let directory = directory.join(session_directory(&project));
-    let none = || {
-        let (project, directory) = (project.display(), directory.display());
-        format!(
-            "pi has no session of {project}: there is none in {directory}. Name the session's file"
-        )
-    };
-    let entries = directory.read_dir().map_err(|_| anyhow!(none()))?;
-    let mut newest = None;
-    for entry in entries {
-        let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl")
-        {
-            let modified = path.metadata()?.modified()?;
-            newest = newest.max(Some((modified, path)));
-        }
-    }
-    newest.map(|(_, path)| path).ok_or_else(|| anyhow!(none()))
-}
-
-/// The name of pi's directory for the sessions of a project.
-fn session_directory(project: &Path) -> String {
-    let project = project.to_string_lossy();
-    let project = project.strip_prefix(['/', '\\']).unwrap_or(&project);
-    format!("--{}--", project.replace(['/', '\\', ':'], "-"))
 }
 
 /// The request for approval of a run, as `approve --list` shows it.
@@ -131,7 +105,11 @@ fn approval_of(view: &View<'_>, arguments: &Arguments) -> anyhow::Result<Option<
         return Ok(None);
     }
     let all = Approvals::in_agent_dir(&arguments.user.directory()).all()?;
-    let of_run = |status: &RequestFile| status.request.task_id == view.state.task_id;
+    // A fork has the same run, and may be in another phase.
+    let of_run = |status: &RequestFile| {
+        let request = &status.request;
+        request.task_id == view.state.task_id && request.step == view.state.global_step_count
+    };
     Ok(all.into_iter().find(of_run))
 }
 

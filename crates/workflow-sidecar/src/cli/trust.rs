@@ -24,26 +24,28 @@ use crate::platform::trust_store::{
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar trust              the commands and triggers of this project: may they run?
+  workflow-sidecar trust              show the commands and triggers of this project, then ask
   workflow-sidecar trust ../app       those of another project
-  workflow-sidecar trust --list       only say what they are, and whether they may run
-  workflow-sidecar trust --revoke     none of them may run any more
+  workflow-sidecar trust --list       list them, and whether they are trusted
+  workflow-sidecar trust --revoke     withdraw the trust
 
-Your own workflows and settings need no trust. What is trusted are command lines and triggers as they stand
-now: you are asked again when one changes. Only a person can trust, in a terminal that no agent started; where
-that is not certain, the hosts that run show a code. --list exits with 3 if something may not run yet.";
+Commands of your own workflows and settings need no trust. Trust covers a command or trigger as it is now: if it
+changes, you are asked again. Only a person can trust, in a terminal that no agent started. If that is not certain,
+the running hosts show a code.
 
-/// Say whether a project's workflows may run their commands, and its triggers wake the agent
+--list exits with 3 if something is not trusted yet.";
+
+/// Trust the commands and triggers of a project
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The project, in whose `.pi` its workflows lie
+    /// Directory of the project; its workflows are in `.pi/workflows`
     #[arg(value_name = "DIR", default_value = ".")]
     directory: PathBuf,
-    /// Only say what there is
+    /// List commands and triggers, and change nothing
     #[arg(long, conflicts_with = "revoke")]
     list: bool,
-    /// Trust nothing of the project any more
+    /// Withdraw the trust in everything of the project
     #[arg(long)]
     revoke: bool,
     #[command(flatten)]
@@ -93,6 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for hash in &requirements.untrusted {
         report_renamed(store.trust(project, hash)?)?;
     }
+    report_trusted(&arguments.user.directory(), project)?;
     writeln!(out, "They may run, as long as they stay as they are.")?;
     Ok(Outcome::Success)
 }
@@ -142,6 +145,22 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
         }
     }
     bail!("that is not the code: nothing is trusted")
+}
+
+/// Reports the trust to the running sidecars, so that open dialogs about it close.
+fn report_trusted(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
+    let project = project.canonicalize()?.display().to_string();
+    for sidecar in sidecars(agent_dir)? {
+        let Sidecar::Running(running) = sidecar else {
+            continue;
+        };
+        let project = project.clone();
+        // What is trusted is stored: the next gate finds it there, also without this.
+        if let Err(error) = running.request(&Request::Trusted { project }) {
+            tracing::debug!("a sidecar does not take that the project is trusted: {error}");
+        }
+    }
+    Ok(())
 }
 
 /// Everything of a project that needs the user's trust.

@@ -125,6 +125,7 @@ fn packaged_binary(extension: &Path, file: &str) -> Option<PathBuf> {
 fn on_path(file: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
+        .filter(|directory| !directory.as_os_str().is_empty())
         .map(|directory| directory.join(file))
         .find(|binary| binary.is_file())
 }

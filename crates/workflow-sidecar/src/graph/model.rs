@@ -104,7 +104,7 @@ impl NodeMark {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TooLarge {
     /// The workflow alone has too many entries: its key and their number.
-    #[error("`{0}` has {1} phases of its own, a picture holds {MAX_NODES}")]
+    #[error("`{0}` has {1} phases; a picture can have {MAX_NODES}")]
     Flat(String, usize),
     /// It has too many with its subworkflows expanded: its key and the depth that fits.
     #[error(

@@ -176,6 +176,8 @@ fn any_phase() -> impl Strategy<Value = Phase> {
         phase.approve = ask.map(|ask| Approval {
             ask,
             choices: vec!["yes".to_owned()],
+            targets: Vec::new(),
+            comment: false,
             show: None,
             source: String::new(),
         });
@@ -185,6 +187,7 @@ fn any_phase() -> impl Strategy<Value = Phase> {
                 changed: None,
             };
             phase.gate.push(Gate {
+                on_fail: None,
                 check: Check::File(check),
                 source: String::new(),
             });

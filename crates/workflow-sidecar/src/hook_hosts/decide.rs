@@ -142,6 +142,7 @@ impl Decider<'_> {
         let abilities = Abilities {
             // A command can be confirmed by the next prompt. Nothing else can be asked.
             dialogs: matches!(event.kind, Kind::Prompt(_)),
+            dismissal: false,
             widgets: Some(false),
             awaits_reminder: true,
             reminders_left: self

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use test_command::{PLACEHOLDER, test_command};
+use test_command::{COMMAND_PLACEHOLDER, GATE_PLACEHOLDER, test_command};
 
 pub(crate) use templates::{STARTER, TEMPLATES, Template};
 
@@ -28,7 +28,7 @@ pub(crate) enum InitError {
     )]
     Name(String),
     /// A workflow of this name exists.
-    #[error("{} is there already: give the new one another name with `--name`", .0.display())]
+    #[error("{} exists already: give the new one another name with `--name`", .0.display())]
     Exists(PathBuf),
     /// A file cannot be written.
     #[error("{} cannot be written: {cause}", .path.display())]
@@ -48,11 +48,11 @@ pub(crate) struct Written {
     /// All files, relative to the project.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) schema: SchemaFile,
-    /// The command of the gates that run tests, if there are such gates.
+    /// The command that runs tests, if the template runs them.
     pub(crate) tests: Option<TestCommand>,
 }
 
-/// The command that runs tests in the gates of a template.
+/// The command that runs tests in the files of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestCommand {
     /// As it is typed.
@@ -148,17 +148,20 @@ fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathB
     Ok(written)
 }
 
-/// Puts the project's own command into gates that run tests. `None` if there are none.
+/// Puts the project's own command in place of the templates' one. `None` if no file of them runs tests.
 fn with_test_command(project: &Path, files: &mut [(String, String)]) -> Option<TestCommand> {
     let found = test_command(project);
-    let command = found.as_deref().unwrap_or("make, test");
-    let mut has_gate = false;
+    let words = found.as_deref().unwrap_or("make, test");
+    let typed = words.replace(", ", " ");
+    let mut runs_tests = false;
     for (_, text) in files {
-        has_gate |= text.contains(PLACEHOLDER);
-        *text = text.replace(PLACEHOLDER, &format!("run: [{command}]"));
+        runs_tests |= text.contains(GATE_PLACEHOLDER) || text.contains(COMMAND_PLACEHOLDER);
+        *text = text
+            .replace(GATE_PLACEHOLDER, &format!("run: [{words}]"))
+            .replace(COMMAND_PLACEHOLDER, &format!("run: [\"{typed}"));
     }
-    has_gate.then(|| TestCommand {
-        typed: command.replace(", ", " "),
+    runs_tests.then(|| TestCommand {
+        typed,
         is_found: found.is_some(),
     })
 }

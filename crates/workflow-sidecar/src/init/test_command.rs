@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-/// The command in the templates, which is replaced.
-pub(super) const PLACEHOLDER: &str = "run: [make, test]";
+/// The command of gates in the templates, which is replaced.
+pub(super) const GATE_PLACEHOLDER: &str = "run: [make, test]";
+
+/// The beginning of command patterns in the templates: the same command, which is replaced.
+pub(super) const COMMAND_PLACEHOLDER: &str = "run: [\"make test";
 
 /// Files at the root of a project, and the command that runs its tests; the first file that exists decides.
 const BY_FILE: &[(&str, &str)] = &[

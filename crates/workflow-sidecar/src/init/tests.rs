@@ -42,6 +42,9 @@ fn without_locations(loaded: &workflow_core::definition::Loaded) -> Vec<Workflow
             .rules
             .iter_mut()
             .for_each(|rule| rule.source.clear());
+        if let Some(ToolAccess::ReadOnly { source }) = &mut workflow.tools {
+            source.clear();
+        }
     }
     workflows
 }

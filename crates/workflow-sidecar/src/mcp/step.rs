@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::effect::{AnswerKind, DeferredAnswer, Effect, GateRun, Reply, ToolAnswer};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::GateRunId;
 
 use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of};
@@ -90,6 +91,8 @@ impl Cancelled {
 pub(super) struct Step {
     action: Option<String>,
     summary: Option<String>,
+    outcome: Option<String>,
+    outputs: Option<Box<RawValue>>,
     ticket: Option<String>,
     /// The session, if the host names it as well.
     session: Option<String>,
@@ -102,12 +105,25 @@ impl Step {
         Self {
             action: text("action"),
             summary: text("summary"),
+            outcome: text("outcome"),
+            outputs: arguments
+                .get("outputs")
+                .and_then(|outputs| to_raw_value(outputs).ok()),
             ticket: text(TICKET_ARGUMENT),
             session: meta
                 .get("sessionId")
                 .and_then(Value::as_str)
                 .map(str::to_owned),
             cancelled,
+        }
+    }
+
+    fn call(&self) -> StepCall<'_> {
+        StepCall {
+            action: self.action.as_deref(),
+            summary: self.summary.as_deref(),
+            outcome: self.outcome.as_deref(),
+            outputs: self.outputs.as_deref(),
         }
     }
 
@@ -204,9 +220,9 @@ impl Steps {
                 return Err(StepAnswer::error(MOVED));
             }
             let request = turn.request();
-            let (action, summary) = (step.action.as_deref(), step.summary.as_deref());
-            let reply = turn
-                .handle(|session, out| session.handle_workflow_step(request, action, summary, out));
+            let call = step.call();
+            let reply =
+                turn.handle(|session, out| session.handle_workflow_step(request, &call, out));
             let answer = match reply {
                 Reply::Now(answer) => StepAnswer::from(answer),
                 Reply::Later => {
@@ -259,6 +275,7 @@ impl Steps {
     ) -> Turn<'p> {
         let abilities = Abilities {
             dialogs: false,
+            dismissal: false,
             widgets: Some(false),
             awaits_reminder: true,
             reminders_left: None,

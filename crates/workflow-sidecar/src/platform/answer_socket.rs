@@ -30,6 +30,8 @@ pub(crate) enum Request {
     TrustCode { project: String },
     /// Check that code.
     CheckTrust { project: String, code: String },
+    /// The person has trusted a project: what waits for that can go on.
+    Trusted { project: String },
 }
 
 /// An answer to an approval request.

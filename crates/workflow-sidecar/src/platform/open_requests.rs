@@ -32,6 +32,8 @@ struct OpenApproval {
     session: String,
     request: StoredRequest,
     code: Code,
+    /// A code that replaces one whose text is not known here. It counts in this process only.
+    fresh: Option<Code>,
     decision: Option<StoredDecision>,
 }
 
@@ -85,6 +87,30 @@ impl Code {
     }
 }
 
+impl OpenApproval {
+    /// Checks a code that was typed.
+    fn check(&mut self, typed: &str) -> Result<(), Reply> {
+        let nonce = &self.request.nonce;
+        match self.fresh.as_mut().map(|fresh| fresh.check(nonce, typed)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(Reply::TooManyCodes)) => Err(Reply::TooManyCodes),
+            Some(Err(_)) | None => self.code.check(nonce, typed),
+        }
+    }
+
+    /// The code that can be shown: a fresh one if the text of the first is not known.
+    fn known_code(&mut self) -> io::Result<&mut Code> {
+        if self.code.text.is_some() {
+            return Ok(&mut self.code);
+        }
+        let fresh = match self.fresh.take() {
+            Some(fresh) => fresh,
+            None => Code::new(&self.request.nonce)?,
+        };
+        Ok(self.fresh.insert(fresh))
+    }
+}
+
 impl OpenRequests {
     /// Opens a request of a session. `known` is the seal of a code that another process made. Returns seal and code of
     /// one that this process made.
@@ -127,6 +153,7 @@ impl OpenRequests {
             request: request.clone(),
             decision,
             code,
+            fresh: None,
         };
         self.approvals.insert(request.task_id.clone(), open);
         Ok(made)
@@ -173,6 +200,17 @@ impl OpenRequests {
         })
     }
 
+    /// The decision about the request of a run, for display.
+    pub(crate) fn choice(&self, task_id: &str) -> Option<String> {
+        let decision = self.approvals.get(task_id)?.decision.as_ref()?;
+        Some(decision.choice.clone())
+    }
+
+    /// The session that asks for the approval of a run.
+    pub(crate) fn session(&self, task_id: &str) -> Option<String> {
+        Some(self.approvals.get(task_id)?.session.clone())
+    }
+
     /// Forgets the request of a run, and the decision about it.
     pub(crate) fn close(&mut self, task_id: &str) {
         self.approvals.remove(task_id);
@@ -192,13 +230,22 @@ impl OpenRequests {
         match (by, answer.code) {
             (Judgement::Agent(why), _) => return (Reply::Refused(why.clone()), None),
             (Judgement::Person, _) => {}
-            (Judgement::Unclear(_), Some(code)) => {
-                if let Err(reply) = open.code.check(&open.request.nonce, &code) {
+            (Judgement::Unclear(_), Some(typed)) => {
+                if let Err(reply) = open.check(&typed) {
                     return (reply, None);
                 }
             }
             (Judgement::Unclear(why), None) => {
-                let shown = open.code.take_to_show().map(|code| ShownCode {
+                let code = match open.known_code() {
+                    Ok(code) => code,
+                    Err(error) => {
+                        return (
+                            Reply::Refused(format!("no code can be made: {error}")),
+                            None,
+                        );
+                    }
+                };
+                let shown = code.take_to_show().map(|code| ShownCode {
                     session: Some(open.session.clone()),
                     code,
                     purpose: "answer what this run waits for".to_owned(),

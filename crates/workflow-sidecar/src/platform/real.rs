@@ -21,7 +21,7 @@ use workflow_core::types::{GateRunId, RestoreId, Snapshot};
 use super::ancestry::Judgement;
 #[cfg(unix)]
 use super::answer_socket::AnswerSocket;
-use super::answer_socket::{Reply, Request};
+use super::answer_socket::{Answer, Reply, Request};
 use super::approvals::{Approvals, RequestFile, StoredRequest};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::file_excerpt;
@@ -56,6 +56,8 @@ pub(crate) struct RealPlatform {
     answers: Mutex<Option<AnswerSocket>>,
     /// The session that began last.
     newest: Arc<Mutex<String>>,
+    /// The directories of the sessions.
+    directories: Arc<Mutex<HashMap<String, PathBuf>>>,
     /// The directories in which git was too slow, and when it is tried again: every session waits for it.
     slow: Mutex<HashMap<PathBuf, Instant>>,
 }
@@ -126,11 +128,20 @@ impl RealPlatform {
         }
         let (requests, listener) = (Arc::clone(&self.requests), Arc::clone(&self.listener));
         let (newest, approvals) = (Arc::clone(&self.newest), Approvals::in_agent_dir(agent_dir));
-        let handle = move |request, by| {
-            // Shown without the lock: the server may wait for it while it holds its own.
+        let directories = Arc::clone(&self.directories);
+        let handle = move |request: Request, by| {
+            let settled = request.clone();
+            // Reported without the lock: the server may wait for it while it holds its own.
             let (reply, shown) = reply(request, by, &mut lock(&requests), &approvals);
             if let Some(shown) = shown {
                 show_code(shown, &lock(&newest), &listener);
+            }
+            if reply == Reply::Noted {
+                let reports = reports_of(settled, &requests, &directories);
+                let listener = lock(&listener).clone();
+                for report in reports {
+                    listener.as_ref().map(|listener| listener(report));
+                }
             }
             reply
         };
@@ -154,6 +165,7 @@ impl RealPlatform {
             return None;
         }
         let known = request.seal.clone();
+        let known_to_session = known.is_some();
         let request = stored_request(session, request)?;
         let approvals = Approvals::in_agent_dir(agent_dir);
         let opened = lock(&self.requests).open(session.id, &request, known, &approvals);
@@ -161,10 +173,18 @@ impl RealPlatform {
             tracing::warn!("no code can be made: {error}");
             None
         });
+        // Made in an earlier process, or before the session was restored.
+        let choice = lock(&self.requests).choice(&request.task_id);
+        let answered = choice
+            .clone()
+            .map(|choice| PlatformEvent::ApprovalAnswered {
+                nonce: request.nonce.clone(),
+                choice,
+            });
         let file = RequestFile {
             seal: lock(&self.requests).seal(&request.task_id),
             sidecar: self.socket_name(),
-            choice: None,
+            choice,
             request,
         };
         if let Err(error) = approvals.store_request(&file) {
@@ -172,6 +192,9 @@ impl RealPlatform {
             return Some(PlatformEvent::ApprovalNotStored {
                 reason: error.to_string(),
             });
+        }
+        if known_to_session && answered.is_some() {
+            return answered;
         }
         let (seal, code) = made?;
         if !session.session.has_dialogs() {
@@ -221,6 +244,11 @@ impl RealPlatform {
             || session.is_trusted && is_trusted(&session.project, &hash_of(&commands));
         if !may_run {
             return Some(PlatformEvent::GateNotTrusted { gate });
+        }
+        // A gate of commands that the host runs: only trust was asked for.
+        if gates.is_empty() {
+            let reports = Vec::new();
+            return Some(PlatformEvent::GateFinished { gate, reports });
         }
         // A baseline that cannot be read is a check that could not be run, which the check reports.
         let baseline = baseline.and_then(|baseline| serde_json::from_str(baseline.get()).ok());
@@ -457,6 +485,8 @@ impl Platform for RealPlatform {
 
     fn open_session(&self, session: &SessionContext<'_>) {
         session.id.clone_into(&mut lock(&self.newest));
+        let cwd = session.project.cwd.to_path_buf();
+        lock(&self.directories).insert(session.id.to_owned(), cwd);
         #[cfg(unix)]
         if session.project.agent_dir.is_absolute() {
             self.open_socket(session.project.agent_dir);
@@ -464,6 +494,7 @@ impl Platform for RealPlatform {
     }
 
     fn close_session(&self, session: &str) {
+        lock(&self.directories).remove(session);
         // Bound to names, so that what they end is not ended under the locks.
         let _gate = lock(&self.gates).remove(session);
         let _triggers = lock(&self.triggers).remove(session);
@@ -525,6 +556,47 @@ fn reply(
             ),
         },
         (Request::CheckTrust { project, code }, _) => (requests.check_trust(&project, &code), None),
+        // Nothing is trusted by this: it has the store looked at again.
+        (Request::Trusted { .. }, _) => (Reply::Noted, None),
+    }
+}
+
+/// The reports about what a person has settled outside of the host.
+fn reports_of(
+    settled: Request,
+    requests: &Mutex<OpenRequests>,
+    directories: &Mutex<HashMap<String, PathBuf>>,
+) -> Vec<PlatformReport> {
+    let report = |session, event| PlatformReport {
+        session,
+        event,
+        trigger: None,
+    };
+    match settled {
+        Request::Answer(answer) => {
+            let Answer {
+                request, choice, ..
+            } = *answer;
+            let session = lock(requests).session(&request.task_id);
+            let nonce = request.nonce;
+            let event = PlatformEvent::ApprovalAnswered { nonce, choice };
+            session
+                .map(|session| report(session, event))
+                .into_iter()
+                .collect()
+        }
+        Request::Trusted { project } => {
+            let is_there = |cwd: &Path| {
+                let real = cwd.canonicalize();
+                real.is_ok_and(|real| real == Path::new(&project))
+            };
+            let directories = lock(directories);
+            let there = directories.iter().filter(|(_, cwd)| is_there(cwd));
+            there
+                .map(|(session, _)| report(session.clone(), PlatformEvent::ProjectTrusted))
+                .collect()
+        }
+        Request::Judge | Request::TrustCode { .. } | Request::CheckTrust { .. } => Vec::new(),
     }
 }
 

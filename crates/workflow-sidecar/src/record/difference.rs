@@ -96,7 +96,10 @@ impl Difference {
                 )
             }
             What::Extra { heard } => {
-                format!("the sidecar says more\n     heard: {}\n", cut(heard, 0))
+                format!(
+                    "the sidecar sent an additional message\n  received: {}\n",
+                    cut(heard, 0)
+                )
             }
             What::Broken { why } => format!("{}\n", visible(why)),
         };
@@ -129,7 +132,7 @@ fn meanings(after: &str, changes: &[Change]) -> String {
                 let _ = writeln!(text, "  expected: {}", cut(expected, 0));
             }
             (None, Some(heard)) => {
-                let _ = writeln!(text, "     heard: {}", cut(heard, 0));
+                let _ = writeln!(text, "  received: {}", cut(heard, 0));
             }
             (None, None) => {}
         }
@@ -214,7 +217,7 @@ fn side_by_side(expected: &str, heard: &str) -> String {
         .count()
         .min(same - from + usize::from(from > 0));
     format!(
-        "  expected: {}\n     heard: {before}\n            {}^\n",
+        "  expected: {}\n  received: {before}\n            {}^\n",
         cut(expected, from),
         " ".repeat(mark)
     )

@@ -127,7 +127,7 @@ pub(crate) enum Said {
 pub(crate) enum ReadError {
     #[error("{} cannot be read: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("{} is a session of pi, not a recording: `workflow-sidecar show` tells it", .0.display())]
+    #[error("{} is a session of pi, not a recording: `workflow-sidecar show` shows it", .0.display())]
     Session(PathBuf),
     #[error("{}:{line}: {why}", path.display())]
     Line {

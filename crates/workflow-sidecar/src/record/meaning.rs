@@ -12,7 +12,7 @@ const CALL: &str = "the call";
 const ANSWER: &str = "the answer to the agent";
 const ERROR: &str = "the error";
 const CONTEXT: &str = "the text in the context";
-const TO_AGENT: &str = "what the agent is told";
+const TO_AGENT: &str = "what the agent reads";
 const SHOWN: &str = "what the person is shown";
 const QUESTION: &str = "the question";
 const NOTICE: &str = "the notice";
@@ -122,7 +122,7 @@ fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
     let what = match (verdicts, one, other) {
         (Some((was, is)), _, _) if was != is => format!("was {was}, is {is}"),
         (Some(("blocked", _)), _, _) => "is blocked for another reason".to_owned(),
-        (_, Some(_), Some(_)) => format!("{about} is another"),
+        (_, Some(_), Some(_)) => format!("{about} differs"),
         (_, None, _) => format!("{about} is new"),
         (_, _, None) => format!("{about} is gone"),
     };
@@ -264,7 +264,7 @@ mod tests {
         assert!(run(stored("1", "a"), stored("2", "a")).is_empty());
         assert_eq!(
             run(stored("1", "a"), stored("2", "b")),
-            ["the status is another"]
+            ["the status differs"]
         );
     }
 
@@ -290,7 +290,7 @@ mod tests {
             )]
         };
         assert!(differ(&moved(1, "a"), &moved(1, "b")).is_empty());
-        let another = ["the position of the run is another"];
+        let another = ["the position of the run differs"];
         assert_eq!(differ(&moved(1, "a"), &moved(2, "a")), another);
     }
 
@@ -301,15 +301,15 @@ mod tests {
         let ends = |one: &[&str], other: &[&str]| summary("hook/agent_end", one, other);
         assert_eq!(
             ends(&[answer], &[answer, push]),
-            ["what the agent is told is new"]
+            ["what the agent reads is new"]
         );
         assert_eq!(
             ends(&[push, answer], &[answer]),
-            ["what the agent is told is gone"]
+            ["what the agent reads is gone"]
         );
         assert_eq!(
             ends(&["nope"], &["no"]),
-            ["something else in the answer is another"]
+            ["something else in the answer differs"]
         );
     }
 
@@ -323,7 +323,7 @@ mod tests {
         let step = |one: &str, other: &str| summary("tool/execute", &[one], &[other]);
         assert_eq!(
             step(&next("Fix", false), &next("Verify", false)),
-            ["the answer to the agent is another"]
+            ["the answer to the agent differs"]
         );
         assert_eq!(
             step(&next("Fix", false), &next("No", true)),

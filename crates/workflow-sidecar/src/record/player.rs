@@ -136,7 +136,7 @@ impl<'a> Player<'a> {
         let sidecar = self.sidecar.as_mut()?;
         let mut lines: Vec<String> = sidecar.failed_exit().into_iter().collect();
         let said = sidecar.complaints().into_iter();
-        lines.extend(said.map(|line| format!("the command said: {line}")));
+        lines.extend(said.map(|line| format!("output of the command: {line}")));
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 

@@ -57,7 +57,7 @@ pub(super) enum Sent<'a> {
 pub(crate) enum Trouble {
     #[error("the command cannot be started: {0}")]
     Start(std::io::Error),
-    #[error("the command says nothing for {0} seconds")]
+    #[error("the command wrote nothing for {0} seconds")]
     Silent(u64),
     #[error("the command does not stop talking")]
     Babbling,

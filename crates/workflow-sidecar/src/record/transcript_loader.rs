@@ -43,9 +43,9 @@ pub(crate) struct Tiers([Option<Directory>; 2]);
 pub(crate) enum NoDefinitions {
     #[error("there is no directory {}", .0.display())]
     Missing(PathBuf),
-    #[error("{} holds no definitions: there is neither a `.pi` in it nor an `agent` or a `project`", .0.display())]
+    #[error("{} contains no definitions: it has no `.pi`, no `agent` and no `project`", .0.display())]
     None(PathBuf),
-    #[error("{} holds no definitions: a project's are in its `.pi/workflows`, and there is no `.pi` in it", .0.display())]
+    #[error("{} contains no definitions: those of a project are in `.pi/workflows`, and it has no `.pi`", .0.display())]
     NoHostDirectory(PathBuf),
 }
 

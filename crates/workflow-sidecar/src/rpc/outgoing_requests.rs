@@ -24,6 +24,13 @@ impl<T> OutgoingRequests<T> {
         self.open.remove(&number(id)?)
     }
 
+    /// Finds the id of an open request by its subject.
+    pub(crate) fn find(&self, is_it: impl Fn(&T) -> bool) -> Option<String> {
+        let mut open = self.open.iter();
+        let (number, _) = open.find(|(_, subject)| is_it(subject))?;
+        Some(format!("s{number}"))
+    }
+
     /// Removes every other request: its response will be ignored.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.open.retain(|_, subject| keep(subject));

@@ -11,12 +11,14 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
-    Action, AnswerKind, ContextMessage, Decider, DeferredAnswer, Delivery, Mutation, ToolAnswer,
-    ToolDecision,
+    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, Mutation,
+    ToolAnswer, ToolDecision,
 };
 use workflow_core::reminders::{ContinueCounters, PauseReason};
 use workflow_core::session::{Crumb, PhaseView, View};
 use workflow_protocol as protocol;
+
+use crate::platform::gates::{HostAnswer, HostCommand, HostOutput};
 
 /// Our status line.
 const STATUS_KEY: &str = "workflow";
@@ -110,6 +112,49 @@ pub(super) fn confirm(session: &str, title: String, message: String) -> protocol
     }
 }
 
+/// A command of a gate for the host.
+pub(super) fn exec(session: &str, command: HostCommand) -> protocol::ExecParams {
+    protocol::ExecParams {
+        session_id: session.to_owned(),
+        command: command.program,
+        args: command.arguments,
+        cwd: Some(command.cwd),
+        timeout_ms: Some(command.timeout_ms),
+        env: command.env.into_iter().collect(),
+        max_output: Some(command.max_output),
+    }
+}
+
+/// The host's answer about a command. One that cannot be read is none.
+pub(super) fn exec_answer(result: Option<&RawValue>) -> HostAnswer {
+    let read = result.and_then(|result| serde_json::from_str(result.get()).ok());
+    let Some(protocol::ExecResult {
+        stdout,
+        stderr,
+        code,
+        killed,
+        truncated,
+    }) = read
+    else {
+        return HostAnswer::Failed;
+    };
+    HostAnswer::Ended(HostOutput {
+        stdout,
+        stderr,
+        code,
+        is_killed: killed,
+        is_truncated: truncated,
+    })
+}
+
+/// A question that is settled.
+pub(super) fn dismiss(session: &str, id: String) -> protocol::DismissParams {
+    protocol::DismissParams {
+        session_id: session.to_owned(),
+        id,
+    }
+}
+
 /// A question with a few answers. Hosts show its title only, so the title contains all of it.
 pub(super) fn select(
     session: &str,
@@ -147,9 +192,12 @@ pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
     }
 }
 
-pub(super) fn branch_result(out: Effects) -> protocol::BranchResult {
+pub(super) fn branch_result(answer: BranchAnswer, out: Effects) -> protocol::BranchResult {
+    let keeps = answer.keeps_conversation;
     protocol::BranchResult {
-        mutation: None,
+        mutation: keeps.then_some(protocol::BranchMutation {
+            skip_conversation_restore: true,
+        }),
         diagnostics: diagnostics(&out.diagnostics),
         actions: actions(out.actions),
     }
@@ -174,7 +222,7 @@ pub(super) fn before_agent_start_result(
 pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
     match answer {
         DeferredAnswer::ToolCall(decision) => decision,
-        DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
+        DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch(_) => {
             ToolDecision::Block {
                 reason: INTERNAL_ERROR.to_owned(),
                 by: Decider::Nobody,
@@ -183,11 +231,21 @@ pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
     }
 }
 
+/// The answer to a conversation that goes back. An answer of another kind lets it go.
+pub(super) fn branch_answer(answer: DeferredAnswer) -> BranchAnswer {
+    match answer {
+        DeferredAnswer::Branch(answer) => answer,
+        DeferredAnswer::ToolCall(_) | DeferredAnswer::Step(_) | DeferredAnswer::Command => {
+            BranchAnswer::default()
+        }
+    }
+}
+
 /// The answer of `workflow_step` that came later. An answer of another kind is an error.
 pub(super) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
     match answer {
         DeferredAnswer::Step(answer) => answer,
-        DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch => {
+        DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch(_) => {
             ToolAnswer {
                 text: INTERNAL_ERROR.to_owned(),
                 details: serde_json::Value::Object(serde_json::Map::new()),
@@ -436,6 +494,8 @@ fn pause_reason(reason: PauseReason) -> &'static str {
         PauseReason::Error => "error",
         PauseReason::Question => "question",
         PauseReason::Approval => "approval",
+        PauseReason::Visits => "visits",
+        PauseReason::Budget => "budget",
     }
 }
 
@@ -445,7 +505,8 @@ mod tests {
 
     #[test]
     fn an_answer_of_another_kind_never_allows_a_call() {
-        for answer in [DeferredAnswer::Command, DeferredAnswer::Branch] {
+        let branch = DeferredAnswer::Branch(BranchAnswer::default());
+        for answer in [DeferredAnswer::Command, branch] {
             let decision = tool_decision(answer);
             let by_nobody = matches!(
                 decision,

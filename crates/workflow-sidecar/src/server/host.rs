@@ -11,6 +11,8 @@ use super::definitions::Definitions;
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) abilities: Abilities,
+    /// True if it runs commands (`host/exec`).
+    pub(super) runs_commands: bool,
     pub(super) definitions: Definitions,
     pub(super) seed: Seed,
 }

@@ -1,4 +1,4 @@
-//! Questions to the host that it has not answered yet.
+//! Questions to the host that it has not answered yet, and the commands that it runs.
 
 use jsonrpsee::types::Id;
 use serde_json::value::RawValue;
@@ -9,24 +9,49 @@ use workflow_protocol::Text;
 
 use crate::rpc::OutgoingRequests;
 
-/// The open questions, each under the id of the request to the host.
+/// The open requests, each under its id.
 #[derive(Debug, Default)]
-pub(super) struct HostQuestions(OutgoingRequests<HostQuestion>);
+pub(super) struct HostQuestions(OutgoingRequests<HostRequest>);
+
+/// An open request to the host.
+#[derive(Debug)]
+pub(super) enum HostRequest {
+    /// A question to the person.
+    Question(HostQuestion),
+    /// The command of a gate, by the session.
+    Command(String),
+}
 
 impl HostQuestions {
     /// Adds a question and gives the id of its request.
     pub(super) fn add(&mut self, question: HostQuestion) -> Id<'static> {
-        self.0.add(question)
+        self.0.add(HostRequest::Question(question))
     }
 
-    /// Takes the question that a response of the host answers.
-    pub(super) fn take(&mut self, id: &Id<'_>) -> Option<HostQuestion> {
+    /// Adds a command of a session and gives the id of its request.
+    pub(super) fn add_command(&mut self, session: &str) -> Id<'static> {
+        self.0.add(HostRequest::Command(session.to_owned()))
+    }
+
+    /// Takes the request that a response of the host answers.
+    pub(super) fn take(&mut self, id: &Id<'_>) -> Option<HostRequest> {
         self.0.take(id)
     }
 
-    /// Forgets the questions of a session that is gone.
-    pub(super) fn forget_session(&mut self, session: &str) {
-        self.0.retain(|question| question.session != session);
+    /// The id of the request for a question of a session, if the host has not answered it.
+    pub(super) fn find(&self, session: &str, question: QuestionId) -> Option<String> {
+        self.0.find(|request| match request {
+            HostRequest::Question(open) => open.session == session && open.question == question,
+            HostRequest::Command(_) => false,
+        })
+    }
+
+    /// Forgets the requests of a session that is gone.
+    pub(super) fn forget_session(&mut self, gone: &str) {
+        self.0.retain(|request| match request {
+            HostRequest::Question(question) => question.session != gone,
+            HostRequest::Command(session) => session != gone,
+        });
     }
 }
 

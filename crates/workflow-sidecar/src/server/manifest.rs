@@ -33,7 +33,7 @@ const HOOKS: &[(&str, &[&str])] = &[
         "tool_result",
         &["toolName", "toolCallId", "content", "isError"],
     ),
-    ("turn_end", &[]),
+    ("turn_end", &["tokens", "microUsd"]),
     // The last message of the assistant is enough.
     ("agent_end", &["messages"]),
     ("input", &["source"]),
@@ -89,6 +89,14 @@ pub(crate) fn step_tool() -> ToolDeclaration {
             "summary": {
                 "type": "string",
                 "description": "what was done in the phase, in a sentence or two",
+            },
+            "outcome": {
+                "type": "string",
+                "description": "next: how the phase ended, in a phase that lists outcomes",
+            },
+            "outputs": {
+                "type": "object",
+                "description": "next: the values that the phase asks for, by name",
             },
         },
         "required": ["action"],

@@ -12,23 +12,27 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
-    Action, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
+    Action, DeferredAnswer, DeferredReply, Effect, GateRun, Question, Reply, TriggerOutcome,
 };
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::types::{Millis, RequestId};
+use workflow_core::types::{GateRunId, Millis, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::{HostApply, UiConfirm, UiSelect};
-use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, SessionBound};
+use workflow_protocol::method::{HostApply, HostCancel, HostExec, UiConfirm, UiDismiss, UiSelect};
+use workflow_protocol::{
+    CommandRunResult, Context, Error, HostApplyParams, HostCancelParams, SessionBound,
+};
 
 use super::config::ServerConfig;
 use super::convert;
 use super::definitions::Loader;
 use super::host::{Host, not_initialized};
-use super::host_questions::{HostQuestion, HostQuestions, ShownFile};
+use super::host_gates::{HostGates, Next};
+use super::host_questions::{HostQuestion, HostQuestions, HostRequest, ShownFile};
 use super::pending_requests::{PendingKind, PendingRequest, PendingRequests, Resolved};
 use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
+use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, PlatformReport, SessionContext};
 use crate::rpc::{Outbox, success};
 
@@ -43,6 +47,7 @@ pub(super) struct Server {
     pub(super) sessions: Sessions,
     pub(super) timer: Timer,
     questions: HostQuestions,
+    host_gates: HostGates,
     pub(super) requests: PendingRequests,
     pub(super) outbox: Outbox,
     /// True if the host requested the end.
@@ -65,6 +70,7 @@ impl Server {
             sessions: Sessions::default(),
             timer: Timer::new(clock, deadline_changed),
             questions: HostQuestions::default(),
+            host_gates: HostGates::default(),
             requests: PendingRequests::default(),
             outbox: Outbox::default(),
             is_over: false,
@@ -230,6 +236,7 @@ impl Server {
     /// Shuts a session down and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Effects {
         let out = self.handle_event(id, Session::handle_shutdown);
+        self.end_host_gate(id, None);
         self.questions.forget_session(id);
         self.sessions.remove(id);
         self.platform.close_session(id);
@@ -246,18 +253,39 @@ impl Server {
             }
             return None;
         }
+        let event = match event {
+            PlatformEvent::GateFinished { gate, reports }
+                if self.host_gates.on_reports(&session, gate, &reports) =>
+            {
+                self.continue_host_gate(&session)
+            }
+            // The platform counts only the checks that it was given.
+            PlatformEvent::GateProgress { gate, .. }
+                if self.host_gates.running(&session) == Some(gate) =>
+            {
+                return None;
+            }
+            event => Some(event),
+        };
         let (outcome, out) = self.handle(&session, |session, out| {
-            session.handle_platform_event(event, out)
+            session.handle_platform_event(event?, out)
         })?;
         self.apply(&session, out.actions);
         outcome
     }
 
-    /// Handles a response of the host to a question.
+    /// Handles a response of the host to a question or a command.
     pub(super) fn handle_response(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
-        let Some(question) = self.questions.take(id) else {
-            tracing::warn!(%id, "the host answered what was not asked, or not any more");
-            return;
+        let question = match self.questions.take(id) {
+            Some(HostRequest::Question(question)) => question,
+            Some(HostRequest::Command(session)) => {
+                let answer = convert::exec_answer(result);
+                return self.handle_executed(&session, answer);
+            }
+            None => {
+                tracing::warn!(%id, "the host answered what was not asked, or not any more");
+                return;
+            }
         };
         let answer = question.read_answer(id, result);
         let session = &question.session;
@@ -268,6 +296,75 @@ impl Server {
             session.handle_answer(question.question, answer, out);
         });
         self.apply(session, out.actions);
+    }
+
+    /// Handles the end of a command that the host ran.
+    fn handle_executed(&mut self, id: &str, answer: HostAnswer) {
+        let now = self.timer.now();
+        self.host_gates.on_answer(id, answer, now);
+        let event = self.continue_host_gate(id);
+        let out = self.handle_event(id, |session, out| {
+            if let Some(event) = event {
+                session.handle_platform_event(event, out);
+            }
+        });
+        self.apply(id, out.actions);
+    }
+
+    /// Begins a gate whose commands the host runs.
+    fn begin_host_gate(&mut self, id: &str, run: GateRun) -> Option<PlatformEvent> {
+        self.end_host_gate(id, None);
+        self.host_gates.begin(id, run);
+        self.continue_host_gate(id)
+    }
+
+    /// Runs what a gate needs next. Gives the event for the session that is known at once.
+    fn continue_host_gate(&mut self, id: &str) -> Option<PlatformEvent> {
+        loop {
+            let cwd = self.directories(id)?.cwd;
+            match self.host_gates.next(id, &cwd)? {
+                Next::Finished(gate, reports) => {
+                    return Some(PlatformEvent::GateFinished { gate, reports });
+                }
+                Next::Platform(part, text) => {
+                    let gate = part.id;
+                    match self.perform_on_platform(id, Effect::RunGate(part)) {
+                        Some(PlatformEvent::GateFinished { reports, .. }) => {
+                            self.host_gates.on_reports(id, gate, &reports);
+                        }
+                        Some(refused) => {
+                            self.host_gates.cancel(id, None);
+                            return Some(refused);
+                        }
+                        None => return Some(PlatformEvent::GateProgress { gate, text }),
+                    }
+                }
+                Next::Host(command, text) => {
+                    let request = self.questions.add_command(id);
+                    let now = self.timer.now();
+                    self.host_gates.on_asked(id, request.clone(), &command, now);
+                    let params = convert::exec(id, command);
+                    self.outbox.request::<HostExec>(request, &params);
+                    let gate = self.host_gates.running(id)?;
+                    return Some(PlatformEvent::GateProgress { gate, text });
+                }
+            }
+        }
+    }
+
+    /// Ends the gate of a session, and what the host runs for it.
+    fn end_host_gate(&mut self, id: &str, gate: Option<GateRunId>) {
+        if let Some(request) = self.host_gates.cancel(id, gate) {
+            self.cancel_command(&request);
+        }
+    }
+
+    fn cancel_command(&mut self, request: &Id<'_>) {
+        self.questions.take(request);
+        if let Some(id) = request.as_str() {
+            let id = id.to_owned();
+            self.outbox.notify::<HostCancel>(&HostCancelParams { id });
+        }
     }
 
     fn has_changed(&self, session: &str, ShownFile { path, fingerprint }: &ShownFile) -> bool {
@@ -296,8 +393,19 @@ impl Server {
             if let Some(handle) = self.sessions.get_mut(&id) {
                 handle.deadline = None;
             }
+            let late = self.host_gates.overdue(&id, now);
+            let event = late.and_then(|request| {
+                self.cancel_command(&request);
+                self.host_gates.on_answer(&id, HostAnswer::Late, now);
+                self.continue_host_gate(&id)
+            });
             // With the time by which the deadline was reached: the system's time may have been set back since.
-            let Some(((), out)) = self.handle_at(now, &id, Session::poll_deadline) else {
+            let Some(((), out)) = self.handle_at(now, &id, |session, out| {
+                session.poll_deadline(out);
+                if let Some(event) = event {
+                    session.handle_platform_event(event, out);
+                }
+            }) else {
                 continue;
             };
             if of_session == Some(&*id) {
@@ -359,9 +467,16 @@ impl Server {
             }
         }
         if let Some(handle) = self.sessions.get_mut(id) {
-            let deadline = handle.session.deadline();
+            let of_command = self.host_gates.deadline(id);
+            let deadlines = [handle.session.deadline(), of_command];
+            let deadline = deadlines.into_iter().flatten().min();
             let before = std::mem::replace(&mut handle.deadline, deadline);
             self.timer.reschedule(id, before, deadline);
+        }
+        for question in std::mem::take(&mut out.withdrawn) {
+            // One that was not sent yet is not sent at all.
+            out.questions.retain(|asked| asked.id != question);
+            self.dismiss(id, question);
         }
         for reply in std::mem::take(&mut out.deferred) {
             self.answer_deferred(id, reply);
@@ -371,8 +486,23 @@ impl Server {
         }
     }
 
+    /// Performs an effect of a session. Gives the result if it is known at once.
+    fn perform(&mut self, id: &str, effect: Effect) -> Option<PlatformEvent> {
+        let runs_commands = self.host.as_ref().is_some_and(|host| host.runs_commands);
+        if let Effect::RunGate(run) = &effect
+            && runs_commands
+            && HostGates::has_command(run)
+        {
+            return self.begin_host_gate(id, run.clone());
+        }
+        if let Effect::CancelGate { gate } = &effect {
+            self.end_host_gate(id, Some(*gate));
+        }
+        self.perform_on_platform(id, effect)
+    }
+
     /// Has the platform perform an effect of a session. Gives the result if it is known at once.
-    fn perform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
+    fn perform_on_platform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let directories = self.directories(id)?;
         let context = SessionContext {
             id,
@@ -397,7 +527,10 @@ impl Server {
         out.actions = reply.actions;
         let response = match kind {
             PendingKind::Command => success(id, self.command_result(session, out)),
-            PendingKind::Branch => success(id, convert::branch_result(out)),
+            PendingKind::Branch => {
+                let answer = convert::branch_answer(reply.answer);
+                success(id, convert::branch_result(answer, out))
+            }
             PendingKind::ToolCall => {
                 let decision = convert::tool_decision(reply.answer);
                 success(id, convert::tool_call_result(decision, out))
@@ -443,6 +576,17 @@ impl Server {
         } else {
             let params = convert::select(session, &title, &message, options);
             self.outbox.request::<UiSelect>(id, &params);
+        }
+    }
+
+    /// Has the host close the dialog of a question, if it can.
+    fn dismiss(&mut self, session: &str, question: QuestionId) {
+        let host = self.host.as_ref();
+        if host.is_some_and(|host| host.abilities.dismissal)
+            && let Some(id) = self.questions.find(session, question)
+        {
+            let params = convert::dismiss(session, id);
+            self.outbox.notify::<UiDismiss>(&params);
         }
     }
 

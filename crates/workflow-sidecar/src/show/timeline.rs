@@ -166,7 +166,7 @@ impl Timeline {
         let by_rule = format!("[workflow] The tool \"{tool}\" is blocked by ");
         let by_list = self
             .explained()
-            .is_some_and(|explained| explained.blocks(tool).as_deref() == Some(text));
+            .is_some_and(|explained| explained.is_list_reason(tool, text));
         if text.starts_with(&by_rule) || by_list {
             self.denied(tool, text);
         }
@@ -453,5 +453,7 @@ fn pause_text(reason: PauseReason) -> &'static str {
         PauseReason::Error => "the model's answer ended in an error",
         PauseReason::Question => "the agent asked a question",
         PauseReason::Approval => "the phase needs the user's word",
+        PauseReason::Visits => "a phase may not be entered again",
+        PauseReason::Budget => "a budget is used up",
     }
 }

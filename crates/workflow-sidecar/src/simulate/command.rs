@@ -6,30 +6,31 @@ use workflow_core::diagnostic::shown;
 
 /// The commands, for people.
 pub(crate) const HELP: &str = "\
-tool NAME [JSON]     the agent calls a tool, with this input
-next, loop, status   the agent calls workflow_step
-cancel               the same; a run is cancelled by the second call
-stop                 the agent stops; `stop error`, `stop length`, `stop question`, `stop aborted` say why
-start                the agent starts on what it was told last
-say TEXT             a person speaks
+tool NAME [JSON]     the agent calls a tool with these arguments
+next, loop, status   the agent calls workflow_step with this action
+cancel               the same; the second call in a row cancels the run
+stop                 the agent stops; `stop error`, `stop length`, `stop question`, `stop aborted` give the reason
+start                the agent starts on the last message
+say TEXT             the user sends a message
 wait SECONDS         time passes
-yes, no              a person answers the open question
-choose WORD          a person chooses one of the answers; `dismiss` answers nothing
-pass, fail [TEXT]    what the gate that would run comes to; `norun [TEXT]`: it could not be checked
-result TOOL TEXT     what the model reads of a tool's result; `error TOOL TEXT`: of a call that failed
-trigger NAME TEXT    this comes in at the file or the port that a trigger waits for
-back NUMBER          the conversation goes back to where this checkpoint of the code was made
-/workflow NAME TEXT  a person starts another workflow; `/cancel-workflow` ends the run
-compact, reload      the host shortens the conversation; the session is loaded anew
+yes, no              the user answers the open question
+choose WORD          the user chooses an answer; `dismiss` closes the dialog without one
+pass, fail [TEXT]    result of the gate that would run; `norun [TEXT]`: the check could not run
+result TOOL TEXT     a tool returns a result; `error TOOL TEXT`: the call failed
+trigger NAME TEXT    a trigger receives this text
+back NUMBER          the conversation goes back to this checkpoint
+/workflow NAME TEXT  the user starts another workflow; `/cancel-workflow` ends the run
+compact, reload      the host compacts the conversation; the session is loaded again
 help, quit
 
-A line of a script may say what must come of it, in upper or lower case: `tool edit => blocked`, `next => Fix`.
-  a call       allowed, blocked, refused; asks, if a run is to be cancelled; gate, asked: it waits
-  a stop       countdown, pushed, waits, parked and why: max, maxStale, error, question
-  a result     changed, unchanged
-  a trigger    woken, queued
-  the run      the name or the id of the phase it is in then; done, cancelled, gate, asked
-Empty lines and lines that start with # are passed over.";
+A line of a script can state its expected outcome, in upper or lower case: `tool edit => blocked`, `next => Fix`.
+  a tool call      allowed, blocked, refused, asked (a person must answer)
+  workflow_step    name or id of the phase that it leads to, refused, gate or asked (it waits), done, cancelled;
+                   `cancel`: asks (a second call is needed)
+  a stop           countdown, pushed, waits, parked, or the reason: max, maxStale, error, question
+  a result         changed, unchanged
+  a trigger        woken, queued
+Empty lines and lines that start with # are ignored.";
 
 /// A line of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +127,7 @@ pub(crate) enum Unknown {
     #[error("the input of a tool is not JSON: {0}")]
     Input(String),
     #[error(
-        "after `=>` stands what must come of it: blocked, allowed, the phase's name, done, parked, …"
+        "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, parked, …"
     )]
     Expectation,
 }
@@ -134,7 +135,7 @@ pub(crate) enum Unknown {
 fn instead(near: Option<&str>) -> String {
     match near {
         Some(near) => format!(": did you mean `{near}`?"),
-        None => ": `help` says which there are".to_owned(),
+        None => ": `help` lists the commands".to_owned(),
     }
 }
 
@@ -408,7 +409,7 @@ mod tests {
         );
         assert_eq!(
             unknown("xyzzy"),
-            "there is no command `xyzzy`: `help` says which there are"
+            "there is no command `xyzzy`: `help` lists the commands"
         );
         assert_eq!(
             unknown("tool"),
@@ -418,12 +419,12 @@ mod tests {
             unknown("/cancel-workflw"),
             "there is no command `/cancel-workflw`: did you mean `/cancel-workflow`?"
         );
-        assert!(unknown("/").contains("`help` says"));
+        assert!(unknown("/").contains("`help` lists"));
         assert!(unknown("tool edit {path}").starts_with("the input of a tool is not JSON"));
         assert!(unknown("wait a").contains("whole seconds"));
         assert!(unknown("wait").contains("whole seconds"));
         assert!(unknown("stop why").contains("stop question"));
-        assert!(unknown("next =>").contains("after `=>`"));
+        assert!(unknown("next =>").contains("the expected outcome"));
         assert!(unknown("next now").contains("there is no command `next now`"));
         assert!(unknown("say").contains("a text"));
         assert!(unknown("choose").contains("choose approve"));

@@ -16,7 +16,7 @@ use super::command::Outcome;
 use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
 
 /// The reason in a report for which there is no other.
-const REASON: &str = "so says the dry run";
+const REASON: &str = "result given in the dry run";
 
 /// A platform on which nothing happens by itself.
 #[derive(Debug, Default)]

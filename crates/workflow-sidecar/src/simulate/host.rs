@@ -177,7 +177,8 @@ impl Host {
     /// Answers the open question.
     pub(super) fn answer(&mut self, answer: &Answer) -> Result<()> {
         let Some(question) = &self.question else {
-            self.reactions.push(Reaction::Nothing("nobody asked"));
+            self.reactions
+                .push(Reaction::Nothing("no question is open"));
             return Ok(());
         };
         let result = match answer {
@@ -275,8 +276,8 @@ impl Host {
 
     fn receive(&mut self, received: Vec<String>) -> Result<()> {
         for line in received {
-            let message: Value = serde_json::from_str(&line)
-                .context("the sidecar says something that is no JSON")?;
+            let message: Value =
+                serde_json::from_str(&line).context("the sidecar wrote a line that is not JSON")?;
             match message["method"].as_str() {
                 Some("host/apply") => self.apply(&message["params"]["actions"]),
                 Some("ui/confirm" | "ui/select") => {

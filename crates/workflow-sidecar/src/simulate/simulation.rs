@@ -109,7 +109,7 @@ impl Simulation {
                 | Command::Result { .. }
         );
         if is_the_agents && self.waiting.is_some() {
-            let why = "the agent waits: answer the question, or say what the gate comes to";
+            let why = "the agent waits: answer the question, or give the result of the gate";
             self.host.add(Reaction::Nothing(why));
             return Ok(Vec::new());
         }
@@ -167,7 +167,7 @@ impl Simulation {
         if let Some(prompt) = self.host.prompt.take() {
             return self.starts_on(&prompt, "extension");
         }
-        let why = "nobody told it to start: as if a person had said so";
+        let why = "the agent had no message: assuming one from the user";
         self.host.add(Reaction::Nothing(why));
         self.starts_on(GO_ON, "interactive")
     }
@@ -461,9 +461,7 @@ impl Simulation {
             Some(view) if view.counters.paused == Some(PauseReason::Approval) => {
                 ": waits for your word"
             }
-            Some(view) if view.counters.paused.is_some() => {
-                ": parked, anything that is said resumes it"
-            }
+            Some(view) if view.counters.paused.is_some() => ": paused; any message resumes it",
             Some(_) if rest == RunCondition::Waits => ": waits for a person",
             Some(_) | None => "",
         };

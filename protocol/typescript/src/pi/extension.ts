@@ -11,11 +11,13 @@ import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
 import { SidecarError } from "../error.ts";
 import { type HookEvent, toHandlerResult, select } from "../events.ts";
+import { bounded, withEnv } from "../exec.ts";
 import { GuardStatus } from "../guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Completion, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { DrawnElements, perform, notify } from "./actions.ts";
 import { BRANCH_EVENTS, newLeaf } from "./branch-leaf.ts";
+import { carry, takeCarried } from "./carried-notices.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { SettleDetector } from "./settle-detector.ts";
@@ -28,6 +30,8 @@ export interface ShimOptions {
   command?: string | (() => string);
   args?: readonly string[];
   deadlineMs?: number;
+  /** Offers `host/exec`, so that commands of gates run where pi's `exec` runs them. The sidecar itself has stricter limits. */
+  exec?: boolean;
   retryMs?: readonly number[];
 }
 
@@ -36,6 +40,8 @@ const RECORD_FLAG = "workflow-record";
 const REDACT_FLAG = "workflow-record-redact";
 
 const DEADLINE_MS = 5_000;
+/** The time after which pi has drawn a session that was just begun. */
+const REDRAWN_MS = 300;
 /** The factor on the deadline of a session's start, which reads the definitions: there may be many, on a slow disk. */
 const RESTORE_PATIENCE = 3;
 
@@ -69,6 +75,8 @@ class Shim {
   /** The number of messages sent in the user's name. */
   #userMessages = 0;
   #deferred: Action[] = [];
+  /** True from the question about going back until the conversation has moved, or goes on. */
+  #isGoingBack = false;
   /** The event by which the sidecar is being restored. */
   #restoreEvent: { name: string; event: HookEvent } | undefined;
   /** Fires when the session ends, to close open dialogs. */
@@ -164,7 +172,20 @@ class Shim {
       this.#reportError(error);
     } finally {
       this.#restoreEvent = undefined;
+      this.#showCarried();
     }
+  }
+
+  /** Shows again what was said about going back, once pi has drawn the conversation as it is now. */
+  #showCarried(): void {
+    this.#isGoingBack = false;
+    const carried = takeCarried();
+    if (carried.length === 0) return;
+    const timer = setTimeout(() => {
+      const ctx = this.#ctx;
+      if (ctx) for (const { message, level } of carried) notify(ctx, message, level);
+    }, REDRAWN_MS);
+    timer.unref();
   }
 
   /** Restores the session in a sidecar, after its start or when it may be out of date. */
@@ -180,6 +201,7 @@ class Shim {
   async #forward(name: string, event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const hook = this.#hook(name);
     if (!hook) return undefined;
+    if (this.#isGoingBack && name !== "session_shutdown") this.#forgetCarried();
     if (this.#client) this.#useContext(ctx);
     const context = hook.context && hook.context.length > 0 ? { context: this.#context(ctx, hook.context) } : {};
     const [decides, edits] = [name === "tool_call", name === "tool_result"];
@@ -194,15 +216,25 @@ class Shim {
     }
   }
 
+  /** Forgets what was said about going back: the conversation went on instead. */
+  #forgetCarried(): void {
+    this.#isGoingBack = false;
+    takeCarried();
+  }
+
   /** Handles the user going back in the conversation, which waits for the sidecar's question about it. */
   async #goBack(event: HookEvent, ctx: PiContext): Promise<object | undefined> {
     const leaf = newLeaf(event, ctx.sessionManager);
     if (leaf === undefined || !this.#client) return undefined;
     this.#useContext(ctx);
+    this.#forgetCarried();
+    this.#isGoingBack = true;
     const branch = newestOf(upFrom(ctx.sessionManager, leaf), this.#manifest.entryTypes);
     const signal = event.signal instanceof AbortSignal ? event.signal : ctx.signal;
     try {
-      return toHandlerResult(await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true }), event);
+      const { mutation } = await this.#ask("hook/branch", { event: {}, context: { branch } }, { signal, patient: true });
+      // pi declares `skipConversationRestore` and ignores it: the conversation stays only if the event is cancelled.
+      return mutation?.skipConversationRestore ? { ...mutation, cancel: true } : undefined;
     } catch {
       return undefined;
     }
@@ -270,6 +302,7 @@ class Shim {
       });
       return { content, details, ...more };
     } catch (error) {
+      if (error instanceof SidecarError && error.kind === "aborted") throw new Error(`${name} was stopped together with the agent.`, { cause: error });
       throw new Error(`${name} failed: ${messageOf(error)}. ${this.#active ? this.#offlineHint() : ""}`.trim(), { cause: error });
     }
   }
@@ -316,7 +349,9 @@ class Shim {
   #complete(name: string, prefix: string): Completion[] | null | Promise<Completion[] | null> {
     const fitting = () => {
       const proposals = (this.#proposals.get(name) ?? []).filter(({ value }) => value.startsWith(prefix));
-      return proposals.length === 0 ? null : proposals;
+      // While a list is open, Enter takes an item from it instead of running the command.
+      const isComplete = proposals.some(({ value }) => value === prefix);
+      return proposals.length === 0 || isComplete ? null : proposals;
     };
     const refreshed = this.#refresh(name);
     // Just after the start nothing is known, so that the first list comes when it is.
@@ -410,7 +445,8 @@ class Shim {
       protocolVersion: 1,
       host: { name: "pi, by the extension of workflow-sidecar", version: this.#options.version },
       cwd: ctx?.cwd ?? process.cwd(),
-      capabilities: { dialogs: hasUI, widgets: hasUI, settle: this.#settleDetector.isSupported, exec: true },
+      // A client of RPC mode is not told that a dialog was closed.
+      capabilities: { dialogs: hasUI, dismiss: hasUI && ctx?.mode !== "rpc", widgets: hasUI, settle: this.#settleDetector.isSupported, exec: this.#options.exec ?? false },
     };
   }
 
@@ -441,11 +477,12 @@ class Shim {
       "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, message, { signal }))(signal),
       "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(title, options, { signal })) ?? null)(signal),
       "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(title, placeholder, { signal })) ?? null)(signal),
-      "host/exec": ({ command, args, cwd, timeoutMs }, signal) =>
+      "host/exec": (params, signal) =>
         asking(async (ctx, signal) => {
+          const { cwd, timeoutMs } = params;
           const options = { cwd: cwd ?? ctx.cwd, signal, ...(timeoutMs !== undefined && { timeout: timeoutMs }) };
-          const { stdout, stderr, code } = await this.#pi.exec(command, args, options);
-          return { stdout, stderr, code };
+          const { stdout, stderr, code, killed } = await this.#pi.exec(...withEnv(params), options);
+          return bounded({ stdout, stderr, code, ...(killed && { killed }) }, params);
         })(signal),
     };
   }
@@ -469,6 +506,7 @@ class Shim {
         else perform(action, this.#pi, ctx, timed);
         this.#drawn.record(action);
         if (action.type === "sendUserMessage") this.#userMessages += 1;
+        if (action.type === "notify" && this.#isGoingBack) carry(action);
         if (action.type === "appendEntry") this.#updateActive(action.customType, action.data);
       } catch (error) {
         if (isStale(error)) {

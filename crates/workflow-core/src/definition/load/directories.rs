@@ -2,6 +2,7 @@
 
 use super::directory::{Directory, Found};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::rule_sets::RuleSets;
 use crate::definition::model::{Limits, Tier};
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
@@ -10,6 +11,7 @@ pub(super) fn load_tier(
     files: &dyn Files,
     tier: Tier,
     limits: &Limits,
+    sets: &RuleSets,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Found)> {
     let directory = Location::file(&files.shown(&FilePath::workflows(tier)));
@@ -39,6 +41,7 @@ pub(super) fn load_tier(
                     tier,
                     key: &key,
                     limits,
+                    sets,
                 };
                 let workflow = directory.read(diagnostics);
                 found.extend(workflow.map(|workflow| (key, workflow)));

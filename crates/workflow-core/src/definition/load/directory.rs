@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 
 use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::flow::{Flow, PhaseSites, check_flow};
 use super::hidden_text;
 use super::phase::{ReadPhase, read_phase};
+use super::rule_sets::RuleSets;
 use super::tools::{check_phase_openings, check_workflow_openings};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
@@ -80,6 +82,8 @@ pub(super) struct Directory<'a> {
     pub(super) tier: Tier,
     pub(super) key: &'a str,
     pub(super) limits: &'a Limits,
+    /// The rule sets of the settings.
+    pub(super) sets: &'a RuleSets,
 }
 
 impl Directory<'_> {
@@ -192,7 +196,7 @@ impl Directory<'_> {
         let reader = &mut Reader { source, findings };
         let node = self.parse(source, format);
         let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
-        let read = read_workflow(reader, self.key, map, span, self.limits);
+        let read = read_workflow(reader, self.key, map, span, self.limits, self.sets);
         Some(self.read_phases(reader, read))
     }
 
@@ -236,25 +240,36 @@ impl Directory<'_> {
             command_name: read.command_name_span,
             references: Vec::new(),
         };
+        let sets = read.sets.as_ref().unwrap_or(self.sets);
+        let entries = read.entries.len();
         let mut phases = Vec::new();
+        let mut sites = Vec::new();
         let workflow = &contents.workflow;
         let mut ids = HashSet::new();
         for entry in read.entries {
             let phase = match entry {
                 ReadEntry::Subworkflow(target) => {
                     contents.references.push((phases.len(), target.span));
-                    Some(PhaseEntry::Subworkflow(target.value))
+                    sites.push(PhaseSites {
+                        id: target.span,
+                        ..PhaseSites::default()
+                    });
+                    phases.push(PhaseEntry::Subworkflow(target.value));
+                    continue;
                 }
                 ReadEntry::Inline(map, span) => {
                     let start = map.first_key().or(span);
-                    let phase = read_phase(reader, map, start, None);
-                    unique(reader, workflow, &mut ids, phase).map(PhaseEntry::Phase)
+                    let phase = read_phase(reader, map, start, None, sets);
+                    unique(reader, workflow, &mut ids, phase)
                 }
-                ReadEntry::File(path) => self
-                    .read_phase_file(reader, workflow, &mut ids, &path)
-                    .map(PhaseEntry::Phase),
+                ReadEntry::File(path) => {
+                    self.read_phase_file(reader, workflow, &mut ids, &path, sets)
+                }
             };
-            phases.extend(phase);
+            if let Some((phase, of_phase)) = phase {
+                phases.push(PhaseEntry::Phase(phase));
+                sites.push(of_phase);
+            }
         }
         for phase in &mut phases {
             if let PhaseEntry::Phase(phase) = phase {
@@ -264,7 +279,70 @@ impl Directory<'_> {
         }
         contents.workflow.phases = phases;
         check_workflow_openings(reader, &contents.workflow, &read.openings);
+        // Of an entry that could not be read it is not known where it leads.
+        if contents.workflow.phases.len() == entries {
+            check_flow(
+                reader,
+                &Flow {
+                    workflow: &contents.workflow,
+                    own: &read.sites,
+                    phases: &sites,
+                    max_visits: self.limits.max_visits,
+                    elsewhere: &|id| self.workflow_with(id),
+                },
+            );
+        }
         contents
+    }
+
+    /// The key of another workflow of the tier with a phase of this id.
+    fn workflow_with(&self, id: &str) -> Option<String> {
+        const MOST: usize = 50;
+        let entries = self.files.entries(self.tier).ok()?;
+        let keys = entries.into_iter().filter_map(|entry| match entry {
+            TierEntry::Directory(key) => Some(key),
+            TierEntry::Skipped { .. } => None,
+        });
+        let mut others = keys.filter(|key| key != self.key).take(MOST);
+        others.find(|key| Directory { key, ..*self }.has_phase(id))
+    }
+
+    /// Returns whether the definition has a phase of this id, as far as it can be read.
+    fn has_phase(&self, id: &str) -> bool {
+        let is_it = |map: &Map<'_>| {
+            let mut entries = map.entries.iter();
+            entries.any(|entry| {
+                entry.key == "id" && matches!(&entry.value.kind, Kind::Text(text) if text == id)
+            })
+        };
+        let of_file = |path: &str, span| {
+            let path = Text {
+                value: path.to_owned(),
+                span,
+            };
+            let source = self.open_phase_file(&path).ok()?;
+            let parts = frontmatter::split(source.text()).ok()?;
+            let node = parse_frontmatter(&parts, self.tree_limits()).ok()?;
+            Some(matches!(&node.kind, Kind::Map(map) if is_it(map)))
+        };
+        let Some((format, source)) = self.source() else {
+            return false;
+        };
+        let Ok(Node {
+            kind: Kind::Map(mut map),
+            ..
+        }) = self.parse(&source, format)
+        else {
+            return false;
+        };
+        let Some(Kind::List(items)) = map.take("phases").map(|entry| entry.value.kind) else {
+            return false;
+        };
+        items.iter().any(|item| match &item.kind {
+            Kind::Map(map) => is_it(map),
+            Kind::Text(path) => of_file(path, item.span).unwrap_or(false),
+            _ => false,
+        })
     }
 
     fn read_phase_file(
@@ -273,7 +351,8 @@ impl Directory<'_> {
         workflow: &Workflow,
         ids: &mut HashSet<String>,
         entry: &Text,
-    ) -> Option<Phase> {
+        sets: &RuleSets,
+    ) -> Option<(Phase, PhaseSites)> {
         let source = match self.open_phase_file(entry) {
             Ok(source) => source,
             Err(finding) => {
@@ -285,8 +364,10 @@ impl Directory<'_> {
             source: &source,
             findings: reader.findings,
         };
-        let phase = read_phase_source(reader, self.tree_limits());
-        unique(reader, workflow, ids, phase)
+        let phase = read_phase_source(reader, self.tree_limits(), sets);
+        let (phase, sites) = unique(reader, workflow, ids, phase)?;
+        let source = Some(source);
+        Some((phase, PhaseSites { source, ..sites }))
     }
 
     pub(super) fn open_phase_file(&self, entry: &Text) -> Result<Source, Finding> {
@@ -363,22 +444,26 @@ fn unique(
     workflow: &Workflow,
     ids: &mut HashSet<String>,
     read: Option<ReadPhase>,
-) -> Option<Phase> {
+) -> Option<(Phase, PhaseSites)> {
     let ReadPhase {
         phase,
-        id_span,
+        sites,
         openings,
     } = read?;
     check_phase_openings(reader, workflow, &phase, &openings);
     if !ids.insert(phase.id.clone()) {
         let message = format!("duplicate phase id `{}`", shown(&phase.id));
-        reader.report(Finding::error(Code::DuplicatePhaseId, id_span, message));
+        reader.report(Finding::error(Code::DuplicatePhaseId, sites.id, message));
         return None;
     }
-    Some(phase)
+    Some((phase, sites))
 }
 
-fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<ReadPhase> {
+fn read_phase_source(
+    reader: &mut Reader<'_>,
+    limits: TreeLimits,
+    sets: &RuleSets,
+) -> Option<ReadPhase> {
     let text = reader.source.text();
     let parts = match frontmatter::split(text) {
         Ok(parts) => parts,
@@ -399,7 +484,7 @@ fn read_phase_source(reader: &mut Reader<'_>, limits: TreeLimits) -> Option<Read
         value: parts.body.to_owned(),
         span: Some(body_span(&parts)),
     };
-    read_phase(reader, map, Some(frontmatter::opening()), Some(body))
+    read_phase(reader, map, Some(frontmatter::opening()), Some(body), sets)
 }
 
 /// Parses the frontmatter of a phase file.
@@ -421,10 +506,7 @@ fn no_frontmatter(problem: NoFrontmatter) -> Finding {
             "a phase file must start with frontmatter",
             "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line",
         ),
-        NoFrontmatter::NotClosed => (
-            "the frontmatter does not end",
-            "end it with a `---` line of its own",
-        ),
+        NoFrontmatter::NotClosed => ("the frontmatter does not end", "end it with a `---` line"),
     };
     Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }
@@ -437,7 +519,7 @@ pub(super) fn read_map<'s>(
     node: Result<Node<'s>, Finding>,
 ) -> Option<(Map<'s>, Option<Span>)> {
     if let Some(span) = reader.source.not_utf8() {
-        let message = "the file is not UTF-8: what cannot be read is replaced";
+        let message = "the file is not UTF-8: bytes that cannot be read are replaced";
         reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
     }
     let mut node = match node {
@@ -450,7 +532,7 @@ pub(super) fn read_map<'s>(
     let mut dropped = Vec::new();
     node.drop_duplicates(&mut dropped);
     for (key, span) in dropped {
-        let message = format!("the key `{}` is there twice", shown(&key));
+        let message = format!("the map contains the key `{}` twice", shown(&key));
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
     hidden_text::report(reader, &node);

@@ -37,6 +37,8 @@ fn value(node: Node<'_>) -> Value {
         // JSON has no infinity and no NaN: they are no number.
         Kind::Number(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
         Kind::Text(text) => Value::String(text.into_owned()),
+        // JSON has none of them either: no schema of a key takes this.
+        Kind::Tagged(name) => Value::Array(vec![Value::Null, name.into()]),
         Kind::List(items) => items.into_iter().map(value).collect(),
         Kind::Map(map) => {
             let mut object = Map::new();

@@ -19,12 +19,13 @@ pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
         input: Vec::new(),
         on_repeat: None,
         reason: Some(reason),
+        notify: false,
         source: source.to_owned(),
     };
-    let correct = format!("{why}, and the user must agree to how it is corrected");
+    let correct = format!("{why}; a call that corrects it needs the consent of the user");
     let block = format!(
-        "{why}, so that no tool runs until the file is corrected. Tell the user, who is asked about a call of {} on \
-         that file",
+        "{why}, so every tool is blocked until the file is corrected. Tell the user. A call of {} on that file is possible \
+         with the consent of the user",
         CORRECTING.map(|tool| format!("`{tool}`")).join(", ")
     );
     [

@@ -1,23 +1,40 @@
 //! Readers of `gate` and `approve`. Both are guards: any mistake is an error.
 
+use super::flow::{PhaseSites, Site, Way, targets_of};
 use crate::definition::model::{
-    Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck,
+    Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck, Target,
 };
 use crate::definition::schema::keys::{approve, expect, gate};
-use crate::definition::schema::{Field, Key, MapReader, Section, listed, texts, wrong_type};
+use crate::definition::schema::{
+    Field, Key, MapReader, Section, listed, read_choices as read_answers, texts, wrong_type,
+};
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
+use crate::template::TemplateKind;
 use crate::white_space::trim;
 
 /// The seconds that a command may take by default.
 const DEFAULT_TIMEOUT: u32 = 10 * 60;
 
-/// Reads `gate`.
-pub(super) fn read_gate(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Vec<Gate> {
-    keys.list(key, read_check).all
+/// Reads `gate`, and notes where its checks lead.
+pub(super) fn read_gate(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &Key,
+    sites: &mut Vec<Site>,
+) -> Vec<Gate> {
+    let read = keys.list(key, read_check).all.into_iter();
+    let checks = read.map(|(check, site)| {
+        sites.extend(site);
+        check
+    });
+    checks.collect()
 }
 
-fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Gate> {
+fn read_check(
+    reader: &mut Reader<'_>,
+    map: Map<'_>,
+    span: Option<Span>,
+) -> Option<(Gate, Option<Site>)> {
     let mut keys = MapReader::new(reader, Section::Gate, map, span);
     let span = keys.start;
     let known = Section::Gate.alternatives();
@@ -29,13 +46,15 @@ fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Opti
             listed(known.iter().copied())
         );
         let finding = Finding::error(Code::MissingKey, span, message);
-        keys.report(finding.help("say what is looked at"));
+        keys.report(finding.help(
+            "write what is checked: `run: [cargo, test]`, `file: docs/plan.md` or `git: clean`",
+        ));
         return None;
     };
     if let Some(more) = more {
-        let message = format!("a check of `gate` has only one of `{kind}` and `{more}`");
+        let message = format!("a check of `gate` cannot have both `{kind}` and `{more}`");
         let finding = Finding::error(Code::BothLists, span, message);
-        keys.report(finding.help("make a check of each"));
+        keys.report(finding.help("write two checks"));
     }
     let run = read_run(&mut keys, kind == "run");
     let path = keys.get(&gate::FILE);
@@ -43,6 +62,12 @@ fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Opti
     check_companion(&mut keys, "changed", &changed, kind == "file");
     let git = keys.get(&gate::GIT);
     let commit = keys.get(&gate::COMMIT);
+    let on_fail = keys.get(&gate::ON_FAIL);
+    let site = on_fail.as_ref().map(|text| Site {
+        way: Way::OnFail,
+        to: Target::Phase(text.value.clone()),
+        span: text.span,
+    });
     let check = match kind {
         "run" => Check::Run(run?),
         "file" => Check::File(FileCheck {
@@ -52,10 +77,12 @@ fn read_check(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Opti
         "git" => Check::Git(GitCheck::from(git?)),
         _ => Check::Git(GitCheck::from(commit?)),
     };
-    Some(Gate {
+    let gate = Gate {
         check,
+        on_fail: on_fail.map(|text| text.value),
         source: keys.reader.file_and_line(span),
-    })
+    };
+    Some((gate, site))
 }
 
 fn read_run(keys: &mut MapReader<'_, '_, '_>, is_run: bool) -> Option<RunCheck> {
@@ -124,9 +151,9 @@ fn check_names(reader: &mut Reader<'_>, span: Option<Span>, env: &[(String, Stri
     for (name, _) in env {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(is_name) {
-            let message = format!("`{}` cannot be the name of a variable", shown(name));
+            let message = format!("`{}` is not a valid name of a variable", shown(name));
             let finding = Finding::error(Code::InvalidValue, span, message);
-            reader.report(finding.help("only letters, digits and `_`"));
+            reader.report(finding.help("use letters, digits and `_`"));
         }
     }
 }
@@ -148,9 +175,9 @@ fn check_companion<T>(
     else {
         return;
     };
-    let message = format!("`{key}` belongs to a check with `{beside}`");
+    let message = format!("`{key}` has an effect only in a check with `{beside}`");
     let finding = Finding::error(Code::InvalidValue, key_span, message);
-    keys.report(finding.help(format!("put it beside `{beside}`, or remove it")));
+    keys.report(finding.help(format!("move it to a check with `{beside}`, or remove it")));
 }
 
 fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Option<Vec<String>> {
@@ -205,15 +232,19 @@ fn read_expect(
     let mut given = given.into_iter().flatten();
     let first = given.next();
     if let Some((_, more)) = given.next() {
-        let message = "`expect` has only one of `stdout`, `stderr` and `output`";
+        let message = "`expect` can have only one of `stdout`, `stderr` and `output`";
         let finding = Finding::error(Code::BothLists, more.span, message);
-        keys.report(finding.help("use `output` for both, or make a check of each"));
+        keys.report(finding.help("use `output` for both streams, or write two checks"));
     }
     (exit, first.map(|(stream, text)| (stream, text.value)))
 }
 
-/// Reads `approve`.
-pub(super) fn read_approval(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<Approval> {
+/// Reads `approve`, and notes where its answers lead and what its question refers to.
+pub(super) fn read_approval(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &Key,
+    sites: &mut PhaseSites,
+) -> Option<Approval> {
     let Field::Value {
         key_span,
         span,
@@ -224,15 +255,39 @@ pub(super) fn read_approval(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Opti
     };
     let mut keys = MapReader::new(keys.reader, Section::Approve, map, span);
     let ask = keys.get(&approve::ASK);
-    let choices = match keys.field(&approve::CHOICES) {
-        Field::Absent | Field::NoValue => Some(["approve", "revise"].map(str::to_owned).to_vec()),
-        choices => choices.value(),
-    };
+    if let Some(ask) = &ask {
+        sites.refer(keys.reader, TemplateKind::Ask, ask);
+    }
+    let choices = read_choices(&mut keys, sites);
+    let comment = keys.get(&approve::COMMENT).unwrap_or(false);
     let show = keys.get(&approve::SHOW).map(|text| text.value);
+    let (choices, targets) = choices?;
     Some(Approval {
         ask: ask?.value,
-        choices: choices?,
+        choices,
+        targets,
+        comment,
         show,
         source: keys.reader.file_and_line(key_span),
     })
+}
+
+/// Reads `choices`: answers, or answers with the place that each leads to.
+fn read_choices(
+    keys: &mut MapReader<'_, '_, '_>,
+    sites: &mut PhaseSites,
+) -> Option<(Vec<String>, Vec<Target>)> {
+    let key = &approve::CHOICES;
+    let Some(entry) = keys.entry(key) else {
+        return Some((
+            ["approve", "revise"].map(str::to_owned).to_vec(),
+            Vec::new(),
+        ));
+    };
+    if let Kind::Map(map) = &entry.value.kind {
+        let span = entry.value.span;
+        let targets = targets_of(keys.reader, key, Way::Choice, map, span, &mut sites.targets);
+        return Some(targets.into_iter().unzip());
+    }
+    Some((read_answers(keys.reader, key, &entry.value)?, Vec::new()))
 }

@@ -45,6 +45,6 @@ fn in_node(reader: &mut Reader<'_>, key: Option<&str>, node: &Node<'_>) {
                 in_node(reader, Some(&entry.key), &entry.value);
             }
         }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) => {}
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Tagged(_) => {}
     }
 }

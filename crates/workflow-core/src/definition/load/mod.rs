@@ -6,12 +6,14 @@ mod directory;
 mod document;
 mod fail_closed;
 mod files;
+mod flow;
 mod gate;
 mod hidden_text;
 mod lint;
 mod origins;
 mod phase;
 mod references;
+mod rule_sets;
 mod settings;
 mod tools;
 mod triggers;
@@ -32,6 +34,7 @@ use directories::load_tier;
 use directory::{Draft, Found, Summary, read_map};
 use files::Metered;
 use references::check_references;
+use rule_sets::RuleSets;
 use settings::{merged, read_settings};
 
 /// The loaded files, and all that is wrong with them.
@@ -118,12 +121,25 @@ pub enum Outcome {
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
     let mut diagnostics = Vec::new();
-    let tiers = [Tier::Global, Tier::Project]
-        .map(|tier| load_settings_of(files, tier, &mut diagnostics).unwrap_or_default());
+    let none = RuleSets::default();
+    let global = load_settings_of(files, Tier::Global, &none, &mut diagnostics).unwrap_or_default();
+    let outer = global.rule_sets();
+    let project =
+        load_settings_of(files, Tier::Project, outer, &mut diagnostics).unwrap_or_default();
+    // Without settings of its own a project has those of the user.
+    let sets = [outer.clone(), project.rule_sets().within(outer)];
+    let tiers = [global, project];
     let settings = merged(&tiers);
     let files = Metered::new(files, settings.limits.max_total_bytes);
-    let [global, project] = [Tier::Global, Tier::Project]
-        .map(|tier| load_tier(&files, tier, &settings.limits, &mut diagnostics));
+    let [global, project] = [Tier::Global, Tier::Project].map(|tier| {
+        load_tier(
+            &files,
+            tier,
+            &settings.limits,
+            &sets[tier as usize],
+            &mut diagnostics,
+        )
+    });
     let mut index = listings(&global, &project);
     let drafts = merge(global, project, &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
@@ -140,9 +156,10 @@ pub fn load(files: &dyn Files) -> Loaded {
 }
 
 /// Loads the settings file of a source; `None` if there is none.
-pub(super) fn load_settings_of(
+fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
+    outer: &RuleSets,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<TierSettings> {
     let limits = Limits::default();
@@ -172,7 +189,7 @@ pub(super) fn load_settings_of(
         findings: &mut findings,
     };
     let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
-        .map(|(map, _)| read_settings(reader, map, tier));
+        .map(|(map, _)| read_settings(reader, map, tier, outer));
     let found = findings.finish();
     let closed = found
         .iter()
@@ -267,7 +284,7 @@ fn merge(
 
 fn override_left_out(key: &str, file: &str) -> Diagnostic {
     let message = format!(
-        "the project's workflow \"{}\" is broken: the global one is used",
+        "the project's workflow \"{}\" has errors: the global one is used",
         shown(key)
     );
     Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)

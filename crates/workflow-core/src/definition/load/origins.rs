@@ -10,7 +10,8 @@ use std::rc::Rc;
 
 use super::directory::{Directory, body_span, parse_frontmatter};
 use super::files::{FilePath, Files};
-use super::{Loaded, Outcome, load_settings_of, parse_settings};
+use super::rule_sets::RuleSets;
+use super::{Loaded, Outcome, TierSettings, load_settings_of, parse_settings};
 use crate::definition::model::{Limits, Settings, Tier};
 use crate::definition::schema::Text;
 use crate::definition::syntax::{Kind, Map, Node, Source, Span, frontmatter};
@@ -103,7 +104,11 @@ impl KeyLocations {
                         places.insert((key.clone(), Some(name)), source.location(inner.key_span));
                     }
                 }
-                Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => {}
+                Kind::Bool(_)
+                | Kind::Number(_)
+                | Kind::Text(_)
+                | Kind::List(_)
+                | Kind::Tagged(_) => {}
             }
             places.insert((key, None), source.location(entry.key_span));
         }
@@ -169,6 +174,8 @@ impl<'f> Origins<'f> {
             tier,
             key,
             limits: &self.limits,
+            // Locations need no rules.
+            sets: &RuleSets::default(),
         };
         let (format, source) = directory.source()?;
         let map = map_of(directory.parse(&source, format).ok()?)?;
@@ -197,7 +204,13 @@ impl fmt::Debug for Origins<'_> {
 
 /// Reads the locations of a settings file; `None` if there is none, or it cannot be read.
 fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
-    let settings = load_settings_of(files, tier, &mut Vec::new())?.into_settings();
+    let none = RuleSets::default();
+    let outer = match tier {
+        Tier::Global => None,
+        Tier::Project => load_settings_of(files, Tier::Global, &none, &mut Vec::new()),
+    };
+    let sets = outer.as_ref().map_or(&none, TierSettings::rule_sets);
+    let settings = load_settings_of(files, tier, sets, &mut Vec::new())?.into_settings();
     let path = FilePath::settings(tier);
     let bytes = files.read(&path, Limits::default().max_file_bytes).ok()?;
     let source = Source::new(&files.shown(&path), bytes);
@@ -219,7 +232,9 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
             };
             phase_file_keys(directory, &path).unwrap_or_default()
         }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) => KeyLocations::default(),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) | Kind::Tagged(_) => {
+            KeyLocations::default()
+        }
     };
     EntryOrigin {
         entry: item.span.map(|span| source.location(Some(span))),
@@ -241,6 +256,11 @@ fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocation
 fn map_of(node: Node<'_>) -> Option<Map<'_>> {
     match node.kind {
         Kind::Map(map) => Some(map),
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::List(_) => None,
+        Kind::Null
+        | Kind::Bool(_)
+        | Kind::Number(_)
+        | Kind::Text(_)
+        | Kind::List(_)
+        | Kind::Tagged(_) => None,
     }
 }

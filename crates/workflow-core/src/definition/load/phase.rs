@@ -1,7 +1,9 @@
 //! The reader of phases: from a phase file, or from a map in the definition itself.
 
 use super::auto_continue::read_continue;
+use super::flow::{PhaseSites, read_flow, read_outputs};
 use super::gate::{read_approval, read_gate};
+use super::rule_sets::RuleSets;
 use super::tools::{read_openings, read_results, read_tools};
 use crate::definition::model::Phase;
 use crate::definition::schema::keys::phase;
@@ -10,10 +12,10 @@ use crate::definition::syntax::{Map, Reader, Span};
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
 
-/// A phase, and the location of its id.
+/// A phase, and the locations of what is checked later.
 pub(super) struct ReadPhase {
     pub(super) phase: Phase,
-    pub(super) id_span: Option<Span>,
+    pub(super) sites: PhaseSites,
     /// The keys of what is open where the phase is read-only.
     pub(super) openings: Vec<(&'static str, Option<Span>)>,
 }
@@ -24,6 +26,7 @@ pub(super) fn read_phase(
     map: Map<'_>,
     start: Option<Span>,
     body: Option<Text>,
+    sets: &RuleSets,
 ) -> Option<ReadPhase> {
     let mut keys = MapReader::new(reader, Section::Phase, map, None);
     keys.start = start;
@@ -31,18 +34,25 @@ pub(super) fn read_phase(
     let name = keys.get(&phase::NAME);
     let emoji = keys.get(&phase::EMOJI);
     let instructions = read_instructions(&mut keys, body);
-    let tools = read_tools(&mut keys, &phase::TOOLS);
+    let mut sites = PhaseSites::default();
+    if let Some(text) = &instructions {
+        sites.refer(keys.reader, TemplateKind::Context, text);
+    }
+    let tools = read_tools(&mut keys, &phase::TOOLS, sets);
     let openings = read_openings(&mut keys, &phase::WRITABLE, &phase::RUN, &phase::UNKNOWN);
     let results = read_results(&mut keys, &phase::RESULTS);
-    let gate = read_gate(&mut keys, &phase::GATE);
-    let approve = read_approval(&mut keys, &phase::APPROVE);
+    let gate = read_gate(&mut keys, &phase::GATE, &mut sites.targets);
+    let approve = read_approval(&mut keys, &phase::APPROVE, &mut sites);
     let checkpoint = keys.get(&phase::CHECKPOINT);
     let available_profiles = keys.get(&phase::AVAILABLE_PROFILES);
     let auto_continue = read_continue(&mut keys, &phase::CONTINUE);
+    let outputs = read_outputs(&mut keys);
+    let flow = read_flow(&mut keys, &mut sites);
 
     let id = id?;
+    sites.id = id.span;
     Some(ReadPhase {
-        id_span: id.span,
+        sites,
         openings: openings.given,
         phase: Phase {
             id: id.value,
@@ -60,6 +70,13 @@ pub(super) fn read_phase(
             gate,
             approve,
             checkpoint,
+            outputs,
+            outcomes: flow.outcomes,
+            when: flow.when,
+            max_visits: flow.max_visits,
+            on_max_visits: flow.on_max_visits,
+            budget: flow.budget,
+            hints: flow.hints,
         },
     })
 }
@@ -71,7 +88,7 @@ fn read_instructions(keys: &mut MapReader<'_, '_, '_>, body: Option<Text>) -> Op
     if let Some(entry) = keys.take(&phase::INSTRUCTIONS.key) {
         let message = "`instructions` in the frontmatter is not read";
         let finding = Finding::warning(Code::UnknownKey, entry.key_span, message);
-        keys.report(finding.help("the instructions are what follows the frontmatter"));
+        keys.report(finding.help("write the instructions below the frontmatter"));
     }
     if text.value.is_empty() {
         let message = "there are no instructions after the frontmatter";

@@ -266,13 +266,10 @@ impl ReferenceCheck<'_> {
 
     fn help_for(&mut self, target: &str) -> Option<String> {
         if self.found.contains(target) {
-            return Some("it was left out for its own errors: correct those".into());
+            return Some("it has errors of its own: correct them".into());
         }
         if target.contains('/') {
-            return Some(
-                "name a directory of the workflows directory: none further down is looked for"
-                    .into(),
-            );
+            return Some("name a directory that is directly in the workflows directory".into());
         }
         self.suggestions_left = self.suggestions_left.checked_sub(1)?;
         let near = nearest(target, self.found.iter().copied())?;

@@ -5,6 +5,7 @@
 
 use super::auto_continue::read_continue;
 use super::fail_closed;
+use super::rule_sets::{RuleSets, read_rule_sets};
 use super::tools::{ReadTools, read_results, read_tools};
 use super::triggers::read_triggers;
 use crate::definition::model::{
@@ -21,9 +22,16 @@ pub struct TierSettings {
     settings: Settings,
     limits: LimitsGiven,
     guards: Guards,
+    /// The rule sets that workflows of the tier may use.
+    rule_sets: RuleSets,
 }
 
 impl TierSettings {
+    /// The rule sets that workflows of the tier may use.
+    pub(super) fn rule_sets(&self) -> &RuleSets {
+        &self.rule_sets
+    }
+
     /// The replacement for a file that cannot be read, for this reason: everything is forbidden.
     pub(super) fn fail_closed(file: &str, why: &Diagnostic) -> Self {
         let location = why.location.as_ref();
@@ -61,17 +69,29 @@ impl TierSettings {
 }
 
 /// The limits that a file names, in the order of [`Section::Limits`]' keys.
-type LimitsGiven = [Option<u32>; 6];
+type LimitsGiven = [Option<u32>; 7];
 
 /// Reads the map of a settings file.
-pub(super) fn read_settings(reader: &mut Reader<'_>, map: Map<'_>, tier: Tier) -> TierSettings {
+pub(super) fn read_settings(
+    reader: &mut Reader<'_>,
+    map: Map<'_>,
+    tier: Tier,
+    outer: &RuleSets,
+) -> TierSettings {
     let lost: Vec<_> = lost_guards(Section::Settings, &map).collect();
     let mut keys = MapReader::new(reader, Section::Settings, map, None);
     keys.get(&settings::SCHEMA);
     let auto_continue = read_continue(&mut keys, &settings::CONTINUE);
     let context = keys.get(&settings::CONTEXT);
     let limits = read_limits(&mut keys);
-    let mut tools = read_tools(&mut keys, &settings::TOOLS);
+    let sets = read_rule_sets(&mut keys, &settings::RULESETS, outer);
+    let rule_sets = sets.sets.unwrap_or_else(|| outer.clone());
+    let mut tools = read_tools(&mut keys, &settings::TOOLS, &rule_sets);
+    if let Some(&span) = sets.lost.first()
+        && tools.status.is_loaded()
+    {
+        tools.fail_closed(keys.reader, span);
+    }
     let mut results = read_results(&mut keys, &settings::RESULTS);
     for (guard, span) in lost {
         if guard == "results" {
@@ -112,6 +132,7 @@ pub(super) fn read_settings(reader: &mut Reader<'_>, map: Map<'_>, tier: Tier) -
             unknown,
             status,
         },
+        rule_sets,
     }
 }
 
@@ -152,12 +173,13 @@ fn read_limits(keys: &mut MapReader<'_, '_, '_>) -> LimitsGiven {
         limits::MAX_PHASES,
         limits::MAX_WORKFLOWS,
         limits::MAX_NESTING,
+        limits::MAX_VISITS,
     ]
     .map(|limit| keys.get(&limit))
 }
 
 /// The limits in the order of [`Section::Limits`]' keys.
-fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
+fn limits_mut(limits: &mut Limits) -> [&mut u32; 7] {
     let Limits {
         max_file_bytes,
         max_total_bytes,
@@ -165,6 +187,7 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
         max_phases,
         max_workflows,
         max_nesting,
+        max_visits,
     } = limits;
     [
         max_file_bytes,
@@ -173,5 +196,6 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 6] {
         max_phases,
         max_workflows,
         max_nesting,
+        max_visits,
     ]
 }

@@ -4,6 +4,7 @@
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped, and where it is
 //! not known what is forbidden, everything is (`fail_closed`).
 
+use super::rule_sets::RuleSets;
 use super::{fail_closed, lint};
 use crate::definition::model::{
     Phase, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess, UnknownAction, Workflow,
@@ -27,7 +28,7 @@ impl ReadTools {
     /// Forbids everything that the rules do not, before all of them: what is lost may have come before a rule that allows.
     pub(super) fn fail_closed(&mut self, reader: &Reader<'_>, span: Option<Span>) {
         let file = reader.source.file();
-        let why = "what is said there of tools cannot be read";
+        let why = "the restriction of tools in this file cannot be read";
         let rules = fail_closed::rules(file, &reader.file_and_line(span), why);
         self.rules.splice(0..0, rules);
         self.status = SettingsStatus::Unreadable;
@@ -41,7 +42,11 @@ pub(super) const READ_ONLY: &str = "read-only";
 const MAX_COMMAND_PATTERNS: usize = 5000;
 
 /// Reads `tools` (B33, B56).
-pub(super) fn read_tools(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ReadTools {
+pub(super) fn read_tools(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &Key,
+    sets: &RuleSets,
+) -> ReadTools {
     let mut read = ReadTools::default();
     if key.value == ValueType::ReadOnlyOrTools
         && let Some(result) = read_text(keys, key)
@@ -71,6 +76,10 @@ pub(super) fn read_tools(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> ReadToo
     let rules = keys.list(&tools::RULES, read_rule);
     read.rules = rules.all;
     lost.extend(rules.lost);
+    match sets.used(&mut keys) {
+        Ok(used) => read.rules.extend(used),
+        Err(span) => lost.push(span.or(key_span)),
+    }
     let patterns: usize = read.rules.iter().map(|rule| rule.command.len()).sum();
     if let Some(finding) = too_many_patterns(patterns, key_span) {
         keys.report(finding);
@@ -112,10 +121,10 @@ fn read_text(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<ReadTools> {
 fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Finding> {
     (number > MAX_COMMAND_PATTERNS).then(|| {
         let message = format!(
-            "{number} patterns of commands are more than {MAX_COMMAND_PATTERNS}, the most that one place may have"
+            "a level can have at most {MAX_COMMAND_PATTERNS} patterns of commands, and this one has {number}"
         );
         Finding::error(Code::OverLimit, span, message)
-            .help("join patterns with `*`, for example `git push *` for all kinds of it")
+            .help("combine patterns with `*`: `git push *` matches every `git push`")
     })
 }
 
@@ -230,7 +239,7 @@ fn read_access(
     }
 }
 
-fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
+pub(super) fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
     lint::check_rule(reader, &map);
     let mut keys = MapReader::new(reader, Section::Rule, map, span);
     let head = read_action(&mut keys);
@@ -244,6 +253,7 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
     let input = keys.field(&rule::INPUT);
     let on_repeat = keys.get(&rule::ON_REPEAT);
     let reason = keys.get(&rule::REASON);
+    let notify = read_notify(&mut keys, forbids);
     // A condition that is misspelt is one that is missing.
     let mut is_sound = keys.all_known
         && !path.is_unreadable()
@@ -267,9 +277,26 @@ fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Optio
         unknown,
         input: input.unwrap_or_default(),
         reason: reason.map(|text| text.value),
+        notify,
         on_repeat,
         source: keys.reader.file_and_line(keys.start),
     })
+}
+
+/// Reads `notify` of a rule.
+fn read_notify(keys: &mut MapReader<'_, '_, '_>, forbids: bool) -> bool {
+    let Field::Value {
+        key_span, value, ..
+    } = keys.field(&rule::NOTIFY)
+    else {
+        return false;
+    };
+    if value && !forbids {
+        let message = "`notify` has no effect in a rule that allows";
+        let finding = Finding::warning(Code::IdleRule, key_span, message);
+        keys.report(finding.help("remove it: only a blocked call is reported"));
+    }
+    value
 }
 
 /// Reads `unknown` of a rule. One that cannot be read blocks.
@@ -319,14 +346,14 @@ fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<Stri
     let Some((action, key_span, mut tools, mut is_sound)) = heads.next() else {
         let message = "a rule needs one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::MissingKey, keys.start, message);
-        keys.report(finding.help("write what it does and to which tools: `block: [edit, write]`"));
+        keys.report(finding.help("write the action and its tools: `block: [edit, write]`"));
         return Some((RuleAction::Block, vec!["*".to_owned()]));
     };
     let mut others = heads.peekable();
     if others.peek().is_some() {
-        let message = "a rule has only one of `allow`, `ask` and `block`";
+        let message = "a rule can have only one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::BothLists, key_span, message);
-        keys.report(finding.help("make a rule of each"));
+        keys.report(finding.help("write a rule for each"));
     }
     for (other, _, names, _) in others {
         is_sound = false;
@@ -362,7 +389,9 @@ fn read_result(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Res
             listed(effects.iter().copied())
         );
         let finding = Finding::error(Code::MissingKey, keys.start, message);
-        keys.report(finding.help("say what becomes of the results"));
+        keys.report(
+            finding.help("write what is done with the results, for example `maxChars: 20000`"),
+        );
     }
     let tools = keys.get(&result::TOOL).filter(|tools| tools.is_sound);
     let on = keys.get(&result::ON);

@@ -24,7 +24,8 @@ pub(super) fn read_triggers(keys: &mut MapReader<'_, '_, '_>, tier: Tier) -> Vec
             let keys = MapReader::new(reader, Section::Trigger, map, span);
             let message =
                 format!("more than {MOST} triggers: this one and those below are not watched");
-            let help = "let several senders write to one file, or send to one port";
+            let help =
+                "combine triggers: several senders can write to one file or send to one port";
             let finding = Finding::error(Code::OverLimit, keys.start, message);
             keys.reader.report(finding.help(help));
         }
@@ -60,12 +61,12 @@ fn read_trigger(
 fn check_file(reader: &mut Reader<'_>, text: Text, tier: Tier) -> Option<String> {
     let (message, help) = match tier {
         Tier::Global if !is_rooted(&text.value) => (
-            "`file` starts nowhere: in each project it would be another one",
-            "write the whole path, or `~/…`; a file of one project is for its `.pi/workflow-sidecar.json5`",
+            "`file` is a relative path, which would be another file in each project",
+            "write an absolute path or `~/…`, or move the trigger to the `.pi/workflow-sidecar.json5` of a project",
         ),
         Tier::Project if is_rooted(&text.value) || leads_out(&text.value) => (
             "`file` is not in this project",
-            "name a file of the project, or move the trigger into your own settings",
+            "name a file of the project, or move the trigger to your own settings",
         ),
         Tier::Global | Tier::Project => return Some(text.value),
     };
@@ -126,7 +127,10 @@ fn check_alternatives(keys: &mut MapReader<'_, '_, '_>, section: Section) -> boo
     let (code, message) = match known.iter().filter(|key| keys.has(key)).count() {
         0 => (Code::MissingKey, format!("{what} needs one of {names}")),
         1 => return true,
-        _ => (Code::BothLists, format!("{what} has only one of {names}")),
+        _ => (
+            Code::BothLists,
+            format!("{what} can have only one of {names}"),
+        ),
     };
     let help = format!("write either `{}`", known.join("` or `"));
     let finding = Finding::error(code, keys.start, message);

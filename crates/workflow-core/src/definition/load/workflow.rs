@@ -1,13 +1,18 @@
 //! The reader of a workflow's map: everything but its phase files.
 
 use super::auto_continue::read_continue;
+use super::flow::{PhaseSites, read_budget, read_inputs};
 use super::gate::{read_approval, read_gate};
+use super::rule_sets::{RuleSets, read_rule_sets};
 use super::tools::{read_openings, read_results, read_tools};
 use crate::definition::model::{Approval, Gate, Limits, Show, Templates, Workflow};
 use crate::definition::schema::keys::{reference, workflow};
-use crate::definition::schema::{Field, MapReader, Section, Text, nearest, wrong_type};
+use crate::definition::schema::{
+    Field, MapReader, Section, Text, Typed, ValueType, nearest, wrong_type,
+};
 use crate::definition::syntax::{Entry, Kind, Map, Node, Reader, Span, raise};
 use crate::diagnostic::{Code, Finding, shown};
+use crate::template::TemplateKind;
 
 /// A workflow with phases that are not read yet.
 pub(super) struct ReadWorkflow<'s> {
@@ -21,6 +26,10 @@ pub(super) struct ReadWorkflow<'s> {
     pub(super) approve: Option<Approval>,
     /// The keys of what is open where a phase is read-only.
     pub(super) openings: Vec<(&'static str, Option<Span>)>,
+    /// The rule sets that its phases may use; `None` if it has none of its own.
+    pub(super) sets: Option<RuleSets>,
+    /// The locations of its gate, its approval and its templates.
+    pub(super) sites: PhaseSites,
     /// The entries of `phases`.
     pub(super) entries: Vec<ReadEntry<'s>>,
 }
@@ -42,6 +51,7 @@ pub(super) fn read_workflow<'s>(
     map: Map<'s>,
     span: Option<Span>,
     limits: &Limits,
+    outer: &RuleSets,
 ) -> ReadWorkflow<'s> {
     let mut keys = MapReader::new(reader, Section::Workflow, map, span);
     keys.get(&workflow::SCHEMA);
@@ -68,9 +78,11 @@ pub(super) fn read_workflow<'s>(
     if show == Show::User {
         check_command_name(keys.reader, command_name.as_ref());
     }
-    let tools = read_tools(&mut keys, &workflow::TOOLS);
-    let gate = read_gate(&mut keys, &workflow::GATE);
-    let approve = read_approval(&mut keys, &workflow::APPROVE);
+    let sets = read_rule_sets(&mut keys, &workflow::RULESETS, outer).sets;
+    let tools = read_tools(&mut keys, &workflow::TOOLS, sets.as_ref().unwrap_or(outer));
+    let mut sites = PhaseSites::default();
+    let gate = read_gate(&mut keys, &workflow::GATE, &mut sites.targets);
+    let approve = read_approval(&mut keys, &workflow::APPROVE, &mut sites);
     let openings = read_openings(
         &mut keys,
         &workflow::WRITABLE,
@@ -78,6 +90,10 @@ pub(super) fn read_workflow<'s>(
         &workflow::UNKNOWN,
     );
     let command_name_span = command_name.as_ref().and_then(|text| text.span);
+    if let Some(text) = &initial_message {
+        sites.refer(keys.reader, TemplateKind::InitialMessage, text);
+    }
+    let templates = read_templates(&mut keys, &mut sites);
     let owned = |text: Option<Text>| text.map(|text| text.value);
     let workflow = Workflow {
         key: key.to_owned(),
@@ -88,14 +104,7 @@ pub(super) fn read_workflow<'s>(
         loopable: keys.get(&workflow::LOOPABLE).unwrap_or(true),
         session_name_prefix: owned(keys.get(&workflow::SESSION_NAME_PREFIX_KEY)),
         session_name_max_length: keys.get(&workflow::SESSION_NAME_MAX_LENGTH_KEY),
-        templates: Templates {
-            role_instruction: owned(keys.get(&workflow::ROLE_INSTRUCTION)),
-            advance_reminder: owned(keys.get(&workflow::ADVANCE_REMINDER)),
-            block_reason_template: owned(keys.get(&workflow::BLOCK_REASON_TEMPLATE)),
-            completion_message: owned(keys.get(&workflow::COMPLETION_MESSAGE)),
-            cancelled_message: owned(keys.get(&workflow::CANCELLED_MESSAGE)),
-            not_done_reminder: owned(keys.get(&workflow::NOT_DONE_REMINDER)),
-        },
+        templates,
         auto_continue: read_continue(&mut keys, &workflow::CONTINUE),
         context: keys.get(&workflow::CONTEXT),
         phases: Vec::new(),
@@ -107,6 +116,9 @@ pub(super) fn read_workflow<'s>(
         results: read_results(&mut keys, &workflow::RESULTS),
         checkpoint: keys.get(&workflow::CHECKPOINT),
         on_repeat: keys.get(&workflow::ON_REPEAT),
+        inputs: read_inputs(&mut keys),
+        budget: read_budget(&mut keys, &workflow::BUDGET),
+        cancel: keys.get(&workflow::CANCEL),
     };
     ReadWorkflow {
         workflow,
@@ -114,7 +126,28 @@ pub(super) fn read_workflow<'s>(
         approve,
         command_name_span,
         openings: openings.given,
+        sets,
+        sites,
         entries: read_entries(&mut keys, limits),
+    }
+}
+
+/// Reads the templates, and notes what they refer to.
+fn read_templates(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites) -> Templates {
+    let mut read = |key: &Typed<Text>| {
+        let text = keys.get(key)?;
+        if let ValueType::Template(kind) = key.key.value {
+            sites.refer(keys.reader, kind, &text);
+        }
+        Some(text.value)
+    };
+    Templates {
+        role_instruction: read(&workflow::ROLE_INSTRUCTION),
+        advance_reminder: read(&workflow::ADVANCE_REMINDER),
+        block_reason_template: read(&workflow::BLOCK_REASON_TEMPLATE),
+        completion_message: read(&workflow::COMPLETION_MESSAGE),
+        cancelled_message: read(&workflow::CANCELLED_MESSAGE),
+        not_done_reminder: read(&workflow::NOT_DONE_REMINDER),
     }
 }
 
@@ -127,7 +160,7 @@ fn check_command_name(reader: &mut Reader<'_>, name: Option<&Text>) {
     if !name.value.bytes().all(allowed) {
         let message = format!("`commandName` cannot be `{}`", shown(&name.value));
         let finding = Finding::error(Code::InvalidValue, name.span, message);
-        reader.report(finding.help("only the letters a to z and A to Z, digits, `_` and `-`"));
+        reader.report(finding.help("use the letters a to z and A to Z, digits, `_` and `-`"));
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::settings::Limits;
-use super::workflow::{PhaseEntry, Show, Workflow};
+use super::workflow::{Phase, PhaseEntry, Show, Workflow};
 
 /// The workflows that can run, in order: global keys first, an override keeps the position of the global one.
 ///
@@ -80,6 +80,13 @@ impl Catalog {
             }));
         }
         workflows
+    }
+
+    /// Returns true if a run of this workflow may take another way than that of its entries.
+    #[must_use]
+    pub fn has_flow(&self, root: &str) -> bool {
+        let mut workflows = self.reachable_from(root).into_iter();
+        workflows.any(|workflow| workflow.own_phases().any(Phase::has_flow))
     }
 
     /// All workflows, in order.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::flow::Target;
 use crate::diagnostic::{shown, visible};
 
 /// One check of a phase's gate. `next` leaves the phase only when all have passed.
@@ -10,6 +11,9 @@ use crate::diagnostic::{shown, visible};
 pub struct Gate {
     /// Its subject.
     pub check: Check,
+    /// The id of the entry of the same scope to which the run goes when it does not pass; without one it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_fail: Option<String>,
     /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
@@ -148,7 +152,7 @@ impl Check {
             Self::File(FileCheck { path, changed }) => {
                 let path = fit(path);
                 match changed {
-                    None => format!("{path} must be there"),
+                    None => format!("{path} must exist"),
                     Some(true) => format!("{path} must have changed"),
                     Some(false) => format!("{path} must not have changed"),
                 }
@@ -222,12 +226,29 @@ pub enum GitCheck {
 pub struct Approval {
     /// The question.
     pub ask: String,
-    /// The possible answers; the first one approves.
+    /// The possible answers; the first one approves unless `targets` says where each leads.
     pub choices: Vec<String>,
+    /// The place that each answer leads to, if given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
+    /// True if the person is asked for a comment, which the agent reads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub comment: bool,
     /// A file that is shown with the question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub show: Option<String>,
     /// Its location, as `file:line`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
+}
+
+impl Approval {
+    /// The place that an answer leads to, by its index; `None` if the run stays in the phase.
+    #[must_use]
+    pub fn target(&self, choice: usize) -> Option<Target> {
+        match self.targets.get(choice) {
+            Some(target) => Some(target.clone()),
+            None => (choice == 0).then_some(Target::Next),
+        }
+    }
 }

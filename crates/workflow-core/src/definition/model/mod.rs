@@ -5,6 +5,7 @@
 
 mod auto_continue;
 mod catalog;
+mod flow;
 mod gate;
 pub(in crate::definition) mod graph;
 mod rules;
@@ -15,6 +16,10 @@ mod workflow;
 
 pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use catalog::Catalog;
+pub use flow::{
+    Budget, CancelBy, Condition, Hints, OnMaxVisits, Parameter, ParameterKind, PhaseOutcome,
+    Subject, Target, Thinking,
+};
 pub use gate::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck};
 pub use rules::{
     Guards, OnRepeat, ResultKind, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess,

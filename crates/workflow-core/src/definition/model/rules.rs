@@ -90,6 +90,9 @@ pub struct Rule {
     /// Why, as the agent and people read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// True if the person is notified of a call that it blocks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub notify: bool,
     /// The reaction to a call that it denies again and again, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_repeat: Option<OnRepeat>,
@@ -111,6 +114,7 @@ impl Rule {
             unknown: None,
             input: Vec::new(),
             reason: None,
+            notify: false,
             on_repeat: None,
             source: String::new(),
         }
@@ -202,7 +206,7 @@ impl ResultRule {
     pub fn describe(&self) -> String {
         let mut does = Vec::new();
         if self.unread {
-            does.push("withhold, as what to redact cannot be read".to_owned());
+            does.push("withhold, because the pattern to redact cannot be read".to_owned());
         } else if !self.redact.is_empty() {
             does.push(format!("redact `{}`", self.redact.join("`, `")));
         }
@@ -215,7 +219,7 @@ impl ResultRule {
         let on = match self.on {
             None => "",
             Some(ResultKind::Error) => " that failed",
-            Some(ResultKind::Ok) => " that went well",
+            Some(ResultKind::Ok) => " that succeeded",
         };
         format!("`{}`{on}: {}", self.tools.join("`, `"), does.join(", "))
     }

@@ -10,9 +10,10 @@ use super::trigger::{Checkpoint, Trigger};
 pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
 
 /// The frequency of the full context message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextMode {
+    #[default]
     /// When a phase is entered, and when the model may have lost it.
     ByChange,
     /// At every start of the agent.
@@ -64,6 +65,8 @@ pub struct Limits {
     pub max_workflows: u32,
     /// Levels of subworkflows inside each other.
     pub max_nesting: u32,
+    /// Times that outcomes, gates and answers may lead into one phase without `maxVisits`.
+    pub max_visits: u32,
 }
 
 impl Default for Limits {
@@ -81,6 +84,7 @@ impl Limits {
         max_phases: 1000,
         max_workflows: 10_000,
         max_nesting: 32,
+        max_visits: 25,
     };
 
     /// The highest values of limits. With more, one file could cost minutes or gigabytes.
@@ -91,5 +95,6 @@ impl Limits {
         max_phases: 10_000,
         max_workflows: 100_000,
         max_nesting: 128,
+        max_visits: 1000,
     };
 }

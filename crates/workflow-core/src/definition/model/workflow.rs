@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
+use super::flow::{Budget, CancelBy, Condition, Hints, OnMaxVisits, Parameter, PhaseOutcome};
 use super::gate::{Approval, Gate};
 use super::rules::{OnRepeat, ResultRule, Rule, ToolAccess, UnknownAction};
 use super::settings::ContextMode;
@@ -59,6 +60,15 @@ pub struct Workflow {
     /// The reaction to a call that is denied again and again, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_repeat: Option<OnRepeat>,
+    /// The values that a run is given at its start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Parameter>,
+    /// The limits of what a run may use.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// Who may cancel a run, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<CancelBy>,
     /// The phase entries, at least one.
     pub phases: Vec<PhaseEntry>,
 }
@@ -85,6 +95,30 @@ impl Workflow {
         }
     }
 
+    /// Returns true if it, or one of its own phases, has guards that the npm package does not know.
+    pub(crate) fn has_guards_beyond_package(&self) -> bool {
+        let extends = |phase: &Phase| {
+            !phase.rules.is_empty()
+                || matches!(phase.tools, Some(ToolAccess::ReadOnly { .. }))
+                || !phase.gate.is_empty()
+                || phase.approve.is_some()
+        };
+        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(extends)
+    }
+
+    /// Returns true if it, or one of its own phases, has a list of tools or rules.
+    pub(crate) fn restricts_tools(&self) -> bool {
+        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(Phase::has_tools)
+    }
+
+    /// Returns true if one of its own phases names subagents.
+    pub(crate) fn names_profiles(&self) -> bool {
+        let mut lists = self
+            .own_phases()
+            .filter_map(|phase| phase.available_profiles.as_ref());
+        lists.any(|names| !names.is_empty())
+    }
+
     /// Its phases, without those of subworkflows.
     pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
         self.phases.iter().filter_map(|entry| match entry {
@@ -94,7 +128,32 @@ impl Workflow {
     }
 }
 
+impl PhaseEntry {
+    /// The id by which outcomes refer to it: the phase's, or the subworkflow's key.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Phase(phase) => &phase.id,
+            Self::Subworkflow(key) => key,
+        }
+    }
+}
+
 impl Phase {
+    /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
+    #[must_use]
+    pub fn has_flow(&self) -> bool {
+        let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some();
+        !self.when.is_empty()
+            || !self.outcomes.is_empty()
+            || self.max_visits.is_some()
+            || self.gate.iter().any(leads_elsewhere)
+            || self
+                .approve
+                .as_ref()
+                .is_some_and(|approve| !approve.targets.is_empty())
+    }
+
     /// Returns whether it has a list of tools or rules, which replace the `read-only` of its workflow.
     #[must_use]
     pub fn has_tools(&self) -> bool {
@@ -188,4 +247,25 @@ pub struct Phase {
     /// The checkpoint of each turn, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// The values that the agent hands over when it leaves the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Parameter>,
+    /// The outcomes of which the agent must name one when it leaves the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outcomes: Vec<PhaseOutcome>,
+    /// The conditions under which it is entered; otherwise it is skipped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub when: Vec<Condition>,
+    /// The number of times it may be entered in one run of its scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_visits: Option<u32>,
+    /// What happens instead of entering it once more.
+    #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
+    pub on_max_visits: OnMaxVisits,
+    /// The limits of what it may use each time it is entered.
+    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+    pub budget: Budget,
+    /// What the host should set while it lasts.
+    #[serde(default, skip_serializing_if = "Hints::is_empty")]
+    pub hints: Hints,
 }

@@ -159,7 +159,9 @@ fn property(key: &Key) -> Value {
     let schema_of = schema
         .as_object_mut()
         .expect("the schema of a value is written as an object");
-    if key.default == Default::Required && schema_of["type"] == "string" {
+    if key.default == Default::Required
+        && schema_of.get("type").is_some_and(|name| name == "string")
+    {
         schema_of.insert("pattern".to_owned(), json!(pattern(key.value)));
     }
     let mut about = key.summary.to_owned();
@@ -168,6 +170,12 @@ fn property(key: &Key) -> Value {
             .variables()
             .iter()
             .map(|name| format!("`{{{name}}}`"))
+            .chain(
+                place
+                    .families()
+                    .iter()
+                    .map(|family| format!("`{{{}}}`", family.form())),
+            )
             .collect();
         about = format!("{about}\n\nVariables: {}", variables.join(" "));
     }
@@ -241,7 +249,7 @@ fn taken(value: ValueType) -> Value {
         }
         ValueType::ToolPatterns => text_or_texts(TOOL_NAME),
         ValueType::Patterns => text_or_texts("\\S"),
-        ValueType::Fields => json!({
+        ValueType::Fields | ValueType::Targets => json!({
             "type": "object",
             "minProperties": 1,
             "additionalProperties": {"type": "string", "pattern": "\\S"},
@@ -263,10 +271,65 @@ fn taken(value: ValueType) -> Value {
             "minItems": 1,
             "items": {"type": "string", "pattern": "\\S"},
         }),
+        ValueType::ChoicesOrTargets
+        | ValueType::Conditions
+        | ValueType::Named(_)
+        | ValueType::ParameterType
+        | ValueType::Any
+        | ValueType::RuleSets
+        | ValueType::Money => flow(value),
         ValueType::WaitOr(_) => json!({"anyOf": [
             {"const": "wait", "description": "The phase waits for the user, nothing is pushed."},
             reference("continue"),
         ]}),
+    }
+}
+
+/// The values of the flow.
+fn flow(value: ValueType) -> Value {
+    match value {
+        ValueType::ChoicesOrTargets => {
+            json!({"anyOf": [taken(ValueType::Choices), taken(ValueType::Fields)]})
+        }
+        ValueType::Conditions => {
+            let value = json!({"type": ["string", "number", "boolean"]});
+            let values =
+                json!({"anyOf": [value, {"type": "array", "minItems": 1, "items": value}]});
+            json!({
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": {"pattern": "^(inputs\\.[A-Za-z0-9_-]+|outputs\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+|visits\\.[A-Za-z0-9_-]+)$"},
+                "additionalProperties": {"anyOf": [values, {
+                    "type": "object",
+                    "properties": {"not": values},
+                    "required": ["not"],
+                    "additionalProperties": false,
+                }]},
+            })
+        }
+        ValueType::Named(section) => json!({
+            "type": "object",
+            "minProperties": 1,
+            "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
+            "additionalProperties": Value::Object(entry(section)),
+        }),
+        ValueType::ParameterType => json!({"anyOf": [
+            {"enum": ["text", "number", "flag", "list"]},
+            {
+                "type": "object",
+                "properties": {"oneOf": taken(ValueType::Choices)},
+                "required": ["oneOf"],
+                "additionalProperties": false,
+            },
+        ]}),
+        ValueType::Any => json!({"type": ["string", "number", "boolean", "array"]}),
+        ValueType::RuleSets => json!({
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {"type": "array", "minItems": 1, "items": Value::Object(entry(Section::Rule))},
+        }),
+        ValueType::Money => json!({"type": "number", "exclusiveMinimum": 0}),
+        _ => unreachable!("the others are no values of the flow"),
     }
 }
 

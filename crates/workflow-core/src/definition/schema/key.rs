@@ -74,6 +74,22 @@ pub enum ValueType {
     Choices,
     /// The text `wait`, or a map.
     WaitOr(Section),
+    /// A list of answers, or a map of answers to targets.
+    ChoicesOrTargets,
+    /// A map of names to targets.
+    Targets,
+    /// A map of values of a run to what they must be.
+    Conditions,
+    /// A map of names to maps.
+    Named(Section),
+    /// The type of an input or an output.
+    ParameterType,
+    /// A text, a number, true or false, or a list of texts.
+    Any,
+    /// A map of names to lists of rules.
+    RuleSets,
+    /// An amount of money with two decimals at most.
+    Money,
 }
 
 /// The value of a key that is absent.

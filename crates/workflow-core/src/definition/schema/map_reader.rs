@@ -134,7 +134,7 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
             NoValue::Missing => missing(key, span, "has no value"),
             NoValue::Refuse => {
                 Finding::error(Code::MissingKey, span, format!("`{name}` has no value"))
-                    .help("give it one, or remove it: a guard must not be dropped")
+                    .help("give it a value, or remove it")
             }
             NoValue::UseDefault | NoValue::WrongType => {
                 let message = format!("`{name}` has no value: the default is used");

@@ -24,4 +24,4 @@ pub use names::nearest;
 pub use section::Section;
 pub(super) use typed::Typed;
 pub(super) use unknown_keys::lost_guards;
-pub(super) use values::{Text, check_template, texts, wrong_type};
+pub(super) use values::{Text, check_template, read_choices, references_in, texts, wrong_type};

@@ -83,7 +83,7 @@ fn read_map_of_texts(
         return None;
     };
     if fields.entries.is_empty() {
-        let message = format!("`{}` names no {item}", key.name);
+        let message = format!("`{}` has no {item}s", key.name);
         reader.report(Finding::error(Code::MissingKey, node.span, message));
         return None;
     }
@@ -173,11 +173,12 @@ fn invalid(
         ));
     }
     let error = check(text).err()?;
-    let message = format!("`{}` is no pattern: {}", shown(text), one_line(&error));
-    Some(
-        Finding::error(Code::Pattern, span, message)
-            .help("a rule that cannot match must not be dropped"),
-    )
+    let message = format!(
+        "`{}` is not a valid pattern: {}",
+        shown(text),
+        one_line(&error)
+    );
+    Some(Finding::error(Code::Pattern, span, message).help("correct the pattern"))
 }
 
 /// The last line of an error: those of regular expressions draw a picture above it.

@@ -31,6 +31,12 @@ pub enum Section {
     Settings,
     /// The settings' `limits`.
     Limits,
+    /// An input.
+    Input,
+    /// An output.
+    Output,
+    /// `budget`.
+    Budget,
 }
 
 impl Section {
@@ -50,6 +56,9 @@ impl Section {
         Self::Continue,
         Self::Settings,
         Self::Limits,
+        Self::Input,
+        Self::Output,
+        Self::Budget,
     ];
 
     /// The keys of which there is exactly one.
@@ -101,7 +110,10 @@ impl Section {
             | Self::Approve
             | Self::Trigger
             | Self::Http
-            | Self::Continue => true,
+            | Self::Continue
+            | Self::Input
+            | Self::Output
+            | Self::Budget => true,
             Self::Workflow | Self::Phase | Self::Reference | Self::Settings | Self::Limits => false,
         }
     }
@@ -124,6 +136,9 @@ impl Section {
             Self::Continue => "`continue`",
             Self::Settings => "the settings",
             Self::Limits => "`limits`",
+            Self::Input => "an input",
+            Self::Output => "an output",
+            Self::Budget => "`budget`",
         }
     }
 

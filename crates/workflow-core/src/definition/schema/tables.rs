@@ -29,6 +29,14 @@ fn describe_type(value: ValueType) -> String {
         ValueType::Duration => "seconds, `30s`, `10m`, `1h`".to_owned(),
         ValueType::ExitCode => "0 to 255, `nonzero`".to_owned(),
         ValueType::WaitOr(_) => "`wait`, or a map".to_owned(),
+        ValueType::ChoicesOrTargets => "list of texts, or map of targets".to_owned(),
+        ValueType::Targets => "map of targets".to_owned(),
+        ValueType::Conditions => "map of values".to_owned(),
+        ValueType::Named(_) => "map of maps".to_owned(),
+        ValueType::ParameterType => "`text`, `number`, `flag`, `list`, `{oneOf: [..]}`".to_owned(),
+        ValueType::Any => "a value of its type".to_owned(),
+        ValueType::RuleSets => "map of lists of rules".to_owned(),
+        ValueType::Money => "number with two decimals".to_owned(),
     }
 }
 
@@ -43,7 +51,7 @@ fn describe_default(default: Default) -> String {
     }
 }
 
-/// The rows of the table that documents the keys of a section.
+/// The rows of the table that documents the keys of a section: name, type, default, example, description.
 #[must_use]
 pub fn table(section: Section) -> String {
     let rows = section.keys().iter().map(|key| {
@@ -52,7 +60,12 @@ pub fn table(section: Section) -> String {
             describe_type(key.value),
             describe_default(key.default),
         );
-        format!("| `{name}` | {value} | {default} | {} |\n", key.summary)
+        // A vertical bar would end the cell.
+        let example = key.example.replace('|', "\\|");
+        format!(
+            "| `{name}` | {value} | {default} | `{example}` | {} |\n",
+            key.summary
+        )
     });
     rows.collect()
 }

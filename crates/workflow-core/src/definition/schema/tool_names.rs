@@ -59,12 +59,12 @@ fn no_such_tool(name: &str, span: Option<Span>) -> Option<Finding> {
         .or_else(|| name.chars().next().filter(|c| "./~".contains(*c)))
     {
         let message = format!(
-            "`{}` names no tool: a list has names, not patterns (`{}`)",
+            "`{}` is not the name of a tool: a list contains names, not patterns (`{}`)",
             shown(name),
             shown(&c.to_string())
         );
         let finding = Finding::warning(Code::IdleRule, span, message);
-        return Some(finding.help("write each tool's name as the host does"));
+        return Some(finding.help("write each name as the host does"));
     }
     misspelt(name, span)
 }
@@ -79,7 +79,7 @@ fn misspelt(name: &str, span: Option<Span>) -> Option<Finding> {
         lower == **usual || lower.len() > 3 && strsim::osa_distance(&lower, usual) == 1
     })?;
     let message = format!(
-        "`{}` is not the tool `{near}`: names differ by case, too",
+        "`{}` is not the tool `{near}`: names are case-sensitive",
         shown(name)
     );
     let finding = Finding::warning(Code::IdleRule, span, message);
@@ -118,7 +118,7 @@ fn other_case(pattern: &str, span: Option<Span>) -> Option<Finding> {
     }
     let near = usual.find(|tool| is_about(&lower, tool))?;
     let message = format!(
-        "`{}` is not about the tool `{near}`: names differ by case, too",
+        "`{}` does not match the tool `{near}`: names are case-sensitive",
         shown(pattern)
     );
     let finding = Finding::warning(Code::IdleRule, span, message);

@@ -6,9 +6,9 @@ use super::patterns::{
 };
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
-    NamedValues, Partial, Text, read_bound, read_choices, read_duration, read_exit_code,
-    read_filled, read_flag, read_limit, read_named, read_seconds, read_template, read_text,
-    read_whole, texts,
+    NamedValues, Partial, Text, read_bound, read_cents, read_choices, read_duration,
+    read_exit_code, read_filled, read_flag, read_limit, read_named, read_seconds, read_template,
+    read_text, read_whole, texts,
 };
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
@@ -22,9 +22,14 @@ pub(in crate::definition) struct Typed<T: 'static> {
 }
 
 /// Reads a value, and reports what is wrong with it.
-pub(super) type Read<T> = fn(&mut Reader<'_>, &Key, &Node<'_>) -> Option<T>;
+pub(in crate::definition) type Read<T> = fn(&mut Reader<'_>, &Key, &Node<'_>) -> Option<T>;
 
 impl<T> Typed<T> {
+    /// The reader of its values.
+    pub(in crate::definition) fn reader(&self) -> Read<T> {
+        self.read
+    }
+
     const fn new(
         name: &'static str,
         value: ValueType,
@@ -152,6 +157,13 @@ impl Typed<u32> {
 
     pub(super) const fn duration(name: &'static str, summary: &'static str) -> Self {
         Self::new(name, ValueType::Duration, summary, read_duration)
+    }
+}
+
+impl Typed<u64> {
+    /// An amount of money, read as its hundredths.
+    pub(super) const fn cents(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::Money, summary, read_cents)
     }
 }
 

@@ -8,9 +8,6 @@ use super::section::Section;
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
-/// Guards that later versions know: dropping one would be to run without it.
-const FUTURE_GUARDS: &[&str] = &["budget", "outputs"];
-
 /// Reports every key of a map that has no meaning there, and returns true if there is none.
 pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -> bool {
     let mut all_known = true;
@@ -35,14 +32,11 @@ pub(in crate::definition) fn lost_guards<'m>(
         .iter()
         .filter(move |entry| names(section).all(|known| known != entry.key));
     unknown.filter_map(|entry| {
-        let meant = if FUTURE_GUARDS.contains(&&*entry.key) {
-            "tools"
-        } else {
-            match resembled_guard(&entry.key)? {
-                "results" => "results",
-                "tools" | "blacklist" | "whitelist" | "rules" => "tools",
-                _ => return None,
-            }
+        let meant = match resembled_guard(&entry.key)? {
+            "results" => "results",
+            "tools" | "blacklist" | "whitelist" | "rules" | "rulesets" | "use" | "budget"
+            | "outputs" => "tools",
+            _ => return None,
         };
         Some((meant, entry.key_span))
     })
@@ -83,12 +77,8 @@ fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
 
 fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let (key, span) = (shown(&entry.key), entry.key_span);
-    if FUTURE_GUARDS.contains(&&*entry.key) {
-        let message = format!("this version cannot enforce `{key}`");
-        return Finding::error(Code::FutureGuard, span, message);
-    }
     if let Some(guard) = resembled_guard(&entry.key) {
-        let message = format!("unknown key `{key}`: a guard must not be dropped");
+        let message = format!("unknown key `{key}`, which may be a misspelt restriction");
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
         return if names(section).any(|known| known == guard) {
             finding
@@ -101,9 +91,11 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     let suggestion = synonyms(&entry.key)
         .find(|meant| names(section).any(|known| known == *meant))
         .or_else(|| nearest(&entry.key, names(section)));
-    if section.is_guard() {
+    // Too short for a likeness by itself, but a condition is always a map.
+    let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
+    if section.is_guard() || is_condition {
         let message = format!(
-            "unknown key `{key}` in {}: a guard must not be dropped",
+            "unknown key `{key}` in {}, which may be a misspelt restriction",
             section.describe()
         );
         let finding = Finding::error(Code::UnknownGuardKey, span, message);
@@ -111,7 +103,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
             Some(known) => finding
                 .help(format!("did you mean `{known}`?"))
                 .fix(&entry.key, known),
-            None => finding.help(format!("known here: {}", listed(names(section)))),
+            None => finding.help(format!("known keys: {}", listed(names(section)))),
         };
     }
     if entry.key == "<<" {
@@ -129,7 +121,7 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
 
 /// `<<` is an ordinary key in YAML 1.2: what it would bring in is not there, guards included.
 fn merge_key(entry: &Entry<'_>) -> Finding {
-    let help = "YAML 1.2 has no merge keys: write the keys out";
+    let help = "YAML 1.2 has no merge keys: write the keys themselves";
     let message = "unknown key `<<`: nothing is merged";
     let guard = match &entry.value.kind {
         Kind::Map(map) => map.entries.iter().any(|entry| is_guard(&entry.key)),
@@ -153,7 +145,7 @@ fn guards() -> impl Iterator<Item = &'static str> {
 }
 
 fn is_guard(key: &str) -> bool {
-    FUTURE_GUARDS.contains(&key) || guards().any(|guard| guard == key)
+    guards().any(|guard| guard == key)
 }
 
 /// Describes the sections of a key: `a workflow, a phase or the settings`.
@@ -180,10 +172,28 @@ fn resembled_guard(key: &str) -> Option<&'static str> {
     let near = |guard: &str| match guard.len() {
         // Too short for a likeness: `date` is no `gate`, and neither is `delegate`.
         ..5 => plain.strip_suffix('s').unwrap_or(&plain) == guard,
-        5 => distance(&plain, guard, 1).is_some() || plain.contains(guard),
-        6.. => distance(&plain, guard, 2).is_some() || plain.contains(guard),
+        5 => {
+            distance(&plain, guard, 1).is_some()
+                || plain.contains(guard) && !resembles_longer(&plain, guard)
+        }
+        6.. => {
+            distance(&plain, guard, 2).is_some()
+                || plain.contains(guard) && !resembles_longer(&plain, guard)
+        }
     };
     guards().find(|guard| near(guard))
+}
+
+/// Returns whether a key resembles another one of ours that contains the name of a guard: `canceledMessage` is no
+/// `cancel`.
+fn resembles_longer(key: &str, guard: &str) -> bool {
+    let keys = Section::ALL.iter().flat_map(|section| section.keys());
+    let mut longer = keys.filter(|key| !key.guard).map(|key| plain(key.name));
+    longer.any(|name| {
+        name.len() > guard.len()
+            && name.contains(guard)
+            && distance(key, &name, name.len() / 3).is_some()
+    })
 }
 
 #[cfg(test)]

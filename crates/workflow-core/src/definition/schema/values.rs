@@ -8,7 +8,7 @@ use super::names::{listed, nearest};
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
-use crate::template::{self, Piece};
+use crate::template::{self, Family, Piece, TemplateKind};
 use crate::white_space::trim;
 
 /// A text and its location.
@@ -152,7 +152,7 @@ pub(super) fn read_filled(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -
     }
     let message = format!("`{}` is empty", key.name);
     let finding = Finding::error(Code::MissingKey, text.span, message);
-    reader.report(finding.help("give it a text, or remove it: a guard must not be dropped"));
+    reader.report(finding.help("give it a text, or remove it"));
     None
 }
 
@@ -240,7 +240,7 @@ pub(super) fn read_whole(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
         key.out_of_range(
             node,
             &match bounds(key) {
-                (from, None) => format!("a whole number from {from} on"),
+                (from, None) => format!("a whole number of at least {from}"),
                 (from, Some(to)) => format!("a whole number from {from} to {to}"),
             },
         )
@@ -262,10 +262,13 @@ pub(super) fn read_limit(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
     let highest = to.unwrap_or(u32::MAX);
     let limit = whole_number(node).filter(|&limit| limit >= from);
     let limit = or_report(reader, limit, || {
-        key.out_of_range(node, &format!("a whole number from {from} on"))
+        key.out_of_range(node, &format!("a whole number of at least {from}"))
     })?;
     if limit > highest {
-        let message = format!("`{}` can be at most {highest}: that is used", key.name);
+        let message = format!(
+            "`{}` can be at most {highest}, which is used instead",
+            key.name
+        );
         let finding = Finding::warning(Code::LimitTooHigh, node.span, message);
         reader.report(finding.help(format!("write `{}: {highest}`, or less", key.name)));
     }
@@ -278,7 +281,28 @@ pub(super) fn read_bound(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) ->
         _ => whole_number(node).map(Bound::Times),
     };
     or_report(reader, bound, || {
-        key.out_of_range(node, "a whole number from 0 on, or `unlimited`")
+        key.out_of_range(node, "a whole number of at least 0, or `unlimited`")
+    })
+}
+
+/// An amount of money in hundredths: more than nothing, with two decimals at most.
+pub(super) fn read_cents(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u64> {
+    const HIGHEST: f64 = 1e9;
+    let cents = match node.kind {
+        Kind::Number(number) if number > 0.0 && number <= HIGHEST => {
+            let cents = (number * 100.0).round();
+            let is_exact = (cents / 100.0 - number).abs() < 1e-9 * number.max(1.0);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is a whole number between the bounds"
+            )]
+            (is_exact && cents >= 1.0).then_some(cents as u64)
+        }
+        _ => None,
+    };
+    or_report(reader, cents, || {
+        key.out_of_range(node, "a number above 0 with two decimals at most")
     })
 }
 
@@ -361,7 +385,7 @@ pub(in crate::definition) fn texts(
     sound.then_some(out)
 }
 
-pub(super) fn read_choices(
+pub(in crate::definition) fn read_choices(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
@@ -369,9 +393,12 @@ pub(super) fn read_choices(
     let span = node.span;
     let choices = texts(reader, key, node)?;
     if choices.is_empty() || choices.iter().any(|choice| trim(choice).is_empty()) {
-        let message = "`choices` needs at least one answer, and none that is empty";
+        let message = format!(
+            "`{}` needs at least one text, and none that is empty",
+            key.name
+        );
         let finding = Finding::error(Code::MissingKey, span, message);
-        reader.report(finding.help("the first one approves: `choices: [approve, revise]`"));
+        reader.report(finding.help(key.for_example()));
         return None;
     }
     Some(choices)
@@ -393,6 +420,7 @@ fn not_text(key: &Key, kind: &Kind<'_>, span: Option<Span>) -> Finding {
 fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
     match kind {
         Kind::Number(_) | Kind::Bool(_) => finding.help("put it in quotes"),
+        Kind::Tagged(_) => finding.help("remove the tag, and put the text in quotes"),
         Kind::Null | Kind::Text(_) | Kind::List(_) | Kind::Map(_) => finding,
     }
 }
@@ -410,7 +438,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
 /// Reports the variables of a template that do not exist in its key, each once.
 pub(in crate::definition) fn check_template(
     reader: &mut Reader<'_>,
-    place: template::TemplateKind,
+    place: TemplateKind,
     text: &str,
     span: Option<Span>,
 ) {
@@ -420,6 +448,7 @@ pub(in crate::definition) fn check_template(
         return;
     }
     let known = place.variables();
+    let families = place.families();
     let mut unknown: Vec<&str> = Vec::new();
     for piece in template::pieces(text) {
         let Piece::Variable(name, at) = piece else {
@@ -428,17 +457,58 @@ pub(in crate::definition) fn check_template(
         if known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED {
             continue;
         }
+        let family = Family::of(name).map(|(family, _)| family);
+        // Those of its families are checked against the workflow. A question has no other variables.
+        if family.is_some_and(|family| families.contains(&family))
+            || family.is_none() && place == TemplateKind::Ask
+        {
+            continue;
+        }
         unknown.push(name);
         let name_span = span.map(|span| variable_span(reader.source.text(), span, name, at));
-        let message = format!("unknown variable `{{{}}}`: it stays as it is", shown(name));
+        let message = format!("unknown variable `{{{}}}`: it is not replaced", shown(name));
         let finding = Finding::warning(Code::UnknownVariable, name_span, message);
+        if let Some(family) = family {
+            let form = family.form();
+            reader.report(finding.help(format!("`{{{form}}}` has no value here: remove it")));
+            continue;
+        }
         reader.report(match nearest(name, known.iter().copied()) {
             Some(near) => finding
                 .help(format!("did you mean `{{{near}}}`?"))
                 .fix(&format!("{{{name}}}"), &format!("{{{near}}}")),
-            None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
+            None => finding.help(format!(
+                "known variables: {}",
+                listed(known.iter().copied())
+            )),
         });
     }
+}
+
+/// The dotted names in a template that a template of this kind takes, each with its location.
+pub(in crate::definition) fn references_in(
+    reader: &Reader<'_>,
+    place: TemplateKind,
+    text: &Text,
+) -> Vec<(String, Option<Span>)> {
+    const MOST: usize = 1000;
+    if !text.value.contains('{') {
+        return Vec::new();
+    }
+    let names = template::pieces(&text.value).filter_map(|piece| match piece {
+        Piece::Variable(name, at) => {
+            let (family, _) = Family::of(name)?;
+            let is_taken = place.families().contains(&family);
+            is_taken.then_some((name, at))
+        }
+        Piece::Text(_) => None,
+    });
+    let located = names.take(MOST).map(|(name, at)| {
+        let source = reader.source.text();
+        let span = text.span.map(|span| variable_span(source, span, name, at));
+        (name.to_owned(), span)
+    });
+    located.collect()
 }
 
 /// The location of a variable: `at` in the text if that is written as it is, else where it is first found.

@@ -22,6 +22,8 @@ pub(in crate::definition) enum Kind<'s> {
     Text(Cow<'s, str>),
     List(Vec<Node<'s>>),
     Map(Map<'s>),
+    /// A value that a YAML tag such as `!!binary` makes something else, which no key takes: its name in messages.
+    Tagged(&'static str),
 }
 
 impl Kind<'_> {
@@ -34,6 +36,7 @@ impl Kind<'_> {
             Self::Text(_) => "text",
             Self::List(_) => "a list",
             Self::Map(_) => "a map",
+            Self::Tagged(name) => name,
         }
     }
 }
@@ -93,7 +96,7 @@ impl Node<'_> {
         dropped: &mut Vec<(String, Option<Span>)>,
     ) {
         match &mut self.kind {
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => {}
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Tagged(_) => {}
             Kind::List(items) => {
                 for item in items {
                     item.drop_duplicates(dropped);

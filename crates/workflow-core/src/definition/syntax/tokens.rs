@@ -163,7 +163,7 @@ fn locate_value(tokens: &mut Tokens<'_>, node: &mut Node<'_>) -> Option<()> {
 fn forget(node: &mut Node<'_>) {
     node.span = None;
     match &mut node.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) => {}
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Tagged(_) => {}
         Kind::List(items) => items.iter_mut().for_each(forget),
         Kind::Map(map) => {
             for entry in &mut map.entries {

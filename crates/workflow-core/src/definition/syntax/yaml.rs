@@ -58,6 +58,8 @@ struct Composer<'s> {
 struct Open<'s> {
     start: Option<Span>,
     anchor: usize,
+    /// What its tag makes of it, if that is neither a map nor a list.
+    tagged: Option<&'static str>,
     items: Items<'s>,
 }
 
@@ -77,11 +79,13 @@ impl<'s> Composer<'s> {
                 let kind = scalar(value, style, tag.as_deref());
                 self.add(Node { kind, span }, anchor);
             }
-            Event::SequenceStart(_, anchor, _) => {
-                self.open(Items::List(Vec::new()), anchor, span)?;
+            Event::SequenceStart(_, anchor, tag) => {
+                let items = Items::List(Vec::new());
+                self.open(items, tag.as_deref(), anchor, span)?;
             }
-            Event::MappingStart(_, anchor, _) => {
-                self.open(Items::Map(Map::default(), None), anchor, span)?;
+            Event::MappingStart(_, anchor, tag) => {
+                let items = Items::Map(Map::default(), None);
+                self.open(items, tag.as_deref(), anchor, span)?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span),
             Event::Alias(anchor) => self.add_copy(anchor, span)?,
@@ -99,7 +103,7 @@ impl<'s> Composer<'s> {
         if self.root.is_some() {
             let message = "a second YAML document: a definition is one document";
             return Err(Finding::error(Code::Syntax, span, message)
-                .help("remove the `---` line and what follows it"));
+                .help("remove the `---` line and everything after it"));
         }
         match version {
             Some(version) if (version.major, version.minor) != (1, 2) => {
@@ -114,6 +118,7 @@ impl<'s> Composer<'s> {
     fn open(
         &mut self,
         items: Items<'s>,
+        tag: Option<&Tag>,
         anchor: usize,
         start: Option<Span>,
     ) -> Result<(), Finding> {
@@ -124,6 +129,7 @@ impl<'s> Composer<'s> {
         self.open.push(Open {
             start,
             anchor,
+            tagged: tag.and_then(tagged),
             items,
         });
         Ok(())
@@ -135,9 +141,10 @@ impl<'s> Composer<'s> {
             (Some(start), Some(end)) => Some(self.without_tail(start.start, end.end)),
             _ => None,
         };
-        let kind = match open.items {
-            Items::List(items) => Kind::List(items),
-            Items::Map(map, _) => Kind::Map(map),
+        let kind = match (open.tagged, open.items) {
+            (Some(name), _) => Kind::Tagged(name),
+            (None, Items::List(items)) => Kind::List(items),
+            (None, Items::Map(map, _)) => Kind::Map(map),
         };
         self.add(Node { kind, span }, open.anchor);
     }
@@ -173,7 +180,7 @@ impl<'s> Composer<'s> {
     fn add_copy(&mut self, anchor: usize, span: Option<Span>) -> Result<(), Finding> {
         let Some(node) = self.anchors.remove(&anchor) else {
             let message = "an alias to a value that contains it";
-            return Err(Finding::error(Code::Syntax, span, message).help("write the value out"));
+            return Err(Finding::error(Code::Syntax, span, message).help("write the value itself"));
         };
         let (size, depth) = extent(&node);
         self.count(size, span)?;
@@ -236,7 +243,7 @@ fn extent(node: &Node<'_>) -> (usize, usize) {
         (size + more, depth.max(deeper))
     };
     match &node.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) => (1, 0),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Tagged(_) => (1, 0),
         Kind::Text(text) => (1 + text.len(), 0),
         Kind::List(items) => {
             let (size, depth) = items.iter().fold((1, 0), grow);
@@ -260,13 +267,39 @@ fn scalar<'s>(value: Cow<'s, str>, style: ScalarStyle, tag: Option<&Tag>) -> Kin
             _ => Kind::Text(value),
         };
     };
-    let core = (tag.handle() == "tag:yaml.org,2002:").then(|| tag.suffix());
+    if let Some(name) = tagged(tag) {
+        return Kind::Tagged(name);
+    }
+    let core = core_tag(tag);
     match (core, core_schema(&value)) {
         (Some("null"), Some(kind @ Kind::Null))
         | (Some("bool"), Some(kind @ Kind::Bool(_)))
         | (Some("int" | "float"), Some(kind @ Kind::Number(_))) => kind,
         _ => Kind::Text(value),
     }
+}
+
+/// The name of a tag of YAML itself: `int` for `!!int`.
+fn core_tag(tag: &Tag) -> Option<&str> {
+    const PREFIX: &str = "tag:yaml.org,2002:";
+    match tag.handle() {
+        PREFIX => Some(tag.suffix()),
+        // As it is written in `!<tag:yaml.org,2002:int>`.
+        "" => tag.suffix().strip_prefix(PREFIX),
+        _ => None,
+    }
+}
+
+/// What a tag makes of any value, if npm `yaml` knows it and no key takes that.
+fn tagged(tag: &Tag) -> Option<&'static str> {
+    Some(match core_tag(tag)? {
+        "binary" => "binary data (`!!binary`)",
+        "timestamp" => "a date (`!!timestamp`)",
+        "set" => "a set (`!!set`)",
+        "omap" => "an ordered map (`!!omap`)",
+        "pairs" => "a list of pairs (`!!pairs`)",
+        _ => return None,
+    })
 }
 
 /// The YAML 1.2 core schema (section 10.3.2), as npm `yaml` applies it; `None` is text.

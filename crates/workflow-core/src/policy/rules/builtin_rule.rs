@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::call::Call;
-use super::decision::{Denial, Override};
+use super::decision::{Denial, Override, Subject};
 use crate::definition::{Rule, RuleAction};
 use workflow_shell::{SimpleCommand, Word};
 
@@ -57,17 +57,15 @@ const PATCH_HEADS: [&str; 5] = [
 const MAX_PATH_BYTES: usize = 4096;
 
 /// A description of what the rule forbids.
-pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`, accessing where their answers are kept, and ending the sidecar";
+pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`, accessing the files with their answers, and ending the sidecar";
 /// The source of the rule, for display.
 pub(crate) const SOURCE: &str = "built in";
 
 static ANSWERS: LazyLock<Rule> = LazyLock::new(|| {
-    rule(
-        "only a person approves and trusts, so ask the user to run `workflow-sidecar` in a terminal",
-    )
+    rule("only a person may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
 });
 static ENDS: LazyLock<Rule> = LazyLock::new(|| {
-    rule("the sidecar keeps the rules of this session and ends with it, so leave its process alone")
+    rule("the sidecar enforces the rules of this session. Do not end its process")
 });
 
 fn rule(reason: &str) -> Rule {
@@ -95,6 +93,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         rule: Some(rule),
         allowed: "".into(),
         seen: String::new(),
+        subject: Subject::default(),
     })
 }
 

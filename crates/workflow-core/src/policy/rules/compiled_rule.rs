@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use super::call::{Call, Target};
 use super::command_patterns::{CommandPatterns, TooMany};
+use super::decision::Subject;
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::known::Known;
 use super::line_verdict::{self, is_of_command};
 use crate::definition::{Rule, RuleAction};
+use crate::diagnostic::shown;
 use crate::pattern::{names_match, regex};
 use workflow_shell::{Effect, SimpleCommand};
 
@@ -162,6 +164,22 @@ impl CompiledRule {
             (!only_written || path.kind.writes() || is_unknown)
                 && self.path.match_access(path, call.paths) == Some(true)
         })
+    }
+
+    /// Returns what a call is about, for display.
+    pub(super) fn subject(&self, call: &Call<'_>) -> Subject {
+        let matched = (!self.path.is_empty())
+            .then(|| self.matched_path(call))
+            .flatten();
+        let lines = call.shell_lines().iter();
+        let lines: Vec<&str> = lines.filter_map(|line| line.text.as_deref()).collect();
+        // The words of a shell line are no paths in themselves.
+        let named = || call.accessed_paths().paths.first();
+        let path = matched.or_else(|| named().filter(|_| lines.is_empty()));
+        Subject {
+            path: path.map_or_else(String::new, AccessedPath::name),
+            command: shown(&lines.join("; ")),
+        }
     }
 
     /// Describes, for display, what the rule found in a call.

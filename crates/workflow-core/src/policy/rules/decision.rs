@@ -30,6 +30,17 @@ pub struct Denial<'r> {
     pub allowed: Cow<'r, str>,
     /// The match of the rule in the call, for display; may be empty.
     pub seen: String,
+    /// What the call is about.
+    pub subject: Subject,
+}
+
+/// What a call is about, for the variables of a rule's reason.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subject {
+    /// The path that the rule matched, or the first one in the arguments; may be empty.
+    pub path: String,
+    /// The shell line; may be empty.
+    pub command: String,
 }
 
 /// The right to override a denial.

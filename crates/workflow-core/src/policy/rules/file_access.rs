@@ -27,9 +27,14 @@ pub(super) struct AccessedPath {
 }
 
 impl AccessedPath {
+    /// Its name, for display.
+    pub(super) fn name(&self) -> String {
+        shown(&self.path.replace('\0', "…"))
+    }
+
     /// Explains, for display, why the path may be one that a rule protects; empty if the call names that itself.
     pub(super) fn explanation(&self) -> String {
-        let path = shown(&self.path.replace('\0', "…"));
+        let path = self.name();
         if self.kind == AccessKind::WriteWithin {
             format!("It may write anywhere in `{path}`.")
         } else if self.kind.includes_tree() {

@@ -165,7 +165,7 @@ pub(super) fn describe(findings: &[Finding<'_>]) -> String {
     for finding in unknown {
         texts.push(match finding {
             Finding::Unreadable(reason) => {
-                format!("Its line cannot be read, and so counts against it: {reason}.")
+                format!("The command line cannot be analyzed: {reason}.")
             }
             Finding::Command(command) => describe_unknown(command),
             Finding::Redirection(_) => continue,
@@ -195,7 +195,7 @@ fn describe_unknown(command: &SimpleCommand) -> String {
         instead(command, unknown).map_or_else(String::new, |instead| format!(" {instead}"));
     if unknown.reason == UnknownReason::Program && text == unknown.word {
         return format!(
-            "`{text}` is unknown: it is not a program that is known to only read.{instead}"
+            "`{text}` is unknown: it is not in the list of programs that only read.{instead}"
         );
     }
     format!("`{text}` is unknown: {unknown}.{instead}")
@@ -205,10 +205,10 @@ fn describe_unknown(command: &SimpleCommand) -> String {
 fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
     let program = command.words.first().and_then(|word| word.program());
     match unknown.reason {
-        UnknownReason::Option => Some(format!("Leave `{}` out if it is not needed.", unknown.word)),
+        UnknownReason::Option => Some(format!("Omit `{}` if you do not need it.", unknown.word)),
         UnknownReason::Missing => Some(format!("Add `{}` if it fits.", unknown.word)),
-        UnknownReason::Variable => Some(format!("Leave the variable `{}` out.", unknown.word)),
-        UnknownReason::Expansion => Some("Write it out instead.".to_owned()),
+        UnknownReason::Variable => Some(format!("Omit the variable `{}`.", unknown.word)),
+        UnknownReason::Expansion => Some("Write the value itself.".to_owned()),
         UnknownReason::Code => Some(match program {
             Some("sed") => "Use `sed -n` with addresses and `p`, or the tool `read`.".to_owned(),
             Some("awk" | "gawk" | "mawk") => {
@@ -219,7 +219,7 @@ fn instead(command: &SimpleCommand, unknown: &Unknown) -> Option<String> {
             }
         }),
         UnknownReason::Input | UnknownReason::Descriptor => {
-            Some("Write its commands into the line itself.".to_owned())
+            Some("Write the commands in the command line itself.".to_owned())
         }
         UnknownReason::Line
         | UnknownReason::Program

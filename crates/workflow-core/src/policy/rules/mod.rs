@@ -11,6 +11,7 @@ mod call;
 mod command_patterns;
 mod compiled_rule;
 mod decision;
+mod description;
 mod file_access;
 mod glob_intersection;
 mod globs;
@@ -32,13 +33,14 @@ use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;
-pub use decision::{Decision, Denial, Override};
+pub use decision::{Decision, Denial, Override, Subject};
+pub(crate) use description::Description;
 use known::Known;
 pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;
-pub(crate) use reason::{describe_rule, reason};
+pub(crate) use reason::{block_notice, cause, describe_rule, reason};
 
 /// The rules of one level.
 #[derive(Debug, Clone)]
@@ -84,6 +86,8 @@ struct Level {
     list: ToolList,
     rules: Vec<CompiledRule>,
     read_only: Option<ReadOnlyRule>,
+    /// A description of what is allowed, for a call that the list blocks.
+    allowed: String,
     /// The strictest decision on unknown commands that this level or one around it gives.
     unknown: Option<UnknownAction>,
 }
@@ -121,17 +125,6 @@ impl Rules {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.levels.is_empty()
-    }
-
-    /// Returns the tools that the lists of all levels allow, for display; `None` without a list.
-    pub(crate) fn lists(&self) -> Option<String> {
-        let described = |level: &'_ Level| -> Vec<String> {
-            let read_only = level.read_only.iter().map(|rule| rule.description.clone());
-            let list = level.list.allowed_tools().map(str::to_owned);
-            read_only.chain(list).collect()
-        };
-        let lists: Vec<String> = self.levels.iter().flat_map(described).collect();
-        (!lists.is_empty()).then(|| lists.join("; of these: "))
     }
 
     /// Returns whether a level has rules, so that a decision may depend on the input of a tool. The built-in rule, which
@@ -195,8 +188,21 @@ impl Level {
             list: ToolList::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
             read_only: read_only.map(|read_only| ReadOnlyRule::new(level.name, read_only)),
+            allowed: Self::list_allows(level),
             unknown,
         }
+    }
+
+    /// Describes what is allowed where a list blocks: the list of a workflow as hook-lifecycle does, a list with rules
+    /// together with them.
+    fn list_allows(level: &LevelRules<'_>) -> String {
+        let is_settings = matches!(level.source, RuleSource::Settings(_));
+        let described = if is_settings || !level.rules.is_empty() {
+            Description::of(std::slice::from_ref(level)).text()
+        } else {
+            ToolList::new(level.tools).allowed().map(str::to_owned)
+        };
+        described.unwrap_or_default()
     }
 
     /// Returns the decision on a call that a rule forbids only because a shell command is unknown.
@@ -218,7 +224,8 @@ impl Level {
             };
             let denial = || {
                 let (allowed, seen) = (self.allowed(call), found.seen(call));
-                self.denial(Some(&found.rule), allowed.into(), seen)
+                let subject = found.subject(call);
+                self.denial(Some(&found.rule), allowed.into(), seen, subject)
             };
             return match action {
                 RuleAction::Allow => Decision::Allow,
@@ -229,7 +236,12 @@ impl Level {
         if let Some(read_only) = &self.read_only {
             let denial = || {
                 let (allowed, seen) = (read_only.allowed(call), read_only.seen(call));
-                self.denial(Some(&read_only.rule), allowed.into(), seen)
+                self.denial(
+                    Some(&read_only.rule),
+                    allowed.into(),
+                    seen,
+                    Subject::default(),
+                )
             };
             match (read_only.forbids(call), self.on_unknown(None)) {
                 (Known::No, _) | (Known::Unknown, UnknownAction::Allow) => {}
@@ -239,10 +251,15 @@ impl Level {
                 }
             }
         }
-        match self.list.blocks(call.tool) {
-            Some(allowed) => Decision::Block(self.denial(None, allowed.into(), String::new())),
-            None => Decision::Allow,
+        if self.list.blocks(call.tool) {
+            return Decision::Block(self.denial(
+                None,
+                (&*self.allowed).into(),
+                String::new(),
+                Subject::default(),
+            ));
         }
+        Decision::Allow
     }
 
     fn denial<'r>(
@@ -250,6 +267,7 @@ impl Level {
         rule: Option<&'r Rule>,
         allowed: Cow<'r, str>,
         seen: String,
+        subject: Subject,
     ) -> Denial<'r> {
         Denial {
             level: &self.name,
@@ -258,6 +276,7 @@ impl Level {
             rule,
             allowed,
             seen,
+            subject,
         }
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::arguments::{ToolEffect, tool_effect};
 use super::call::Call;
-use super::decision::{Denial, Override};
+use super::decision::{Denial, Override, Subject};
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::paths::{PathForm, Paths};
@@ -26,8 +26,8 @@ const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 8;
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
-    let reason = "workflow definitions, their settings and the session's file decide which guards hold, so they change only with the \
-                  user's consent while guards are in force; go on without this change, or ask the user to make it";
+    let reason = "workflow definitions, settings and the session's file decide which rules are in force, so changing them needs the \
+                  consent of the user";
     Rule {
         writes: Some(true),
         reason: Some(reason.to_owned()),
@@ -46,6 +46,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         rule: Some(&RULE),
         allowed: "".into(),
         seen: format!("It would write `{}`.", shown(&path)),
+        subject: Subject::default(),
     })
 }
 

@@ -9,6 +9,7 @@ use super::known::Known;
 use super::line_verdict::{self, Finding, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
+use crate::text::joined;
 
 /// What is open although a level is read-only.
 #[derive(Debug, Clone, Default)]
@@ -39,23 +40,23 @@ impl<'a> ReadOnly<'a> {
     /// Describes it, for display.
     #[must_use]
     pub fn describe(&self) -> String {
-        describe(&self.writable, &self.run)
+        self.describe_with(std::iter::empty())
     }
-}
 
-/// Describes what is open, for people and for the model.
-fn describe<T: AsRef<str>>(writable: &[T], run: &[T]) -> String {
-    let mut open = Vec::new();
-    if !writable.is_empty() {
-        open.push(format!("writing to {}", quoted(writable)));
-    }
-    if !run.is_empty() {
-        open.push(format!("the commands {}", quoted(run)));
-    }
-    if open.is_empty() {
-        "read-only".to_owned()
-    } else {
-        format!("read-only, except {}", open.join(" and "))
+    /// Describes it with the calls that rules open.
+    pub(super) fn describe_with(&self, opened: impl Iterator<Item = String>) -> String {
+        let mut open = Vec::new();
+        if !self.writable.is_empty() {
+            open.push(format!("writing to {}", quoted(&self.writable)));
+        }
+        if !self.run.is_empty() {
+            open.push(format!("running {}", quoted(&self.run)));
+        }
+        open.extend(opened);
+        match &*open {
+            [] => "read-only".to_owned(),
+            open => format!("read-only, except {}", joined(open, "and")),
+        }
     }
 }
 
@@ -64,7 +65,7 @@ fn quoted<T: AsRef<str>>(items: &[T]) -> String {
         .iter()
         .map(|item| format!("`{}`", item.as_ref()))
         .collect();
-    items.join(", ")
+    joined(&items, "and")
 }
 
 /// A read-only level, compiled.
@@ -74,8 +75,6 @@ pub(super) struct ReadOnlyRule {
     pub(super) rule: Rule,
     writable: Globs,
     run: CommandPatterns,
-    /// Its description.
-    pub(super) description: String,
 }
 
 impl ReadOnlyRule {
@@ -95,7 +94,6 @@ impl ReadOnlyRule {
             },
             writable: Globs::in_project(&writable),
             run: CommandPatterns::new(read_only.run.iter().copied()),
-            description: describe(&read_only.writable, &read_only.run),
         }
     }
 
@@ -207,7 +205,7 @@ impl ReadOnlyRule {
 
     /// Describes, for display, what is allowed for the tool of a call.
     pub(super) fn allowed(&self, call: &Call<'_>) -> String {
-        let mut allowed = vec!["what only reads".to_owned()];
+        let mut allowed = vec!["calls that only read".to_owned()];
         if !self.writable.is_empty() {
             allowed.push(format!("writing to {}", quoted(self.writable.texts())));
         }

@@ -2,42 +2,77 @@
 
 use std::fmt::Write;
 
-use super::decision::Denial;
+use super::decision::{Denial, Subject};
 use crate::definition::Rule;
+use crate::diagnostic::shown;
+use crate::template;
+use crate::text::joined;
 
 /// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
-    let Denial {
-        level,
-        rule,
-        allowed,
-        seen,
-        ..
-    } = denial;
-    let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {level}");
-    match rule {
-        None => text += ".",
-        Some(rule) => {
-            if !rule.source.is_empty() {
-                write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
-            }
-            let why = rule.reason.clone().unwrap_or_else(|| describe_rule(rule));
-            write!(text, ": {}.", why.trim_end_matches('.'))
-                .expect("writing to a string cannot fail");
-            if !seen.is_empty() {
-                write!(text, " {seen}").expect("writing to a string cannot fail");
-            }
-        }
-    }
+    let allowed = &denial.allowed;
+    let cause = cause(denial, tool);
+    let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {cause}");
     if !allowed.is_empty() {
         write!(text, "\nAllowed here: {allowed}.").expect("writing to a string cannot fail");
     }
     text += match phase {
         Some(_) => {
-            "\nGo on in another way, or call workflow_step with action='next' if the phase is done."
+            "\nUse another approach, or call workflow_step with action='next' if the phase is done."
         }
-        None => "\nGo on in another way, or ask the user.",
+        None => "\nUse another approach, or ask the user.",
     };
+    text
+}
+
+/// Formats the notification of a person about a call that a rule blocks.
+pub(crate) fn block_notice(denial: &Denial<'_>, rule: &Rule, tool: &str) -> String {
+    let Denial { level, subject, .. } = denial;
+    let why = sentence(rule, tool, subject);
+    let source = if rule.source.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", rule.source)
+    };
+    let tool = shown(tool);
+    format!("[workflow] A call of \"{tool}\" was blocked by {level}{source}: {why}.")
+}
+
+/// The reason of a rule with its variables filled in, without a full stop; without a reason the rule in words.
+fn sentence(rule: &Rule, tool: &str, subject: &Subject) -> String {
+    let Some(reason) = &rule.reason else {
+        return describe_rule(rule);
+    };
+    let tool = shown(tool);
+    let text = template::resolve(reason, |name| match name {
+        "tool" => Some(&*tool),
+        "path" => Some(&*subject.path),
+        "command" => Some(&*subject.command),
+        _ => None,
+    });
+    text.trim_end_matches('.').to_owned()
+}
+
+/// Formats the level, the location and the reason of a denial, for people and for the agent.
+pub(crate) fn cause(denial: &Denial<'_>, tool: &str) -> String {
+    let Denial {
+        level,
+        rule,
+        seen,
+        subject,
+        ..
+    } = denial;
+    let mut text = (*level).to_owned();
+    let Some(rule) = rule else {
+        return text + ".";
+    };
+    if !rule.source.is_empty() {
+        write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
+    }
+    write!(text, ": {}.", sentence(rule, tool, subject)).expect("writing to a string cannot fail");
+    if !seen.is_empty() {
+        write!(text, " {seen}").expect("writing to a string cannot fail");
+    }
     text
 }
 
@@ -61,8 +96,16 @@ pub(crate) fn describe_rule(rule: &Rule) -> String {
             .expect("writing to a string cannot fail");
     }
     for (field, pattern) in &rule.input {
-        write!(text, " whose `{field}` matches `{pattern}`")
+        write!(text, " with a `{field}` that matches `{pattern}`")
             .expect("writing to a string cannot fail");
     }
     text
+}
+
+/// The names of tools in a sentence; the last two are joined by this word.
+pub(super) fn tool_names(names: &[String], last: &str) -> String {
+    if names.iter().any(|name| name == "*") {
+        return "*".to_owned();
+    }
+    joined(names, last)
 }

@@ -13,7 +13,7 @@ const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 /// Programs that take the arguments in `file` for the operand `@file`.
 #[rustfmt::skip] // Names in order.
 const RESPONSE_FILES: &[&str] = &[
-    "ar", "c++", "cc", "clang", "clang++", "clang-format", "clang-tidy", "dotnet", "g++", "gcc", "ghc", "gnm", "gobjdump", "greadelf", "jar", "javac", "javadoc", "jdeps", "ktfmt", "llvm-cov", "llvm-nm",
+    "ar", "c++", "cc", "clang", "clang++", "clang-format", "clang-tidy", "dotnet", "g++", "gcc", "ghc", "gnm", "gobjdump", "google-java-format", "greadelf", "jar", "javac", "javadoc", "jdeps", "keytool", "ktfmt", "llvm-cov", "llvm-nm",
     "llvm-objdump", "llvm-profdata", "llvm-readelf", "llvm-readobj", "msbuild", "mypy", "nm", "objdump", "py.test", "pytest", "readelf", "ruff", "rustc", "strings", "swift", "tsc", "tsgo", "vue-tsc",
 ];
 
@@ -163,9 +163,14 @@ struct Found {
     has_boolean_values: bool,
 }
 
-/// Returns whether a word is a glob or an expansion, which may be several words.
+/// Returns whether only the shell knows the text of a word.
 fn is_variable(word: &Word) -> bool {
     word.is_glob || word.shape().contains(UNKNOWN)
+}
+
+/// Returns whether a word may be several words, or none.
+fn may_be_several(word: &Word) -> bool {
+    is_variable(word) && (word.is_glob || !word.is_one)
 }
 
 impl Found {
@@ -207,7 +212,7 @@ impl Found {
     fn note(&mut self, name: &'static str, option: &KnownOption, value: Option<Word>) {
         self.options.push(name);
         if self.variable_value.is_none() {
-            self.variable_value = value.clone().filter(is_variable);
+            self.variable_value = value.clone().filter(may_be_several);
         }
         let text = value.as_ref().and_then(Word::text);
         let is_file = match option.writes {
@@ -310,7 +315,7 @@ impl Sets<'_> {
         }
         if known.max < usize::MAX {
             // A glob or an expansion may be several words.
-            let several = found.operands.iter().find(|word| is_variable(word));
+            let several = found.operands.iter().find(|word| may_be_several(word));
             let several = several.filter(|_| known.max > 0);
             let shifting = found.variable_value.as_ref();
             let surplus = found.operands.get(known.max);
@@ -397,7 +402,11 @@ fn take_option(
     let shape = word.shape();
     let is_start = |source: &OptionSource| {
         let starts = &source.set.starts;
-        starts.iter().any(|start| shape.starts_with(start))
+        // What is behind `;` is a setting of its own: `-p:Configuration=Debug;OutputPath=src`.
+        starts
+            .iter()
+            .filter_map(|start| shape.strip_prefix(start))
+            .any(|rest| !rest.contains(';'))
     };
     let is_number = |source: &OptionSource| {
         source.set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
@@ -481,7 +490,7 @@ fn take_value(word: &Word, words: &mut &[Word], option: &KnownOption) -> Result<
         .shape()
         .trim_start_matches('-')
         .starts_with(|c: char| c.is_ascii_digit());
-    if value.may_hide_option() {
+    if value.may_hide_option() && !value.lists_files() {
         return Err(unknown(value, UnknownReason::Expansion));
     }
     if is_option(value) && !is_number && !is_listed || value.shape() == "--" {
@@ -499,7 +508,9 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
         // A blank is `~` in the tables.
         values.contains(&text.replace(' ', "~").as_str())
             || values.contains(&"<path>") && is_inner_path(text)
-            || values.contains(&"<format>") && !text.contains("#(")
+            || values.contains(&"<format>") && !text.contains("#(") && !text.ends_with(';')
+            || values.contains(&"<check>") && is_check(text)
+            || values.contains(&"<setting>") && !text.contains("emit_mode")
             || values.contains(&"<version>") && is_version(text)
     };
     if value.text().is_some_and(is_known) {
@@ -527,9 +538,22 @@ fn is_like(listed: &str, text: &str) -> bool {
     }
 }
 
-/// Returns whether a value is a path below the working directory.
+/// Returns whether a value is a path below the working directory, not a setting: `--config fix=true`.
 fn is_inner_path(text: &str) -> bool {
-    !text.starts_with(['/', '~', '-', '{', '[']) && !text.contains("..") && !text.contains(':')
+    !text.starts_with(['/', '~', '-', '{', '['])
+        && !text.contains("..")
+        && !text.contains([':', '='])
+}
+
+/// Returns whether the names of environments or sessions indicate that none rewrites files.
+fn is_check(text: &str) -> bool {
+    const CHANGES: &[&str] = &[
+        "format", "fmt", "fix", "black", "isort", "update", "upgrade", "release", "deploy",
+        "publish", "bump",
+    ];
+    !text
+        .split([',', '-', '_', ':', '.', ' '])
+        .any(|part| CHANGES.contains(&part))
 }
 
 /// Returns whether a value is the version of a Python, not a path of one.

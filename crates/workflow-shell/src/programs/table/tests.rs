@@ -26,6 +26,14 @@ fn unknown(word: &str, reason: UnknownReason) -> Option<RowEffect> {
     Some(RowEffect::Unknown(Unknown::new(word, reason)))
 }
 
+fn unknown_option(word: &str) -> Option<RowEffect> {
+    unknown(word, UnknownReason::Option)
+}
+
+fn unknown_argument(word: &str) -> Option<RowEffect> {
+    unknown(word, UnknownReason::Argument)
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
 fn writes(operation: &str, operands: Option<&[&str]>) -> Option<RowEffect> {
     Some(RowEffect::Writes {
@@ -103,10 +111,10 @@ fn letters_are_joined_and_take_values() {
     ] {
         assert_eq!(effect_in(t, line), READS, "{line}");
     }
-    assert_eq!(effect_in(t, "a -xz"), unknown("-xz", UnknownReason::Option));
-    assert_eq!(effect_in(t, "a -xk"), unknown("-xk", UnknownReason::Option));
-    assert_eq!(effect_in(t, "a -x5"), unknown("-x5", UnknownReason::Option));
-    assert_eq!(effect_in(t, "a -x$"), unknown("-x…", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -xz"), unknown_option("-xz"));
+    assert_eq!(effect_in(t, "a -xk"), unknown_option("-xk"));
+    assert_eq!(effect_in(t, "a -x5"), unknown_option("-x5"));
+    assert_eq!(effect_in(t, "a -x$"), unknown_option("-x…"));
 }
 
 #[test]
@@ -117,7 +125,7 @@ fn long_options_are_not_abbreviated() {
     }
     for word in ["--fla", "--ke=v", "--flag=v", "--opt=z", "--opt=$"] {
         let shown = word.replace('$', "…");
-        let expected = unknown(&shown, UnknownReason::Option);
+        let expected = unknown_option(&shown);
         assert_eq!(effect_in(t, &format!("a {word}")), expected);
     }
 }
@@ -126,23 +134,54 @@ fn long_options_are_not_abbreviated() {
 fn a_value_may_have_to_be_a_path_of_the_project() {
     let t = tables("a: --config=(<path>)");
     assert_eq!(effect_in(t, "a --config x/y.js --config=z.js"), READS);
-    for value in ["/tmp/x", "../x", "~/x", "$/x", "http://x"] {
+    for value in ["/tmp/x", "../x", "~/x", "$/x", "http://x", "fix=true"] {
         let line = format!("a --config={value}");
         assert!(!matches!(effect_in(t, &line), READS), "{value}");
     }
 }
 
 #[test]
+fn a_value_may_have_to_be_of_a_kind() {
+    let t = tables("a: --env=(<check>) --config=(<setting>) --format=(<format>)");
+    assert_eq!(
+        effect_in(t, "a --env py311,lint --config max_width=80"),
+        READS
+    );
+    assert_eq!(effect_in(t, "a --format %h;%s"), READS);
+    for word in [
+        "--env=py311,format",
+        "--config=emit_mode=Files",
+        "--format=x;",
+        "--format=#(x)",
+    ] {
+        assert_eq!(effect_in(t, &format!("a {word}")), unknown_option(word));
+    }
+}
+
+#[test]
+fn a_quoted_expansion_is_one_operand() {
+    let t = tables("a: operands:0..1");
+    let (name, node) = t.programs.get_key_value("a").unwrap();
+    let operand = Word {
+        is_no_option: true,
+        ..Word::unknown()
+    };
+    let quoted = Word {
+        is_one: true,
+        ..operand.clone()
+    };
+    assert_eq!(Some(evaluate(t, name, node, &[quoted])), READS);
+    assert_eq!(
+        Some(evaluate(t, name, node, &[operand])),
+        unknown_argument("…")
+    );
+}
+
+#[test]
 fn a_value_that_looks_like_an_option_is_unknown() {
     let t = tables("a: --key= -o=>");
-    assert_eq!(
-        effect_in(t, "a --key -ox"),
-        unknown("-ox", UnknownReason::Option)
-    );
-    assert_eq!(
-        effect_in(t, "a --key --"),
-        unknown("--", UnknownReason::Option)
-    );
+    assert_eq!(effect_in(t, "a --key -ox"), unknown_option("-ox"));
+    assert_eq!(effect_in(t, "a --key --"), unknown_option("--"));
     assert_eq!(effect_in(t, "a --key -5"), READS);
 }
 
@@ -174,7 +213,7 @@ fn whole_words_have_one_dash_or_two() {
         assert_eq!(effect_in(t, line), READS, "{line}");
     }
     for word in ["-r", "-vv", "-v=false", "-mod=mod"] {
-        let expected = unknown(word, UnknownReason::Option);
+        let expected = unknown_option(word);
         assert_eq!(effect_in(t, &format!("a {word}")), expected);
     }
 }
@@ -184,19 +223,10 @@ fn subcommands_may_be_listed_by_their_start() {
     let t = tables("a describe-*|list: -x\na describe-y [writes]\nb * list: -x");
     assert_eq!(effect_in(t, "a describe-x -x"), READS);
     assert_eq!(effect_in(t, "a describe-y"), writes("`a describe-y`", None));
-    assert_eq!(
-        effect_in(t, "a describe-$"),
-        unknown("describe-…", UnknownReason::Argument)
-    );
+    assert_eq!(effect_in(t, "a describe-$"), unknown_argument("describe-…"));
     assert_eq!(effect_in(t, "b c list"), READS);
-    assert_eq!(
-        effect_in(t, "b c drop"),
-        unknown("drop", UnknownReason::Argument)
-    );
-    assert_eq!(
-        effect_in(t, "b C list"),
-        unknown("C", UnknownReason::Argument)
-    );
+    assert_eq!(effect_in(t, "b c drop"), unknown_argument("drop"));
+    assert_eq!(effect_in(t, "b C list"), unknown_argument("C"));
 }
 
 #[test]
@@ -205,32 +235,23 @@ fn the_longest_subcommand_wins() {
     for line in ["a", "a -v", "a b -x o", "a -C z b d -y", "a b -x c"] {
         assert_eq!(effect_in(t, line), READS, "{line}");
     }
-    assert_eq!(
-        effect_in(t, "a b c -x"),
-        unknown("-x", UnknownReason::Option)
-    );
-    assert_eq!(effect_in(t, "a q"), unknown("q", UnknownReason::Argument));
-    assert_eq!(
-        effect_in(t, "a -v e"),
-        unknown("e", UnknownReason::Argument)
-    );
-    assert_eq!(
-        effect_in(t, "a b -C z"),
-        unknown("-C", UnknownReason::Option)
-    );
+    assert_eq!(effect_in(t, "a b c -x"), unknown_option("-x"));
+    assert_eq!(effect_in(t, "a q"), unknown_argument("q"));
+    assert_eq!(effect_in(t, "a -v e"), unknown_argument("e"));
+    assert_eq!(effect_in(t, "a b -C z"), unknown_option("-C"));
     assert_eq!(effect_in(t, "a e --any"), writes("`a e`", None));
 }
 
 #[test]
 fn a_program_without_a_row_of_its_own_needs_a_subcommand() {
     let t = tables("a b: *");
-    assert_eq!(effect_in(t, "a c"), unknown("c", UnknownReason::Argument));
+    assert_eq!(effect_in(t, "a c"), unknown_argument("c"));
     assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
     assert_eq!(
         effect_in(t, "a"),
         unknown("a subcommand", UnknownReason::Missing)
     );
-    assert_eq!(effect_in(t, "a -x b"), unknown("-x", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -x b"), unknown_option("-x"));
 }
 
 #[test]
@@ -246,10 +267,7 @@ fn a_toolchain_precedes_the_subcommand() {
     let t = tables("a [prefix]: operands:(+*)\na b: -x\na c [writes]");
     assert_eq!(effect_in(t, "a +nightly b -x"), READS);
     assert_eq!(effect_in(t, "a +nightly c"), writes("`a c`", None));
-    assert_eq!(
-        effect_in(t, "a +$ b"),
-        unknown("+…", UnknownReason::Argument)
-    );
+    assert_eq!(effect_in(t, "a +$ b"), unknown_argument("+…"));
 }
 
 #[test]
@@ -257,7 +275,7 @@ fn the_first_operand_ends_options_if_the_row_says_so() {
     let t = tables("a [leading]: -x");
     assert_eq!(effect_in(t, "a -x o $ -z --"), READS);
     assert_eq!(effect_in(t, "a $"), unknown("…", UnknownReason::Expansion));
-    assert_eq!(effect_in(t, "a -z o"), unknown("-z", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -z o"), unknown_option("-z"));
 }
 
 #[test]
@@ -271,7 +289,7 @@ fn rows_are_tried_in_order() {
     assert_eq!(effect_in(t, "a b --dry-run false"), writes("`a b`", None));
     assert_eq!(effect_in(t, "c -y"), READS);
     assert_eq!(effect_in(t, "c -x o"), READS);
-    assert_eq!(effect_in(t, "c -y o"), unknown("-y", UnknownReason::Option));
+    assert_eq!(effect_in(t, "c -y o"), unknown_option("-y"));
 }
 
 #[test]
@@ -280,29 +298,14 @@ fn operands_are_counted_and_compared() {
         "a: operands:0..1\nb: operands:(now|+*)\nc: operands:1..2\nd: operands:without(:|+)",
     );
     assert_eq!(effect_in(t, "a x"), READS);
-    assert_eq!(effect_in(t, "a x y"), unknown("y", UnknownReason::Argument));
-    assert_eq!(
-        effect_in(t, "a x -- y"),
-        unknown("y", UnknownReason::Argument)
-    );
-    assert_eq!(
-        effect_in(t, "a s/$"),
-        unknown("s/…", UnknownReason::Argument)
-    );
+    assert_eq!(effect_in(t, "a x y"), unknown_argument("y"));
+    assert_eq!(effect_in(t, "a x -- y"), unknown_argument("y"));
+    assert_eq!(effect_in(t, "a s/$"), unknown_argument("s/…"));
     assert_eq!(effect_in(t, "d x y"), READS);
-    assert_eq!(
-        effect_in(t, "d x:y"),
-        unknown("x:y", UnknownReason::Argument)
-    );
-    assert_eq!(
-        effect_in(t, "d x/$"),
-        unknown("x/…", UnknownReason::Argument)
-    );
+    assert_eq!(effect_in(t, "d x:y"), unknown_argument("x:y"));
+    assert_eq!(effect_in(t, "d x/$"), unknown_argument("x/…"));
     assert_eq!(effect_in(t, "b +%s now"), READS);
-    assert_eq!(
-        effect_in(t, "b 1200"),
-        unknown("1200", UnknownReason::Argument)
-    );
+    assert_eq!(effect_in(t, "b 1200"), unknown_argument("1200"));
     assert_eq!(
         effect_in(t, "c"),
         unknown("an operand", UnknownReason::Missing)
@@ -321,10 +324,7 @@ fn written_files_are_named() {
     assert_eq!(effect_in(t, "a -o - in"), writes("`a -o`", Some(&["-"])));
     assert_eq!(effect_in(t, "a --out=- -o /dev/null"), READS);
     assert_eq!(effect_in(t, "a -x -o f"), writes("`a -x`", None));
-    assert_eq!(
-        effect_in(t, "a -o f -z"),
-        unknown("-z", UnknownReason::Option)
-    );
+    assert_eq!(effect_in(t, "a -o f -z"), unknown_option("-z"));
     assert_eq!(
         effect_in(t, "b --fix s t"),
         writes("`b --fix`", Some(&["s", "t"]))
@@ -341,26 +341,18 @@ fn words_behind_two_dashes_are_operands_unless_the_row_says_otherwise() {
     assert_eq!(effect_in(t, "a -- -z"), READS);
     assert_eq!(effect_in(t, "b -- -z $"), READS);
     assert_eq!(effect_in(t, "c -- -x o"), READS);
-    assert_eq!(
-        effect_in(t, "c -- -z"),
-        unknown("-z", UnknownReason::Option)
-    );
+    assert_eq!(effect_in(t, "c -- -z"), unknown_option("-z"));
     assert_eq!(effect_in(t, "d o -- -D w"), READS);
-    assert_eq!(
-        effect_in(t, "d -- o"),
-        unknown("o", UnknownReason::Argument)
-    );
-    assert_eq!(
-        effect_in(t, "d -- -x"),
-        unknown("-x", UnknownReason::Option)
-    );
+    assert_eq!(effect_in(t, "d -- o"), unknown_argument("o"));
+    assert_eq!(effect_in(t, "d -- -x"), unknown_option("-x"));
 }
 
 #[test]
 fn starts_of_options_are_known_if_the_whole_word_is() {
     let t = tables("a [words]: -W* -c");
     assert_eq!(effect_in(t, "a -Wall -c"), READS);
-    assert_eq!(effect_in(t, "a -W$"), unknown("-W…", UnknownReason::Option));
+    assert_eq!(effect_in(t, "a -Wx;y"), unknown_option("-Wx;y"));
+    assert_eq!(effect_in(t, "a -W$"), unknown_option("-W…"));
 }
 
 #[test]

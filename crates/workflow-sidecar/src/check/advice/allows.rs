@@ -146,7 +146,7 @@ fn idle_allow(tools: &[&str], level: &Level<'_>) -> Diagnostic {
 fn overruled_allow(tool: &str, outer: &Level<'_>, why: &str) -> Diagnostic {
     let message = format!("`allow` of `{}` has no effect: {why}", shown(tool));
     Diagnostic::new(Code::OverruledAllow, Severity::Warning, message).with_help(format!(
-        "an inner level lifts nothing: put this rule into {}, before what blocks",
+        "an inner level cannot allow what an outer one blocks: move this rule to {}, before the rules that block",
         outer.name
     ))
 }

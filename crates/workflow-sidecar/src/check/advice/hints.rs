@@ -1,9 +1,10 @@
 //! Hints about a run as a whole: who may cancel it, and which role text its agent reads.
 
 use workflow_core::definition::{
-    Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
+    CancelBy, Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
+use workflow_core::session::{RoleSource, role_source};
 
 use super::levels::Level;
 use super::{MOST_NAMED, SHELL};
@@ -20,7 +21,7 @@ pub(super) fn hints(
     let mut phases = Vec::new();
     collect(workflow, &loaded.catalog, &mut phases, 0);
     let hints = [
-        cancel_by_agent(&phases, loaded, origins),
+        cancel_by_agent(workflow, &phases, loaded, origins),
         built_in_role(workflow, &phases, loaded, origins),
     ];
     let key = &workflow.key;
@@ -59,6 +60,7 @@ fn collect<'a>(
 
 /// An approval that the agent can avoid by cancelling, if no rule of the settings holds afterwards.
 fn cancel_by_agent(
+    root: &Workflow,
     phases: &[Located<'_>],
     loaded: &Loaded,
     origins: &Origins<'_>,
@@ -69,33 +71,39 @@ fn cancel_by_agent(
         };
         level.lists_out(SHELL) || level.rules.iter().any(|rule| forbids(&rule))
     });
-    if holds {
+    if holds || root.cancel == Some(CancelBy::Person) {
         return None;
     }
     let (phase, workflow, at) = phases.iter().find(|(phase, ..)| phase.approve.is_some())?;
     let message = format!(
-        "the agent may cancel the run before the approval in \"{}\"; the rules of the run then no longer hold",
+        "the agent may cancel the run before the approval in \"{}\"; then the rules of the run no longer apply",
         shown(&phase.name)
     );
     let found = Diagnostic::new(Code::CancelByAgent, Severity::Info, message).with_help(
-        "block or ask for what must not happen without the approval in `.pi/workflow-sidecar.json5`: those rules hold without a run",
+        "write `cancel: person` in the workflow, or add a rule that blocks or asks for what needs the approval to `.pi/workflow-sidecar.json5`: those rules apply without a run",
     );
     Some(located(found, location(workflow, *at, "approve", origins)))
 }
 
-/// The built-in role text, which forbids `edit` and `write`, where a phase allows them and names nobody else for it.
+/// The role text of the npm package, which forbids `edit` and `write`, where a phase allows them.
 fn built_in_role(
     workflow: &Workflow,
     phases: &[Located<'_>],
     loaded: &Loaded,
     origins: &Origins<'_>,
 ) -> Option<Diagnostic> {
-    let delegates = phases
-        .iter()
-        .any(|(phase, ..)| phase.available_profiles.is_some());
-    if workflow.templates.role_instruction.is_some() || delegates {
+    if role_source(workflow, &loaded.catalog, &loaded.settings) != RoleSource::Package {
         return None;
     }
+    let names = |(phase, ..): &Located<'_>| {
+        let profiles = phase.available_profiles.as_ref();
+        profiles.is_some_and(|profiles| !profiles.is_empty())
+    };
+    let why = if phases.iter().any(names) {
+        "a phase names `availableProfiles`"
+    } else {
+        "`context` is `every-turn`"
+    };
     let edits = |(phase, inner, _): &&Located<'_>| {
         let levels = Level::of_phase(phase, inner, &loaded.settings);
         !["edit", "write"].iter().any(|tool| {
@@ -114,11 +122,12 @@ fn built_in_role(
         names.push(format!("{} more", editing.len() - MOST_NAMED));
     }
     let message = format!(
-        "without `roleInstruction` the agent reads that it must not use `edit` and `write` itself, but the tools are allowed: in {}",
+        "the agent reads that it is an orchestrator and must not use `edit` and `write` itself, because {why} and there is no \
+         `roleInstruction`; the tools are allowed in {}",
         names.join(", ")
     );
     let found = Diagnostic::new(Code::BuiltInRole, Severity::Info, message)
-        .with_help("add `roleInstruction: You do the work yourself, one phase at a time.`");
+        .with_help("add a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases");
     let keys = origins.workflow(&workflow.key);
     let place = keys.and_then(|origin| origin.keys.of(&["phases"]).cloned());
     Some(located(found, place))

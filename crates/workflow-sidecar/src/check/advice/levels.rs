@@ -78,6 +78,7 @@ impl<'a> Level<'a> {
             on_repeat: None,
             input: Vec::new(),
             reason: None,
+            notify: false,
             source: String::new(),
         };
         self.overrules(tool, &any_call)

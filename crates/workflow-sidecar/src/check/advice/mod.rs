@@ -72,7 +72,7 @@ fn unreachable<'a>(
             shown(&before.source)
         );
         let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
-            .with_help("put the narrower rule first, or remove it");
+            .with_help("move the narrower rule before it, or remove it");
         Some(match keys.of_item(["tools", "rules"], at) {
             Some(location) => found.at(location.clone()),
             None => found,

@@ -19,11 +19,13 @@ use crate::platform::process::{
 };
 
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
-const STDOUT: usize = 8 * 1024 * 1024;
+pub(super) const STDOUT: usize = 8 * 1024 * 1024;
 
 /// Exit codes of a shell for a program that does not exist, and for one that is not executable.
 const SHELL_NOT_FOUND: i32 = 127;
 const SHELL_NOT_EXECUTABLE: i32 = 126;
+/// Exit codes that come from a shell, perhaps one that the host uses, and not from the program.
+pub(super) const EXECUTED_BY_SHELL: [i32; 2] = [SHELL_NOT_FOUND, SHELL_NOT_EXECUTABLE];
 
 /// A gate and everything that its run needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +191,7 @@ fn judge(
     }
 }
 
-fn judge_exit(
+pub(super) fn judge_exit(
     expected: &RunCheck,
     pattern: Option<&Regex>,
     code: i32,

@@ -32,6 +32,7 @@
 mod baseline;
 mod check;
 mod git_check;
+mod host_command;
 mod report;
 mod runner;
 mod supervisor;
@@ -45,6 +46,7 @@ pub use super::file_state::FileState;
 pub use super::git::{Head, RepositoryState};
 pub use baseline::Baseline;
 pub use check::Job;
+pub(crate) use host_command::{HostAnswer, HostCommand, HostOutput, judge_answer};
 pub use report::{check_name, could_not_run};
 pub use runner::{Event, Progress, Running, SupervisorBinary, start};
 pub(crate) use supervisor::supervise;

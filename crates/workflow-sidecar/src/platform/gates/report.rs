@@ -77,6 +77,7 @@ mod tests {
     #[test]
     fn a_report_survives_serialization() {
         let gate = Gate {
+            on_fail: None,
             check: run(&["x"], false),
             source: "a.md:3".to_owned(),
         };

@@ -216,3 +216,27 @@ fn the_code_for_trust_counts_once_and_for_one_project() {
     assert_eq!(requests.check_trust("/a", &shown.code), Reply::Noted);
     assert_eq!(requests.check_trust("/a", &shown.code), Reply::Gone);
 }
+
+#[test]
+fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
+    for typed in ["first", "fresh"] {
+        let mut fixture = opened();
+        let first = fixture.code.clone();
+        // Another process, which knows the seal of the code and not the code.
+        fixture.requests = OpenRequests::default();
+        let seal = Some(fixture.seal.clone());
+        let opened = fixture
+            .requests
+            .open("s", &request(), seal, &fixture.approvals);
+        assert_eq!(opened.unwrap(), None);
+        let (reply, shown) = fixture.answer(&unclear(), None);
+        assert_eq!(reply, Reply::CodeNeeded("why".to_owned()));
+        let fresh = shown.unwrap().code;
+        assert_ne!(fresh, first);
+        let wrong = fixture.answer(&unclear(), Some("2222-2222-2222")).0;
+        assert_eq!(wrong, Reply::WrongCode);
+        let code = if typed == "first" { &first } else { &fresh };
+        assert_eq!(fixture.answer(&unclear(), Some(code)).0, Reply::Noted);
+        assert_eq!(fixture.decision(), Some(approved()));
+    }
+}

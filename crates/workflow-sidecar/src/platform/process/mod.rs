@@ -14,7 +14,7 @@ pub(crate) use workflow_core::policy::gate_report::CheckError;
 pub(crate) use command::{CommandLine, End, Finished, Invocation, run};
 pub(crate) use descendants::{end_descendants, is_stopped, kill_tree};
 pub(crate) use monitor::Monitor;
-pub(crate) use output::one_line;
+pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
 
 /// The kind of a failure, and the reason as people read it.

@@ -185,6 +185,12 @@ fn tail(end: &[u8], total: Option<u64>) -> String {
     }
 }
 
+/// Returns the end of an output that is known as a whole, in printable form.
+pub(crate) fn shown_end(output: &[u8]) -> String {
+    let start = output.len().saturating_sub(RECORDED);
+    tail(&output[start..], (start > 0).then_some(output.len() as u64))
+}
+
 fn last_bytes(text: &str, count: usize) -> &str {
     let start = text.len().saturating_sub(count);
     let start = (start..=text.len()).find(|&at| text.is_char_boundary(at));

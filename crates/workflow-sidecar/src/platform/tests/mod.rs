@@ -100,6 +100,7 @@ impl TestProject {
 
 fn gate(check: Check) -> Gate {
     Gate {
+        on_fail: None,
         check,
         source: "phase.md:4".to_owned(),
     }

@@ -392,7 +392,7 @@ impl Answer {
         "say how long it is: `Content-Length`",
     );
     const TOO_LONG: Self = Self(StatusCode::PAYLOAD_TOO_LARGE, "at most 65536 bytes");
-    const WEB_PAGE: Self = Self(StatusCode::FORBIDDEN, "web pages are not heard");
+    const WEB_PAGE: Self = Self(StatusCode::FORBIDDEN, "requests of web pages are refused");
     const OTHER_HOST: Self = Self(
         StatusCode::FORBIDDEN,
         "send it to localhost, 127.0.0.1 or [::1]",

@@ -14,6 +14,7 @@ pub(super) fn replace_free_text(message: &mut Value, replace: &dyn Fn(&mut Strin
     let params = FreeText::of_method(method);
     for (name, value) in members {
         let rule = match name.as_str() {
+            "result" if value.is_object() => &EXECUTED,
             "jsonrpc" | "id" | "method" | "result" => &Nothing,
             "params" => params,
             _ => &All,
@@ -58,6 +59,8 @@ static BLOCK: FreeText = ByKind(
     &[("toolCall", &CALL), ("tool_use", &CALL)],
     &Members(&[("arguments", &All), ("input", &All)], &Nothing),
 );
+/// The result of a command that the host ran.
+static EXECUTED: FreeText = Members(&[("stdout", &All), ("stderr", &All)], &Nothing);
 static CALL: FreeText = Members(
     &[("type", &Nothing), ("id", &Nothing), ("name", &Nothing)],
     &All,

@@ -177,6 +177,8 @@ impl Redaction {
             | PlatformEvent::CodeNeeded { .. }
             | PlatformEvent::ApprovalNotStored { .. }
             | PlatformEvent::ApprovalRead { .. }
+            | PlatformEvent::ApprovalAnswered { .. }
+            | PlatformEvent::ProjectTrusted
             | PlatformEvent::CheckpointRecorded { .. }
             | PlatformEvent::CheckpointFailed { .. }
             | PlatformEvent::RestoreProgress { .. }

@@ -2,6 +2,7 @@
 
 use workflow_core::Session;
 use workflow_core::event::{Author, LastAssistant};
+use workflow_core::session::TurnUsage;
 use workflow_protocol::method::{
     HookAgentEnd, HookAgentStart, HookBeforeAgentStart, HookInput, HookTurnEnd, HookTurnStart,
 };
@@ -46,7 +47,11 @@ impl Handler<HookTurnStart> for Server {
 
 impl Handler<HookTurnEnd> for Server {
     fn handle(&mut self, params: TurnParams<'_>) -> HandlerResult<HookResult> {
-        self.handle_hook(&params, Session::handle_turn_end)
+        let usage = TurnUsage {
+            tokens: params.event.tokens.unwrap_or_default(),
+            micro_usd: params.event.micro_usd.unwrap_or_default(),
+        };
+        self.handle_hook(&params, |session, out| session.handle_turn_end(usage, out))
     }
 }
 

@@ -55,8 +55,8 @@ impl Handler<CommandComplete> for Server {
         match &*params.name {
             START_COMMAND => {
                 let loaded = self.recent_definitions(&params.session_id, &params.context)?;
-                let names = session::complete(&loaded.catalog, &params.prefix);
-                now(convert::command_complete_result(names))
+                let proposals = session::complete(&loaded.catalog, &params.prefix);
+                now(proposed(&proposals))
             }
             CANCEL_COMMAND => now(CommandCompleteResult::default()),
             name => {
@@ -65,12 +65,16 @@ impl Handler<CommandComplete> for Server {
                 let proposals = handle.map_or_else(Vec::new, |handle| {
                     handle.session.complete_control(control, &params.prefix)
                 });
-                let pairs = proposals.iter();
-                let pairs = pairs.map(|(value, description)| (&**value, &**description));
-                now(convert::command_complete_result(pairs))
+                now(proposed(&proposals))
             }
         }
     }
+}
+
+fn proposed(proposals: &[(String, String)]) -> CommandCompleteResult {
+    let pairs = proposals.iter();
+    let pairs = pairs.map(|(value, description)| (&**value, &**description));
+    convert::command_complete_result(pairs)
 }
 
 /// A command of the manifest.

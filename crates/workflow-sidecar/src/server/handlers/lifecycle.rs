@@ -44,9 +44,11 @@ impl Handler<Initialize> for Server {
         self.host = Some(Host {
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
+                dismissal: params.capabilities.dismiss,
                 widgets: params.capabilities.widgets,
                 ..Abilities::default()
             },
+            runs_commands: params.capabilities.exec,
             definitions: Definitions::new(
                 Arc::clone(&self.loader),
                 params.agent_dir.as_deref(),

@@ -57,9 +57,9 @@ impl Handler<HookBranch> for Server {
             &params,
             PendingKind::Branch,
             |session, request, out| session.handle_branch(request, turn, entries.as_deref(), out),
-            |_| (),
+            convert::branch_answer,
         )?;
-        now_or_later(reply, |()| convert::branch_result(out))
+        now_or_later(reply, |answer| convert::branch_result(answer, out))
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use workflow_core::policy::STEP_TOOL;
+use workflow_core::session::StepCall;
 use workflow_protocol::method::{ToolCancel, ToolExecute};
 use workflow_protocol::{
     Error, HookResult, Kind, SessionBound, Text, ToolCancelParams, ToolExecuteParams,
@@ -26,7 +27,12 @@ impl Handler<ToolExecute> for Server {
         let arguments = params
             .arguments
             .map_or_else(StepArguments::default, step_arguments);
-        let (action, summary) = (arguments.action.as_deref(), arguments.summary.as_deref());
+        let call = StepCall {
+            action: arguments.action.as_deref(),
+            summary: arguments.summary.as_deref(),
+            outcome: arguments.outcome.as_deref(),
+            outputs: arguments.outputs,
+        };
         let kind = PendingKind::Step {
             session: params.session_id().to_owned(),
             call: params.tool_call_id.to_string(),
@@ -34,7 +40,7 @@ impl Handler<ToolExecute> for Server {
         let (reply, out) = self.handle_request(
             &params,
             kind,
-            |session, request, out| session.handle_workflow_step(request, action, summary, out),
+            |session, request, out| session.handle_workflow_step(request, &call, out),
             convert::step_answer,
         )?;
         now_or_later(reply, |answer| convert::tool_execute_result(answer, out))
@@ -49,11 +55,13 @@ impl Handler<ToolCancel> for Server {
     }
 }
 
-/// The arguments of the tool that are strings. The session answers a call without an action.
+/// The arguments of the tool; an action, a summary and an outcome that are no strings count as missing. The session answers a call without an action.
 #[derive(Default)]
 struct StepArguments<'a> {
     action: Option<Text<'a>>,
     summary: Option<Text<'a>>,
+    outcome: Option<Text<'a>>,
+    outputs: Option<&'a RawValue>,
 }
 
 fn step_arguments(arguments: &RawValue) -> StepArguments<'_> {
@@ -63,6 +71,10 @@ fn step_arguments(arguments: &RawValue) -> StepArguments<'_> {
         action: Option<&'a RawValue>,
         #[serde(borrow, default)]
         summary: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        outcome: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        outputs: Option<&'a RawValue>,
     }
     // `serde` would take an array of one element for the struct as well.
     let object = Some(arguments.get()).filter(|json| json.starts_with('{'));
@@ -73,5 +85,7 @@ fn step_arguments(arguments: &RawValue) -> StepArguments<'_> {
     StepArguments {
         action: arguments.action.and_then(text),
         summary: arguments.summary.and_then(text),
+        outcome: arguments.outcome.and_then(text),
+        outputs: arguments.outputs,
     }
 }

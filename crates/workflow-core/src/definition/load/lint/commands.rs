@@ -10,17 +10,15 @@ pub(super) fn finding((pattern, span): Item<'_>, severity: Severity) -> Option<F
         Finding::new(severity, Code::DeadCommandPattern, span, message)
     };
     if let Some(sign) = regex_sign(pattern) {
-        let why = format!("it is no regular expression, and `{sign}` is only itself");
+        let why = format!("it is not a regular expression, so `{sign}` stands for itself");
         let finding = report(severity, &why);
         return Some(match without_regex(pattern) {
             Some(plain) => corrected(finding, pattern, &plain),
-            None => {
-                finding.help("write the words of one command; only `*` stands for any characters")
-            }
+            None => finding.help("write the words of one command, with `*` for any characters"),
         });
     }
     if let Some(operator) = operator(pattern) {
-        let why = format!("a pattern is about one command, and `{operator}` is between commands");
+        let why = format!("a pattern is about one command, and `{operator}` separates commands");
         return Some(report(severity, &why).help(parts_help(pattern, operator)));
     }
     let quote = pattern.split_whitespace().any(|word| {
@@ -129,7 +127,7 @@ fn operator(pattern: &str) -> Option<&'static str> {
 /// Returns the help: the parts of a line as patterns.
 fn parts_help(pattern: &str, operator: &str) -> String {
     if matches!(operator, ">" | ">>" | "<") {
-        return "for what a line writes use `path` or `writes: true` instead of `command`"
+        return "use `path` or `writes: true` instead of `command` for files that a line writes"
             .to_owned();
     }
     let parts = pattern.split(['&', '|', ';']).map(str::trim);

@@ -98,7 +98,7 @@ fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>], severity: Severity) -> Vec
             }
             (_, true) => finding.help(format!("remove `{key}`, or name another tool")),
             (_, false) => finding.help(format!(
-                "give `{tool}` a rule without `{key}`, or leave it out"
+                "write another rule for `{tool}` without `{key}`, or remove `{tool}`"
             )),
         });
     }

@@ -26,7 +26,7 @@ pub(super) fn finding((name, span): Item<'_>, severity: Severity) -> Option<Find
             "bash" => ("command", inside.replace(':', " ")),
             _ => ("path", inside.to_owned()),
         };
-        return Some(report("a name has no conditions").help(format!(
+        return Some(report("a name cannot contain conditions").help(format!(
             "name `{}` and give the rule `{key}: \"{}\"`",
             shown(&tool),
             shown(&pattern)
@@ -46,7 +46,7 @@ pub(super) fn finding((name, span): Item<'_>, severity: Severity) -> Option<Find
     let sign = name
         .chars()
         .find(|c| SIGNS.contains(*c) || c.is_whitespace())?;
-    let why = format!("`{}` is in no name", shown(&sign.to_string()));
+    let why = format!("names do not contain `{}`", shown(&sign.to_string()));
     let finding = report(&why);
     Some(if sign == ',' || sign.is_whitespace() {
         let names: Vec<&str> = name
@@ -55,6 +55,6 @@ pub(super) fn finding((name, span): Item<'_>, severity: Severity) -> Option<Find
             .collect();
         finding.help(format!("write a list: `[{}]`", shown(&names.join(", "))))
     } else {
-        finding.help("write the tool's name as the host does; only `*` stands for any characters")
+        finding.help("write the name as the host does, with `*` for any characters")
     })
 }

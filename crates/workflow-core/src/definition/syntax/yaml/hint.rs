@@ -127,7 +127,7 @@ fn uneven(before: &[Line<'_>], here: Line<'_>, column: usize) -> Option<Hint> {
     let depth = here.indent().len();
     let is_known = said.any(|line| line.indent().len() == depth);
     (!here.is_blank() && !is_known && column == depth).then_some(Hint {
-        help: "indent this line as far as those it belongs with",
+        help: "indent this line like the lines it belongs to",
         at: None,
     })
 }

@@ -16,8 +16,10 @@ const TABLE: &str = include_str!("../../../../../../tests/definitions/yaml-1.2.j
 
 /// Intended differences.
 const DIFFERENCES: &[(&str, &str)] = &[
-    ("!!binary aGk=", "text: no key takes bytes"),
-    ("a: !!set {x}", "a map: no key takes a set"),
+    (
+        "a: !!set {x}",
+        "a set without its elements: no key takes it",
+    ),
     ("a: {{var}}", UNKNOWN_KEY),
     ("~: a", UNKNOWN_KEY),
     ("null: a", UNKNOWN_KEY),
@@ -45,6 +47,8 @@ fn as_json(node: &Node<'_>) -> Value {
         }
         Kind::Number(number) => json!(number),
         Kind::Text(text) => json!(text),
+        Kind::Tagged(name) if name.contains("!!binary") => json!({"bin": 1}),
+        Kind::Tagged(name) => json!({ "tagged": name }),
         Kind::List(items) => items.iter().map(as_json).collect(),
         Kind::Map(map) => Value::Object(
             map.entries
@@ -139,6 +143,27 @@ fn spans_cover_what_is_written() {
             ("c", "[1]"),
             ("d", "[1]"),
             ("e", "1"),
+        ]
+    );
+}
+
+#[test]
+fn a_tag_that_makes_something_else_is_kept_with_its_location() {
+    let text = "a: !!binary aGk=\nb: !!set {x, y}\nc: !!timestamp 2001-01-01\nd: !!omap [{x: 1}]\ne: !!pairs [x: 1]\nf: !<tag:yaml.org,2002:set> {x}\n";
+    let Kind::Map(map) = parse(text, 0, LIMITS).unwrap().kind else {
+        panic!("{text:?} is a map");
+    };
+    let slice = |span: Option<Span>| span.map_or("?", |span| &text[span.start..span.end]);
+    let of_entry = |entry: &Entry<'_>| (entry.value.kind.describe(), slice(entry.value.span));
+    assert_eq!(
+        map.entries.iter().map(of_entry).collect::<Vec<_>>(),
+        [
+            ("binary data (`!!binary`)", "aGk="),
+            ("a set (`!!set`)", "{x, y}"),
+            ("a date (`!!timestamp`)", "2001-01-01"),
+            ("an ordered map (`!!omap`)", "[{x: 1}]"),
+            ("a list of pairs (`!!pairs`)", "[x: 1]"),
+            ("a set (`!!set`)", "{x}"),
         ]
     );
 }

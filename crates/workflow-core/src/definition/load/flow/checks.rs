@@ -1,0 +1,366 @@
+//! The checks of the flow of a workflow: targets, loops, visits, conditions.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::graph::FlowGraph;
+use super::parameters::{described, fits};
+use super::references::check_references;
+use super::{PhaseSites, Site, Way};
+use crate::definition::model::{
+    Condition, OnMaxVisits, ParameterKind, Phase, PhaseEntry, Subject, Target, Workflow,
+};
+use crate::definition::schema::{listed, nearest};
+use crate::definition::syntax::{Reader, Source, Span};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// A workflow with the locations of its flow.
+pub(in crate::definition::load) struct Flow<'a> {
+    pub(in crate::definition::load) workflow: &'a Workflow,
+    /// The locations of what the workflow says for all of its phases.
+    pub(in crate::definition::load) own: &'a PhaseSites,
+    /// The locations of its entries, in order.
+    pub(in crate::definition::load) phases: &'a [PhaseSites],
+    /// The jumps that lead into a phase without `maxVisits` at most.
+    pub(in crate::definition::load) max_visits: u32,
+    /// Finds the key of another workflow with a phase of this id.
+    pub(in crate::definition::load) elsewhere: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Targets that are looked for in other workflows.
+const MOST_LOOKED_FOR: usize = 3;
+
+/// Findings in one of the files of a workflow.
+pub(super) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, finding: Finding) {
+    match source {
+        Some(source) => reader.findings.add(source, finding),
+        None => reader.report(finding),
+    }
+}
+
+impl<'a> Flow<'a> {
+    /// Its phases, each with its index and its locations.
+    pub(super) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a PhaseSites)> {
+        let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
+        entries.filter_map(|(at, (entry, sites))| match entry {
+            PhaseEntry::Phase(phase) => Some((at, phase, sites)),
+            PhaseEntry::Subworkflow(_) => None,
+        })
+    }
+
+    /// The phase with an id.
+    pub(super) fn phase(&self, id: &str) -> Option<(usize, &'a Phase)> {
+        let mut phases = self.phases();
+        phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
+    }
+
+    /// The ids of its phases.
+    pub(super) fn phase_ids(&self) -> impl Iterator<Item = &'a str> {
+        self.phases().map(|(_, phase, _)| &*phase.id)
+    }
+
+    /// Returns whether it has anything to check. Most workflows have not.
+    fn is_plain(&self) -> bool {
+        let is_plain = |sites: &PhaseSites| {
+            sites.targets.is_empty()
+                && sites.when.is_empty()
+                && sites.max_visits.is_none()
+                && sites.references.is_empty()
+        };
+        is_plain(self.own) && self.phases.iter().all(is_plain)
+    }
+}
+
+/// Checks the flow of a workflow.
+pub(in crate::definition::load) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+    if flow.is_plain() {
+        return;
+    }
+    let graph = FlowGraph::new(flow.workflow);
+    check_targets(reader, flow);
+    check_unreachable(reader, flow, &graph);
+    check_loops(reader, flow, &graph);
+    check_visits(reader, flow, &graph);
+    check_conditions(reader, flow);
+    check_references(reader, flow, &graph);
+}
+
+fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+    let (mut ids, mut twice) = (HashSet::new(), HashSet::new());
+    for entry in &flow.workflow.phases {
+        if !ids.insert(entry.id()) {
+            twice.insert(entry.id());
+        }
+    }
+    // Looking in other workflows reads their files, so only a few are looked for.
+    let mut looked_for = 0;
+    for sites in flow.phases.iter().chain([flow.own]) {
+        for site in &sites.targets {
+            let Some(mut finding) = wrong_target(site, &ids, &twice) else {
+                continue;
+            };
+            let is_unknown = finding.code == Code::UnknownTarget && finding.fix.is_none();
+            if let Some(id) = site.to.phase().filter(|id| is_unknown && !ids.contains(id))
+                && looked_for < MOST_LOOKED_FOR
+            {
+                looked_for += 1;
+                if let Some(key) = (flow.elsewhere)(id) {
+                    finding = finding.help(format!(
+                        "`{}` is a phase of the workflow `{}`: a jump cannot lead there. Run that workflow as `{{subworkflow: {}}}`, or leave this one by `end`",
+                        shown(id), shown(&key), shown(&key)
+                    ));
+                }
+            }
+            report_in(reader, sites.source.as_ref(), finding);
+        }
+    }
+    let named = |site: &Site| matches!(site.way, Way::Outcome | Way::Choice);
+    let all = flow.phases.iter().chain([flow.own]);
+    if all.flat_map(|sites| &sites.targets).any(named) {
+        for (_, phase, sites) in flow.phases() {
+            if Target::from(&*phase.id).phase().is_none() {
+                let message = format!("`{}` is also a word for a target", phase.id);
+                let finding = Finding::warning(Code::TargetWord, sites.id, message);
+                report_in(reader, sites.source.as_ref(), finding);
+            }
+        }
+    }
+}
+
+/// The finding about a jump that leads nowhere, or to more than one place.
+fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Option<Finding> {
+    let (key, to) = (site.way.key(), site.to.to_string());
+    let error = |code, message: String| Finding::error(code, site.span, message);
+    if site.way == Way::Outcome && site.to == Target::Cancel {
+        let message = "an outcome cannot cancel the run: only an answer of `approve` can";
+        let finding = error(Code::UnknownTarget, message.to_owned());
+        return Some(
+            finding.help("lead it to `done`, or to a phase whose `approve` leads to `cancel`"),
+        );
+    }
+    let is_word = site.way.words().contains(&&*to);
+    if is_word && ids.contains(&*to) {
+        let message = format!("`{to}` of `{key}` is both a phase and a word for a target");
+        return Some(error(Code::TargetWord, message));
+    }
+    if is_word {
+        return None;
+    }
+    if twice.contains(&*to) {
+        let message = format!("`{key}` leads to `{}`, of which there are two", shown(&to));
+        return Some(error(Code::UnknownTarget, message).help("give one of them another id"));
+    }
+    if ids.contains(&*to) {
+        return None;
+    }
+    let message = format!(
+        "`{key}` leads to `{}`, which is no phase of this workflow: a jump stays inside its workflow",
+        shown(&to)
+    );
+    let finding = error(Code::UnknownTarget, message);
+    let mut known: Vec<&str> = ids.iter().copied().collect();
+    known.sort_unstable();
+    known.extend(site.way.words());
+    Some(match nearest(&to, known.iter().copied()) {
+        Some(near) => finding
+            .help(format!("did you mean `{}`?", shown(near)))
+            .fix(&to, near),
+        None => finding.help(format!(
+            "known here: {}",
+            listed(known.into_iter().take(30))
+        )),
+    })
+}
+
+fn check_unreachable(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
+    let reached = graph.reached(None);
+    for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
+        if !reached[graph.inside(at)] {
+            let message = format!("no path leads to `{}`", shown(entry.id()));
+            let finding = Finding::warning(Code::UnreachablePhase, sites.id, message);
+            report_in(reader, sites.source.as_ref(), finding);
+        }
+    }
+}
+
+/// Reports loops of outcomes and checks in which no phase has a bound, each once.
+fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
+    let groups = graph.loops(true);
+    let mut seen = HashSet::new();
+    for (at, phase, sites) in flow.phases() {
+        let Some(group) = groups[graph.inside(at)].filter(|group| !seen.contains(group)) else {
+            continue;
+        };
+        // The checks of the workflow are those of each of its phases.
+        let jumps = sites
+            .targets
+            .iter()
+            .map(|site| (site, sites.source.as_ref()));
+        let jumps = jumps.chain(flow.own.targets.iter().map(|site| (site, None)));
+        let mut back = jumps.filter(|(site, _)| {
+            let to = site.to.phase().and_then(|id| graph.entry(id));
+            matches!(site.way, Way::Outcome | Way::OnFail)
+                && to.is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
+        });
+        let Some((site, source)) = back.next() else {
+            continue;
+        };
+        seen.insert(group);
+        let message = format!(
+            "`{}` leads back to `{}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({}) applies",
+            shown(&phase.id),
+            shown(&site.to.to_string()),
+            flow.max_visits
+        );
+        let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
+        let help = format!(
+            "give `{}` a bound: `maxVisits: 3`",
+            shown(&site.to.to_string())
+        );
+        report_in(reader, source, finding.help(help));
+    }
+}
+
+/// Reports bounds that can never act, and those that lead back to themselves.
+fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) {
+    let groups = graph.loops(false);
+    for (at, phase, sites) in flow.phases() {
+        if phase.max_visits.is_none() {
+            continue;
+        }
+        let source = sites.source.as_ref();
+        if !flow.workflow.loopable && groups[graph.inside(at)].is_none() {
+            let message = format!(
+                "`maxVisits` has no effect: nothing leads back to `{}`",
+                shown(&phase.id)
+            );
+            report_in(
+                reader,
+                source,
+                Finding::warning(Code::IdleVisits, sites.max_visits, message),
+            );
+        }
+        if leads_back(flow, phase) {
+            let site = sites
+                .targets
+                .iter()
+                .find(|site| site.way == Way::OnMaxVisits);
+            let message = format!(
+                "`onMaxVisits` of `{}` leads back to itself",
+                shown(&phase.id)
+            );
+            let span = site.and_then(|site| site.span);
+            report_in(
+                reader,
+                source,
+                Finding::error(Code::VisitsCycle, span, message),
+            );
+        }
+    }
+}
+
+/// Returns whether the phases that are entered in place of each other form a circle.
+fn leads_back(flow: &Flow<'_>, start: &Phase) -> bool {
+    let mut phase = start;
+    for _ in 0..flow.workflow.phases.len() {
+        let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits) else {
+            return false;
+        };
+        if *id == start.id {
+            return true;
+        }
+        let Some((_, next)) = flow.phase(id) else {
+            return false;
+        };
+        phase = next;
+    }
+    false
+}
+
+fn check_conditions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+    for (_, phase, sites) in flow.phases() {
+        for (condition, &span) in phase.when.iter().zip(&sites.when) {
+            if let Err(finding) = check_condition(flow, condition, span) {
+                report_in(reader, sites.source.as_ref(), finding);
+            }
+        }
+    }
+}
+
+fn check_condition(
+    flow: &Flow<'_>,
+    condition: &Condition,
+    span: Option<Span>,
+) -> Result<(), Finding> {
+    let subject = condition.subject.to_string();
+    let unknown = |why: String| {
+        let message = format!("`when` cannot look at `{subject}`: {why}");
+        Finding::error(Code::UnknownSubject, span, message)
+    };
+    let suggest = |finding: Finding, prefix: &str, name: &str, known: &[&str]| match nearest(
+        name,
+        known.iter().copied(),
+    ) {
+        Some(near) => finding
+            .help(format!("did you mean `{prefix}{near}`?"))
+            .fix(&subject, &format!("{prefix}{near}")),
+        None if known.is_empty() => finding,
+        None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
+    };
+    let kind = match &condition.subject {
+        Subject::Visits(id) => {
+            if flow.phase(id).is_none() {
+                let known: Vec<&str> = flow.phase_ids().collect();
+                let finding = unknown(format!("this workflow has no phase `{id}`"));
+                return Err(suggest(finding, "visits.", id, &known));
+            }
+            &ParameterKind::Number
+        }
+        Subject::Input(name) => {
+            let inputs = &flow.workflow.inputs;
+            let Some(input) = inputs.iter().find(|input| input.name == *name) else {
+                let known: Vec<&str> = inputs.iter().map(|input| &*input.name).collect();
+                let finding = unknown(format!("this workflow has no input `{name}`"));
+                return Err(suggest(finding, "inputs.", name, &known));
+            };
+            &input.kind
+        }
+        Subject::Output { phase: id, name } => {
+            let Some((_, phase)) = flow.phase(id) else {
+                let known: Vec<&str> = flow.phase_ids().collect();
+                let finding = unknown(format!("this workflow has no phase `{id}`"));
+                return Err(match nearest(id, known.iter().copied()) {
+                    Some(near) => finding.help(format!("did you mean `outputs.{near}.{name}`?")),
+                    None => finding,
+                });
+            };
+            let Some(output) = phase.outputs.iter().find(|output| output.name == *name) else {
+                let known: Vec<&str> = phase.outputs.iter().map(|output| &*output.name).collect();
+                let finding = unknown(format!("`{id}` has no output `{name}`"));
+                return Err(suggest(finding, &format!("outputs.{id}."), name, &known));
+            };
+            if matches!(output.kind, ParameterKind::Text { .. }) {
+                let why = "a text is compared with nothing".to_owned();
+                return Err(unknown(why).help("give the output the type `{oneOf: [..]}` or `flag`"));
+            }
+            &output.kind
+        }
+    };
+    if *kind == ParameterKind::List {
+        let why = "a list is compared with nothing".to_owned();
+        return Err(unknown(why).help("give it the type `{oneOf: [..]}` or `flag`"));
+    }
+    match condition.values.iter().find(|value| !fits(kind, value)) {
+        None => Ok(()),
+        Some(value) => {
+            let value = match value {
+                Value::String(text) => shown(text),
+                value => value.to_string(),
+            };
+            let message = format!("`{subject}` is never `{value}`: it is {}", described(kind));
+            let finding = Finding::error(Code::ValueOutsideType, span, message);
+            Err(finding.help(format!("compare it with {}", described(kind))))
+        }
+    }
+}

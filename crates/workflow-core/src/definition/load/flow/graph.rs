@@ -1,0 +1,204 @@
+//! The flow of a workflow as a graph: the ways between its entries.
+//!
+//! Every entry has two nodes: one for being about to enter it, where it may be skipped, and one for being in it. So the
+//! graph stays as large as the definition, however many phases may be skipped.
+
+use std::collections::HashMap;
+
+use crate::definition::model::graph::strongly_connected;
+use crate::definition::model::{OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
+
+/// A way from one node to another.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    to: usize,
+    /// True if the phase is left with its outputs.
+    completes: bool,
+    /// True if only a person's answer leads there.
+    by_person: bool,
+}
+
+/// The ways between the entries of a workflow.
+pub(super) struct FlowGraph<'w> {
+    workflow: &'w Workflow,
+    /// The first entry of each id.
+    ids: HashMap<&'w str, usize>,
+    edges: Vec<Vec<Edge>>,
+}
+
+impl<'w> FlowGraph<'w> {
+    pub(super) fn new(workflow: &'w Workflow) -> Self {
+        let mut ids = HashMap::new();
+        for (at, entry) in workflow.phases.iter().enumerate() {
+            ids.entry(entry.id()).or_insert(at);
+        }
+        let mut graph = Self {
+            workflow,
+            ids,
+            edges: Vec::new(),
+        };
+        let number = workflow.phases.len();
+        let entering = (0..number).map(|at| graph.skips(at));
+        let leaving = (0..number).map(|at| graph.leaves(at));
+        graph.edges = entering.chain([Vec::new()]).chain(leaving).collect();
+        graph
+    }
+
+    /// The node of being about to enter an entry; the one after the last is the end.
+    pub(super) fn before(&self, at: usize) -> usize {
+        at.min(self.workflow.phases.len())
+    }
+
+    /// The node of being in an entry.
+    pub(super) fn inside(&self, at: usize) -> usize {
+        self.workflow.phases.len() + 1 + at
+    }
+
+    /// The node of the end.
+    pub(super) fn end(&self) -> usize {
+        self.workflow.phases.len()
+    }
+
+    /// The first entry with an id.
+    pub(super) fn entry(&self, id: &str) -> Option<usize> {
+        self.ids.get(id).copied()
+    }
+
+    fn phase(&self, at: usize) -> Option<&'w Phase> {
+        match &self.workflow.phases[at] {
+            PhaseEntry::Phase(phase) => Some(phase),
+            PhaseEntry::Subworkflow(_) => None,
+        }
+    }
+
+    /// The ways from being about to enter an entry.
+    fn skips(&self, at: usize) -> Vec<Edge> {
+        let way = |to| Edge {
+            to,
+            completes: false,
+            by_person: false,
+        };
+        let mut edges = vec![way(self.inside(at))];
+        let Some(phase) = self.phase(at) else {
+            return edges;
+        };
+        if !phase.when.is_empty() {
+            edges.push(way(self.before(at + 1)));
+        }
+        if let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits) {
+            edges.extend(self.entry(id).map(way));
+        }
+        edges
+    }
+
+    /// The ways out of an entry.
+    fn leaves(&self, at: usize) -> Vec<Edge> {
+        let Some(phase) = self.phase(at) else {
+            return vec![Edge {
+                to: self.before(at + 1),
+                completes: true,
+                by_person: false,
+            }];
+        };
+        let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
+        let mut targets: Vec<&Target> = phase.outcomes.iter().map(|outcome| &outcome.to).collect();
+        if targets.is_empty()
+            && phase
+                .approve
+                .as_ref()
+                .is_none_or(|ask| ask.targets.is_empty())
+        {
+            targets.push(&Target::Next);
+        }
+        if phase.outcomes.is_empty() {
+            targets.extend(answers);
+        } else {
+            // `next` goes where the outcome leads.
+            targets.extend(answers.filter(|target| **target != Target::Next));
+        }
+        let completing = targets.into_iter().filter_map(|target| {
+            Some(Edge {
+                to: self.node_of(at, target)?,
+                completes: true,
+                by_person: phase.approve.is_some(),
+            })
+        });
+        let failing = phase.gate.iter().filter_map(|check| {
+            Some(Edge {
+                to: self.entry(check.on_fail.as_deref()?)?,
+                completes: false,
+                by_person: false,
+            })
+        });
+        completing.chain(failing).collect()
+    }
+
+    /// The node that a target of an entry leads to.
+    fn node_of(&self, at: usize, target: &Target) -> Option<usize> {
+        match target {
+            Target::Next => Some(self.before(at + 1)),
+            Target::End | Target::Done => Some(self.end()),
+            Target::Cancel => None,
+            Target::Phase(id) => self.entry(id),
+        }
+    }
+
+    /// The nodes that are reached from the start, without leaving `without` with its outputs.
+    pub(super) fn reached(&self, without: Option<usize>) -> Vec<bool> {
+        self.reached_from(vec![self.before(0)], without)
+    }
+
+    /// The nodes that are reached after an entry was left with its outputs.
+    pub(super) fn after(&self, at: usize) -> Vec<bool> {
+        let edges = self.edges[self.inside(at)].iter();
+        let starts = edges.filter(|edge| edge.completes).map(|edge| edge.to);
+        self.reached_from(starts.collect(), None)
+    }
+
+    fn reached_from(&self, mut waiting: Vec<usize>, without: Option<usize>) -> Vec<bool> {
+        let closed = without.map(|at| self.inside(at));
+        let mut reached = vec![false; self.edges.len()];
+        while let Some(node) = waiting.pop() {
+            if std::mem::replace(&mut reached[node], true) {
+                continue;
+            }
+            let edges = self.edges[node].iter();
+            let open = edges.filter(|edge| !(edge.completes && closed == Some(node)));
+            waiting.extend(open.map(|edge| edge.to));
+        }
+        reached
+    }
+
+    /// The group of nodes with which each node forms a loop; `None` if it is in none.
+    ///
+    /// Without a bound: only loops that no phase's `maxVisits` and no person's answer ends.
+    pub(super) fn loops(&self, without_bound: bool) -> Vec<Option<usize>> {
+        let is_open = |node: usize, edge: &&Edge| {
+            let bounded = node < self.workflow.phases.len()
+                && edge.to == self.inside(node)
+                && self
+                    .phase(node)
+                    .is_some_and(|phase| phase.max_visits.is_some());
+            !(without_bound && (bounded || edge.by_person))
+        };
+        let targets: Vec<Vec<usize>> = self
+            .edges
+            .iter()
+            .enumerate()
+            .map(|(node, edges)| {
+                let open = edges.iter().filter(|edge| is_open(node, edge));
+                open.map(|edge| edge.to).collect()
+            })
+            .collect();
+        let mut group_of = vec![None; self.edges.len()];
+        for (number, group) in strongly_connected(&targets).into_iter().enumerate() {
+            // A loop has two nodes of each of its entries.
+            if group.len() > 1 {
+                for node in group {
+                    group_of[node] = Some(number);
+                }
+            }
+        }
+        group_of
+    }
+}

@@ -1,0 +1,232 @@
+//! The data of a run beside its position: inputs, outputs, visits, the last outcome.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Path, Position, RunState};
+use crate::definition::{Catalog, Condition, Phase, Subject, Workflow};
+
+/// A run: its state, and the data that it has collected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunProgress {
+    /// The state, as the session stores it.
+    pub state: RunState,
+    /// The data.
+    pub data: RunData,
+}
+
+impl From<RunState> for RunProgress {
+    /// A run without data.
+    fn from(state: RunState) -> Self {
+        Self {
+            state,
+            data: RunData::default(),
+        }
+    }
+}
+
+/// The values of a phase's outputs, by name.
+pub type Values = BTreeMap<String, Value>;
+
+/// The data of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunData {
+    /// The values that the run was given at its start.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub inputs: Values,
+    /// The values that the agent handed over, by `<workflow key>/<phase id>`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, Values>,
+    /// The entries into each phase, by `<scope>#<phase id>`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub visits: BTreeMap<String, u32>,
+    /// Entries that a person has allowed beyond `maxVisits`, by the same keys.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra_visits: BTreeMap<String, u32>,
+    /// The ids of the phases that the last move skipped, because their `when` does not hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// The outcome that the last move followed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The key of the visits that the run waits for: a person may allow one more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused_visit: Option<String>,
+    /// The person's words with the last answer to an approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// The text for a declared value that is not given.
+const NOT_GIVEN: &str = "(not given)";
+
+impl RunData {
+    /// Returns true if there is nothing to store.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The key of a phase's outputs.
+    #[must_use]
+    pub fn output_key(workflow: &str, phase: &str) -> String {
+        format!("{workflow}/{phase}")
+    }
+
+    /// The entries into the phase that a path is at, or another of its scope.
+    #[must_use]
+    pub fn visits(&self, path: &Path, phase: &str) -> u32 {
+        let key = visit_key(path, phase);
+        self.visits.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Counts an entry into a phase, and returns the number of entries.
+    pub(super) fn visit(&mut self, path: &Path, phase: &str) {
+        let visits = self.visits.entry(visit_key(path, phase)).or_default();
+        *visits = visits.saturating_add(1);
+    }
+
+    /// The entries into a phase that are allowed beyond its limit.
+    pub(super) fn extra_visits(&self, path: &Path, phase: &str) -> u32 {
+        let key = visit_key(path, phase);
+        self.extra_visits.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Allows one more entry into a phase.
+    pub(crate) fn allow_visit(&mut self, key: &str) {
+        let extra = self.extra_visits.entry(key.to_owned()).or_default();
+        *extra = extra.saturating_add(1);
+    }
+
+    /// Forgets the visits inside a scope, because it is entered anew.
+    pub(super) fn enter_scope(&mut self, path: &Path) {
+        let scope = scope_key(path);
+        let is_inside = |key: &str| {
+            let rest = key.strip_prefix(&*scope);
+            rest.is_some_and(|rest| rest.starts_with(['#', ':']))
+        };
+        self.visits.retain(|key, _| !is_inside(key));
+        self.extra_visits.retain(|key, _| !is_inside(key));
+    }
+
+    /// Returns true if a phase is entered, because all of its conditions hold. `path` is at the phase.
+    #[must_use]
+    pub fn admits(&self, phase: &Phase, path: &Path, catalog: &Catalog) -> bool {
+        phase
+            .when
+            .iter()
+            .all(|condition| self.holds(condition, path, catalog))
+    }
+
+    fn holds(&self, condition: &Condition, path: &Path, catalog: &Catalog) -> bool {
+        let visits;
+        let value = match &condition.subject {
+            Subject::Input(name) => self.inputs.get(name),
+            Subject::Output { phase, name } => self.output(phase, name, path, catalog),
+            Subject::Visits(phase) => {
+                visits = Value::from(self.visits(path, phase));
+                Some(&visits)
+            }
+        };
+        let is_one = value.is_some_and(|value| condition.values.iter().any(|one| same(one, value)));
+        is_one != condition.negated
+    }
+
+    /// The output of a phase that a workflow of the path, or any other one, has.
+    fn output(&self, phase: &str, name: &str, path: &Path, catalog: &Catalog) -> Option<&Value> {
+        let around = path.segments().iter().rev();
+        let around = around.map(|segment| segment.workflow_key.as_str());
+        let others = catalog.iter().map(|workflow| workflow.key.as_str());
+        around.chain(others).find_map(|workflow| {
+            let values = self.outputs.get(&Self::output_key(workflow, phase))?;
+            values.get(name)
+        })
+    }
+
+    /// The values as texts, by the names of their variables: all that the definitions declare.
+    #[must_use]
+    pub fn variables(
+        &self,
+        position: &Position<'_>,
+        catalog: &Catalog,
+    ) -> BTreeMap<String, String> {
+        let mut texts = input_texts(position.root(), &self.inputs);
+        let root = position.root().key.as_str();
+        let mut workflows: Vec<&Workflow> = catalog.reachable_from(root);
+        // The nearest one is the last, and wins.
+        workflows.extend(
+            position
+                .levels
+                .iter()
+                .chain(&position.drilled)
+                .map(|level| level.workflow),
+        );
+        for workflow in workflows {
+            for phase in workflow.own_phases() {
+                let values = self
+                    .outputs
+                    .get(&Self::output_key(&workflow.key, &phase.id));
+                for output in &phase.outputs {
+                    let value = values.and_then(|values| values.get(&output.name));
+                    let name = format!("outputs.{}.{}", phase.id, output.name);
+                    texts.insert(name, text_of(value));
+                }
+            }
+        }
+        texts
+    }
+}
+
+/// The inputs of a workflow as texts, by the names of their variables.
+pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<String, String> {
+    let inputs = workflow.inputs.iter();
+    inputs
+        .map(|input| {
+            let text = text_of(given.get(&input.name));
+            (format!("inputs.{}", input.name), text)
+        })
+        .collect()
+}
+
+/// The scope of a path: the segments around, and the innermost workflow.
+fn scope_key(path: &Path) -> String {
+    let segments = path.segments();
+    let (innermost, around) = segments.split_last().expect("a path is never empty");
+    let mut key = String::new();
+    for segment in around {
+        key.push_str(&format!(
+            "{}:{}/",
+            segment.workflow_key, segment.phase_index
+        ));
+    }
+    key + &innermost.workflow_key
+}
+
+/// The key of the visits of a phase in the innermost scope of a path.
+pub(crate) fn visit_key(path: &Path, phase: &str) -> String {
+    format!("{}#{phase}", scope_key(path))
+}
+
+/// Compares values; numbers by their value, so that `1` is `1.0`.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
+        _ => one == other,
+    }
+}
+
+/// A value as text.
+fn text_of(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => NOT_GIVEN.to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => {
+            let items: Vec<String> = items.iter().map(|item| text_of(Some(item))).collect();
+            items.join(", ")
+        }
+        Some(value) => value.to_string(),
+    }
+}

@@ -1,0 +1,141 @@
+//! The check of values against the parameters that a definition declares.
+
+use serde_json::Value;
+
+use super::Values;
+use crate::definition::{Parameter, ParameterKind};
+use crate::diagnostic::shown;
+use crate::pattern::regex;
+
+/// The longest value, in bytes as JSON.
+const MAX_VALUE: usize = 64 << 10;
+
+impl Parameter {
+    /// Checks a value; the error says what it must be.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        if value.to_string().len() > MAX_VALUE {
+            return Err(format!(
+                "must take at most {} KiB; write it to a file and name the file",
+                MAX_VALUE >> 10
+            ));
+        }
+        let is_right = match (&self.kind, value) {
+            (
+                ParameterKind::Text {
+                    pattern,
+                    min_length,
+                },
+                Value::String(text),
+            ) => {
+                let length = text.chars().count();
+                if let Some(least) = min_length.filter(|&least| length < least as usize) {
+                    return Err(format!(
+                        "must have at least {least} characters, not {length}"
+                    ));
+                }
+                // The loader has checked the pattern.
+                let pattern = pattern.as_deref().map(|text| (text, regex(text).ok()));
+                if let Some((pattern, compiled)) = pattern
+                    && !compiled.is_some_and(|compiled| compiled.is_match(text))
+                {
+                    return Err(format!("must match `{pattern}`, not `{}`", shown(text)));
+                }
+                true
+            }
+            (ParameterKind::Number, Value::Number(_)) | (ParameterKind::Flag, Value::Bool(_)) => {
+                true
+            }
+            (ParameterKind::List, Value::Array(items)) => items.iter().all(Value::is_string),
+            (ParameterKind::OneOf(values), Value::String(text)) => values.contains(text),
+            _ => false,
+        };
+        if is_right {
+            return Ok(());
+        }
+        Err(format!(
+            "must be {}, not `{}`",
+            self.kind.describe(),
+            shown(&value.to_string())
+        ))
+    }
+
+    /// Reads a value that a person wrote.
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
+        let wrong = || format!("must be {}, not `{}`", self.kind.describe(), shown(text));
+        let value = match &self.kind {
+            ParameterKind::Text { .. } | ParameterKind::OneOf(_) => Value::from(text),
+            ParameterKind::List => text.split(',').map(str::trim).collect(),
+            ParameterKind::Number => {
+                let number = text.parse::<i64>().map(Value::from);
+                number
+                    .or_else(|_| text.parse::<f64>().map(Value::from))
+                    .map_err(|_| wrong())?
+            }
+            ParameterKind::Flag => match text {
+                "true" | "yes" => Value::from(true),
+                "false" | "no" => Value::from(false),
+                _ => return Err(wrong()),
+            },
+        };
+        self.check(&value)?;
+        Ok(value)
+    }
+
+    /// A value that fits, for an example.
+    #[must_use]
+    pub fn example(&self) -> Value {
+        match &self.kind {
+            ParameterKind::Text { .. } => Value::from("…"),
+            ParameterKind::Number => Value::from(1),
+            ParameterKind::Flag => Value::from(true),
+            ParameterKind::List => Value::from(vec!["…"]),
+            ParameterKind::OneOf(values) => values.first().map_or("…", String::as_str).into(),
+        }
+    }
+}
+
+impl ParameterKind {
+    /// The values that it takes, for people and for the agent.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Text { .. } => "a text".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Flag => "true or false".to_owned(),
+            Self::List => "a list of texts".to_owned(),
+            Self::OneOf(values) => format!("one of {}", values.join(", ")),
+        }
+    }
+}
+
+/// Checks named values against parameters. The errors name the value, and come in the order of the parameters; those of
+/// values that nothing declares come last.
+#[must_use]
+pub fn problems(parameters: &[Parameter], given: &Values) -> Vec<String> {
+    let mut problems = Vec::new();
+    for parameter in parameters {
+        match given.get(&parameter.name) {
+            Some(value) => {
+                if let Err(problem) = parameter.check(value) {
+                    problems.push(format!("`{}` {problem}", parameter.name));
+                }
+            }
+            None if parameter.required => {
+                let about = match &*parameter.about {
+                    "" => String::new(),
+                    about => format!(": {about}"),
+                };
+                problems.push(format!(
+                    "`{}` is missing ({}{about})",
+                    parameter.name,
+                    parameter.kind.describe()
+                ));
+            }
+            None => {}
+        }
+    }
+    let known = |name: &str| parameters.iter().any(|parameter| parameter.name == name);
+    let unknown = given.keys().filter(|name| !known(name));
+    problems.extend(unknown.map(|name| format!("`{}` is not declared", shown(name))));
+    problems
+}

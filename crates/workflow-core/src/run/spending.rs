@@ -1,0 +1,250 @@
+//! What a run has used of its budgets.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Path;
+use crate::definition::Budget;
+use crate::types::Millis;
+
+const MINUTE: u64 = 60_000;
+/// Millionths of a dollar in a cent.
+const CENT: u64 = 10_000;
+
+/// Amounts of what a budget limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Responses of the model.
+    pub turns: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Milliseconds in which the agent worked.
+    pub milliseconds: u64,
+    /// Tokens.
+    pub tokens: u64,
+    /// Millionths of a US dollar.
+    pub micro_usd: u64,
+}
+
+/// A unit of a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// Responses of the model.
+    Turns,
+    /// Tool calls.
+    ToolCalls,
+    /// Minutes of work.
+    Minutes,
+    /// Tokens.
+    Tokens,
+    /// Cents of a US dollar.
+    UsCents,
+}
+
+impl Unit {
+    /// All of them, in the order of their importance.
+    pub const ALL: [Self; 5] = [
+        Self::Turns,
+        Self::ToolCalls,
+        Self::Minutes,
+        Self::Tokens,
+        Self::UsCents,
+    ];
+
+    /// The word of `/workflow-resume +20 turns`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Turns => "turns",
+            Self::ToolCalls => "toolCalls",
+            Self::Minutes => "minutes",
+            Self::Tokens => "tokens",
+            Self::UsCents => "usd",
+        }
+    }
+
+    /// The limit of a budget in this unit, in the unit's smallest amount.
+    fn limit(self, budget: &Budget) -> Option<u64> {
+        match self {
+            Self::Turns => budget.turns,
+            Self::ToolCalls => budget.tool_calls,
+            Self::Minutes => budget.minutes.map(|minutes| minutes.saturating_mul(MINUTE)),
+            Self::Tokens => budget.tokens,
+            Self::UsCents => budget.us_cents.map(|cents| cents.saturating_mul(CENT)),
+        }
+    }
+
+    fn amount(self, usage: &mut Usage) -> &mut u64 {
+        match self {
+            Self::Turns => &mut usage.turns,
+            Self::ToolCalls => &mut usage.tool_calls,
+            Self::Minutes => &mut usage.milliseconds,
+            Self::Tokens => &mut usage.tokens,
+            Self::UsCents => &mut usage.micro_usd,
+        }
+    }
+
+    /// An amount as people read it, without its unit.
+    fn shown(self, amount: u64) -> String {
+        match self {
+            Self::Turns | Self::ToolCalls | Self::Tokens => amount.to_string(),
+            Self::Minutes => (amount / MINUTE).to_string(),
+            Self::UsCents => format!("{}.{:02}", amount / (100 * CENT), amount / CENT % 100),
+        }
+    }
+
+    /// Reads an amount that a person wrote.
+    fn read(self, text: &str) -> Option<u64> {
+        match self {
+            Self::Turns | Self::ToolCalls | Self::Tokens => text.parse().ok(),
+            Self::Minutes => text.parse::<u64>().ok()?.checked_mul(MINUTE),
+            Self::UsCents => {
+                let (dollars, cents) = text.split_once('.').unwrap_or((text, "0"));
+                let cents = match cents.len() {
+                    1 => cents.parse::<u64>().ok()?.checked_mul(10)?,
+                    2 => cents.parse().ok()?,
+                    _ => return None,
+                };
+                let dollars = dollars.parse::<u64>().ok()?.checked_mul(100)?;
+                dollars.checked_add(cents)?.checked_mul(CENT)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Turns => "turns",
+            Self::ToolCalls => "tool calls",
+            Self::Minutes => "minutes",
+            Self::Tokens => "tokens",
+            Self::UsCents => "US dollars",
+        })
+    }
+}
+
+/// What one scope, or the phase, has used, and what a person has allowed beyond its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Meter {
+    /// What is used.
+    pub used: Usage,
+    /// What a person has allowed in addition.
+    pub extra: Usage,
+}
+
+/// What a run has used: in each scope of its path, the root first, and in its phase.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spending {
+    /// The scopes.
+    pub scopes: Vec<Meter>,
+    /// The phase, since it was entered.
+    pub phase: Meter,
+}
+
+/// A limit of a budget, and what is used of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// The unit.
+    pub unit: Unit,
+    /// The amount that is used, and the limit, in the smallest amount of the unit.
+    amounts: (u64, u64),
+}
+
+impl Share {
+    /// Returns true if nothing is left.
+    #[must_use]
+    pub fn is_used_up(&self) -> bool {
+        self.amounts.0 >= self.amounts.1
+    }
+
+    /// Returns true if four fifths are used.
+    #[must_use]
+    pub fn is_nearly_used_up(&self) -> bool {
+        self.amounts.0.saturating_mul(5) >= self.amounts.1.saturating_mul(4)
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (used, most) = self.amounts;
+        write!(
+            f,
+            "{} of {} {}",
+            self.unit.shown(used),
+            self.unit.shown(most),
+            self.unit
+        )
+    }
+}
+
+impl Meter {
+    /// The limits of a budget, with what is used of each.
+    pub fn shares(&self, budget: &Budget) -> impl Iterator<Item = Share> {
+        let Self {
+            mut used,
+            mut extra,
+        } = *self;
+        let budget = *budget;
+        Unit::ALL.into_iter().filter_map(move |unit| {
+            let limit = unit.limit(&budget)?;
+            let most = limit.saturating_add(*unit.amount(&mut extra));
+            let amounts = (*unit.amount(&mut used), most);
+            Some(Share { unit, amounts })
+        })
+    }
+}
+
+impl Spending {
+    /// Adds to everything that the run is in.
+    pub(crate) fn add(&mut self, add: impl Fn(&mut Usage)) {
+        for meter in self.scopes.iter_mut().chain([&mut self.phase]) {
+            add(&mut meter.used);
+        }
+    }
+
+    /// Adds the time in which the agent worked.
+    pub(crate) fn add_time(&mut self, milliseconds: Millis) {
+        self.add(|usage| usage.milliseconds = usage.milliseconds.saturating_add(milliseconds));
+    }
+
+    /// Moves to another phase: scopes that are entered anew, and the phase, begin at nothing.
+    pub(crate) fn enter(&mut self, before: &Path, after: &Path) {
+        let (before, after) = (before.segments(), after.segments());
+        // A scope stays the same as long as the entries of the scopes around it do.
+        let is_same = |depth: usize| {
+            depth < before.len()
+                && before[..depth] == after[..depth]
+                && before[depth].workflow_key == after[depth].workflow_key
+        };
+        let kept = (0..after.len()).take_while(|&depth| is_same(depth)).count();
+        self.scopes.truncate(kept);
+        self.scopes.resize(after.len(), Meter::default());
+        self.phase = Meter::default();
+    }
+}
+
+/// Reads `+20 turns`: the amount and the unit.
+#[must_use]
+pub fn read_allowance(text: &str) -> Option<(u64, Unit)> {
+    let (amount, word) = text.strip_prefix('+')?.trim_start().split_once(' ')?;
+    let word = word.trim();
+    let names = |unit: &Unit| {
+        let is_word = word.eq_ignore_ascii_case(unit.word());
+        is_word || word == unit.to_string() || format!("{word}s") == unit.word()
+    };
+    let unit = Unit::ALL.into_iter().find(names)?;
+    Some((unit.read(amount)?, unit)).filter(|(amount, _)| *amount > 0)
+}
+
+impl Meter {
+    /// Allows more than the budget.
+    pub(crate) fn allow(&mut self, amount: u64, unit: Unit) {
+        let extra = unit.amount(&mut self.extra);
+        *extra = extra.saturating_add(amount);
+    }
+}

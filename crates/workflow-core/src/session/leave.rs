@@ -1,0 +1,202 @@
+//! Leaving a phase with an outcome and with outputs, as the agent names them.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::phase::ResolvedPhase;
+use crate::definition::{Approval, Phase, PhaseOutcome, Target};
+use crate::diagnostic::shown;
+use crate::effect::{AnswerKind, ToolAnswer};
+use crate::run::{Values, problems};
+
+/// A call of `workflow_step`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepCall<'a> {
+    /// The action: `next`, `status`, `loop` or `cancel`.
+    pub action: Option<&'a str>,
+    /// The agent's summary of the phase, for a person who approves.
+    pub summary: Option<&'a str>,
+    /// The outcome of the phase.
+    pub outcome: Option<&'a str>,
+    /// The outputs of the phase: an object.
+    pub outputs: Option<&'a RawValue>,
+}
+
+/// How the current phase is left: what the agent has handed over, and what a person has answered.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Leave {
+    outcome: Option<PhaseOutcome>,
+    outputs: Values,
+    answer: Option<Target>,
+    /// The comment of the person who answered; `None` without an answer.
+    comment: Option<Option<String>>,
+}
+
+impl Leave {
+    /// Notes the outcome and the outputs of a call of `next`; the error is the answer to a call that lacks some. Outputs
+    /// of an earlier call in the same phase count.
+    pub(crate) fn accept(
+        &mut self,
+        call: &StepCall<'_>,
+        phase: &ResolvedPhase,
+    ) -> Result<(), ToolAnswer> {
+        let phase = &phase.phase;
+        let mut refused = Vec::new();
+        let outcome = read_outcome(phase, call.outcome).unwrap_or_else(|problem| {
+            refused.push(problem);
+            None
+        });
+        let mut outputs = self.outputs.clone();
+        match read_outputs(call.outputs) {
+            Ok(given) => {
+                outputs.extend(given);
+                let found = problems(&phase.outputs, &outputs);
+                refused.extend(
+                    found
+                        .into_iter()
+                        .map(|problem| format!("Output {problem}.")),
+                );
+            }
+            Err(problem) => refused.push(problem),
+        }
+        if !refused.is_empty() {
+            return Err(incomplete(phase, &refused));
+        }
+        *self = Self {
+            outcome,
+            outputs,
+            ..Self::default()
+        };
+        Ok(())
+    }
+
+    /// Notes a person's answer: the place that it leads to.
+    pub(crate) fn decide(&mut self, target: Target) {
+        self.answer = Some(target);
+        self.comment.get_or_insert_default();
+    }
+
+    /// Notes the comment of the person who answered.
+    pub(crate) fn comment(&mut self, comment: &str) {
+        self.comment = Some(Some(comment.to_owned()));
+    }
+
+    /// Notes the outcome that a person chose.
+    pub(crate) fn choose(&mut self, outcome: PhaseOutcome) {
+        self.outcome = Some(outcome);
+    }
+
+    /// The place that the phase is left for. A person's answer that leads somewhere wins over an outcome.
+    pub(crate) fn target(&self) -> Target {
+        match (&self.answer, &self.outcome) {
+            (Some(answer), _) if *answer != Target::Next => answer.clone(),
+            (_, Some(outcome)) => outcome.to.clone(),
+            (_, None) => Target::Next,
+        }
+    }
+
+    pub(crate) fn outcome(&self) -> Option<&str> {
+        self.outcome.as_ref().map(|outcome| outcome.name.as_str())
+    }
+
+    pub(crate) fn outputs(&self) -> &Values {
+        &self.outputs
+    }
+
+    /// The new comment of a person, if an approval was answered.
+    pub(crate) fn new_comment(&self) -> Option<Option<&str>> {
+        self.comment.as_ref().map(Option::as_deref)
+    }
+}
+
+fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<PhaseOutcome>, String> {
+    let Some(name) = given else {
+        return match &*phase.outcomes {
+            [] => Ok(None),
+            _ => Err("Say how the phase ended: the outcome is missing.".to_owned()),
+        };
+    };
+    let found = phase.outcomes.iter().find(|outcome| outcome.name == name);
+    match found {
+        Some(outcome) => Ok(Some(outcome.clone())),
+        None if phase.outcomes.is_empty() => Err(format!(
+            "{} has no outcomes: leave out outcome='{}'.",
+            phase.name,
+            shown(name)
+        )),
+        None => Err(format!(
+            "'{}' is not an outcome of {}.",
+            shown(name),
+            phase.name
+        )),
+    }
+}
+
+fn read_outputs(given: Option<&RawValue>) -> Result<Values, String> {
+    let Some(given) = given.filter(|given| given.get() != "null") else {
+        return Ok(Values::new());
+    };
+    let read = serde_json::from_str::<Map<String, Value>>(given.get());
+    read.map(|map| map.into_iter().collect())
+        .map_err(|_| "`outputs` must be an object: a name and a value for each output.".to_owned())
+}
+
+/// The answer to a `next` that lacks an outcome or an output.
+fn incomplete(phase: &Phase, refused: &[String]) -> ToolAnswer {
+    let mut lines = vec![format!("You are still in {}.", phase.name)];
+    lines.extend(refused.iter().cloned());
+    if !phase.outcomes.is_empty() {
+        lines.push(format!("Outcomes: {}", outcomes_text(phase)));
+    }
+    lines.push(format!("Example: workflow_step {}", example(phase)));
+    ToolAnswer {
+        text: lines.join("\n"),
+        details: json!({ "active": true, "advanced": false, "problems": refused }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+/// The outcomes of a phase, and where they lead.
+pub(crate) fn outcomes_text(phase: &Phase) -> String {
+    let lines = phase.outcomes.iter();
+    let lines: Vec<String> = lines
+        .map(|outcome| format!("{} → {}", outcome.name, outcome.to))
+        .collect();
+    lines.join(" · ")
+}
+
+/// The arguments of a call that leaves the phase.
+pub(crate) fn example(phase: &Phase) -> Value {
+    let mut call = json!({ "action": "next" });
+    if let Some(outcome) = phase.outcomes.first() {
+        call["outcome"] = json!(outcome.name);
+    }
+    let outputs = phase.outputs.iter().filter(|output| output.required);
+    let outputs: Map<String, Value> = outputs
+        .map(|output| (output.name.clone(), output.example()))
+        .collect();
+    if !outputs.is_empty() {
+        call["outputs"] = Value::Object(outputs);
+    }
+    call
+}
+
+/// The consequence of an answer to an approval.
+pub(crate) fn meaning_of(approval: &Approval, choice: usize) -> String {
+    match approval.target(choice) {
+        None => "stays in the phase".to_owned(),
+        Some(Target::Next) if approval.targets.is_empty() => "leaves the phase".to_owned(),
+        Some(target) => leads_to(&target),
+    }
+}
+
+/// The consequence of a way out of a phase.
+pub(crate) fn leads_to(target: &Target) -> String {
+    match target {
+        Target::Next => "goes on to the next phase".to_owned(),
+        Target::End => "ends this part of the workflow".to_owned(),
+        Target::Done => "completes the workflow".to_owned(),
+        Target::Cancel => "cancels the workflow".to_owned(),
+        Target::Phase(id) => format!("goes to {id}"),
+    }
+}

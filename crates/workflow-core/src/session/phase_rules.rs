@@ -1,0 +1,111 @@
+//! The texts about the rules of a phase that the agent reads: the role, the tools, and what is needed to leave.
+//!
+//! They follow from the resolved phase, never from the author's prose. [`lines`] has a function for each line.
+
+use super::context::ContextTopic;
+use crate::definition::{Catalog, ContextMode, Phase, Settings, Workflow};
+use crate::diagnostic::shown;
+use crate::policy::rules::Description;
+use crate::text;
+
+/// The source of the text about the agent's role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoleSource {
+    /// `roleInstruction`.
+    Definition,
+    /// The text of the npm package: the agent is an orchestrator and edits nothing itself.
+    Package,
+    /// A text that follows from the rules of the phase.
+    Rules,
+}
+
+/// Properties of a whole definition that decide which texts its phases get.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wording {
+    pub(crate) role: RoleSource,
+    /// True if the texts say what the rules are; false for exactly those of the npm package.
+    pub(crate) describes_rules: bool,
+    /// True if a phase names subagents, or the texts are those of the npm package.
+    pub(crate) lists_profiles: bool,
+    /// True if a phase has a list or rules, so that "all" is worth a line in the others.
+    restricts_tools: bool,
+}
+
+impl Wording {
+    pub(crate) fn of(root: &Workflow, catalog: &Catalog, settings: &Settings) -> Self {
+        let mode = root.context.or(settings.context).unwrap_or_default();
+        let workflows = catalog.reachable_from(&root.key);
+        let any = |is: fn(&Workflow) -> bool| workflows.iter().any(|workflow| is(workflow));
+        let describes_rules =
+            mode == ContextMode::ByChange || any(Workflow::has_guards_beyond_package);
+        let names_profiles = any(Workflow::names_profiles);
+        let role = if root.templates.role_instruction.is_some() {
+            RoleSource::Definition
+        } else if names_profiles || !describes_rules {
+            RoleSource::Package
+        } else {
+            RoleSource::Rules
+        };
+        Self {
+            role,
+            describes_rules,
+            lists_profiles: names_profiles || mode == ContextMode::EveryTurn,
+            restricts_tools: any(Workflow::restricts_tools),
+        }
+    }
+}
+
+/// The source of the text about the agent's role in the runs of a workflow.
+#[must_use]
+pub fn role_source(root: &Workflow, catalog: &Catalog, settings: &Settings) -> RoleSource {
+    Wording::of(root, catalog, settings).role
+}
+
+/// The template of the text about the agent's role.
+pub(crate) fn role<'a>(root: &'a Workflow, wording: Wording, rules: &Description<'_>) -> &'a str {
+    match (&root.templates.role_instruction, wording.role) {
+        (Some(own), _) => own,
+        (None, RoleSource::Rules) if rules.forbids_edits() => text::ROLE_WITHOUT_EDITS,
+        (None, RoleSource::Rules) => text::ROLE,
+        (None, RoleSource::Definition | RoleSource::Package) => text::ROLE_INSTRUCTION,
+    }
+}
+
+/// The lines about the rules of a phase, in the order of the context message.
+pub(crate) fn lines(
+    phase: &Phase,
+    rules: &Description<'_>,
+    wording: Wording,
+) -> Vec<(ContextTopic, String)> {
+    if !wording.describes_rules {
+        return Vec::new();
+    }
+    let lines = [
+        tools(rules, wording).map(|text| (ContextTopic::Tools, text)),
+        exit(phase).map(|text| (ContextTopic::Exit, text)),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+fn tools(rules: &Description<'_>, wording: Wording) -> Option<String> {
+    let all = || wording.restricts_tools.then(|| "all".to_owned());
+    let tools = rules.text().or_else(all)?;
+    Some(format!("**Tools:** {tools}"))
+}
+
+fn exit(phase: &Phase) -> Option<String> {
+    let needed = needed_to_leave(phase)?;
+    Some(format!("**To leave this phase:** {needed}"))
+}
+
+/// What is needed to leave a phase, as part of a sentence; `None` if nothing is.
+pub(crate) fn needed_to_leave(phase: &Phase) -> Option<String> {
+    let fit = |text: &str| format!("`{}`", shown(text));
+    let gates = phase.gate.iter().map(|gate| gate.check.requirement(fit));
+    let mut needed: Vec<String> = gates.collect();
+    if phase.approve.is_some() {
+        let then = if needed.is_empty() { "" } else { "then " };
+        needed.push(format!("{then}a person approves"));
+    }
+    (!needed.is_empty()).then(|| needed.join("; "))
+}

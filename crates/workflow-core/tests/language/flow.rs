@@ -1,0 +1,276 @@
+//! What the loader finds in the flow of a workflow: one case for each check.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
+use workflow_core::diagnostic::Severity;
+
+/// Loads a workflow of these keys and phases; each phase has its id and more keys.
+fn loaded(keys: &str, phases: &[(&str, &str)]) -> Loaded {
+    let mut text = format!("name: W\nshow: workflows\n{keys}\nphases:\n");
+    for (id, more) in phases {
+        writeln!(
+            text,
+            "  - {{ id: {id}, name: N, emoji: E, instructions: Do it., {more} }}"
+        )
+        .expect("a text can be written to");
+    }
+    load(&MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", text))
+}
+
+/// The codes of what is found, each with the first letter of its severity.
+fn found(keys: &str, phases: &[(&str, &str)]) -> Vec<String> {
+    let loaded = loaded(keys, phases);
+    let codes = loaded.diagnostics.iter().map(|found| {
+        let severity = match found.severity {
+            Severity::Error => 'e',
+            Severity::Warning => 'w',
+            Severity::Info => 'i',
+        };
+        format!("{severity} {}", found.code)
+    });
+    codes.collect()
+}
+
+const NOTHING: [&str; 0] = [];
+
+#[test]
+fn a_jump_to_a_phase_of_the_same_workflow_is_sound() {
+    let phases = [
+        ("a", "outcomes: { ok: next, back: c }"),
+        ("b", "gate: [{ git: clean, onFail: a }], maxVisits: 2"),
+        ("c", "maxVisits: 2, onMaxVisits: b"),
+    ];
+    assert_eq!(found("", &phases), NOTHING);
+}
+
+#[test]
+fn a_jump_to_an_unknown_phase_is_an_error_with_the_nearest_id() {
+    let loaded = loaded(
+        "",
+        &[
+            ("build", ""),
+            ("b", "outcomes: { ok: biuld }, maxVisits: 2"),
+        ],
+    );
+    let [found] = &loaded.diagnostics[..] else {
+        panic!("{:?}", loaded.diagnostics)
+    };
+    assert_eq!(found.code.as_str(), "WF058");
+    assert_eq!(found.help.as_deref(), Some("did you mean `build`?"));
+    assert_eq!(
+        found
+            .location
+            .as_ref()
+            .and_then(workflow_core::diagnostic::Location::line),
+        Some(6)
+    );
+    assert_eq!(loaded.catalog.iter().count(), 0);
+}
+
+#[test]
+fn a_jump_to_a_phase_of_another_workflow_names_that_workflow() {
+    let workflow = |jump: &str| {
+        format!(
+            "name: W\nshow: workflows\nphases:\n  - {{ id: a, name: N, emoji: E, instructions: Do it.{jump} }}\n"
+        )
+    };
+    let other = "name: O\nshow: workflows\nphases: [publish.md]\n";
+    let loaded = load(
+        &MemoryFiles::new()
+            .with(
+                Tier::Project,
+                "w/workflow.yaml",
+                workflow(", outcomes: { ok: publish }"),
+            )
+            .with(Tier::Project, "other/workflow.yaml", other)
+            .with(
+                Tier::Project,
+                "other/publish.md",
+                "---\nid: publish\nname: N\nemoji: E\n---\nDo it.",
+            ),
+    );
+    let [found] = &loaded.diagnostics[..] else {
+        panic!("{:?}", loaded.diagnostics)
+    };
+    let help = found.help.as_deref().unwrap_or_default();
+    assert!(
+        help.starts_with("`publish` is a phase of the workflow `other`"),
+        "{help}"
+    );
+}
+
+#[test]
+fn a_phase_behind_outcomes_that_lead_elsewhere_is_unreachable() {
+    let phases = [("a", "outcomes: { ok: c }"), ("b", ""), ("c", "")];
+    assert_eq!(found("", &phases), ["w WF059"]);
+}
+
+#[test]
+fn a_loop_is_bounded_by_visits_of_one_of_its_phases() {
+    let with = |a: &str, b: &str| {
+        let b = format!("outcomes: {{ ok: next, back: a }}, {b}");
+        found("", &[("a", a), ("b", &b)])
+    };
+    assert_eq!(with("", ""), ["w WF060"]);
+    assert_eq!(with("maxVisits: 3", ""), NOTHING);
+    assert_eq!(with("", "maxVisits: 3"), NOTHING);
+}
+
+#[test]
+fn a_loop_through_an_answer_of_a_person_needs_no_bound() {
+    let answers = "approve: { ask: Right?, choices: { yes: next, no: a } }";
+    assert_eq!(found("", &[("a", ""), ("b", answers)]), NOTHING);
+}
+
+#[test]
+fn a_check_that_leads_back_needs_a_bound() {
+    let check = "gate: [{ git: clean, onFail: a }]";
+    assert_eq!(found("", &[("a", ""), ("b", check)]), ["w WF060"]);
+}
+
+#[test]
+fn a_phase_in_place_of_another_does_not_hide_a_loop() {
+    let phases = [
+        ("a", "maxVisits: 2, onMaxVisits: b"),
+        ("b", "outcomes: { ok: next, back: a }"),
+    ];
+    assert_eq!(found("", &phases), ["w WF060"]);
+}
+
+#[test]
+fn visits_of_a_phase_that_nothing_leads_back_to_are_idle() {
+    let phases = [("a", "maxVisits: 2")];
+    assert_eq!(found("loopable: false", &phases), ["w WF061"]);
+    assert_eq!(found("", &phases), NOTHING);
+}
+
+#[test]
+fn an_output_is_there_after_its_phase_on_every_path() {
+    let with = |a: &str, b: &str| {
+        let a = format!("outputs: {{ x: {{ type: flag }} }}, {a}");
+        let b = format!("when: {{ outputs.a.x: true }}, {b}");
+        found(
+            "inputs: { i: { type: flag } }",
+            &[("s", ""), ("a", &a), ("b", &b)],
+        )
+    };
+    assert_eq!(with("", ""), NOTHING);
+    assert_eq!(with("when: { inputs.i: true }", ""), ["i WF065"]);
+    assert_eq!(with("gate: [{ git: clean, onFail: b }]", ""), ["i WF065"]);
+    assert_eq!(with("outcomes: { ok: b, end: end }", ""), NOTHING);
+}
+
+#[test]
+fn an_output_of_a_later_phase_has_no_value() {
+    let phases = [
+        ("a", "when: { outputs.b.x: true }"),
+        ("b", "outputs: { x: { type: flag } }"),
+    ];
+    assert_eq!(found("", &phases), ["w WF065"]);
+}
+
+#[test]
+fn a_question_may_name_the_outputs_of_its_own_phase() {
+    let phases = [(
+        "a",
+        "outputs: { x: {} }, approve: { ask: \"Is {outputs.a.x} {inputs.no} {other} right?\" }",
+    )];
+    assert_eq!(found("", &phases), ["w WF019"]);
+}
+
+#[test]
+fn a_completion_reads_the_outputs_of_the_run() {
+    let keys = "completionMessage: \"{outputs.a.x} {outputs.b.x}\"\ninputs: { i: { type: flag } }";
+    let phases = [
+        ("a", "outputs: { x: {} }"),
+        ("b", "outputs: { x: {} }, when: { inputs.i: true }"),
+    ];
+    assert_eq!(found(keys, &phases), ["i WF065"]);
+}
+
+#[test]
+fn a_comment_is_there_if_an_approval_asks_for_it() {
+    let with = |approve: &str| {
+        let keys = "roleInstruction: \"{approval.comment}\"";
+        found(
+            keys,
+            &[("a", &format!("approve: {{ ask: Right? {approve} }}"))],
+        )
+    };
+    assert_eq!(with(", comment: true"), NOTHING);
+    assert_eq!(with(""), ["w WF068"]);
+}
+
+#[test]
+fn an_id_that_is_a_word_matters_only_beside_jumps() {
+    assert_eq!(found("", &[("done", "")]), NOTHING);
+    let jump = ("a", "outcomes: { ok: next }");
+    assert_eq!(found("", &[jump, ("done", "")]), ["w WF067"]);
+    let to_it = ("a", "outcomes: { ok: done }");
+    assert_eq!(
+        found("", &[to_it, ("done", "")]),
+        ["e WF067", "w WF067", "w WF059"]
+    );
+}
+
+#[test]
+fn tokens_and_costs_are_limits_of_some_hosts() {
+    let budget = |keys: &str| found(&format!("budget: {{ {keys} }}"), &[("a", "")]);
+    assert_eq!(budget("turns: 1"), NOTHING);
+    assert_eq!(budget("usd: 0.01"), ["i WF066"]);
+    assert_eq!(budget("usd: 0.001"), ["i WF066", "e WF016"]);
+}
+
+#[test]
+fn dollars_are_read_as_cents() {
+    let loaded = loaded("budget: { usd: 1.15 }", &[("a", "")]);
+    let budget = loaded.catalog.get("w").unwrap().budget;
+    assert_eq!(budget.us_cents, Some(115));
+}
+
+#[test]
+fn a_set_of_the_user_holds_in_the_project_and_cannot_be_replaced() {
+    let of = |project: &str| {
+        let workflow = "name: W\nshow: workflows\ntools: { use: [net] }\nphases:\n  - { id: a, name: N, emoji: E, instructions: Do it. }\n";
+        load(
+            &MemoryFiles::new()
+                .with_settings(Tier::Global, "{rulesets: {net: [{block: 'bash'}]}}")
+                .with_settings(Tier::Project, project)
+                .with(Tier::Project, "w/workflow.yaml", workflow),
+        )
+    };
+    let sound = of("{}");
+    assert_eq!(sound.diagnostics, []);
+    assert_eq!(sound.catalog.get("w").unwrap().rules.len(), 1);
+    let replaced = of("{rulesets: {net: [{allow: 'bash'}]}}");
+    assert_eq!(replaced.diagnostics[0].code.as_str(), "WF069");
+    assert_eq!(
+        replaced.catalog.get("w").unwrap().rules,
+        sound.catalog.get("w").unwrap().rules
+    );
+    assert!(!replaced.tiers[1].is_loaded());
+}
+
+#[test]
+fn a_thousand_phases_with_conditions_and_references_are_checked_fast() {
+    let mut text = "name: W\nshow: workflows\ninputs: { i: { type: flag } }\nphases:\n".to_owned();
+    for at in 0..1000 {
+        let before = at.max(1) - 1;
+        writeln!(
+            text,
+            "  - {{ id: p{at}, name: N, emoji: E, instructions: \"{{outputs.p{before}.x}}\", outputs: {{ x: {{}} }}, when: {{ inputs.i: true }}, outcomes: {{ ok: next, back: p0 }}, maxVisits: 2 }}"
+        )
+        .unwrap();
+    }
+    let files = MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", text);
+    let start = Instant::now();
+    let loaded = load(&files);
+    assert_eq!(loaded.catalog.iter().count(), 1);
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+}

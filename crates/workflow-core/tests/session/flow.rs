@@ -1,0 +1,479 @@
+//! Outcomes, outputs, conditions and limits of visits.
+
+use serde_json::json;
+use workflow_core::definition::{
+    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, OnMaxVisits, OutputStream, Parameter,
+    ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Workflow,
+};
+use workflow_core::event::PlatformEvent;
+use workflow_core::policy::gate_report::Report;
+use workflow_core::session::Control;
+
+use crate::world::{World, line, workflow};
+
+/// Plan, build, review, release: a review that asks for changes leads back to build, at most three times.
+fn with_review() -> Workflow {
+    let mut work = workflow("w", &["plan", "build", "review", "release"]);
+    edit(&mut work, "build", |build| build.max_visits = Some(3));
+    edit(&mut work, "review", |review| {
+        review.outcomes = vec![outcome("ok", "next"), outcome("changes", "build")];
+    });
+    work
+}
+
+fn outcome(name: &str, to: &str) -> PhaseOutcome {
+    PhaseOutcome {
+        name: name.to_owned(),
+        to: Target::from(to),
+    }
+}
+
+fn edit(work: &mut Workflow, id: &str, change: impl FnOnce(&mut Phase)) {
+    let phases = work.phases.iter_mut();
+    let mut phases = phases.filter_map(|entry| match entry {
+        PhaseEntry::Phase(phase) => Some(phase),
+        PhaseEntry::Subworkflow(_) => None,
+    });
+    change(
+        phases
+            .find(|phase| phase.id == id)
+            .expect("it has this phase"),
+    );
+}
+
+fn plan_text(least: u32) -> Parameter {
+    Parameter {
+        name: "plan".to_owned(),
+        kind: ParameterKind::Text {
+            pattern: None,
+            min_length: Some(least),
+        },
+        about: "What will be changed".to_owned(),
+        required: true,
+        default: None,
+    }
+}
+
+fn gate(on_fail: Option<&str>) -> Gate {
+    Gate {
+        check: Check::Run(RunCheck {
+            command: vec!["cargo".to_owned(), "test".to_owned()],
+            shell: false,
+            timeout: 60,
+            exit: ExpectedExit::Code(0),
+            stdout: None,
+            stream: OutputStream::default(),
+            cwd: None,
+            env: Vec::new(),
+        }),
+        on_fail: on_fail.map(str::to_owned),
+        source: "w/phases/a.md:3".to_owned(),
+    }
+}
+
+fn over(world: &mut World, verdict: &str) -> Vec<String> {
+    let report = json!({"what": "cargo test", "verdict": verdict, "reason": "it ended with exit code 101", "durationMs": 3210});
+    let reports: Vec<Report> = vec![serde_json::from_value(report).expect("it is a report")];
+    let gate = world.gate;
+    world.report(PlatformEvent::GateFinished { gate, reports })
+}
+
+fn started(work: Workflow) -> World {
+    let mut world = World::started(vec![work]);
+    world.stop("aborted");
+    world
+}
+
+fn index(world: &World) -> serde_json::Value {
+    world.last_state()["currentPath"][0]["phaseIndex"].clone()
+}
+
+fn data(world: &World) -> serde_json::Value {
+    let entries = world.branch.iter().rev();
+    let mut entries = entries.filter(|(kind, _)| kind == "workflow:run");
+    let (_, data) = entries.next().expect("the run has stored data");
+    let entry: serde_json::Value = serde_json::from_str(data.get()).unwrap();
+    entry["data"].clone()
+}
+
+#[test]
+fn next_without_an_outcome_is_refused_and_lists_them() {
+    let mut world = started(with_review());
+    world.tool("next");
+    world.tool("next");
+    let lines = world.tool("next");
+    assert_eq!(
+        line(&lines, "tool"),
+        "tool You are still in REVIEW.\nSay how the phase ended: the outcome is missing.\nOutcomes: ok → next · changes → build\n\
+         Example: workflow_step {\"action\":\"next\",\"outcome\":\"ok\"}\n\
+         = Some(Error) {\"active\":true,\"advanced\":false,\"problems\":[\"Say how the phase ended: the outcome is missing.\"]}"
+    );
+    let lines = world.next("fine", &json!({}));
+    assert!(line(&lines, "tool").contains("'fine' is not an outcome of REVIEW."));
+    assert_eq!(index(&world), 2);
+}
+
+#[test]
+fn an_outcome_leads_to_its_phase_until_the_visits_are_used_up() {
+    let mut world = started(with_review());
+    world.tool("next");
+    for visit in 2..=3 {
+        world.tool("next");
+        let lines = world.next("changes", &json!({}));
+        let answer = line(&lines, "tool");
+        assert!(answer.contains("REVIEW → 🔹 BUILD"), "{answer}");
+        assert!(
+            answer.contains(&format!("Outcome: changes. This is visit {visit} of 3.")),
+            "{answer}"
+        );
+        assert_eq!(index(&world), 1);
+    }
+    world.tool("next");
+    let lines = world.next("changes", &json!({}));
+    assert!(
+        line(&lines, "tool").contains(
+            "BUILD has been entered 3 times, which is its limit: you are still in REVIEW"
+        ),
+        "{lines:?}"
+    );
+    line(
+        &lines,
+        "status N-w > 🔹 REVIEW [3/4] · ⏸ paused: limit of visits",
+    );
+    assert_eq!(index(&world), 2);
+
+    let lines = world.control(Control::Resume, "");
+    line(
+        &lines,
+        "notify Info ▶ The workflow is resumed, and the phase may be entered once more.",
+    );
+    let lines = world.next("changes", &json!({}));
+    assert!(line(&lines, "tool").contains("REVIEW → 🔹 BUILD"));
+    assert_eq!(index(&world), 1);
+}
+
+#[test]
+fn visits_outputs_and_a_persons_move_survive_a_restart() {
+    let mut work = with_review();
+    edit(&mut work, "plan", |plan| plan.outputs = vec![plan_text(5)]);
+    let mut world = started(work);
+    world.next("", &json!({"plan": "Change it."}));
+    world.tool("next");
+    world.next("changes", &json!({}));
+    let before = data(&world);
+    assert_eq!(before["outputs"]["w/plan"]["plan"], "Change it.");
+    world.reload();
+    assert_eq!(index(&world), 1);
+    world.tool("next");
+    world.next("changes", &json!({}));
+    assert_eq!(data(&world)["visits"]["w#build"], 3);
+
+    let lines = world.control(Control::Goto, "release");
+    line(&lines, "notify Info ✓ BUILD → 🔹 RELEASE, by you.");
+    world.reload();
+    let lines = world.tool("status");
+    assert!(line(&lines, "tool").contains("RELEASE"), "{lines:?}");
+}
+
+#[test]
+fn without_max_visits_jumps_are_bounded_by_the_settings() {
+    let mut work = with_review();
+    edit(&mut work, "build", |build| build.max_visits = None);
+    let mut world = World::new(vec![work]);
+    world.settings.limits.max_visits = 2;
+    world.reload();
+    world.command("w do it");
+    world.stop("aborted");
+    world.tool("next");
+    world.tool("next");
+    world.next("changes", &json!({}));
+    world.tool("next");
+    let lines = world.next("changes", &json!({}));
+    assert!(
+        line(&lines, "tool").contains("BUILD has been entered 2 times"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_limit_may_lead_elsewhere_or_cancel() {
+    let mut work = with_review();
+    edit(&mut work, "build", |build| {
+        build.max_visits = Some(1);
+        build.on_max_visits = OnMaxVisits::Phase("release".to_owned());
+    });
+    let mut world = started(work.clone());
+    world.tool("next");
+    world.tool("next");
+    world.next("changes", &json!({}));
+    assert_eq!(index(&world), 3);
+
+    edit(&mut work, "build", |build| {
+        build.on_max_visits = OnMaxVisits::Cancel
+    });
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    world.next("changes", &json!({}));
+    assert_eq!(world.last_state()["cancelled"], true);
+}
+
+#[test]
+fn a_missing_or_wrong_output_keeps_the_phase_and_shows_a_call() {
+    let mut work = workflow("w", &["plan", "build"]);
+    edit(&mut work, "plan", |plan| plan.outputs = vec![plan_text(40)]);
+    edit(&mut work, "build", |build| {
+        build.instructions = "Follow this plan: {outputs.plan.plan}".to_owned();
+    });
+    let mut world = started(work);
+    let lines = world.tool("next");
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Output `plan` is missing (a text: What will be changed)."),
+        "{answer}"
+    );
+    assert!(
+        answer.contains(r#"Example: workflow_step {"action":"next","outputs":{"plan":"…"}}"#),
+        "{answer}"
+    );
+    let lines = world.next("", &json!({"plan": "short", "more": 1}));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Output `plan` must have at least 40 characters, not 5."),
+        "{answer}"
+    );
+    assert!(
+        answer.contains("Output `more` is not declared."),
+        "{answer}"
+    );
+    let plan = "First the parser, then the tests, then the documents.";
+    let lines = world.next("", &json!({ "plan": plan }));
+    assert!(
+        line(&lines, "tool").contains(&format!("Follow this plan: {plan}")),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_phase_whose_condition_does_not_hold_is_skipped_and_recorded() {
+    let mut work = workflow("w", &["plan", "review", "release"]);
+    edit(&mut work, "plan", |plan| {
+        plan.outputs = vec![Parameter {
+            name: "hotfix".to_owned(),
+            kind: ParameterKind::Flag,
+            about: String::new(),
+            required: true,
+            default: None,
+        }];
+    });
+    edit(&mut work, "review", |review| {
+        review.when = vec![Condition {
+            subject: Subject::Output {
+                phase: "plan".to_owned(),
+                name: "hotfix".to_owned(),
+            },
+            values: vec![json!(false)],
+            negated: false,
+        }];
+    });
+    let mut world = started(work.clone());
+    let lines = world.next("", &json!({"hotfix": true}));
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("PLAN → 🔹 RELEASE"), "{answer}");
+    assert!(
+        answer.contains("Skipped, because the conditions do not hold: review."),
+        "{answer}"
+    );
+    assert_eq!(data(&world)["skipped"], json!(["review"]));
+    world.reload();
+    assert_eq!(index(&world), 2);
+
+    let mut world = started(work);
+    world.next("", &json!({"hotfix": false}));
+    assert_eq!(index(&world), 1);
+}
+
+#[test]
+fn a_gate_that_fails_may_lead_to_another_phase_with_its_report() {
+    let mut work = workflow("w", &["red", "green"]);
+    edit(&mut work, "green", |green| {
+        green.gate = vec![gate(Some("red"))]
+    });
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    let lines = over(&mut world, "failed");
+    let answer = lines
+        .iter()
+        .find(|line| line.contains("it ended with exit code 101"));
+    let answer = answer.expect("the report is in the answer");
+    assert!(answer.contains("The workflow went to 🔹 RED"), "{answer}");
+    assert_eq!(index(&world), 0);
+    world.reload();
+    assert_eq!(index(&world), 0);
+}
+
+#[test]
+fn an_answer_to_an_approval_leads_where_it_says_with_the_comment() {
+    let mut work = workflow("w", &["plan", "release", "after"]);
+    edit(&mut work, "plan", |plan| {
+        plan.instructions = "Plan it. The user said: {approval.comment}".to_owned();
+    });
+    edit(&mut work, "release", |release| {
+        release.approve = Some(Approval {
+            ask: "Publish it?".to_owned(),
+            choices: ["publish", "revise", "abort"].map(str::to_owned).to_vec(),
+            targets: vec![
+                Target::Next,
+                Target::Phase("plan".to_owned()),
+                Target::Cancel,
+            ],
+            comment: true,
+            show: None,
+            source: String::new(),
+        });
+    });
+    let mut world = started(work.clone());
+    world.tool("next");
+    let lines = world.tool("next");
+    let asked = line(&lines, "ask Publish it?");
+    assert!(asked.contains(r#""revise" goes to plan."#), "{asked}");
+    let lines = world.control(Control::Approve, "revise The scope is too wide");
+    let answer = lines.iter().find(|line| line.contains("RELEASE → 🔹 PLAN"));
+    let answer = answer.expect("the answer names the move");
+    assert!(
+        answer.contains("The user said: The scope is too wide"),
+        "{answer}"
+    );
+    assert_eq!(index(&world), 0);
+
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    world.choose(Some("abort"));
+    assert_eq!(world.last_state()["cancelled"], true);
+}
+
+#[test]
+fn a_person_names_the_outcome_and_no_limit_holds_them() {
+    let mut work = with_review();
+    edit(&mut work, "build", |build| build.max_visits = Some(1));
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    let lines = world.control(Control::Next, "");
+    assert!(
+        line(&lines, "notify Warning").contains("changes — goes to build"),
+        "{lines:?}"
+    );
+    world.control(Control::Next, "changes");
+    assert_eq!(index(&world), 1);
+}
+
+#[test]
+fn leaving_a_scope_ends_at_the_outcome_end_and_visits_start_anew() {
+    let mut part = with_review();
+    part.key = "part".to_owned();
+    edit(&mut part, "review", |review| {
+        review.outcomes.push(outcome("enough", "end"));
+    });
+    let mut world = World::new(vec![workflow("w", &["{part}", "{part}", "last"]), part]);
+    world.command("w do it");
+    world.stop("aborted");
+    world.tool("next");
+    world.tool("next");
+    world.next("enough", &json!({}));
+    let path = &world.last_state()["currentPath"];
+    assert_eq!(path[0]["phaseIndex"], 1);
+    assert_eq!(path[1]["phaseIndex"], 0);
+    world.tool("next");
+    let visits = &data(&world)["visits"];
+    assert_eq!(visits["w:1/part#build"], 1, "{visits}");
+}
+
+fn with_inputs() -> Workflow {
+    let mut work = workflow("w", &["a", "b"]);
+    work.initial_message = "Release {inputs.version}: {description}".to_owned();
+    let input = |name: &str, kind, required, default| Parameter {
+        name: name.to_owned(),
+        kind,
+        about: format!("About {name}"),
+        required,
+        default,
+    };
+    let version = ParameterKind::Text {
+        pattern: Some(r"^\d+\.\d+\.\d+$".to_owned()),
+        min_length: None,
+    };
+    work.inputs = vec![
+        input("version", version, true, None),
+        input("hotfix", ParameterKind::Flag, false, Some(json!(false))),
+    ];
+    edit(&mut work, "a", |a| {
+        a.when = vec![Condition {
+            subject: Subject::Input("hotfix".to_owned()),
+            values: vec![json!(false)],
+            negated: false,
+        }];
+    });
+    work
+}
+
+#[test]
+fn inputs_are_read_before_the_description_and_decide_the_first_phase() {
+    let mut world = World::new(vec![with_inputs()]);
+    let lines = world.command("w --hotfix version=1.2.0 add the export");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Release 1.2.0: add the export")),
+        "{lines:?}"
+    );
+    assert_eq!(index(&world), 1);
+    assert_eq!(
+        data(&world)["inputs"],
+        json!({"version": "1.2.0", "hotfix": true})
+    );
+
+    let mut world = World::new(vec![with_inputs()]);
+    world.command("w --version '1.2.0' x=1 stays");
+    assert_eq!(index(&world), 0);
+    assert_eq!(world.last_state()["taskDescription"], "x=1 stays");
+}
+
+#[test]
+fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
+    for (arguments, problem) in [
+        ("w add the export", "Input `version` is missing"),
+        ("w --version 1.2 add", "Input `version` must match"),
+        ("w --verson 1.2.0 add", "There is no input `--verson`"),
+        ("w --version 1.2.0 --version 1.2.1 add", "is given twice"),
+        (
+            "w --version 1.2.0",
+            "Usage: /workflow w --version {a text} [--hotfix] {description}",
+        ),
+    ] {
+        let mut world = World::new(vec![with_inputs()]);
+        let lines = world.command(arguments);
+        let refusal = line(&lines, "notify Warning");
+        assert!(refusal.contains(problem), "{arguments}: {refusal}");
+        assert!(world.branch.is_empty());
+    }
+}
+
+#[test]
+fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
+    let mut work = workflow("w", &["a", "b"]);
+    work.cancel = Some(CancelBy::Person);
+    let mut world = started(work);
+    let lines = world.tool("cancel");
+    line(&lines, "ask Cancel the workflow?");
+    assert!(
+        line(&lines, "tool").contains("The user has been asked"),
+        "{lines:?}"
+    );
+    world.tool("cancel");
+    assert_eq!(world.last_state()["active"], true);
+    world.answer(true);
+    assert_eq!(world.last_state()["cancelled"], true);
+}

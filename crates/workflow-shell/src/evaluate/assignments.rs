@@ -1,0 +1,167 @@
+//! Assignments to variables.
+
+use super::Evaluator;
+use super::expand::{expand, expand_unsplit};
+use super::outputs;
+use super::outputs::{lists_one, prints_files};
+use super::scope::Scope;
+use super::variables;
+use crate::effect::{Unknown, UnknownReason};
+use crate::file_access::{AccessKind, Location};
+use crate::parse::tree::{Assignment, RawWord, WordPart};
+use crate::programs;
+use crate::word::Word;
+
+impl Evaluator<'_> {
+    /// Evaluates the items of a loop as values of its variable.
+    pub(super) fn loop_variable(&mut self, words: &[RawWord]) {
+        let Some(name) = words.first().and_then(outputs::text) else {
+            // An arithmetic loop.
+            return;
+        };
+        if programs::is_interpreted_variable(name) {
+            self.give_up_part(name, UnknownReason::Variable);
+        }
+        let mut items = Vec::new();
+        for raw in &words[1..] {
+            match raw.0.as_slice() {
+                [WordPart::Substitution { list, .. }] => {
+                    let lists_files =
+                        matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
+                    items.push(if lists_files && !self.variables.may_redefine() {
+                        Word::unknown_operand()
+                    } else {
+                        expand_unsplit(raw, &self.variables)
+                    });
+                }
+                _ => items.extend(expand(raw, &self.variables)),
+            }
+        }
+        let is_operand = |word: &Word| {
+            !word.shape().starts_with('-')
+                && !word.may_hide_option()
+                && !word.shape().contains(char::is_whitespace)
+        };
+        let is_sequence = |word: &Word| {
+            let inside = word.shape().trim_start_matches('{').trim_end_matches('}');
+            word.is_glob
+                && inside
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
+        };
+        let is_number = |word: &Word| {
+            word.has_numbers_only && word.shape() == "\0"
+                || word.text().is_some_and(|text| {
+                    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+                })
+                || is_sequence(word)
+        };
+        if words.len() > 1 && items.iter().all(is_number) {
+            self.variables.set_number(name, self.source);
+        } else if words.len() > 1 && items.iter().all(is_operand) {
+            self.variables.set_no_option(name, self.source);
+        }
+        if words.len() == 1 {
+            self.variables.may_have(name, None);
+        }
+        for word in items.iter().filter(|word| !is_sequence(word)) {
+            self.variables.may_have(name, Some(word));
+        }
+    }
+
+    /// Evaluates an assignment. `is_permanent` means that it does not belong to a command. Returns why its effect on the
+    /// command is not known.
+    pub(super) fn assignment(
+        &mut self,
+        assignment: &Assignment,
+        is_permanent: bool,
+        scope: &Scope<'_>,
+    ) -> Option<Unknown> {
+        let name = &assignment.name;
+        if assignment.has_index {
+            self.array_index(&assignment.value.0);
+        }
+        let value = expand_unsplit(&assignment.value, &self.variables);
+        self.recorder
+            .access(&Location::of(&value, AccessKind::Read), scope);
+        self.set_variable(name, Some(&value));
+        if is_permanent {
+            self.check_address(name, Some(&value));
+        }
+        self.variables
+            .may_have(name, Some(&value).filter(|_| assignment.is_complete));
+        if is_permanent && name == "IFS" {
+            // From now on, words are split differently.
+            self.variables.disable();
+        }
+        self.variables.assign(
+            name,
+            value.text(),
+            is_permanent && scope.is_certain && assignment.is_complete,
+            scope.after_and,
+            self.source,
+        );
+        if is_permanent
+            && scope.is_certain
+            && assignment.is_complete
+            && let [WordPart::Substitution { list, .. }] = assignment.value.0.as_slice()
+            && matches!(list.as_slice(), [item] if prints_files(&item.pipeline))
+            && !self.variables.may_redefine()
+        {
+            if lists_one(list) {
+                self.variables.set_lists_one(name);
+            }
+            self.variables
+                .set_lists_files(name, scope.after_and, self.source);
+        }
+        if is_permanent
+            && scope.is_certain
+            && !scope.after_and
+            && assignment.is_complete
+            && value.has_numbers_only
+            && value.shape() == "\0"
+        {
+            self.variables.set_number(name, self.source);
+        }
+        let text = value.text().filter(|_| assignment.is_complete);
+        let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
+            true
+        } else if is_permanent {
+            !programs::is_interpreted_variable(name)
+        } else {
+            programs::is_harmless_variable(name, text)
+                || programs::is_project_variable(name)
+                    && text.is_some_and(|text| programs::is_project_path(name, text))
+        };
+        (!is_known).then(|| Unknown::new(name, UnknownReason::Variable))
+    }
+
+    pub(super) fn check_plain(&mut self, name: &str) {
+        if programs::is_interpreted_variable(name) {
+            self.give_up_part(name, UnknownReason::Variable);
+        }
+    }
+
+    /// Gives up if a variable that counts as no option may be one where a later line uses it.
+    pub(super) fn check_address(&mut self, name: &str, value: Option<&Word>) {
+        let is_address = variables::is_address(name);
+        let may_be_option =
+            |value: &Word| value.shape().starts_with('-') || value.may_hide_option();
+        if is_address && value.is_none_or(may_be_option) {
+            self.give_up_part(name, UnknownReason::Variable);
+        }
+    }
+
+    /// Notes the effect of a variable on paths.
+    pub(super) fn set_variable(&mut self, name: &str, value: Option<&Word>) {
+        match name {
+            "HOME" => self.home_changed = true,
+            "CDPATH" => {
+                self.cd_uncertain |= value.is_none_or(|value| !value.shape().is_empty());
+            }
+            "GLOBIGNORE" => self.globs_changed = true,
+            "IFS" => self.variables.forget_all(),
+            _ => {}
+        }
+    }
+}

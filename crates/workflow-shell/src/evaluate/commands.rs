@@ -1,0 +1,284 @@
+//! Simple commands after expansion, and the commands that they run.
+
+use super::scope::Scope;
+use super::{Evaluator, MAX_DEPTH};
+use crate::access::{changes_only_git_directory, named_locations, quoted_texts, whole_trees};
+use crate::analysis::Unreadable;
+use crate::command::{SimpleCommand, StandardInput};
+use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::file_access::{AccessKind, Location};
+use crate::file_write::FileWrite;
+use crate::programs::{self, Invocation, NestedCommand, VariableKind};
+use crate::word::Word;
+
+impl Evaluator<'_> {
+    /// Evaluates the words of a simple command. `unknown` says why its effect is not known; `is_direct` means that the shell
+    /// itself looks for the command.
+    pub(super) fn words(
+        &mut self,
+        words: &[Word],
+        unknown: Option<Unknown>,
+        is_direct: bool,
+        scope: &mut Scope<'_>,
+    ) {
+        if scope.depth > MAX_DEPTH {
+            return self.give_up(Unreadable::TooDeep);
+        }
+        if words.is_empty() {
+            return;
+        }
+        if !self.may_read(words.iter().map(|word| word.shape().len() + 2).sum()) {
+            return;
+        }
+        let index = self.recorder.commands.len();
+        self.recorder.commands.push(SimpleCommand {
+            words: words.to_vec(),
+            effect: Effect::Reads,
+        });
+        let effect = self.effect(words, is_direct, scope);
+        if runs_hidden_code(words, &effect) {
+            self.recorder.access_anywhere();
+        }
+        let effect = unknown.map_or(effect, Effect::Unknown);
+        let effect = self.recorder.effect(effect, scope);
+        self.recorder.commands[index].effect = effect;
+    }
+
+    /// Returns the effect of a simple command, and evaluates the commands that it runs.
+    pub(super) fn effect(
+        &mut self,
+        words: &[Word],
+        is_direct: bool,
+        scope: &mut Scope<'_>,
+    ) -> Effect {
+        let first = &words[0];
+        let Some(program) = first.program() else {
+            return Effect::unknown(first.shape(), UnknownReason::Expansion);
+        };
+        let name = programs::known_name(program);
+        for location in named_locations(name, words, scope.output_is_used) {
+            self.recorder.access(&location, scope);
+        }
+        if is_direct
+            && first
+                .text()
+                .is_some_and(|name| self.functions.contains(name))
+        {
+            return Effect::Reads;
+        }
+        if !programs::is_known_location(first) {
+            return Effect::unknown(first.shape(), UnknownReason::Program);
+        }
+        if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
+            scope.change_directory(words);
+        }
+        let outcome = programs::outcome(&Invocation {
+            name,
+            words,
+            arguments: &words[1..],
+            input: &scope.input,
+        });
+        self.globs_changed |= outcome.changes_globs;
+        let reads_file = name == "read"
+            && matches!(scope.input, StandardInput::Pipe { lists_files: true })
+            && outcome.variables.len() == 1
+            && words[1..words.len() - 1]
+                .iter()
+                .all(|word| word.shape() == "-r")
+            && !self.changes_separators();
+        for (kind, name, value) in outcome.variables {
+            if reads_file {
+                self.variables.set_no_option(&name, self.source);
+            }
+            match kind {
+                VariableKind::Assigned => {
+                    self.set_variable(&name, value.as_ref());
+                    self.check_address(&name, value.as_ref());
+                    self.variables.may_have(&name, value.as_ref());
+                }
+                VariableKind::Evaluated => self.arithmetic_text(&name),
+                VariableKind::ForgottenFunctions => self.functions.clear(),
+            }
+        }
+        self.accesses_of_program(name, &words[1..], scope);
+        let mut effect = outcome.effect;
+        if let Effect::Writes(writes) = &mut effect {
+            Self::locate_writes(name, &words[1..], writes);
+        }
+        for location in outcome.reads {
+            self.recorder.access(&location, scope);
+        }
+        for command in outcome.nested {
+            self.nested_command(command, scope);
+        }
+        effect
+    }
+
+    /// Returns whether the line may set `IFS` to anything but nothing, as in `IFS= read -r f`.
+    fn changes_separators(&self) -> bool {
+        self.variables.is_mentioned("IFS")
+            && self
+                .source
+                .split("IFS")
+                .skip(1)
+                .any(|rest| !rest.starts_with("= "))
+    }
+
+    /// Sets the locations of writes for programs that write more, or less, than the files that they name.
+    pub(super) fn locate_writes(name: &str, arguments: &[Word], writes: &mut [FileWrite]) {
+        // A git command that names what it changes, or changes no file of the project, writes
+        // nothing else outside of `.git`.
+        let chooses_git_directory = name == "git"
+            && (!whole_trees(name, arguments).is_empty() || changes_only_git_directory(arguments));
+        for write in writes {
+            match write.location.kind {
+                AccessKind::WriteWithin if chooses_git_directory => {
+                    write.location = Location::at(".git", AccessKind::WriteWithin);
+                }
+                AccessKind::Write if programs::is_formatter(name) => {
+                    write.location.kind = AccessKind::WriteWithin;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Records the directories that a program accesses as a whole, and the paths in code on its input.
+    pub(super) fn accesses_of_program(
+        &mut self,
+        name: &str,
+        arguments: &[Word],
+        scope: &Scope<'_>,
+    ) {
+        for location in whole_trees(name, arguments) {
+            self.recorder.access(&location, scope);
+        }
+        if let (true, StandardInput::Text(code)) = (programs::is_interpreter(name), &scope.input) {
+            for text in quoted_texts(code.shape()) {
+                self.recorder
+                    .access(&Location::at(text, AccessKind::Read), scope);
+            }
+        }
+    }
+
+    pub(super) fn nested_command(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {
+        let depth = scope.depth + 1;
+        match command {
+            NestedCommand::SameShell(words) => {
+                scope.depth = depth;
+                self.words(&words, None, false, scope);
+                scope.depth = depth - 1;
+            }
+            NestedCommand::Command(words) => {
+                let mut inner = Scope {
+                    depth,
+                    ..scope.subshell()
+                };
+                self.words(&words, None, false, &mut inner);
+            }
+            NestedCommand::OtherDirectory(words) => {
+                let mut inner = Scope {
+                    depth,
+                    directory: None,
+                    ..scope.subshell()
+                };
+                self.words(&words, None, false, &mut inner);
+            }
+            NestedCommand::Script(word) => {
+                let values = self.variables.take_values();
+                let functions = std::mem::take(&mut self.functions);
+                self.text(
+                    word.shape(),
+                    &Scope {
+                        depth,
+                        here_documents: &[],
+                        ..scope.subshell()
+                    },
+                );
+                self.functions = functions;
+                self.variables.restore_values(values);
+            }
+            NestedCommand::Eval(word) => {
+                let subshell = Scope {
+                    depth,
+                    here_documents: &[],
+                    ..scope.subshell()
+                };
+                if self.text(word.shape(), &subshell) != scope.directory {
+                    scope.directory = None;
+                }
+            }
+            NestedCommand::Elsewhere(word) => self.remote_script(&word, depth),
+            NestedCommand::Guess(words) => {
+                self.guess(NestedCommand::OtherDirectory(words), scope);
+            }
+            NestedCommand::GuessedScript(word) => self.guess(NestedCommand::Script(word), scope),
+        }
+    }
+
+    /// Evaluates a command that may be none: its syntax errors do not count.
+    pub(super) fn guess(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {
+        // The guesses for a command include those for its arguments.
+        if std::mem::replace(&mut self.is_guessing, true) {
+            return;
+        }
+        let unreadable = self.unreadable.take();
+        self.nested_command(command, scope);
+        self.is_guessing = false;
+        match self.unreadable.take() {
+            Some(Unreadable::Syntax(_) | Unreadable::Part(_)) | None => {
+                self.unreadable = unreadable;
+            }
+            limit => self.unreadable = unreadable.or(limit),
+        }
+    }
+
+    /// Evaluates a script that runs on another machine or in a container: its files are not those of the project.
+    pub(super) fn remote_script(&mut self, script: &Word, depth: usize) {
+        if !self.may_read(script.shape().len()) {
+            return;
+        }
+        let text = script.shape().replace('\0', "_");
+        let analysis = Evaluator::new(&text, self.bytes_left).line("", depth);
+        if let Some(reason) = analysis.unreadable {
+            self.give_up(reason);
+        }
+        let elsewhere = "a write on another machine or in a container";
+        if !analysis.redirections.is_empty() {
+            self.recorder
+                .redirections
+                .push(FileWrite::new(elsewhere.to_owned(), None));
+        }
+        let commands = analysis
+            .commands
+            .into_iter()
+            .map(|command| match command.effect {
+                Effect::Writes(_) => SimpleCommand {
+                    effect: Effect::Writes(vec![FileWrite::new(elsewhere.to_owned(), None)]),
+                    ..command
+                },
+                _ => command,
+            });
+        self.recorder.commands.extend(commands);
+    }
+}
+
+/// Returns whether a command runs code of which the line says nothing, so that it may access any path. A file with code
+/// belongs to the project.
+fn runs_hidden_code(words: &[Word], effect: &Effect) -> bool {
+    let Some(program) = words[0].program() else {
+        return true;
+    };
+    let Effect::Unknown(unknown) = effect else {
+        return false;
+    };
+    let is_hidden = |word: &Word| word.is_process_substitution() || word.is_standard_input();
+    match unknown.reason {
+        UnknownReason::Input => true,
+        UnknownReason::HiddenCode | UnknownReason::Code => words[1..].iter().any(is_hidden),
+        UnknownReason::Expansion => {
+            programs::is_shell(programs::known_name(program)) || matches!(program, "eval" | "ssh")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,105 @@
+//! Redirections.
+
+use super::Evaluator;
+use super::expand::{expand, expand_unsplit};
+use super::outputs;
+use super::scope::{self, Scope};
+use crate::command::StandardInput;
+use crate::effect::{Unknown, UnknownReason};
+use crate::file_write::FileWrite;
+use crate::parse::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
+use crate::word::Word;
+
+impl Evaluator<'_> {
+    /// Evaluates a redirection. Returns why its effect is not known.
+    pub(super) fn redirection(
+        &mut self,
+        redirection: &Redirection,
+        scope: &mut Scope<'_>,
+    ) -> Option<Unknown> {
+        let unknown = |word: &str| Some(Unknown::new(word, UnknownReason::Descriptor));
+        let reads = matches!(
+            redirection.kind,
+            RedirectionKind::Read(_)
+                | RedirectionKind::DuplicateInput(_)
+                | RedirectionKind::HereString(_)
+                | RedirectionKind::HereDocument(_)
+        );
+        let mut found = match redirection.descriptor {
+            Descriptor::Default | Descriptor::Number(0) => None,
+            Descriptor::Number(1 | 2) if !reads => None,
+            Descriptor::Number(number) if reads => unknown(&format!("{number}<")),
+            Descriptor::Number(number) => unknown(&format!("{number}>")),
+            Descriptor::Named => unknown("{name}>"),
+        };
+        match &redirection.kind {
+            RedirectionKind::Read(raw) => {
+                self.substitutions(raw, scope);
+                self.access_words(std::slice::from_ref(raw), scope);
+                let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
+                scope.input = if is_process {
+                    StandardInput::Pipe { lists_files: false }
+                } else {
+                    StandardInput::File
+                };
+            }
+            RedirectionKind::DuplicateInput(raw) => {
+                self.substitutions(raw, scope);
+                match outputs::text(raw) {
+                    Some("-") => {}
+                    Some("0" | "1" | "2") => scope.input = StandardInput::Inherited,
+                    _ => found = unknown("<&"),
+                }
+            }
+            RedirectionKind::Write(raw) => {
+                self.substitutions(raw, scope);
+                found = found.or(self.write_redirection(raw, scope));
+            }
+            RedirectionKind::DuplicateOutput(raw) => {
+                self.substitutions(raw, scope);
+                let word = expand_unsplit(raw, &self.variables);
+                let shape = word.shape().trim_end_matches('-');
+                if shape.contains('\0') {
+                    found = unknown(word.shape());
+                } else if !shape.bytes().all(|byte| byte.is_ascii_digit()) {
+                    found = found.or(self.write_redirection(raw, scope));
+                } else if !matches!(shape, "" | "1" | "2") {
+                    found = unknown(&format!(">&{shape}"));
+                }
+            }
+            RedirectionKind::HereString(raw) => {
+                self.substitutions(raw, scope);
+                self.access_words(std::slice::from_ref(raw), scope);
+                scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
+            }
+            RedirectionKind::HereDocument(index) => {
+                if let Some(raw) = scope.here_documents.get(*index) {
+                    self.substitutions(raw, scope);
+                    scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn write_redirection(
+        &mut self,
+        raw: &RawWord,
+        scope: &Scope<'_>,
+    ) -> Option<Unknown> {
+        let words = expand(raw, &self.variables);
+        if words.iter().all(Word::is_process_substitution) && !words.is_empty() {
+            return None;
+        }
+        let operation = "a redirection".to_owned();
+        let write = match words.as_slice() {
+            [word] => FileWrite::to_word(operation, word),
+            _ => FileWrite::new(operation, None),
+        };
+        let is_reopened = |word: &Word| word.is_descriptor() && !scope::is_device(word.shape());
+        let reopened = words.iter().find(|word| is_reopened(word));
+        let reopened = reopened.map(|word| Unknown::new(word.shape(), UnknownReason::Descriptor));
+        self.recorder.redirection(write, scope);
+        reopened
+    }
+}

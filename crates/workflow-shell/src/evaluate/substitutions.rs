@@ -1,0 +1,132 @@
+//! Substitutions and arithmetic expressions in words.
+
+use super::Evaluator;
+use super::expand::expand;
+use super::numbers::prints_numbers;
+use super::scope::Scope;
+use crate::command::StandardInput;
+use crate::effect::UnknownReason;
+use crate::file_access::{AccessKind, Location};
+use crate::parse::tree::{ExpansionKind, RawWord, WordPart};
+
+impl Evaluator<'_> {
+    /// Records read accesses to the paths that words name.
+    pub(super) fn access_words(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
+        for raw in raws {
+            for word in expand(raw, &self.variables) {
+                self.recorder
+                    .access(&Location::of(&word, AccessKind::Read), scope);
+            }
+        }
+    }
+
+    /// Evaluates the commands that run during the expansion of words.
+    pub(super) fn substitutions_in_all(&mut self, raws: &[RawWord], scope: &Scope<'_>) {
+        for raw in raws {
+            self.substitutions(raw, scope);
+        }
+    }
+
+    pub(super) fn substitutions(&mut self, raw: &RawWord, scope: &Scope<'_>) {
+        self.substitutions_in_parts(&raw.0, scope);
+    }
+
+    pub(super) fn substitutions_in_parts(&mut self, parts: &[WordPart], scope: &Scope<'_>) {
+        for part in parts {
+            match part {
+                WordPart::Text { .. } => {}
+                WordPart::Substitution { list, .. } => {
+                    let functions = self.functions.clone();
+                    self.list(
+                        list,
+                        &mut Scope {
+                            output_is_used: true,
+                            ..scope.subshell()
+                        },
+                    );
+                    self.functions = functions;
+                }
+                WordPart::Process(list) => {
+                    let functions = self.functions.clone();
+                    self.list(
+                        list,
+                        &mut Scope {
+                            input: StandardInput::Pipe { lists_files: false },
+                            ..scope.subshell()
+                        },
+                    );
+                    self.functions = functions;
+                }
+                WordPart::Expansion(expansion) => {
+                    let name = expansion.variable.as_deref();
+                    match expansion.kind {
+                        ExpansionKind::Value => self.variables.count_use(),
+                        ExpansionKind::Indirect => {
+                            self.give_up_part(
+                                &format!("${{{}}}", name.unwrap_or("…")),
+                                UnknownReason::Expansion,
+                            );
+                        }
+                        ExpansionKind::Assigning => {
+                            if let Some(name) = name {
+                                self.check_plain(name);
+                                self.variables.may_have(name, None);
+                            }
+                        }
+                        _ => {}
+                    }
+                    if expansion.is_arithmetic {
+                        self.arithmetic(&expansion.inside);
+                    }
+                    self.substitutions_in_parts(&expansion.inside, scope);
+                }
+                WordPart::Array(items) => self.substitutions_in_all(items, scope),
+            }
+        }
+    }
+
+    /// Evaluates an arithmetic expression, which evaluates the text of its variables again.
+    pub(super) fn arithmetic(&mut self, parts: &[WordPart]) {
+        for part in parts {
+            match part {
+                WordPart::Text { text, .. } => self.arithmetic_text(text),
+                WordPart::Substitution { list, .. } if prints_numbers(list) => {}
+                WordPart::Expansion(expansion) => match (expansion.kind, &expansion.variable) {
+                    (ExpansionKind::Number, _) => {}
+                    (_, Some(name)) => match self.variables.get(name) {
+                        Some(value) => {
+                            let value = value.to_owned();
+                            self.arithmetic_text(&value);
+                        }
+                        None => self.variables.evaluate(name),
+                    },
+                    (_, None) => self.give_up_part("$((…))", UnknownReason::Expansion),
+                },
+                _ => self.give_up_part("$((…))", UnknownReason::Expansion),
+            }
+        }
+    }
+
+    pub(super) fn arithmetic_text(&mut self, text: &str) {
+        if text.contains("$(") || text.contains('`') || text.contains("${") {
+            return self.give_up_part(text, UnknownReason::Code);
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let names = text.split(|c| !is_name(c));
+        for name in names.filter(|name| name.starts_with(|c: char| !c.is_ascii_digit())) {
+            self.variables.evaluate(name);
+        }
+    }
+
+    /// Evaluates the index of `name[index]=value`.
+    pub(super) fn array_index(&mut self, parts: &[WordPart]) {
+        for part in parts {
+            if let WordPart::Text { text, .. } = part
+                && let Some(end) = text.find("]=").or_else(|| text.find("]+="))
+            {
+                return self.arithmetic_text(&text[..end]);
+            }
+            self.arithmetic(std::slice::from_ref(part));
+        }
+    }
+}
