@@ -168,6 +168,7 @@ mod tests {
 
     fn check(expected: &RunCheck) -> Gate {
         Gate {
+            on_fail: None,
             check: Check::Run(expected.clone()),
             source: "a.md:4".to_owned(),
         }
