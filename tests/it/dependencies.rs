@@ -93,6 +93,8 @@ fn no_dependency_asks_for_a_newer_rust_than_is_stated() {
     }
 }
 
+/// The three numbers of a version: `1.89` is `1.89.0`.
 fn version(text: &str) -> Vec<u32> {
-    text.split('.').map(|part| part.parse().unwrap()).collect()
+    let parts = text.split('.').map(|part| part.parse().unwrap());
+    parts.chain(std::iter::repeat(0)).take(3).collect()
 }

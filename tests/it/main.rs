@@ -19,12 +19,14 @@ mod explain;
 mod gates;
 #[cfg(unix)]
 mod hidden_characters;
+mod hooks;
 mod host;
 mod host_commands;
 mod hostile_definitions;
 #[cfg(unix)]
 mod in_force;
 mod malformed_lines;
+mod mcp;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(unix)]

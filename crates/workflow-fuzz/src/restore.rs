@@ -92,6 +92,7 @@ impl Host {
             dialogs: false,
             dismissal: true,
             widgets: Some(true),
+            ..Abilities::default()
         };
         let mut session = Session::new(abilities, 7);
         let mut out = Effects::at(NOW);

@@ -13,8 +13,11 @@ mod doctor;
 #[path = "../../../tests/it/randomised.rs"]
 mod drawn;
 mod graph;
+mod hook_hosts;
 mod init;
+mod install;
 mod log;
+mod mcp;
 mod platform;
 mod record;
 mod rpc;
@@ -23,6 +26,7 @@ pub mod server;
 mod session_file;
 mod show;
 mod simulate;
+mod store;
 
 pub use platform::gates;
 pub use record::{Exchange, bless_text, differences_of_text, run_script};

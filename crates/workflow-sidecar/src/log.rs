@@ -31,6 +31,11 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Returns true if the user asks for a log.
+pub(crate) fn is_requested() -> bool {
+    std::env::var_os(LOG_VARIABLE).is_some_and(|wanted| !wanted.is_empty())
+}
+
 /// Starts logging to stderr.
 ///
 /// The filter is a list of targets and levels without the patterns of `EnvFilter`, which need a regular expression

@@ -1,8 +1,12 @@
 //! Auto-continue: the countdown and the reminder for an agent that stopped early (hook-lifecycle: "handleAgentEnd").
 
+use serde::{Deserialize, Serialize};
+
+use super::Abilities;
 use super::context::SentContext;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
+use crate::definition::Bound;
 use crate::effect::{Action, Effects, message_type};
 use crate::event::LastAssistant;
 use crate::reminders::{PauseReason, StopDecision};
@@ -15,6 +19,10 @@ const SECOND: Millis = 1000;
 /// The countdown, and the last reminder.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AutoContinue {
+    /// True if the host waits for the reminder.
+    is_awaited: bool,
+    /// The reminders that the host still takes.
+    reminders_left: Option<u32>,
     countdown: Option<Countdown>,
     /// The last reminder, until the agent stops again or a person sends a message.
     reminded: Option<SentReminder>,
@@ -30,8 +38,9 @@ struct Countdown {
 }
 
 /// A reminder that was sent.
-#[derive(Debug, Clone, Default)]
-struct SentReminder {
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SentReminder {
     /// True once the agent started on it.
     started: bool,
     /// True if the agent called a tool since.
@@ -39,6 +48,29 @@ struct SentReminder {
 }
 
 impl AutoContinue {
+    pub(crate) fn new(abilities: Abilities) -> Self {
+        Self {
+            is_awaited: abilities.awaits_reminder,
+            reminders_left: abilities.reminders_left,
+            ..Self::default()
+        }
+    }
+
+    /// True if the host waits for the reminder, so that it is sent at once.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.is_awaited
+    }
+
+    /// The last reminder, for a session that goes on in another process.
+    pub(crate) fn reminded(&self) -> Option<SentReminder> {
+        self.reminded.clone()
+    }
+
+    /// Adopts the last reminder of another process.
+    pub(crate) fn recall(&mut self, reminded: Option<SentReminder>) {
+        self.reminded = reminded;
+    }
+
     /// When the countdown needs attention.
     pub(crate) fn deadline(&self) -> Option<Millis> {
         self.countdown.as_ref().map(|countdown| countdown.due)
@@ -113,7 +145,13 @@ impl AutoContinue {
         shows_widgets: bool,
         out: &mut Effects,
     ) -> Option<String> {
-        let policy = run.phase()?.auto_continue;
+        let mut policy = run.phase()?.auto_continue;
+        if self.reminders_left == Some(0) {
+            policy.max = Bound::Times(0);
+        }
+        if self.is_awaited {
+            policy.countdown = 0;
+        }
         let used_tools = self.reminded.take().map(|reminded| reminded.used_tools);
         let (counters, decision) = run.counters.after_stop(&policy, last, used_tools);
         run.counters = counters;

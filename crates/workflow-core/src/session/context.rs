@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use crate::definition::{Catalog, ToolAccess};
 use crate::policy::STEP_TOOL;
 use crate::run::{Position, RunProgress, RunState, entry_name};
@@ -107,7 +109,8 @@ fn header(position: &Position<'_>) -> String {
 }
 
 /// The topic of a part of the context message, in the order of the message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum ContextTopic {
     /// The role of the agent.
     Role,
@@ -201,7 +204,8 @@ impl Part {
 ///
 /// A part about a phase counts only if it was sent since the phase was entered. Empty where the conversation may have
 /// lost what was sent.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct SentContext(BTreeMap<ContextTopic, u64>);
 
 impl SentContext {

@@ -13,6 +13,7 @@ mod controls;
 mod ids;
 mod inputs;
 mod leave;
+mod memory;
 pub(crate) mod phase;
 mod phase_exit;
 pub(crate) mod phase_rules;
@@ -66,6 +67,7 @@ pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
 pub use self::leave::StepCall;
+pub use self::memory::Memory;
 pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
@@ -107,6 +109,10 @@ pub struct Abilities {
     pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.
     pub widgets: Option<bool>,
+    /// It waits for the answer to the end of the agent's work, so a reminder is that answer and no countdown precedes it.
+    pub awaits_reminder: bool,
+    /// The reminders that it still takes before it ends the agent's work by itself; `None` is without end.
+    pub reminders_left: Option<u32>,
 }
 
 /// The host, as far as it is known now.
@@ -167,7 +173,7 @@ impl Session {
             controls: PendingControls::default(),
             exit: PhaseExit::default(),
             calls: CallGuard::default(),
-            auto_continue: AutoContinue::default(),
+            auto_continue: AutoContinue::new(abilities),
             sent_context: SentContext::default(),
             checkpoints: Checkpoints::default(),
             triggers: TriggerQueue::default(),
@@ -228,6 +234,34 @@ impl Session {
     pub fn view(&self) -> Option<View<'_>> {
         let run = self.run.as_ref()?;
         Some(View::of(run, self.status(), &self.auto_continue))
+    }
+
+    /// What the session remembers beside its entries.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        let run = self.run.as_ref();
+        Memory {
+            task_id: run.map(|run| run.state().task_id.clone()),
+            sent_context: self.sent_context.clone(),
+            cancel_pending: run.is_some_and(|run| run.cancel_pending),
+            is_unread: run.is_some_and(|run| run.is_unread),
+            reminded: self.auto_continue.reminded(),
+            repeated: self.calls.repeated(),
+        }
+    }
+
+    /// Adopts the memory of another process, after [`Session::handle_session`] has restored the entries.
+    pub fn recall(&mut self, memory: Memory) {
+        self.calls.recall(memory.repeated);
+        let run = self.run.as_mut();
+        let Some(run) = run.filter(|run| Some(&run.state().task_id) == memory.task_id.as_ref())
+        else {
+            return;
+        };
+        run.cancel_pending = memory.cancel_pending;
+        run.is_unread = memory.is_unread;
+        self.sent_context = memory.sent_context;
+        self.auto_continue.recall(memory.reminded);
     }
 
     /// The time at which [`Session::poll_deadline`] is due next.
@@ -384,6 +418,11 @@ impl Session {
         if !self.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message(out);
         }
+        self.context_message()
+    }
+
+    /// Returns the context message of the phase, as far as the conversation does not contain it.
+    pub fn context_message(&mut self) -> Option<ContextMessage> {
         self.mark_phase_read();
         let phase = self.run.as_ref()?.phase()?;
         let content = match phase.context_mode {
@@ -465,6 +504,9 @@ impl Session {
             .on_agent_stopped(last, run, shows_widgets, out);
         let Some(why) = cancelled else {
             self.refresh_status(out);
+            if self.auto_continue.is_awaited() {
+                self.poll_deadline(out);
+            }
             return Mutation::default();
         };
         run.clear_approval(out);

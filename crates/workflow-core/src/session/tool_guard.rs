@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -52,8 +53,9 @@ pub(crate) fn budget_used_up(used_up: &str) -> ToolDecision {
 }
 
 /// A call that was denied, and how often in a row.
-#[derive(Debug, Clone)]
-struct RepeatedDenial {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RepeatedDenial {
     /// A hash of the tool, its arguments and the reason.
     hash: [u8; 32],
     times: u32,
@@ -90,6 +92,16 @@ impl CallGuard {
             None => (&self.rules, &self.results),
         };
         rules.depend_on_input() || !results.is_empty()
+    }
+
+    /// The last denied call, for a session that goes on in another process.
+    pub(crate) fn repeated(&self) -> Option<RepeatedDenial> {
+        self.repeated.clone()
+    }
+
+    /// Adopts the last denied call of another process.
+    pub(crate) fn recall(&mut self, repeated: Option<RepeatedDenial>) {
+        self.repeated = repeated;
     }
 
     /// The number of calls that rules denied or referred to a person.

@@ -42,6 +42,7 @@ impl Host {
             dialogs,
             dismissal: true,
             widgets: Some(true),
+            ..Abilities::default()
         };
         let mut host = Self {
             session: Session::new(abilities, 7),

@@ -363,6 +363,7 @@ fn a_widget_is_used_where_it_is_seen() {
                 dialogs: false,
                 dismissal: true,
                 widgets,
+                ..Abilities::default()
             },
             1,
         );
@@ -380,4 +381,32 @@ fn the_widget_is_cleared_even_when_the_interface_is_gone() {
     world.stop("stop");
     world.session.set_has_ui(false);
     assert_eq!(world.step(Event::AgentStart), ["widget -"]);
+}
+
+/// A world on a host that waits for the reminder, and takes this many more.
+fn awaiting(reminders_left: Option<u32>) -> World {
+    use workflow_core::session::Abilities;
+    let mut world = World::new(vec![workflow("w", &["a", "b"])]);
+    let abilities = Abilities {
+        awaits_reminder: true,
+        reminders_left,
+        ..Abilities::default()
+    };
+    world.session = workflow_core::Session::new(abilities, 1);
+    world.command("w go");
+    world
+}
+
+#[test]
+fn a_host_that_waits_gets_the_reminder_at_once() {
+    let lines = awaiting(None).stop("stop");
+    assert_eq!(user_messages(&lines), 1, "{lines:?}");
+    assert!(!lines.iter().any(|line| line.starts_with("widget")));
+}
+
+#[test]
+fn a_host_that_takes_no_more_reminders_gets_a_pause() {
+    let lines = awaiting(Some(0)).stop("stop");
+    assert_eq!(user_messages(&lines), 0, "{lines:?}");
+    assert!(line(&lines, "message").contains("is parked"));
 }

@@ -402,6 +402,7 @@ fn checkpoints_are_restored_from_the_session() {
             dialogs: true,
             dismissal: true,
             widgets: None,
+            ..Abilities::default()
         },
         1,
     );

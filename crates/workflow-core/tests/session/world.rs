@@ -96,6 +96,7 @@ impl World {
                     dialogs: true,
                     dismissal: true,
                     widgets: Some(true),
+                    ..Abilities::default()
                 },
                 7,
             ),
@@ -298,6 +299,7 @@ impl World {
             dialogs: true,
             dismissal: true,
             widgets: Some(true),
+            ..Abilities::default()
         };
         self.restart_with(abilities)
     }

@@ -11,14 +11,18 @@ mod explain;
 mod explain_command;
 mod format;
 mod graph;
+mod hook;
 mod init;
+mod install;
 mod list;
 mod lookup;
+mod mcp;
 mod newest_session;
 mod outcome;
 mod project;
 mod replay;
 mod run_gate;
+mod runs;
 mod schema;
 mod serve;
 mod show;
@@ -67,18 +71,23 @@ enum Command {
     Doctor(doctor::Arguments),
     Explain(explain::Arguments),
     Graph(graph::Arguments),
+    Hook(hook::Arguments),
     Init(init::Arguments),
+    Install(install::Arguments),
     List(list::Arguments),
+    Mcp(mcp::Arguments),
     Replay(replay::Arguments),
     Schema(schema::Arguments),
     /// Run the checks of a gate; what `serve` starts
     #[command(hide = true)]
     RunGate,
+    Runs(runs::Arguments),
     Serve(serve::Arguments),
     Show(show::Arguments),
     Simulate(simulate::Arguments),
     Status(status::Arguments),
     Trust(trust::Arguments),
+    Uninstall(install::RemovalArguments),
 }
 
 /// Parses the command line and runs the command.
@@ -94,7 +103,11 @@ pub fn run() -> ExitCode {
         None
     };
     let is_serving = log_format.is_some();
-    log::begin(log_format.unwrap_or_default());
+    // What a hook host shows of its programs, its agent can read.
+    let is_quiet = matches!(command, Some(Command::Hook(_) | Command::Mcp(_)));
+    if !is_quiet || log::is_requested() {
+        log::begin(log_format.unwrap_or_default());
+    }
     match execute(command) {
         Ok(outcome) => outcome.into(),
         // Serving ends when the host closes the pipe.
@@ -135,16 +148,21 @@ fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Graph(arguments)) => graph::run(&arguments),
+        Some(Command::Hook(arguments)) => Ok(hook::run(&arguments)),
         Some(Command::Init(arguments)) => init::run(&arguments),
+        Some(Command::Install(arguments)) => install::run(&arguments).map(success),
         Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::Mcp(arguments)) => mcp::run(&arguments).map(success),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::RunGate) => run_gate::run().map(success),
+        Some(Command::Runs(arguments)) => runs::run(&arguments),
         Some(Command::Schema(arguments)) => schema::run(&arguments),
         Some(Command::Serve(arguments)) => serve::run(&arguments).map(success),
         Some(Command::Show(arguments)) => show::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Status(arguments)) => status::run(&arguments),
         Some(Command::Trust(arguments)) => trust::run(&arguments),
+        Some(Command::Uninstall(arguments)) => install::remove(&arguments).map(success),
         None => Ok(Arguments::command().print_help().map(success)?),
     }
 }

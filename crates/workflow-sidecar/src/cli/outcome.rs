@@ -29,6 +29,8 @@ pub(super) enum Outcome {
     Limit,
     /// Nothing could be done, and standard error says why.
     Failed,
+    /// A hook was answered: the code is part of the answer.
+    Answered(u8),
 }
 
 /// A usage or I/O error.
@@ -55,6 +57,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Waits => 3,
             Outcome::Limit => 4,
             Outcome::Failed => FAILED,
+            Outcome::Answered(code) => code,
         })
     }
 }

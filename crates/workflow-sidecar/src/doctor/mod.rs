@@ -3,6 +3,7 @@
 //! Other programs are run for their version, with a timeout; nothing is changed.
 
 mod child;
+mod hooks;
 mod pi;
 
 use std::env;
@@ -102,6 +103,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
     checks.push(pi::extension(agent_dir, project, has_pi));
     checks.extend(pi::sidecar(agent_dir, project));
     checks.extend(pi::replaced_package(agent_dir, project));
+    checks.extend(hooks::hosts(project));
     checks
 }
 

@@ -5,6 +5,9 @@
 
 use std::path::PathBuf;
 
+/// The directory of the store of hook hosts, in the home directory.
+pub(crate) const STATE_DIRECTORY: &str = ".local/state/workflow-sidecar";
+
 /// Returns the home directory from the environment, or else, on unix, from `/etc/passwd`.
 pub(crate) fn home_dir() -> Option<PathBuf> {
     let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };

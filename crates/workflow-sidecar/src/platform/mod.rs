@@ -39,4 +39,5 @@ pub(crate) mod trust_store;
 
 pub(crate) use atomic_write::write_atomically;
 pub(crate) use effects::{Platform, PlatformReport, Project, SessionContext};
+pub(crate) use private_file::create_private_dir;
 pub(crate) use real::RealPlatform;

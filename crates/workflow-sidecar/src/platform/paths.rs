@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use workflow_core::policy::rules::{PathForm, Paths, definition_paths};
 
-use super::home::home_dir;
+use super::home::{STATE_DIRECTORY, home_dir};
 
 /// Links that are followed before a path counts as circular.
 const MOST_LINKS: usize = 40;
@@ -126,7 +126,9 @@ impl Paths for LocalPaths<'_> {
             PathBuf::from(path)
         };
         let path = folded(&form.absolute);
-        let mut answers = self.answers().iter();
+        let [_, home] = self.home();
+        let store = home.join(STATE_DIRECTORY);
+        let mut answers = self.answers().iter().chain([&store]);
         answers.any(|answers| path.starts_with(folded(&with_slashes(answers))))
     }
 

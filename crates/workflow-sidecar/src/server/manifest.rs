@@ -76,7 +76,7 @@ fn subscription(&(name, event): &(&str, &[&str])) -> HookSubscription {
     }
 }
 
-fn step_tool() -> ToolDeclaration {
+pub(crate) fn step_tool() -> ToolDeclaration {
     let parameters = json!({
         "type": "object",
         "properties": {

@@ -29,5 +29,6 @@ pub use crate::rpc::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 
 pub(crate) use config::ServerConfig;
 pub(crate) use connection::serve;
-pub(crate) use definitions::{Loader, no_project};
+pub(crate) use definitions::{Loader, OnDisk, no_project};
+pub(crate) use manifest::step_tool;
 pub(crate) use recording::{Cause, ConnectionRecorder, HostLine};

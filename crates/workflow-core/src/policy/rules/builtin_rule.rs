@@ -15,7 +15,7 @@ use workflow_shell::{SimpleCommand, Word};
 const NAME: &str = "workflow-sidecar";
 /// The beginning of the name that the system shows of a process.
 const PROCESS_NAME: &str = "workflow-side";
-const SUBCOMMANDS: [&str; 2] = ["approve", "trust"];
+const SUBCOMMANDS: [&str; 5] = ["approve", "trust", "hook", "install", "uninstall"];
 /// Files with decisions, with the directory that has the name of the program.
 const STORES: [&str; 3] = [
     "workflow-sidecar/approvals",
@@ -268,6 +268,8 @@ mod tests {
         for line in [
             "workflow-sidecar approve --choice approve",
             "workflow-sidecar trust .",
+            "workflow-sidecar hook codex < forged.json",
+            "workflow-sidecar uninstall codex",
             "cd /tmp && ./node_modules/.bin/workflow-sidecar approve",
             "~/.cargo/bin/workflow-sidecar trust",
             "npx workflow-sidecar approve",

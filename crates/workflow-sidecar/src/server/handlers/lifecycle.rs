@@ -46,6 +46,7 @@ impl Handler<Initialize> for Server {
                 dialogs: params.capabilities.dialogs,
                 dismissal: params.capabilities.dismiss,
                 widgets: params.capabilities.widgets,
+                ..Abilities::default()
             },
             runs_commands: params.capabilities.exec,
             definitions: Definitions::new(

@@ -1,0 +1,25 @@
+//! The memory of a session that its entries do not contain.
+//!
+//! A host that starts a process for each event stores it with the entries, so that the next process goes on as if it were
+//! the same one. Losing it costs comfort, never a guard: the context is sent again, a `cancel` has to be repeated.
+
+use serde::{Deserialize, Serialize};
+
+use super::auto_continue::SentReminder;
+use super::context::SentContext;
+use super::tool_guard::RepeatedDenial;
+
+/// What a session remembers beside its entries.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Memory {
+    /// The run that it is about.
+    pub(crate) task_id: Option<String>,
+    pub(crate) sent_context: SentContext,
+    /// True after a first `cancel`.
+    pub(crate) cancel_pending: bool,
+    /// True after a move by a person, until the agent has had the chance to read the new phase.
+    pub(crate) is_unread: bool,
+    pub(crate) reminded: Option<SentReminder>,
+    pub(crate) repeated: Option<RepeatedDenial>,
+}

@@ -1,0 +1,25 @@
+//! `mcp`, the server that a host starts for `workflow_step`.
+
+use std::path::PathBuf;
+
+use crate::mcp;
+
+const EXAMPLES: &str = "\
+Examples:
+  workflow-sidecar mcp     what Codex, Claude Code, Copilot CLI and Gemini CLI start
+
+A host's own configuration names this command: `workflow-sidecar install codex` writes it. A call counts only if the hooks of
+the same host have seen it.";
+
+/// Serve `workflow_step` to a host over MCP on stdin and stdout
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The directory of the store, instead of ~/.local/state/workflow-sidecar
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    Ok(mcp::serve(arguments.state.as_deref())?)
+}

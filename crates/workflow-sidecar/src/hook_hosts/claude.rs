@@ -1,0 +1,57 @@
+//! Claude Code. Written from the types of its agent SDK 0.3.330, and not run.
+
+use serde_json::json;
+
+use super::HookHost;
+use super::answer::{Answer, Printed, Verdict, claude_family};
+use super::event::{EventName, Kind, Payload};
+use super::tools::ToolName;
+
+pub(super) static HOST: HookHost = HookHost {
+    name: "claude",
+    events: EVENTS,
+    tools: &[
+        ("Bash", ToolName::Shell),
+        ("Edit", ToolName::Is("edit")),
+        ("MultiEdit", ToolName::Is("edit")),
+        ("NotebookEdit", ToolName::Is("edit")),
+        ("Write", ToolName::Is("write")),
+        ("Read", ToolName::Is("read")),
+        ("Grep", ToolName::Is("grep")),
+        ("Glob", ToolName::Is("find")),
+        ("LS", ToolName::Is("ls")),
+    ],
+    step_tool: "mcp__workflow__workflow_step",
+    // It ends the work at 8.
+    most_reminders: Some(7),
+    shows_notices: true,
+    shell_marks: &[],
+    event,
+    answer,
+};
+
+const EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("UserPromptSubmit", EventName::Prompt),
+    ("PreToolUse", EventName::ToolCall),
+    ("PostToolUse", EventName::ToolResult),
+    ("Stop", EventName::Stop),
+];
+
+fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+    match payload.kind(name) {
+        // It stops for now, and goes on when the work in the background is done.
+        Kind::Stop { .. } if !payload.background_tasks.is_empty() => Kind::Unused,
+        kind => kind,
+    }
+}
+
+fn answer(event: EventName, answer: &Answer) -> Printed {
+    if let Verdict::Replace(text) = &answer.verdict {
+        return Printed::json(&json!({ "hookSpecificOutput": {
+            "hookEventName": event.of(EVENTS),
+            "updatedToolOutput": text,
+        } }));
+    }
+    claude_family(event, event.of(EVENTS), answer)
+}

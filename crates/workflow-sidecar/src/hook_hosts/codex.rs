@@ -1,0 +1,38 @@
+//! Codex CLI. Observed with 0.169.0.
+//!
+//! Its output is strict: an unknown key makes the hook fail, and a failed hook lets the tool run. So every answer has the
+//! fewest keys that do.
+
+use super::HookHost;
+use super::answer::{Answer, Printed, claude_family};
+use super::event::EventName;
+use super::tools::ToolName;
+
+pub(super) static HOST: HookHost = HookHost {
+    name: "codex",
+    events: EVENTS,
+    tools: &[
+        ("Bash", ToolName::Shell),
+        ("apply_patch", ToolName::Patch),
+        ("view_image", ToolName::Is("read")),
+    ],
+    step_tool: "mcp__workflow__workflow_step",
+    most_reminders: None,
+    shows_notices: true,
+    shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
+    event: |name, payload| payload.kind(name),
+    answer,
+};
+
+const EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("UserPromptSubmit", EventName::Prompt),
+    ("PreToolUse", EventName::ToolCall),
+    ("PostToolUse", EventName::ToolResult),
+    ("Stop", EventName::Stop),
+    ("Interrupt", EventName::Interrupt),
+];
+
+fn answer(event: EventName, answer: &Answer) -> Printed {
+    claude_family(event, event.of(EVENTS), answer)
+}

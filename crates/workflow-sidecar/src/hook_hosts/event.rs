@@ -1,0 +1,210 @@
+//! Events of hosts, as far as they are used.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The meaning of an event's name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum EventName {
+    SessionStart,
+    Prompt,
+    ToolCall,
+    ToolResult,
+    Stop,
+    Interrupt,
+    /// An event that changes nothing here.
+    Unused,
+    /// The event could not be read.
+    #[default]
+    Unknown,
+}
+
+/// An event as the host sends it. The hosts share the names of these fields; all others are ignored.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Payload<'a> {
+    #[serde(borrow)]
+    pub(super) hook_event_name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) session_id: Option<Cow<'a, str>>,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) transcript_path: Option<PathBuf>,
+    /// The sub-agent, in events of one.
+    #[serde(borrow)]
+    pub(super) agent_id: Option<Cow<'a, str>>,
+    /// The session of the main agent, where a sub-agent has one of its own.
+    #[serde(borrow)]
+    pub(super) parent_agent_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) source: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) prompt: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) tool_name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) tool_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool_response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) tool_result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) last_assistant_message: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) prompt_response: Option<Cow<'a, str>>,
+    /// The work that goes on in the background when the agent stops.
+    pub(super) background_tasks: Vec<Value>,
+}
+
+/// An event.
+#[derive(Debug)]
+pub(super) struct Event<'a> {
+    pub(super) name: EventName,
+    /// The session of the main agent.
+    pub(super) session: String,
+    pub(super) cwd: PathBuf,
+    pub(super) transcript: Option<PathBuf>,
+    /// True if a sub-agent causes it.
+    pub(super) is_of_subagent: bool,
+    pub(super) kind: Kind<'a>,
+}
+
+/// The content of an event.
+#[derive(Debug)]
+pub(super) enum Kind<'a> {
+    SessionStart(Source),
+    Prompt(&'a str),
+    ToolCall {
+        tool: &'a str,
+        input: Option<&'a RawValue>,
+    },
+    ToolResult {
+        tool: &'a str,
+        text: Option<String>,
+        is_error: bool,
+    },
+    Stop {
+        /// The agent's last text, if the host sends it.
+        last: Option<&'a str>,
+    },
+    Interrupt,
+    Unused,
+}
+
+/// The reason why a session starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It is new, or goes on with its conversation.
+    Startup,
+    /// The conversation has lost messages.
+    Shortened,
+    /// It is a copy of another session.
+    Fork,
+}
+
+impl<'a> Payload<'a> {
+    /// Reads an event.
+    pub(super) fn parse(text: &'a [u8]) -> Result<Self, String> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        serde_json::from_slice(text).map_err(|error| format!("the event is not valid: {error}"))
+    }
+
+    /// The meaning of the event's name in a table.
+    pub(super) fn name(&self, table: &[(&str, EventName)]) -> EventName {
+        let Some(name) = &self.hook_event_name else {
+            return EventName::Unknown;
+        };
+        let known = table.iter().find(|(known, _)| known == name);
+        known.map_or(EventName::Unused, |(_, event)| *event)
+    }
+
+    /// The event, with its content in the host's form.
+    pub(super) fn event(&'a self, name: EventName, kind: Kind<'a>) -> Result<Event<'a>, String> {
+        let session = self.parent_agent_id.as_ref().or(self.session_id.as_ref());
+        let session = session.filter(|session| !session.is_empty());
+        let cwd = self.cwd.clone().filter(|cwd| cwd.is_absolute());
+        Ok(Event {
+            name,
+            session: session.ok_or("the event names no session")?.to_string(),
+            cwd: cwd.ok_or("the event names no absolute directory in cwd")?,
+            transcript: self.transcript_path.clone(),
+            is_of_subagent: self.agent_id.is_some(),
+            kind,
+        })
+    }
+
+    /// The content of an event in the family of Claude Code.
+    pub(super) fn kind(&'a self, name: EventName) -> Kind<'a> {
+        match name {
+            EventName::SessionStart => Kind::SessionStart(match self.source.as_deref() {
+                Some("compact" | "clear") => Source::Shortened,
+                Some("fork") => Source::Fork,
+                _ => Source::Startup,
+            }),
+            EventName::Prompt => Kind::Prompt(self.prompt.as_deref().unwrap_or_default()),
+            EventName::ToolCall => Kind::ToolCall {
+                tool: self.tool_name.as_deref().unwrap_or_default(),
+                input: self.tool_input,
+            },
+            EventName::ToolResult => {
+                let result = self.tool_response.or(self.tool_result);
+                Kind::ToolResult {
+                    tool: self.tool_name.as_deref().unwrap_or_default(),
+                    text: result.and_then(result_text),
+                    is_error: false,
+                }
+            }
+            EventName::Stop => Kind::Stop {
+                last: self
+                    .last_assistant_message
+                    .as_deref()
+                    .or(self.prompt_response.as_deref()),
+            },
+            EventName::Interrupt => Kind::Interrupt,
+            EventName::Unused | EventName::Unknown => Kind::Unused,
+        }
+    }
+}
+
+/// The text of a result, whatever its form: all that a rule on results can look at.
+fn result_text(result: &RawValue) -> Option<String> {
+    const FOR_THE_MODEL: [&str; 2] = ["llmContent", "text_result_for_llm"];
+    let value: Value = serde_json::from_str(result.get()).ok()?;
+    let value = FOR_THE_MODEL
+        .iter()
+        .find_map(|key| value.get(key))
+        .unwrap_or(&value);
+    let mut text = String::new();
+    add_text(value, &mut text);
+    (!text.is_empty()).then_some(text)
+}
+
+fn add_text(value: &Value, text: &mut String) {
+    match value {
+        Value::String(string) => {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(string);
+        }
+        Value::Array(values) => values.iter().for_each(|value| add_text(value, text)),
+        Value::Object(members) => {
+            // The kind of a part is no text of the result.
+            let members = members.iter();
+            let members = members.filter(|(name, _)| !["type", "result_type"].contains(&&***name));
+            members.for_each(|(_, value)| add_text(value, text));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+impl EventName {
+    /// The host's name of the event; empty for an event without one.
+    pub(super) fn of(self, table: &[(&'static str, Self)]) -> &'static str {
+        let known = table.iter().find(|(_, event)| *event == self);
+        known.map_or("", |(name, _)| name)
+    }
+}

@@ -1,0 +1,69 @@
+//! Gemini CLI. Observed with 0.61.0.
+//!
+//! A denial in JSON counts whatever the exit code is, and another code than 0 shows a warning each time. `ask` is never
+//! answered: without a terminal it waits for ever.
+
+use serde_json::json;
+
+use super::HookHost;
+use super::answer::{Answer, Printed, Verdict};
+use super::event::EventName;
+use super::tools::ToolName;
+
+pub(super) static HOST: HookHost = HookHost {
+    name: "gemini",
+    events: EVENTS,
+    tools: &[
+        ("run_shell_command", ToolName::Shell),
+        ("replace", ToolName::Is("edit")),
+        ("write_file", ToolName::Is("write")),
+        ("read_file", ToolName::Is("read")),
+        ("read_many_files", ToolName::Is("read")),
+        ("grep_search", ToolName::Is("grep")),
+        ("search_file_content", ToolName::Is("grep")),
+        ("glob", ToolName::Is("find")),
+        ("list_directory", ToolName::Is("ls")),
+    ],
+    step_tool: "mcp_workflow_workflow_step",
+    // It ends the work after 100 turns, in which tools are called as well.
+    most_reminders: Some(20),
+    shows_notices: true,
+    shell_marks: &["GEMINI_CLI_SHELL"],
+    event: |name, payload| payload.kind(name),
+    answer,
+};
+
+const EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("BeforeAgent", EventName::Prompt),
+    ("BeforeTool", EventName::ToolCall),
+    ("AfterTool", EventName::ToolResult),
+    ("AfterAgent", EventName::Stop),
+];
+
+fn answer(event: EventName, answer: &Answer) -> Printed {
+    let mut printed = json!({});
+    match &answer.verdict {
+        Verdict::Deny(text)
+        | Verdict::Replace(text)
+        | Verdict::BlockPrompt(text)
+        | Verdict::Continue(text) => {
+            printed["decision"] = json!("deny");
+            printed["reason"] = json!(text);
+        }
+        Verdict::Input(input) => {
+            let name = event.of(EVENTS);
+            printed["hookSpecificOutput"] = json!({ "hookEventName": name, "tool_input": input });
+        }
+        Verdict::GoOn => {}
+    }
+    if let Some(context) = &answer.context {
+        let name = event.of(EVENTS);
+        printed["hookSpecificOutput"] =
+            json!({ "hookEventName": name, "additionalContext": context });
+    }
+    if let Some(notice) = &answer.notice {
+        printed["systemMessage"] = json!(notice);
+    }
+    Printed::json(&printed)
+}

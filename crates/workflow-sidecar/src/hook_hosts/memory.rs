@@ -1,0 +1,58 @@
+//! What a session of a hook host remembers beside its entries.
+
+use serde::{Deserialize, Serialize};
+use workflow_core::session::Memory;
+
+/// The number of notices that wait to be shown. More would be shown by nobody.
+const MAX_NOTICES: usize = 20;
+
+/// What is remembered.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct HostMemory {
+    pub(crate) session: Memory,
+    /// The reminders since a person's last prompt.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) reminders: u32,
+    /// Texts for the person that no answer could show yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notices: Vec<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl HostMemory {
+    /// Reads what was stored. What cannot be read is forgotten: it protects nothing.
+    pub(crate) fn parse(text: &str) -> Self {
+        if text.is_empty() {
+            return Self::default();
+        }
+        serde_json::from_str(text).unwrap_or_else(|error| {
+            tracing::warn!("the memory of a session cannot be read: {error}");
+            Self::default()
+        })
+    }
+
+    pub(crate) fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("the memory has string keys only")
+    }
+
+    /// Adds a text for the person.
+    pub(crate) fn add_notices(&mut self, notices: impl IntoIterator<Item = String>) {
+        self.notices.extend(notices);
+        let excess = self.notices.len().saturating_sub(MAX_NOTICES);
+        self.notices.drain(..excess);
+    }
+
+    /// Takes the texts that wait for the person, as one.
+    pub(crate) fn take_notices(&mut self) -> Option<String> {
+        let notices = std::mem::take(&mut self.notices);
+        (!notices.is_empty()).then(|| notices.join("\n\n"))
+    }
+}

@@ -1,0 +1,136 @@
+//! A hook: one process, one event, one answer, in time whatever happens.
+//!
+//! Hosts let a tool run if its hook is late, crashes or prints something else. So a second thread answers after three
+//! seconds, a panic becomes an answer, and nothing but the answer is ever printed.
+
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::HookHost;
+use super::answer::{Answer, BLOCKED};
+use super::decide::Decider;
+use super::event::{EventName, Payload};
+use super::outlet::Outlet;
+use crate::store::{SqliteStore, has_active_runs, state_directory};
+
+/// The time for an answer. Much less than the time that hosts give a hook.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(3);
+/// The longest event, in bytes.
+const MAX_EVENT: u64 = 64 << 20;
+
+/// Answers the event on standard input, and gives the exit code.
+pub(crate) fn run(host: &'static HookHost, state: Option<&Path>) -> u8 {
+    // What a panic would print is in the answer.
+    std::panic::set_hook(Box::new(|_| {}));
+    let Ok(outlet) = Outlet::take() else {
+        return BLOCKED;
+    };
+    let hook = Arc::new(Hook {
+        host,
+        directory: state_directory(state).map_err(|error| error.to_string()),
+        progress: Mutex::new(Progress {
+            outlet: Some(outlet),
+            event: EventName::Unknown,
+            is_active: None,
+        }),
+    });
+    let watched = Arc::clone(&hook);
+    let watchdog = thread::Builder::new().spawn(move || {
+        thread::sleep(TIME_TO_ANSWER);
+        let late = format!("it took more than {} s", TIME_TO_ANSWER.as_secs());
+        if let Some(code) = watched.answer(Err(late)) {
+            std::process::exit(i32::from(code));
+        }
+    });
+    let answer = match watchdog {
+        Ok(_) => catch_unwind(AssertUnwindSafe(|| hook.decide()))
+            .unwrap_or_else(|_| Err("workflow-sidecar failed at it".to_owned())),
+        Err(error) => Err(format!("nothing can watch over it: {error}")),
+    };
+    match hook.answer(answer) {
+        Some(code) => code,
+        // The other thread has answered, and ends the process.
+        None => loop {
+            thread::park();
+        },
+    }
+}
+
+/// A hook at work.
+struct Hook {
+    host: &'static HookHost,
+    /// The directory of the store, or why there is none.
+    directory: Result<PathBuf, String>,
+    progress: Mutex<Progress>,
+}
+
+/// What is known of the event so far.
+struct Progress {
+    /// `None` once the answer is printed.
+    outlet: Option<Outlet>,
+    event: EventName,
+    /// True if a run is active in the session.
+    is_active: Option<bool>,
+}
+
+impl Hook {
+    /// Reads the event and decides about it.
+    fn decide(&self) -> Result<Answer, String> {
+        let mut text = Vec::new();
+        let mut input = io::stdin().lock().take(MAX_EVENT + 1);
+        let read = input.read_to_end(&mut text);
+        read.map_err(|error| format!("the event cannot be read: {error}"))?;
+        if text.len() as u64 > MAX_EVENT {
+            return Err(format!("the event is longer than {MAX_EVENT} bytes"));
+        }
+        let payload = Payload::parse(&text)?;
+        let name = payload.name(self.host.events);
+        self.progress().event = name;
+        if name == EventName::Unused {
+            return Ok(Answer::default());
+        }
+        if name == EventName::Unknown {
+            return Err("the event has no hook_event_name".to_owned());
+        }
+        let event = payload.event(name, (self.host.event)(name, &payload))?;
+        let directory = self.directory.clone()?;
+        let is_from_shell = |variable: &&str| std::env::var_os(variable).is_some();
+        let decider = Decider {
+            host: self.host,
+            store: &SqliteStore::new(directory),
+            is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
+            on_loaded: &|is_active| self.progress().is_active = Some(is_active),
+        };
+        let answer = decider.decide(&event);
+        answer.map_err(|failure| failure.to_string())
+    }
+
+    /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before. Without a decision the
+    /// answer is closed while a run is active, as far as is known.
+    fn answer(&self, answer: Result<Answer, String>) -> Option<u8> {
+        let mut progress = self.progress();
+        let mut outlet = progress.outlet.take()?;
+        let answer = answer.unwrap_or_else(|reason| {
+            let may_be_active = || match &self.directory {
+                Ok(directory) => has_active_runs(directory),
+                Err(_) => true,
+            };
+            if progress.is_active.unwrap_or_else(may_be_active) {
+                Answer::closed(progress.event, &reason)
+            } else {
+                Answer::default()
+            }
+        });
+        let printed = (self.host.answer)(progress.event, &answer);
+        outlet.print(&printed);
+        Some(printed.code)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,295 @@
+//! A session of the engine for the time of one event: restored, used, and described as a change of the store.
+
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use workflow_core::definition::Loaded;
+use workflow_core::effect::{Action, DeferredAnswer, Effect, Question};
+use workflow_core::event::{Entry, PlatformEvent};
+use workflow_core::policy::rules::Paths;
+use workflow_core::session::Abilities;
+use workflow_core::types::{Millis, RequestId};
+use workflow_core::{Effects, Session};
+
+use super::HostMemory;
+use crate::platform::disk::user_agent_dir;
+use crate::platform::{Platform, Project, RealPlatform, SessionContext};
+use crate::server::{Loader, OnDisk};
+use crate::store::{Run, SessionKey, StoredEntry, StoredSession};
+
+/// The time in milliseconds since 1970.
+pub(crate) fn now() -> Millis {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    // A system's time before 1970 counts as 1970.
+    since.map_or(0, |since| {
+        Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
+    })
+}
+
+/// A restored session.
+pub(crate) struct Turn<'p> {
+    pub(crate) session: Session,
+    pub(crate) loaded: Arc<Loaded>,
+    platform: &'p dyn Platform,
+    /// The name of the session for the platform.
+    id: String,
+    agent_dir: PathBuf,
+    cwd: PathBuf,
+    now: Millis,
+    requests: u64,
+    out: Effects,
+    deferred: Vec<DeferredAnswer>,
+}
+
+/// What came of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) entries: Vec<StoredEntry>,
+    /// Texts for the person.
+    pub(crate) notices: Vec<String>,
+    /// Texts for the agent.
+    pub(crate) to_agent: Vec<String>,
+}
+
+impl<'p> Turn<'p> {
+    /// Restores a session, with its memory.
+    pub(crate) fn restore(
+        key: &SessionKey,
+        stored: &StoredSession,
+        memory: &HostMemory,
+        abilities: Abilities,
+        cwd: &Path,
+        platform: &'p dyn Platform,
+    ) -> Self {
+        let agent_dir = user_agent_dir(None);
+        let loaded = OnDisk::default().load(&agent_dir, cwd);
+        let seed = RandomState::new().hash_one(&key.session);
+        let mut session = Session::new(abilities, seed);
+        // Nothing shows a widget, and nobody is there for a trigger to be watched.
+        session.set_has_ui(false);
+        let mut turn = Self {
+            session,
+            loaded: Arc::clone(&loaded),
+            platform,
+            id: format!("{}:{}", key.host, key.session),
+            agent_dir,
+            cwd: cwd.to_path_buf(),
+            now: now(),
+            requests: 0,
+            out: Effects::default(),
+            deferred: Vec::new(),
+        };
+        let entries: Vec<Entry<'_>> = stored
+            .entries
+            .iter()
+            .map(|entry| Entry {
+                custom_type: &entry.custom_type,
+                data: Some(&entry.data),
+            })
+            .collect();
+        turn.handle(|session, out| session.handle_session(&entries, &loaded, out));
+        turn.session.recall(memory.session.clone());
+        turn
+    }
+
+    /// Handles an event of the session, with the effects that follow.
+    pub(crate) fn handle<T>(&mut self, handle: impl FnOnce(&mut Session, &mut Effects) -> T) -> T {
+        let mut out = Effects::at(self.now);
+        let reply = handle(&mut self.session, &mut out);
+        let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
+        while let Some(effect) = effects.pop_front() {
+            let Some(event) = self.perform(effect) else {
+                continue;
+            };
+            let code = match &event {
+                PlatformEvent::ApprovalRequested { code, .. } => Some(code.clone()),
+                _ => None,
+            };
+            let mut more = Effects::at(self.now);
+            self.session.handle_platform_event(event, &mut more);
+            if let Some(code) = code {
+                hide_code(&code, &mut more.actions);
+            }
+            effects.extend(std::mem::take(&mut more.effects));
+            out.merge(more);
+        }
+        for reply in std::mem::take(&mut out.deferred) {
+            out.actions.extend(reply.actions);
+            self.deferred.push(reply.answer);
+        }
+        self.out.merge(out);
+        reply
+    }
+
+    /// An id for a request.
+    pub(crate) fn request(&mut self) -> RequestId {
+        self.requests += 1;
+        RequestId(self.requests)
+    }
+
+    /// Takes the questions that were asked.
+    pub(crate) fn take_questions(&mut self) -> Vec<Question> {
+        std::mem::take(&mut self.out.questions)
+    }
+
+    /// Takes the last answer to a request that came later.
+    pub(crate) fn take_deferred(&mut self) -> Option<DeferredAnswer> {
+        self.deferred.pop()
+    }
+
+    /// Forgets the texts for the person so far.
+    pub(crate) fn drop_notices(&mut self) {
+        self.out
+            .actions
+            .retain(|action| !matches!(action, Action::Notify { .. } | Action::SendMessage { .. }));
+    }
+
+    /// The platform of the session.
+    pub(crate) fn platform(&self) -> &'p dyn Platform {
+        self.platform
+    }
+
+    fn project(&self) -> Project<'_> {
+        Project {
+            agent_dir: &self.agent_dir,
+            cwd: &self.cwd,
+            session_file: None,
+        }
+    }
+
+    /// The directories of the user and of the project.
+    pub(crate) fn directories(&self) -> (PathBuf, PathBuf) {
+        (self.agent_dir.clone(), self.cwd.clone())
+    }
+
+    /// Takes what came of the turn.
+    pub(crate) fn finish(&mut self) -> Outcome {
+        let mut outcome = Outcome::default();
+        for action in std::mem::take(&mut self.out.actions) {
+            match action {
+                Action::AppendEntry { custom_type, data } => outcome.entries.push(StoredEntry {
+                    custom_type: custom_type.to_owned(),
+                    data,
+                }),
+                Action::SendMessage { content, .. } => outcome.notices.push(content),
+                Action::Notify { message, .. } => outcome.notices.push(message),
+                Action::SendUserMessage { content, .. } => outcome.to_agent.push(content),
+                Action::SetSessionName { .. }
+                | Action::SetStatus { .. }
+                | Action::SetWidget { .. } => {}
+            }
+        }
+        outcome
+    }
+
+    /// Lets a person answer outside of the host from now on.
+    pub(crate) fn open_for_answers(&self) {
+        self.platform.open_session(&self.context());
+    }
+
+    /// Has a platform perform an effect for the session.
+    pub(crate) fn perform_on(
+        &self,
+        platform: &dyn Platform,
+        effect: Effect,
+    ) -> Option<PlatformEvent> {
+        platform.perform(&self.context(), effect)
+    }
+
+    fn perform(&self, effect: Effect) -> Option<PlatformEvent> {
+        self.perform_on(self.platform, effect)
+    }
+
+    fn context(&self) -> SessionContext<'_> {
+        SessionContext {
+            id: &self.id,
+            session: &self.session,
+            project: self.project(),
+            is_trusted: true,
+        }
+    }
+}
+
+/// The run of a session for the index.
+pub(crate) fn run_of(session: &Session) -> Option<Run> {
+    let view = session.view()?;
+    let phase = view.phase.as_ref();
+    Some(Run {
+        task_id: view.state.task_id.clone(),
+        workflow: view.state.workflow_key.clone(),
+        phase: phase.map_or_else(String::new, |phase| phase.name.to_owned()),
+        task: view.state.task_description.clone(),
+        status: view.status.clone().unwrap_or_default(),
+        is_active: view.state.active,
+    })
+}
+
+/// Replaces the message with a code. What a hook host shows goes through files that the agent can read.
+fn hide_code(code: &str, actions: &mut [Action]) {
+    for action in actions {
+        if let Action::Notify { message, .. } = action
+            && message.contains(code)
+        {
+            "The run waits for your approval. Answer with a prompt, `workflow approve`, or with `workflow-sidecar approve` in a \
+             terminal that was open before this session."
+                .clone_into(message);
+        }
+    }
+}
+
+/// This machine, as far as a hook may use it: it starts nothing that goes on after its answer.
+#[derive(Debug, Default)]
+pub(crate) struct HookPlatform {
+    real: RealPlatform,
+    /// True once a gate was to run.
+    wants_gate: AtomicBool,
+}
+
+impl HookPlatform {
+    /// Begins the event: what the restored session asked for does not count.
+    pub(crate) fn begin_event(&self) {
+        self.wants_gate.store(false, Ordering::Relaxed);
+    }
+
+    /// Returns true if something was to start that a hook must not: a gate, or a question to a person elsewhere.
+    pub(crate) fn wants_gate(&self) -> bool {
+        self.wants_gate.load(Ordering::Relaxed)
+    }
+}
+
+impl Platform for HookPlatform {
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        match effect {
+            Effect::RunGate(_) | Effect::RequestApproval(_) => {
+                self.wants_gate.store(true, Ordering::Relaxed);
+                None
+            }
+            Effect::TakeBaseline { .. }
+            | Effect::TrustCommands { .. }
+            | Effect::ClearApproval { .. } => self.real.perform(session, effect),
+            Effect::CancelGate { .. }
+            | Effect::ReadApproval(_)
+            | Effect::RecordCheckpoint
+            | Effect::RestoreCode { .. }
+            | Effect::WatchTriggers { .. }
+            | Effect::StopWatching
+            | Effect::TrustTriggers { .. } => effect.result_of_nothing(),
+        }
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        self.real.paths(project)
+    }
+
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        self.real.excerpt(path, cwd)
+    }
+
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
+        self.real.fingerprint(path, cwd)
+    }
+}

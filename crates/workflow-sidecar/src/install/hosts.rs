@@ -1,0 +1,245 @@
+//! The files of each host, and our part of them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::InstallError;
+use crate::hook_hosts::{EventName, HookHost};
+
+/// Where a host is configured, and what it is to run.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    pub(crate) home: &'a Path,
+    /// The project; `None` for all projects of the user.
+    pub(crate) project: Option<&'a Path>,
+    /// This program.
+    pub(crate) program: &'a Path,
+    /// The directory of the store, if it is not the user's.
+    pub(crate) state: Option<&'a Path>,
+}
+
+/// A file of a host.
+#[derive(Debug)]
+pub(super) struct TargetFile {
+    pub(super) path: PathBuf,
+    pub(super) edits: Vec<Edit>,
+    /// True if the file is ours altogether.
+    pub(super) is_own: bool,
+    /// What our values contain, and nobody else's do.
+    mark: String,
+}
+
+/// An edit of a file.
+#[derive(Debug)]
+pub(super) enum Edit {
+    /// An element of an array in JSON.
+    Element {
+        path: Vec<&'static str>,
+        value: String,
+    },
+    /// A member of an object in JSON: the last name of the path.
+    Member {
+        path: Vec<&'static str>,
+        value: String,
+    },
+    /// A table in TOML.
+    Block { header: &'static str, body: String },
+}
+
+/// Seconds for a hook, which answers after three at the latest.
+const TIMEOUT: u64 = 30;
+/// Codex shortens the time of this one, and says so each time.
+const TIMEOUT_OF_INTERRUPT: u64 = 3;
+/// Seconds for a call of `workflow_step`: a gate has limits of its own.
+const TIMEOUT_OF_STEP: u64 = 86_400;
+
+impl TargetFile {
+    /// Returns true if a value is ours.
+    pub(super) fn is_ours(&self, value: &str) -> bool {
+        value.contains("workflow-sidecar") && value.contains(&self.mark)
+    }
+}
+
+/// The files of a host.
+pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile>, InstallError> {
+    let home = place.home;
+    let base = place.project.unwrap_or(home);
+    let hooks = |path: PathBuf, edits| TargetFile {
+        path,
+        edits,
+        is_own: false,
+        mark: format!("hook {}", host.name),
+    };
+    let server = |path: PathBuf, edit| TargetFile {
+        path,
+        edits: vec![edit],
+        is_own: false,
+        mark: "mcp".to_owned(),
+    };
+    Ok(match host.name {
+        "codex" => vec![
+            hooks(base.join(".codex/hooks.json"), hook_edits(host, place)),
+            server(base.join(".codex/config.toml"), codex_server(place)),
+        ],
+        "claude" => vec![
+            hooks(base.join(".claude/settings.json"), hook_edits(host, place)),
+            server(
+                match place.project {
+                    Some(project) => project.join(".mcp.json"),
+                    None => home.join(".claude.json"),
+                },
+                json_server(place, &json!({})),
+            ),
+        ],
+        "copilot" if place.project.is_some() => {
+            let why = "Copilot CLI reads MCP servers from the home directory only: install without --project";
+            return Err(InstallError::NoProject(why));
+        }
+        "copilot" => {
+            let mut edits = vec![Edit::Member {
+                path: vec!["version"],
+                value: "1".to_owned(),
+            }];
+            edits.extend(hook_edits(host, place));
+            let file = hooks(home.join(".copilot/hooks/workflow-sidecar.json"), edits);
+            vec![
+                TargetFile {
+                    is_own: true,
+                    ..file
+                },
+                server(
+                    home.join(".copilot/mcp-config.json"),
+                    json_server(place, &json!({ "type": "local", "tools": ["*"] })),
+                ),
+            ]
+        }
+        _ => {
+            let mut edits = hook_edits(host, place);
+            let timeout = TIMEOUT_OF_STEP * 1000;
+            edits.push(json_server(
+                place,
+                &json!({ "trust": true, "timeout": timeout }),
+            ));
+            let mut file = hooks(base.join(".gemini/settings.json"), edits);
+            // Both parts are in one file.
+            file.mark.clear();
+            vec![file]
+        }
+    })
+}
+
+/// The command of one of our hooks; `None` if it is somebody else's.
+pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
+    let element: Value = serde_json::from_str(element).ok()?;
+    let hooks = element["hooks"].as_array().into_iter().flatten();
+    let commands = hooks.chain([&element]).filter_map(|hook| {
+        let command = hook.get("command").or_else(|| hook.get("bash"))?;
+        command.as_str()
+    });
+    let mark = format!("hook {}", host.name);
+    let mut ours =
+        commands.filter(|command| command.contains("workflow-sidecar") && command.contains(&mark));
+    ours.next().map(str::to_owned)
+}
+
+fn hook_edits(host: &HookHost, place: &Place<'_>) -> Vec<Edit> {
+    let edit = |(name, event): &(&'static str, EventName)| {
+        let command = command(host, place, *event);
+        let timeout = match event {
+            EventName::Interrupt => TIMEOUT_OF_INTERRUPT,
+            _ => TIMEOUT,
+        };
+        let value = match host.name {
+            "copilot" => json!({ "type": "command", "bash": command, "timeoutSec": timeout }),
+            "gemini" => json!({ "hooks": [{
+                "name": "workflow-sidecar",
+                "type": "command",
+                "command": command,
+                "timeout": timeout * 1000,
+            }] }),
+            "claude" if *event == EventName::ToolCall => json!({ "hooks": [{
+                "type": "command",
+                "command": command,
+                "timeout": timeout,
+                "onFailure": "block",
+            }] }),
+            _ => {
+                json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] })
+            }
+        };
+        Edit::Element {
+            path: vec!["hooks", name],
+            value: value.to_string(),
+        }
+    };
+    host.events.iter().map(edit).collect()
+}
+
+/// The command of a hook. If the program is missing or crashes before a tool call, the call is blocked while a run is
+/// active; an exit code of its own is passed on.
+fn command(host: &HookHost, place: &Place<'_>, event: EventName) -> String {
+    let program = quoted(place.program);
+    let state = place
+        .state
+        .map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
+    let run = format!("{program} hook {}{state}", host.name);
+    if event != EventName::ToolCall {
+        return run;
+    }
+    let marker = match place.state {
+        Some(state) => quoted(&state.join("active")),
+        None => "\"$HOME/.local/state/workflow-sidecar/active\"".to_owned(),
+    };
+    let script = format!(
+        "{run}; c=$?; case $c in 0|2) exit $c;; esac; test -e {marker} || exit 0; \
+         echo \"workflow-sidecar cannot judge this call ($c), so it is blocked\" >&2; exit 2"
+    );
+    // The host may run it with a shell of another grammar.
+    format!("/bin/sh -c {}", quoted_text(&script))
+}
+
+fn codex_server(place: &Place<'_>) -> Edit {
+    let text = |text: &str| Value::from(text).to_string();
+    let args: Vec<String> = server_args(place).iter().map(|arg| text(arg)).collect();
+    Edit::Block {
+        header: "[mcp_servers.workflow]",
+        body: format!(
+            "command = {}\nargs = [{}]\ntool_timeout_sec = {TIMEOUT_OF_STEP}\n",
+            text(&place.program.to_string_lossy()),
+            args.join(", ")
+        ),
+    }
+}
+
+fn json_server(place: &Place<'_>, more: &Value) -> Edit {
+    let mut server = json!({
+        "command": place.program.to_string_lossy(),
+        "args": server_args(place),
+    });
+    for (name, value) in more.as_object().into_iter().flatten() {
+        server[name] = value.clone();
+    }
+    Edit::Member {
+        path: vec!["mcpServers", "workflow"],
+        value: server.to_string(),
+    }
+}
+
+fn server_args(place: &Place<'_>) -> Vec<String> {
+    let mut args = vec!["mcp".to_owned()];
+    if let Some(state) = place.state {
+        args.push("--state".to_owned());
+        args.push(state.to_string_lossy().into_owned());
+    }
+    args
+}
+
+fn quoted(path: &Path) -> String {
+    quoted_text(&path.to_string_lossy())
+}
+
+/// A text in single quotes, as every shell reads it.
+fn quoted_text(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

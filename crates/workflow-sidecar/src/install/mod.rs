@@ -1,0 +1,167 @@
+//! Our part of the configuration of hook hosts: written, removed, found.
+//!
+//! Edits are made in the text, so everything that is not ours stays byte for byte, and removing what was written gives the
+//! text of before.
+
+mod hosts;
+mod json_text;
+mod toml_block;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use self::hosts::{Edit, TargetFile};
+use crate::hook_hosts::HookHost;
+use crate::platform::write_atomically;
+
+pub(crate) use self::hosts::Place;
+
+/// A file, as it is and as it becomes.
+#[derive(Debug)]
+pub(crate) struct FileChange {
+    pub(crate) path: PathBuf,
+    /// `None` if the file does not exist.
+    pub(crate) before: Option<String>,
+    /// `None` if the file is to be removed.
+    pub(crate) after: Option<String>,
+}
+
+/// A configuration that cannot be changed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum InstallError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: {reason}: nothing was changed", path.display())]
+    Unfit { path: PathBuf, reason: String },
+    #[error("the home directory is not known: set HOME")]
+    NoHome,
+    #[error("{0}")]
+    NoProject(&'static str),
+}
+
+/// Plans the installation for a host. What an earlier one wrote is replaced.
+pub(crate) fn plan(host: &HookHost, place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
+    let files = hosts::files(host, place)?.into_iter();
+    files
+        .map(|file| {
+            let before = read(&file.path)?;
+            let others = before.clone().filter(|_| !file.is_own);
+            let text = others.unwrap_or_default();
+            let unfit = |reason| unfit(&file.path, reason);
+            let without = file.remove(&text).map_err(unfit)?;
+            let after = file.insert(&without).map_err(unfit)?;
+            Ok(FileChange {
+                path: file.path,
+                before,
+                after: Some(after),
+            })
+        })
+        .collect()
+}
+
+/// Plans the removal of what was installed. A file that has nothing else is removed.
+pub(crate) fn plan_removal(
+    host: &HookHost,
+    place: &Place<'_>,
+) -> Result<Vec<FileChange>, InstallError> {
+    let mut changes = Vec::new();
+    for file in hosts::files(host, place)? {
+        let Some(before) = read(&file.path)? else {
+            continue;
+        };
+        let unfit = |reason| unfit(&file.path, reason);
+        let is_only_ours = file.is_own || file.insert("").map_err(unfit)? == before;
+        let after = file.remove(&before).map_err(unfit)?;
+        changes.push(FileChange {
+            path: file.path.clone(),
+            after: (!is_only_ours && !after.is_empty()).then_some(after),
+            before: Some(before),
+        });
+    }
+    Ok(changes)
+}
+
+/// What is installed for a host: the command of its first hook.
+pub(crate) fn installed_command(host: &HookHost, place: &Place<'_>) -> Option<String> {
+    let files = hosts::files(host, place).ok()?;
+    files.iter().find_map(|file| {
+        let text = read(&file.path).ok()??;
+        file.edits.iter().find_map(|edit| match edit {
+            Edit::Element { path, .. } => json_text::elements(&text, path)
+                .ok()?
+                .iter()
+                .find_map(|element| hosts::command_of(element, host)),
+            Edit::Member { .. } | Edit::Block { .. } => None,
+        })
+    })
+}
+
+/// Writes a change.
+pub(crate) fn apply(change: &FileChange) -> Result<(), InstallError> {
+    let failed = |error| InstallError::Io {
+        path: change.path.clone(),
+        error,
+    };
+    match &change.after {
+        _ if change.before == change.after => Ok(()),
+        Some(text) => {
+            if let Some(parent) = change.path.parent() {
+                fs::create_dir_all(parent).map_err(failed)?;
+            }
+            write_atomically(&change.path, text).map_err(failed)
+        }
+        None => fs::remove_file(&change.path).map_err(failed),
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, InstallError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(InstallError::Io {
+            path: path.to_path_buf(),
+            error,
+        }),
+    }
+}
+
+fn unfit(path: &Path, reason: String) -> InstallError {
+    InstallError::Unfit {
+        path: path.to_path_buf(),
+        reason,
+    }
+}
+
+impl TargetFile {
+    /// Adds our part.
+    fn insert(&self, text: &str) -> Result<String, String> {
+        self.edits
+            .iter()
+            .try_fold(text.to_owned(), |text, edit| match edit {
+                Edit::Element { path, value } => json_text::insert_element(&text, path, value),
+                Edit::Member { path, value } => json_text::insert_member(&text, path, value),
+                Edit::Block { header, body } => toml_block::insert(&text, header, body),
+            })
+    }
+
+    /// Removes our part.
+    fn remove(&self, text: &str) -> Result<String, String> {
+        // The last one first, so that what an edit created is empty when its turn comes.
+        self.edits
+            .iter()
+            .rev()
+            .try_fold(text.to_owned(), |text, edit| match edit {
+                Edit::Element { path, .. } => {
+                    json_text::remove_elements(&text, path, |element| self.is_ours(element))
+                }
+                Edit::Member { path, .. } => {
+                    json_text::remove_member(&text, path, |value| self.is_ours(value))
+                }
+                Edit::Block { .. } => Ok(toml_block::remove(&text)),
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests;

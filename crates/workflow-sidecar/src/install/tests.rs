@@ -1,0 +1,196 @@
+//! Tests of installing: what is not ours stays.
+
+use std::path::Path;
+
+use super::*;
+use crate::hook_hosts::HOSTS;
+
+/// A home directory.
+struct Home(tempfile::TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            home: self.0.path(),
+            project: None,
+            program: Path::new("/opt/it's here/workflow-sidecar"),
+            state: None,
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.0.path().join(name)).ok()
+    }
+
+    fn install(&self, host: &HookHost) {
+        let changes = plan(host, &self.place()).unwrap();
+        for change in &changes {
+            apply(change).unwrap();
+        }
+    }
+
+    fn uninstall(&self, host: &HookHost) {
+        let changes = plan_removal(host, &self.place()).unwrap();
+        for change in &changes {
+            apply(change).unwrap();
+        }
+    }
+}
+
+/// The files of the hosts that hold JSON of others as well.
+const SHARED: [&str; 5] = [
+    ".codex/hooks.json",
+    ".claude/settings.json",
+    ".claude.json",
+    ".copilot/mcp-config.json",
+    ".gemini/settings.json",
+];
+
+/// Texts that such a file may have had before.
+const TEXTS: [&str; 7] = [
+    "{}\n",
+    "{ }",
+    r#"{"hooks":{},"mcpServers":{}}"#,
+    "{\n  \"theme\": \"dark\",\n  \"hooks\": {\n    \"PreToolUse\": [ ],\n    \"BeforeTool\": []\n  }\n}\n",
+    r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine hook codex"}]}],"Stop":[]},"z":1}"#,
+    "{\"mcpServers\": {\"other\": {\"command\": \"x\"}},\r\n\t\"a\": [1, 2,   3]}",
+    r#"{"hooks":{"Other":[{"hooks":[]}]},"text":"{\"hooks\": [}"}"#,
+];
+
+#[test]
+fn removing_what_was_installed_gives_the_bytes_of_before() {
+    for host in HOSTS {
+        for text in TEXTS {
+            let home = Home::new();
+            for name in SHARED {
+                home.write(name, text);
+            }
+            home.write(".codex/config.toml", "model = \"x\"\n[a]\nb = 1");
+            home.install(host);
+            let installed = installed_command(host, &home.place());
+            assert!(installed.unwrap().contains(&format!("hook {}", host.name)));
+            // A second time changes nothing.
+            let again = plan(host, &home.place()).unwrap();
+            assert!(
+                again.iter().all(|change| change.before == change.after),
+                "{} {text}",
+                host.name
+            );
+            home.uninstall(host);
+            for name in SHARED {
+                assert_eq!(
+                    home.text(name).as_deref(),
+                    Some(text),
+                    "{} {name}",
+                    host.name
+                );
+            }
+            let config = home.text(".codex/config.toml").unwrap();
+            assert_eq!(config, "model = \"x\"\n[a]\nb = 1");
+            assert_eq!(installed_command(host, &home.place()), None);
+        }
+    }
+}
+
+#[test]
+fn files_that_were_created_are_removed() {
+    for host in HOSTS {
+        let home = Home::new();
+        home.install(host);
+        for change in plan(host, &home.place()).unwrap() {
+            let text = change.before.unwrap();
+            let is_toml = change.path.extension().is_some_and(|end| end == "toml");
+            assert!(
+                is_toml || serde_json::from_str::<serde_json::Value>(&text).is_ok(),
+                "{text}"
+            );
+        }
+        home.uninstall(host);
+        for change in plan(host, &home.place()).unwrap() {
+            assert_eq!(change.before, None, "{}", change.path.display());
+        }
+    }
+}
+
+#[test]
+fn every_event_of_a_host_is_registered_once() {
+    for host in HOSTS {
+        let home = Home::new();
+        home.install(host);
+        let files = plan(host, &home.place()).unwrap();
+        let hooks: serde_json::Value =
+            serde_json::from_str(files[0].before.as_ref().unwrap()).unwrap();
+        for (name, _) in host.events {
+            assert_eq!(hooks["hooks"][name].as_array().unwrap().len(), 1, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
+    let home = Home::new();
+    let [codex, _, copilot, _] = HOSTS;
+    home.write(
+        ".codex/config.toml",
+        "[mcp_servers.workflow]\ncommand = \"x\"\n",
+    );
+    let error = plan(codex, &home.place()).unwrap_err().to_string();
+    assert!(error.contains("[mcp_servers.workflow]"), "{error}");
+    home.write(".codex/config.toml", "");
+    home.write(".codex/hooks.json", "{ // mine\n}");
+    let error = plan(codex, &home.place()).unwrap_err().to_string();
+    assert!(
+        error.contains("line 1") && error.contains("nothing was changed"),
+        "{error}"
+    );
+    home.write(
+        ".copilot/mcp-config.json",
+        r#"{"mcpServers":{"workflow":{}}}"#,
+    );
+    let error = plan(copilot, &home.place()).unwrap_err().to_string();
+    assert!(error.contains("mcpServers.workflow"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_missing_program_blocks_a_tool_call_only_while_a_run_is_active() {
+    use std::process::Command;
+    let home = Home::new();
+    for host in HOSTS {
+        home.install(host);
+        let path = match host.name {
+            "gemini" => "BeforeTool",
+            _ => "PreToolUse",
+        };
+        let files = plan(host, &home.place()).unwrap();
+        let text = files[0].before.as_ref().unwrap();
+        let elements = json_text::elements(text, &["hooks", path]).unwrap();
+        let command = hosts::command_of(&elements[0], host).unwrap();
+        let run = || {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", &command]).env("HOME", home.0.path());
+            let output = shell.output().unwrap();
+            (
+                output.status.code(),
+                String::from_utf8(output.stderr).unwrap(),
+            )
+        };
+        let marker = ".local/state/workflow-sidecar/active";
+        assert_eq!(run().0, Some(0));
+        home.write(marker, "");
+        let (code, stderr) = run();
+        assert_eq!(code, Some(2));
+        assert!(stderr.contains("so it is blocked"), "{stderr}");
+        fs::remove_file(home.0.path().join(marker)).unwrap();
+    }
+}

@@ -1,0 +1,441 @@
+//! One call of `workflow_step`: its ticket, its session, and the gate of the phase.
+//!
+//! A call handles its event twice if the phase has a gate. The first time shows which gate has to run; nothing of it is kept.
+//! The gate runs while the session is neither locked nor in memory, so that hooks go on. Then the event is handled again, in
+//! the session as it is by then, and the gate's result counts only if the same gate has to run.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use workflow_core::effect::{AnswerKind, DeferredAnswer, Effect, GateRun, Reply, ToolAnswer};
+use workflow_core::event::PlatformEvent;
+use workflow_core::policy::rules::Paths;
+use workflow_core::session::{Abilities, StepCall};
+use workflow_core::types::GateRunId;
+
+use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of};
+use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
+use crate::store::{Change, Saved, SessionKey, SqliteStore, Store, StoreError, Ticket};
+
+/// Attempts to store a change while hooks change the same session.
+const ATTEMPTS: u32 = 16;
+/// The time after which a running gate is asked whether its call is still wanted.
+const LOOK: Duration = Duration::from_millis(100);
+/// The numbers of gate runs that a call has for itself.
+const RUNS_OF_A_CALL: u64 = 1 << 16;
+
+const NO_TICKET: &str = "[workflow] Nothing was done: the hooks of workflow-sidecar do not run in this session, so no rule of a workflow \
+    holds in it. Tell the user: `workflow-sidecar doctor` says what is missing (in Codex the hooks have to be trusted: start `codex` and \
+    choose to trust them, or type /hooks).";
+const USED_TICKET: &str = "[workflow] Nothing was done: this call is too old or was made before. Call workflow_step again.";
+const OTHER_SESSION: &str =
+    "[workflow] Nothing was done: this call comes from another session than its hook.";
+const BUSY: &str =
+    "[workflow] Another call of workflow_step is in progress in this session: wait for its answer.";
+const MOVED: &str = "[workflow] The workflow was moved while this call ran, so it does not count. Call workflow_step with \
+    action='status'.";
+const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
+const LOST: &str = "[workflow] The checks ended, and nobody said how. Call workflow_step again.";
+
+/// The answer to a call.
+#[derive(Debug)]
+pub(super) struct StepAnswer {
+    pub(super) text: String,
+    pub(super) is_error: bool,
+}
+
+impl StepAnswer {
+    fn error(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: true,
+        }
+    }
+}
+
+impl From<ToolAnswer> for StepAnswer {
+    fn from(answer: ToolAnswer) -> Self {
+        Self {
+            text: in_prompt_words(&answer.text),
+            is_error: answer.kind == Some(AnswerKind::Error),
+        }
+    }
+}
+
+impl From<StoreError> for StepAnswer {
+    fn from(error: StoreError) -> Self {
+        Self::error(format!(
+            "[workflow] Nothing was done: the store of workflow-sidecar cannot be used: {error}. Tell the user."
+        ))
+    }
+}
+
+/// The mark of a call that the host has cancelled.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Cancelled(Arc<AtomicBool>);
+
+impl Cancelled {
+    pub(super) fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A call of the tool.
+#[derive(Debug)]
+pub(super) struct Step {
+    action: Option<String>,
+    summary: Option<String>,
+    outcome: Option<String>,
+    outputs: Option<Box<RawValue>>,
+    ticket: Option<String>,
+    /// The session, if the host names it as well.
+    session: Option<String>,
+    cancelled: Cancelled,
+}
+
+impl Step {
+    pub(super) fn new(arguments: &Value, meta: &Value, cancelled: Cancelled) -> Self {
+        let text = |name: &str| arguments.get(name)?.as_str().map(str::to_owned);
+        Self {
+            action: text("action"),
+            summary: text("summary"),
+            outcome: text("outcome"),
+            outputs: arguments
+                .get("outputs")
+                .and_then(|outputs| to_raw_value(outputs).ok()),
+            ticket: text(TICKET_ARGUMENT),
+            session: meta
+                .get("sessionId")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            cancelled,
+        }
+    }
+
+    fn call(&self) -> StepCall<'_> {
+        StepCall {
+            action: self.action.as_deref(),
+            summary: self.summary.as_deref(),
+            outcome: self.outcome.as_deref(),
+            outputs: self.outputs.as_deref(),
+        }
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The calls of a server.
+pub(super) struct Steps {
+    store: SqliteStore,
+    platform: RealPlatform,
+    /// The receivers of reports on gates, by session.
+    gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>>,
+    /// The number of calls so far.
+    calls: AtomicU64,
+}
+
+impl Steps {
+    pub(super) fn new(directory: PathBuf) -> Self {
+        let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
+        let platform = RealPlatform::default();
+        let listeners = Arc::clone(&gates);
+        platform.listen(move |report| {
+            report_to(&lock(&listeners), report);
+            None
+        });
+        Self {
+            store: SqliteStore::new(directory),
+            platform,
+            gates,
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Ends what runs.
+    pub(super) fn finish(&self) {
+        self.platform.finish();
+    }
+
+    /// Carries out a call.
+    pub(super) fn run(&self, step: &Step, progress: &dyn Fn(&str)) -> StepAnswer {
+        self.try_run(step, progress)
+            .unwrap_or_else(|refusal| refusal)
+    }
+
+    fn try_run(&self, step: &Step, progress: &dyn Fn(&str)) -> Result<StepAnswer, StepAnswer> {
+        let ticket = self.ticket(step)?;
+        let name = format!("{}:{}", ticket.key.host, ticket.key.session);
+        let (sender, reports) = channel();
+        {
+            let mut gates = lock(&self.gates);
+            if gates.contains_key(&name) {
+                return Err(StepAnswer::error(BUSY));
+            }
+            gates.insert(name.clone(), sender);
+        }
+        let answer = self.step(step, &ticket, &reports, progress);
+        lock(&self.gates).remove(&name);
+        answer
+    }
+
+    /// Takes the ticket of a call.
+    fn ticket(&self, step: &Step) -> Result<Ticket, StepAnswer> {
+        let id = step.ticket.as_deref();
+        let id = id.ok_or_else(|| StepAnswer::error(NO_TICKET))?;
+        let ticket = self.store.take(id, now())?;
+        let ticket = ticket.ok_or_else(|| StepAnswer::error(USED_TICKET))?;
+        match &step.session {
+            Some(session) if *session != ticket.key.session => {
+                Err(StepAnswer::error(OTHER_SESSION))
+            }
+            _ => Ok(ticket),
+        }
+    }
+
+    fn step(
+        &self,
+        step: &Step,
+        ticket: &Ticket,
+        reports: &Receiver<PlatformEvent>,
+        progress: &dyn Fn(&str),
+    ) -> Result<StepAnswer, StepAnswer> {
+        let mut finished = None;
+        let mut called_in = None;
+        for _ in 0..ATTEMPTS {
+            let platform = StepPlatform::new(&self.platform, finished.clone());
+            let stored = self.store.load(&ticket.key)?;
+            let mut memory = HostMemory::parse(&stored.memory);
+            let mut turn = self.restore(&ticket.key, &stored, &memory, &ticket.cwd, &platform);
+            // The call is about the phase that it was made in, whoever has moved the run since.
+            let state = turn.session.view().map(|view| view.state.clone());
+            if *called_in.get_or_insert_with(|| state.clone()) != state {
+                return Err(StepAnswer::error(MOVED));
+            }
+            let request = turn.request();
+            let call = step.call();
+            let reply =
+                turn.handle(|session, out| session.handle_workflow_step(request, &call, out));
+            let answer = match reply {
+                Reply::Now(answer) => StepAnswer::from(answer),
+                Reply::Later => {
+                    if let Some(DeferredAnswer::Step(answer)) = turn.take_deferred() {
+                        StepAnswer::from(answer)
+                    } else {
+                        let run = platform.take_wanted();
+                        let run = run.ok_or_else(|| StepAnswer::error(LOST))?;
+                        if finished.is_some() {
+                            return Err(StepAnswer::error(MOVED));
+                        }
+                        let gate = Gate {
+                            turn: &turn,
+                            platform: &self.platform,
+                            id: run.id,
+                        };
+                        finished = Some(gate.run(run, step, reports, progress)?);
+                        continue;
+                    }
+                }
+            };
+            if step.is_cancelled() {
+                return Err(StepAnswer::error(CANCELLED));
+            }
+            let outcome = turn.finish();
+            memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
+            memory.session = turn.session.memory();
+            let change = Change {
+                from: stored.version,
+                entries: &outcome.entries,
+                memory: &memory.to_text(),
+                run: run_of(&turn.session),
+                cwd: &ticket.cwd,
+                now: now(),
+            };
+            if self.store.save(&ticket.key, &change)? == Saved::Stored {
+                return Ok(answer);
+            }
+        }
+        Err(StepAnswer::error(BUSY))
+    }
+
+    fn restore<'p>(
+        &self,
+        key: &SessionKey,
+        stored: &crate::store::StoredSession,
+        memory: &HostMemory,
+        cwd: &Path,
+        platform: &'p StepPlatform<'p>,
+    ) -> Turn<'p> {
+        let abilities = Abilities {
+            dialogs: false,
+            dismissal: false,
+            widgets: Some(false),
+            awaits_reminder: true,
+            reminders_left: None,
+        };
+        let mut turn = Turn::restore(key, stored, memory, abilities, cwd, platform);
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        // A report may still come from a gate of an earlier call.
+        turn.session.number_jobs_after(call * RUNS_OF_A_CALL);
+        turn.open_for_answers();
+        turn.drop_notices();
+        turn
+    }
+}
+
+/// Passes a report to the call that waits for it.
+fn report_to(gates: &HashMap<String, Sender<PlatformEvent>>, report: PlatformReport) {
+    if let Some(sender) = gates.get(&report.session) {
+        // A call that has gone on needs no report.
+        let _ = sender.send(report.event);
+    }
+}
+
+/// A gate that ran, and its result.
+#[derive(Debug, Clone)]
+struct FinishedGate {
+    run: String,
+    result: PlatformEvent,
+}
+
+impl FinishedGate {
+    /// The result, for another run of the same gate.
+    fn result_for(&self, run: &GateRun) -> Option<PlatformEvent> {
+        let gate = run.id;
+        (self.run == without_id(run)).then(|| match self.result.clone() {
+            PlatformEvent::GateFinished { reports, .. } => {
+                PlatformEvent::GateFinished { gate, reports }
+            }
+            _ => PlatformEvent::GateNotTrusted { gate },
+        })
+    }
+}
+
+/// A gate as text, without the number of its run.
+fn without_id(run: &GateRun) -> String {
+    let run = GateRun {
+        id: GateRunId(0),
+        ..run.clone()
+    };
+    serde_json::to_string(&run).expect("a gate has string keys only")
+}
+
+/// A gate that is to run in the project of a session.
+struct Gate<'a, 'p> {
+    turn: &'a Turn<'p>,
+    platform: &'a RealPlatform,
+    id: GateRunId,
+}
+
+impl Gate<'_, '_> {
+    /// Runs the gate to its end, unless the call is cancelled.
+    fn run(
+        &self,
+        run: GateRun,
+        step: &Step,
+        reports: &Receiver<PlatformEvent>,
+        progress: &dyn Fn(&str),
+    ) -> Result<FinishedGate, StepAnswer> {
+        let text = without_id(&run);
+        let finished = |result| FinishedGate { run: text, result };
+        if let Some(result) = self.perform(Effect::RunGate(run)) {
+            return Ok(finished(result));
+        }
+        let ended = loop {
+            match reports.recv_timeout(LOOK) {
+                Ok(PlatformEvent::GateProgress { gate, text }) if gate == self.id => {
+                    progress(&text);
+                }
+                Ok(result @ PlatformEvent::GateFinished { gate, .. }) if gate == self.id => {
+                    break Ok(finished(result));
+                }
+                Err(RecvTimeoutError::Timeout) if step.is_cancelled() => {
+                    break Err(StepAnswer::error(CANCELLED));
+                }
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Err(StepAnswer::error(LOST)),
+            }
+        };
+        self.perform(Effect::CancelGate { gate: self.id });
+        ended
+    }
+
+    fn perform(&self, effect: Effect) -> Option<PlatformEvent> {
+        self.turn.perform_on(self.platform, effect)
+    }
+}
+
+/// This machine, as far as a call may use it. A gate is only noted, unless its result is known.
+#[derive(Debug)]
+struct StepPlatform<'a> {
+    real: &'a RealPlatform,
+    finished: Option<FinishedGate>,
+    wanted: Mutex<Option<GateRun>>,
+}
+
+impl<'a> StepPlatform<'a> {
+    fn new(real: &'a RealPlatform, finished: Option<FinishedGate>) -> Self {
+        Self {
+            real,
+            finished,
+            wanted: Mutex::default(),
+        }
+    }
+
+    fn take_wanted(&self) -> Option<GateRun> {
+        lock(&self.wanted).take()
+    }
+}
+
+impl Platform for StepPlatform<'_> {
+    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        match effect {
+            Effect::RunGate(run) => {
+                let known = self.finished.as_ref();
+                let result = known.and_then(|finished| finished.result_for(&run));
+                if result.is_none() {
+                    *lock(&self.wanted) = Some(run);
+                }
+                result
+            }
+            Effect::TakeBaseline { .. }
+            | Effect::TrustCommands { .. }
+            | Effect::RequestApproval(_)
+            | Effect::ReadApproval(_)
+            | Effect::ClearApproval { .. } => self.real.perform(session, effect),
+            Effect::CancelGate { .. }
+            | Effect::RecordCheckpoint
+            | Effect::RestoreCode { .. }
+            | Effect::WatchTriggers { .. }
+            | Effect::StopWatching
+            | Effect::TrustTriggers { .. } => effect.result_of_nothing(),
+        }
+    }
+
+    fn open_session(&self, session: &SessionContext<'_>) {
+        self.real.open_session(session);
+    }
+
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        self.real.paths(project)
+    }
+
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        self.real.excerpt(path, cwd)
+    }
+
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
+        self.real.fingerprint(path, cwd)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,155 @@
+//! The store: the sessions of hook hosts, their tickets and the index of their runs, in one place for all processes.
+//!
+//! A hook host starts a process for each event, and several at once. [`Store::save`] succeeds only if the session is as it
+//! was loaded; a process that comes too late loads it again. Nothing is locked while the engine works.
+
+mod marker;
+mod sqlite;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::value::RawValue;
+
+use crate::platform::home::{STATE_DIRECTORY, home_dir};
+
+pub(crate) use self::marker::has_active_runs;
+pub(crate) use self::sqlite::SqliteStore;
+
+/// Returns the directory of the store: the given one, or the user's. It depends on nothing but the home directory, because
+/// hosts start servers and hooks with different environments.
+pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreError> {
+    match given {
+        Some(given) => Ok(given.to_path_buf()),
+        None => home_dir()
+            .map(|home| home.join(STATE_DIRECTORY))
+            .ok_or(StoreError::NoHome),
+    }
+}
+
+/// A session of a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SessionKey {
+    pub(crate) host: String,
+    pub(crate) session: String,
+}
+
+/// A session as it is stored.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StoredSession {
+    /// The number of changes so far; 0 if nothing is stored.
+    pub(crate) version: u64,
+    /// The entries, oldest first.
+    pub(crate) entries: Vec<StoredEntry>,
+    /// What is remembered beside the entries, as JSON; empty if nothing is.
+    pub(crate) memory: String,
+}
+
+/// An entry of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredEntry {
+    pub(crate) custom_type: String,
+    pub(crate) data: Box<RawValue>,
+}
+
+/// A change of a session.
+#[derive(Debug)]
+pub(crate) struct Change<'a> {
+    /// The version that the change starts from.
+    pub(crate) from: u64,
+    /// The entries to append.
+    pub(crate) entries: &'a [StoredEntry],
+    /// What is remembered from now on.
+    pub(crate) memory: &'a str,
+    /// The run for the index; `None` without a run.
+    pub(crate) run: Option<Run>,
+    pub(crate) cwd: &'a Path,
+    /// The time in milliseconds since 1970.
+    pub(crate) now: u64,
+}
+
+/// A run in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) task_id: String,
+    pub(crate) workflow: String,
+    pub(crate) phase: String,
+    pub(crate) task: String,
+    /// The status line.
+    pub(crate) status: String,
+    pub(crate) is_active: bool,
+}
+
+/// A run in the index, and its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IndexedRun {
+    pub(crate) key: SessionKey,
+    pub(crate) cwd: PathBuf,
+    pub(crate) updated: u64,
+    pub(crate) run: Run,
+}
+
+/// The outcome of saving a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Saved {
+    Stored,
+    /// Another process changed the session meanwhile, and nothing was stored.
+    Conflict,
+}
+
+/// The permission for one call of `workflow_step`, issued by the hook that saw the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    pub(crate) key: SessionKey,
+    pub(crate) cwd: PathBuf,
+    /// The time after which it does not count.
+    pub(crate) expires: u64,
+}
+
+/// The reason why the store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error("the home directory is not known: set HOME, or pass --state")]
+    NoHome,
+    #[error("{}: {error}", path.display())]
+    Io {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("{}: {error}", path.display())]
+    Database {
+        path: PathBuf,
+        error: rusqlite::Error,
+    },
+    #[error("{} was written by a newer workflow-sidecar (format {found}, this one reads {known}): update workflow-sidecar", path.display())]
+    Newer {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    #[error("{}: an entry of a session is not JSON: {error}", path.display())]
+    Damaged {
+        path: PathBuf,
+        error: serde_json::Error,
+    },
+}
+
+/// The sessions, tickets and runs of a user.
+pub(crate) trait Store {
+    /// Loads a session; an unknown one is empty.
+    fn load(&self, key: &SessionKey) -> Result<StoredSession, StoreError>;
+
+    /// Stores a change of a session, if the session is as it was loaded.
+    fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError>;
+
+    /// Issues a ticket, and forgets those that expired.
+    fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError>;
+
+    /// Takes a ticket, once. `None` if it was not issued, was taken, or expired.
+    fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError>;
+
+    /// Lists the runs, the one that changed last first.
+    fn runs(&self) -> Result<Vec<IndexedRun>, StoreError>;
+
+    /// Removes the sessions that were not changed since, and returns their number.
+    fn prune(&self, before: u64) -> Result<usize, StoreError>;
+}

@@ -1,0 +1,400 @@
+//! The store in an `SQLite` database.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde_json::value::RawValue;
+
+use super::marker::mark;
+use super::{
+    Change, IndexedRun, Run, Saved, SessionKey, Store, StoreError, StoredEntry, StoredSession,
+    Ticket,
+};
+use crate::platform::create_private_dir;
+
+/// The name of the database in the directory of the store.
+const FILE: &str = "store.sqlite3";
+/// The format of the database, in its `user_version`.
+const FORMAT: i64 = 1;
+/// The time to wait for another process. Less than the time that a hook has for its answer.
+const BUSY: Duration = Duration::from_secs(2);
+
+const SCHEMA: &str = "
+    CREATE TABLE sessions (
+        id INTEGER PRIMARY KEY,
+        host TEXT NOT NULL,
+        session TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        memory TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        updated INTEGER NOT NULL,
+        task_id TEXT, workflow TEXT, phase TEXT, task TEXT, status TEXT,
+        active INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (host, session)
+    ) STRICT;
+    CREATE INDEX sessions_by_update ON sessions (updated) WHERE task_id IS NOT NULL;
+    CREATE INDEX active_sessions ON sessions (active) WHERE active = 1;
+    CREATE TABLE entries (
+        session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        type TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (session, number)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE tickets (
+        id TEXT PRIMARY KEY,
+        host TEXT NOT NULL,
+        session TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        expires INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+";
+
+/// The store in a directory. The database is created with the first change.
+#[derive(Debug, Clone)]
+pub(crate) struct SqliteStore {
+    directory: PathBuf,
+}
+
+impl SqliteStore {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory.join(FILE)
+    }
+
+    /// Opens the database; `None` if there is none yet.
+    fn open(&self) -> Result<Option<Connection>, StoreError> {
+        let exists = self.file().try_exists();
+        if !exists.map_err(|error| self.io(error))? {
+            return Ok(None);
+        }
+        self.connect().map(Some)
+    }
+
+    /// Opens the database, or creates it.
+    fn open_or_create(&self) -> Result<Connection, StoreError> {
+        create_private_dir(&self.directory).map_err(|error| self.io(error))?;
+        create_private_file(&self.file()).map_err(|error| self.io(error))?;
+        self.connect()
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let failed = |error| self.database(error);
+        let mut connection = Connection::open(self.file()).map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
+        let mut format = user_version(&connection).map_err(failed)?;
+        if format == 0 {
+            let mode = connection.pragma_update(None, "journal_mode", "wal");
+            mode.map_err(failed)?;
+            let transaction = begin(&mut connection).map_err(failed)?;
+            // Another process may have created the tables meanwhile.
+            format = user_version(&transaction).map_err(failed)?;
+            if format == 0 {
+                transaction.execute_batch(SCHEMA).map_err(failed)?;
+                let version = transaction.pragma_update(None, "user_version", FORMAT);
+                version.map_err(failed)?;
+                format = FORMAT;
+            }
+            transaction.commit().map_err(failed)?;
+        }
+        if format != FORMAT {
+            return Err(StoreError::Newer {
+                path: self.file(),
+                found: format,
+                known: FORMAT,
+            });
+        }
+        let keys = connection.pragma_update(None, "foreign_keys", true);
+        keys.map_err(failed)?;
+        Ok(connection)
+    }
+
+    fn io(&self, error: io::Error) -> StoreError {
+        StoreError::Io {
+            path: self.directory.clone(),
+            error,
+        }
+    }
+
+    fn database(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::Database {
+            path: self.file(),
+            error,
+        }
+    }
+
+    fn read(connection: &Connection, key: &SessionKey) -> rusqlite::Result<Found> {
+        let session = connection
+            .prepare("SELECT id, version, memory FROM sessions WHERE host = ?1 AND session = ?2")?
+            .query_row(params![key.host, key.session], |row| {
+                Ok((row.get::<_, i64>(0)?, number(row, 1)?, row.get(2)?))
+            })
+            .optional()?;
+        let Some((id, version, memory)) = session else {
+            return Ok(Found::default());
+        };
+        let mut entries = connection
+            .prepare("SELECT type, data FROM entries WHERE session = ?1 ORDER BY number")?;
+        let entries = entries.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Found {
+            version,
+            memory,
+            entries: entries.collect::<rusqlite::Result<_>>()?,
+        })
+    }
+
+    fn write(
+        &self,
+        connection: &mut Connection,
+        key: &SessionKey,
+        change: &Change<'_>,
+    ) -> rusqlite::Result<Saved> {
+        // A move of the run survives a loss of power; what is only remembered need not.
+        let synchronous = if change.entries.is_empty() {
+            "normal"
+        } else {
+            "full"
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        let transaction = begin(connection)?;
+        let known = transaction
+            .query_row(
+                "SELECT id, version, active FROM sessions WHERE host = ?1 AND session = ?2",
+                params![key.host, key.session],
+                |row| {
+                    Ok((
+                        row.get::<_, i64>(0)?,
+                        number(row, 1)?,
+                        row.get::<_, bool>(2)?,
+                    ))
+                },
+            )
+            .optional()?;
+        let (version, was_active) =
+            known.map_or((0, false), |(_, version, active)| (version, active));
+        if version != change.from {
+            return Ok(Saved::Conflict);
+        }
+        let run = change.run.as_ref();
+        let is_active = run.is_some_and(|run| run.is_active);
+        let cwd = change.cwd.to_string_lossy();
+        transaction.execute(
+            "INSERT INTO sessions (host, session, version, memory, cwd, updated, active, task_id, workflow, phase, task, status)
+             VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (host, session) DO UPDATE SET
+                 version = version + 1, memory = ?3, cwd = ?4, updated = ?5, active = ?6,
+                 task_id = coalesce(?7, task_id), workflow = coalesce(?8, workflow), phase = coalesce(?9, phase),
+                 task = coalesce(?10, task), status = coalesce(?11, status)",
+            params![
+                key.host,
+                key.session,
+                change.memory,
+                cwd,
+                integer(change.now),
+                is_active,
+                run.map(|run| &run.task_id),
+                run.map(|run| &run.workflow),
+                run.map(|run| &run.phase),
+                run.map(|run| &run.task),
+                run.map(|run| &run.status),
+            ],
+        )?;
+        let id = match known {
+            Some((id, _, _)) => id,
+            None => transaction.last_insert_rowid(),
+        };
+        append(&transaction, id, change.entries)?;
+        if is_active != was_active {
+            self.mark(&transaction)?;
+        }
+        transaction.commit()?;
+        Ok(Saved::Stored)
+    }
+
+    /// Brings the marker in line with the database. A marker that stays by mistake blocks more, never less.
+    fn mark(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let query = "SELECT EXISTS (SELECT 1 FROM sessions WHERE active = 1)";
+        let is_active = transaction.query_row(query, [], |row| row.get(0))?;
+        if let Err(error) = mark(&self.directory, is_active) {
+            tracing::warn!("the marker of active runs cannot be changed: {error}");
+        }
+        Ok(())
+    }
+}
+
+/// A session as it is in the database.
+#[derive(Debug, Default)]
+struct Found {
+    version: u64,
+    memory: String,
+    entries: Vec<(String, String)>,
+}
+
+impl Store for SqliteStore {
+    fn load(&self, key: &SessionKey) -> Result<StoredSession, StoreError> {
+        let Some(connection) = self.open()? else {
+            return Ok(StoredSession::default());
+        };
+        let found = Self::read(&connection, key);
+        let found = found.map_err(|error| self.database(error))?;
+        let entry = |(custom_type, data): (String, String)| {
+            let data = RawValue::from_string(data).map_err(|error| StoreError::Damaged {
+                path: self.file(),
+                error,
+            })?;
+            Ok(StoredEntry { custom_type, data })
+        };
+        let entries = found.entries.into_iter().map(entry);
+        Ok(StoredSession {
+            version: found.version,
+            memory: found.memory,
+            entries: entries.collect::<Result<_, StoreError>>()?,
+        })
+    }
+
+    fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError> {
+        let mut connection = self.open_or_create()?;
+        let saved = self.write(&mut connection, key, change);
+        saved.map_err(|error| self.database(error))
+    }
+
+    fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {
+        let connection = self.open_or_create()?;
+        let cwd = ticket.cwd.to_string_lossy();
+        let insert =
+            "INSERT INTO tickets (id, host, session, cwd, expires) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let (key, expires) = (&ticket.key, integer(ticket.expires));
+        let issued = connection
+            .execute("DELETE FROM tickets WHERE expires < ?1", [integer(now)])
+            .and_then(|_| {
+                connection.execute(insert, params![id, key.host, key.session, cwd, expires])
+            });
+        issued.map(drop).map_err(|error| self.database(error))
+    }
+
+    fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError> {
+        let Some(connection) = self.open()? else {
+            return Ok(None);
+        };
+        let taken = connection
+            .query_row(
+                "DELETE FROM tickets WHERE id = ?1 RETURNING host, session, cwd, expires",
+                [id],
+                |row| {
+                    Ok(Ticket {
+                        key: SessionKey {
+                            host: row.get(0)?,
+                            session: row.get(1)?,
+                        },
+                        cwd: PathBuf::from(row.get::<_, String>(2)?),
+                        expires: number(row, 3)?,
+                    })
+                },
+            )
+            .optional();
+        let taken = taken.map_err(|error| self.database(error))?;
+        Ok(taken.filter(|ticket| now <= ticket.expires))
+    }
+
+    fn runs(&self) -> Result<Vec<IndexedRun>, StoreError> {
+        let Some(connection) = self.open()? else {
+            return Ok(Vec::new());
+        };
+        let list = || -> rusqlite::Result<Vec<IndexedRun>> {
+            let mut runs = connection.prepare(
+                "SELECT host, session, cwd, updated, task_id, workflow, phase, task, status, active
+                 FROM sessions WHERE task_id IS NOT NULL ORDER BY updated DESC",
+            )?;
+            let runs = runs.query_map([], |row| {
+                Ok(IndexedRun {
+                    key: SessionKey {
+                        host: row.get(0)?,
+                        session: row.get(1)?,
+                    },
+                    cwd: PathBuf::from(row.get::<_, String>(2)?),
+                    updated: number(row, 3)?,
+                    run: Run {
+                        task_id: row.get(4)?,
+                        workflow: row.get(5)?,
+                        phase: row.get(6)?,
+                        task: row.get(7)?,
+                        status: row.get(8)?,
+                        is_active: row.get(9)?,
+                    },
+                })
+            })?;
+            runs.collect()
+        };
+        list().map_err(|error| self.database(error))
+    }
+
+    fn prune(&self, before: u64) -> Result<usize, StoreError> {
+        let Some(mut connection) = self.open()? else {
+            return Ok(0);
+        };
+        let mut remove = || {
+            let transaction = begin(&mut connection)?;
+            let before = integer(before);
+            let removed =
+                transaction.execute("DELETE FROM sessions WHERE updated < ?1", [before])?;
+            self.mark(&transaction)?;
+            transaction.commit()?;
+            Ok(removed)
+        };
+        remove().map_err(|error| self.database(error))
+    }
+}
+
+fn append(
+    transaction: &Transaction<'_>,
+    session: i64,
+    entries: &[StoredEntry],
+) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare(
+        "INSERT INTO entries (session, number, type, data)
+         VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM entries WHERE session = ?1), ?2, ?3)",
+    )?;
+    for entry in entries {
+        insert.execute(params![session, entry.custom_type, entry.data.get()])?;
+    }
+    Ok(())
+}
+
+fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Reads a number that is never negative.
+fn number(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(index)?;
+    Ok(u64::try_from(number).unwrap_or_default())
+}
+
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Creates a file that only its owner can read, unless it exists. `SQLite` gives its other files the same mode.
+fn create_private_file(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::metadata(path).map(drop),
+        created => created.map(drop),
+    }
+}
+
+#[cfg(test)]
+mod tests;

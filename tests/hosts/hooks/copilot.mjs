@@ -1,0 +1,78 @@
+/**
+ * The real GitHub Copilot CLI, driven against a scripted model on loopback.
+ *
+ * Usage: copilot.mjs COPILOT SIDECAR
+ */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ScriptedModel, call, say } from '../model.mjs';
+import { createHome, createRoot, play, run } from './world.mjs';
+
+const [copilot, sidecar] = process.argv.slice(2);
+if (!copilot || !sidecar) {
+  console.error('Usage: copilot.mjs COPILOT SIDECAR');
+  process.exit(2);
+}
+const root = createRoot();
+
+/** A home directory with Copilot and our hooks, and a project. */
+async function world(name) {
+  const { home, project, env: bare } = createHome(root, name);
+  const env = { ...bare, COPILOT_OFFLINE: 'true', COPILOT_MODEL: 'scripted', COPILOT_AUTO_UPDATE: 'false' };
+  const installed = await run(sidecar, ['install', 'copilot'], { cwd: project, env });
+  assert.equal(installed.code, 0, installed.stderr);
+  return {
+    file: (path) => join(project, path),
+    sidecar: (...args) => run(sidecar, args, { cwd: project, env }),
+    /** Sends a prompt, with the replies of the model to it. */
+    async prompt(text, replies, ...more) {
+      const model = new ScriptedModel(replies);
+      const url = `${await model.listen()}/v1`;
+      const options = { cwd: project, env: { ...env, COPILOT_PROVIDER_BASE_URL: url } };
+      const ran = await run(copilot, ['-p', text, '--allow-all-tools', ...more], options);
+      model.close();
+      const texts = model.requests.map((request) => JSON.stringify(request.messages));
+      return { ...ran, texts, requests: model.requests.length };
+    },
+  };
+}
+
+const step = (action) => call('workflow-workflow_step', { action });
+const create = (path) => call('create', { path, file_text: 'hello\n' });
+const shell = (command) => call('bash', { command, description: 'x' });
+
+await play(
+  {
+    async 'a whole workflow'() {
+      const { prompt, file, sidecar: ours } = await world('whole');
+      let ran = await prompt('workflow bugfix the export is empty', [
+        shell('cat README.md'),
+        create(file('a.txt')),
+        shell('echo x > b.txt'),
+        say('I stop early.'),
+        step('next'),
+        create(file('c.txt')),
+        step('next'),
+        shell('touch fixed.txt'),
+        step('next'),
+        step('next'),
+        say('I wait.'),
+      ]);
+      assert.ok(ran.requests >= 11, `${ran.requests} requests\n${ran.stdout}\n${ran.stderr}\n${ran.texts.at(-1)?.slice(-1500)}`);
+      assert.match(ran.texts[0], /Find the cause\./);
+      assert.match(ran.texts[2], /blocked/);
+      assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
+      assert.match(ran.texts[4], /You must NOT stop yet/);
+      assert.match(ran.texts[5], /Analyze → F Fix/);
+      assert.ok(existsSync(file('c.txt')), 'Fix may write');
+      assert.match(ran.texts[7], /Gate failed/);
+      assert.match(ran.texts[9], /Fix → R Review/);
+      assert.match(ran.texts[10], /needs the user's word/);
+      ran = await prompt('workflow approve approve', [say('Done.')], '--continue');
+      const runs = await ours('runs', '--format', 'json');
+      assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);
+    },
+  },
+  root,
+);

@@ -1,0 +1,121 @@
+/**
+ * The real Gemini CLI, driven against a scripted model on loopback.
+ *
+ * Usage: gemini.mjs GEMINI SIDECAR
+ */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { createHome, createRoot, play, run } from './world.mjs';
+
+const [gemini, sidecar] = process.argv.slice(2);
+if (!gemini || !sidecar) {
+  console.error('Usage: gemini.mjs GEMINI SIDECAR');
+  process.exit(2);
+}
+const root = createRoot();
+
+/** A text. @param {string} text */
+const say = (text) => ({ text });
+/** A call of a tool. @param {string} name @param {object} args */
+const call = (name, args) => ({ functionCall: { name, args } });
+
+/** A scripted model that speaks Gemini's API: each request with tools gets the next reply. */
+async function startModel(replies) {
+  const requests = [];
+  const script = [...replies];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const url = request.url ?? '';
+    const asked = body ? JSON.parse(body) : {};
+    const isTurn = /generateContent/i.test(url) && asked.tools?.some((tool) => tool.functionDeclarations?.length);
+    if (isTurn) requests.push(JSON.stringify(asked.contents));
+    const part = isTurn ? (script.shift() ?? say('nothing is left to say')) : say('{}');
+    const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+    const candidates = [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP', index: 0 }];
+    const answer = JSON.stringify(url.includes('countTokens') ? { totalTokens: 1 } : { candidates, usageMetadata });
+    const isStream = url.includes('alt=sse');
+    response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
+    response.end(isStream ? `data: ${answer}\n\n` : answer);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** A home directory with Gemini and our hooks, and a project that is trusted. */
+async function world(name) {
+  const { home, project, env: bare } = createHome(root, name);
+  mkdirSync(join(home, '.gemini'));
+  const settings = { security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } } };
+  writeFileSync(join(home, '.gemini/settings.json'), JSON.stringify(settings));
+  writeFileSync(join(home, '.gemini/trustedFolders.json'), JSON.stringify({ [project]: 'TRUST_FOLDER' }));
+  const env = { ...bare, GEMINI_API_KEY: 'none', NO_COLOR: '1' };
+  const installed = await run(sidecar, ['install', 'gemini'], { cwd: project, env });
+  assert.equal(installed.code, 0, installed.stderr);
+  return {
+    file: (path) => join(project, path),
+    settings: () => readFileSync(join(home, '.gemini/settings.json'), 'utf8'),
+    before: JSON.stringify(settings),
+    sidecar: (...args) => run(sidecar, args, { cwd: project, env }),
+    /** Sends a prompt, with the replies of the model to it. */
+    async prompt(text, replies, ...more) {
+      const model = await startModel(replies);
+      const options = { cwd: project, env: { ...env, GOOGLE_GEMINI_BASE_URL: model.url } };
+      const ran = await run(gemini, ['-p', text, '--yolo', ...more], options);
+      model.stop();
+      return { ...ran, texts: model.requests };
+    },
+  };
+}
+
+const step = (action) => call('mcp_workflow_workflow_step', { action });
+const write = (path) => call('write_file', { file_path: path, content: 'hello\n' });
+const shell = (command) => call('run_shell_command', { command });
+
+await play(
+  {
+    async 'a whole workflow'() {
+      const { prompt, file, sidecar: ours, settings, before } = await world('whole');
+      let ran = await prompt('workflow bugfix the export is empty', [
+        shell('cat README.md'),
+        write(file('a.txt')),
+        shell('echo x > b.txt'),
+        say('I stop early.'),
+        step('next'),
+        write(file('c.txt')),
+        step('next'),
+        shell('touch fixed.txt'),
+        step('next'),
+        step('next'),
+        say('I wait.'),
+      ]);
+      const told = `${ran.texts.length} requests\n${ran.stdout.slice(-1500)}\n${ran.stderr.slice(-1500)}\n${ran.texts.at(-1)?.slice(-1500)}`;
+      assert.ok(ran.texts.length >= 11, told);
+      assert.match(ran.texts[0], /Find the cause\./);
+      assert.match(ran.texts[2], /blocked/);
+      assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
+      assert.match(ran.texts[4], /You must NOT stop yet/);
+      assert.match(ran.texts[5], /Analyze → F Fix/);
+      assert.ok(existsSync(file('c.txt')), 'Fix may write');
+      assert.match(ran.texts[7], /Gate failed/);
+      assert.match(ran.texts[9], /Fix → R Review/);
+      assert.match(ran.texts[10], /needs the user/);
+      ran = await prompt('workflow approve approve', [say('Done.')], '--resume', 'latest');
+      const runs = await ours('runs', '--format', 'json');
+      assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);
+      assert.equal((await ours('uninstall', 'gemini')).code, 0);
+      assert.equal(settings(), before);
+    },
+  },
+  root,
+);

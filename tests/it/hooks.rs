@@ -1,0 +1,167 @@
+//! Hooks as processes: what happens when something is wrong.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::connection::Process;
+
+const WORKFLOW: &str = "
+name: Bugfix
+commandName: bugfix
+initialMessage: Go
+phases: [{ id: a, name: Analyze, emoji: A, instructions: Look., tools: read-only }]
+";
+
+fn spawn(root: &Path) -> Child {
+    Process::command()
+        .args(["hook", "codex"])
+        .env("HOME", root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn answer(root: &Path, event: &[u8]) -> Output {
+    let mut child = spawn(root);
+    child.stdin.take().unwrap().write_all(event).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn event(root: &Path, name: &str, members: &serde_json::Value) -> Vec<u8> {
+    let mut event = json!({ "hook_event_name": name, "session_id": "s", "cwd": root });
+    for (name, value) in members.as_object().unwrap() {
+        event[name] = value.clone();
+    }
+    event.to_string().into_bytes()
+}
+
+fn writing(root: &Path) -> Vec<u8> {
+    let input = json!({ "command": "echo x > a" });
+    event(
+        root,
+        "PreToolUse",
+        &json!({ "tool_name": "Bash", "tool_input": input }),
+    )
+}
+
+/// A project with a run in the session `s`; the home directory is the project.
+fn started() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let workflow = root.path().join(".pi/workflows/bugfix");
+    fs::create_dir_all(&workflow).unwrap();
+    fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
+    let prompt = json!({ "prompt": "workflow bugfix it" });
+    let output = answer(
+        root.path(),
+        &event(root.path(), "UserPromptSubmit", &prompt),
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("additionalContext"), "{text}");
+    root
+}
+
+fn is_blocked(output: &Output) -> bool {
+    output.status.code() == Some(2) && !output.stderr.is_empty()
+}
+
+fn is_silent(output: &Output) -> bool {
+    output.status.success() && output.stdout.is_empty() && output.stderr.is_empty()
+}
+
+#[test]
+fn half_an_event_is_blocked_while_a_run_is_active() {
+    let root = started();
+    let whole = writing(root.path());
+    assert!(is_blocked(&answer(root.path(), &whole)));
+    assert!(is_blocked(&answer(root.path(), &whole[..whole.len() / 2])));
+    assert!(is_blocked(&answer(root.path(), b"")));
+    let free = tempfile::tempdir().unwrap();
+    assert!(is_silent(&answer(free.path(), &whole[..whole.len() / 2])));
+}
+
+#[test]
+fn a_hook_that_gets_no_event_answers_in_time() {
+    let root = started();
+    let mut child = spawn(root.path());
+    let stdin = child.stdin.take();
+    let began = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert!(is_blocked(&output), "{output:?}");
+    let took = began.elapsed();
+    assert!(
+        took > Duration::from_secs(2) && took < Duration::from_secs(20),
+        "{took:?}"
+    );
+}
+
+#[test]
+fn a_store_that_cannot_be_read_blocks_while_a_run_is_active() {
+    let root = started();
+    let state = root.path().join(".local/state/workflow-sidecar");
+    fs::write(
+        state.join("store.sqlite3"),
+        "not a database at all, but long enough",
+    )
+    .unwrap();
+    let blocked = answer(root.path(), &writing(root.path()));
+    assert!(is_blocked(&blocked), "{blocked:?}");
+    let reason = String::from_utf8(blocked.stderr).unwrap();
+    assert!(reason.contains("store.sqlite3"), "{reason}");
+    let prompt = event(
+        root.path(),
+        "UserPromptSubmit",
+        &json!({ "prompt": "hello" }),
+    );
+    assert!(answer(root.path(), &prompt).status.success());
+    fs::remove_file(state.join("active")).unwrap();
+    assert!(is_silent(&answer(root.path(), &writing(root.path()))));
+}
+
+#[test]
+fn hooks_at_once_lose_no_reminder_and_no_denial() {
+    let root = started();
+    let stop = event(
+        root.path(),
+        "Stop",
+        &json!({ "last_assistant_message": "done" }),
+    );
+    std::thread::scope(|scope| {
+        let calls: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| answer(root.path(), &writing(root.path()))))
+            .collect();
+        let stopped = answer(root.path(), &stop);
+        assert!(
+            String::from_utf8(stopped.stdout)
+                .unwrap()
+                .contains("must NOT stop")
+        );
+        for call in calls {
+            let output = call.join().unwrap();
+            assert!(is_blocked(&output), "{output:?}");
+        }
+    });
+    let status = json!({ "prompt": "workflow status" });
+    let status = answer(
+        root.path(),
+        &event(root.path(), "UserPromptSubmit", &status),
+    );
+    let text = String::from_utf8(status.stdout).unwrap();
+    assert!(text.contains("Reminders: 1"), "{text}");
+}
+
+#[test]
+fn a_large_event_is_judged_like_any_other() {
+    let root = started();
+    let command = format!("echo {} > a", "x".repeat(8 << 20));
+    let input = json!({ "tool_name": "Bash", "tool_input": { "command": command } });
+    let output = answer(root.path(), &event(root.path(), "PreToolUse", &input));
+    assert!(is_blocked(&output));
+}
