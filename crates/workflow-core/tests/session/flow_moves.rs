@@ -287,9 +287,9 @@ fn awaiting(change: impl FnOnce(&mut Workflow), outputs: &Value) -> World {
     change(&mut work);
     let mut world = World::new(vec![work]);
     world.restart_with(Abilities {
-        dismissal: false,
         dialogs: false,
         widgets: Some(true),
+        ..Abilities::default()
     });
     world.command("w do it");
     world.tool("next");
@@ -307,9 +307,9 @@ fn an_approval_after_a_restart_follows_the_outcome_and_keeps_the_outputs() {
     };
     let mut world = awaiting(change, &json!({"plan": "It is ready."}));
     world.restart_with(Abilities {
-        dismissal: false,
         dialogs: false,
         widgets: Some(true),
+        ..Abilities::default()
     });
     world.control(Control::Approve, "publish");
     assert_eq!(index(&world), 3);
