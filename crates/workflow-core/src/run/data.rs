@@ -197,6 +197,11 @@ impl RunData {
                 }
             }
         }
+        let workflow = position.own_workflow();
+        for phase in workflow.own_phases().filter(|_| catalog.has_flow(root)) {
+            let visits = self.visits(path, &phase.id).to_string();
+            texts.insert(format!("visits.{}", phase.id), visits);
+        }
         texts
     }
 }

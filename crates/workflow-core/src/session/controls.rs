@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::leave::{leads_to, meaning_of, outcomes_text};
+use super::leave::{leads_to, meaning_of};
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
 use super::phase_rules::needed_to_leave;
@@ -747,7 +747,7 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
         lines.push(visit);
     }
     if !phase.phase.outcomes.is_empty() {
-        lines.push(format!("Outcomes: {}", outcomes_text(&phase.phase)));
+        lines.push(format!("Outcomes: {}", phase.outcomes));
     }
     if !run.budgets.is_empty() {
         lines.push(format!("Budget: {}", run.budgets.describe()));

@@ -38,9 +38,9 @@ impl Leave {
     pub(crate) fn accept(
         &mut self,
         call: &StepCall<'_>,
-        phase: &ResolvedPhase,
+        resolved: &ResolvedPhase,
     ) -> Result<(), ToolAnswer> {
-        let phase = &phase.phase;
+        let phase = &resolved.phase;
         let mut refused = Vec::new();
         let outcome = read_outcome(phase, call.outcome).unwrap_or_else(|problem| {
             refused.push(problem);
@@ -60,7 +60,7 @@ impl Leave {
             Err(problem) => refused.push(problem),
         }
         if !refused.is_empty() {
-            return Err(incomplete(phase, &refused));
+            return Err(incomplete(resolved, &refused));
         }
         *self = Self {
             outcome,
@@ -175,11 +175,12 @@ fn read_outputs(given: Option<&RawValue>) -> Result<Values, String> {
 }
 
 /// The answer to a `next` that lacks an outcome or an output.
-fn incomplete(phase: &Phase, refused: &[String]) -> ToolAnswer {
+fn incomplete(resolved: &ResolvedPhase, refused: &[String]) -> ToolAnswer {
+    let phase = &resolved.phase;
     let mut lines = vec![format!("You are still in {}.", phase.name)];
     lines.extend(refused.iter().cloned());
     if !phase.outcomes.is_empty() {
-        lines.push(format!("Outcomes: {}", outcomes_text(phase)));
+        lines.push(format!("Outcomes: {}", resolved.outcomes));
     }
     lines.push(format!("Example: workflow_step {}", example(phase)));
     ToolAnswer {
@@ -187,15 +188,6 @@ fn incomplete(phase: &Phase, refused: &[String]) -> ToolAnswer {
         details: json!({ "active": true, "advanced": false, "problems": refused }),
         kind: Some(AnswerKind::Error),
     }
-}
-
-/// The outcomes of a phase, and where they lead.
-pub(crate) fn outcomes_text(phase: &Phase) -> String {
-    let lines = phase.outcomes.iter();
-    let lines: Vec<String> = lines
-        .map(|outcome| format!("{} → {}", outcome.name, outcome.to))
-        .collect();
-    lines.join(" · ")
 }
 
 /// The arguments of a call that leaves the phase.

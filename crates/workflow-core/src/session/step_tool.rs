@@ -44,7 +44,7 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
         return stale();
     };
     plain(
-        status_text(state, phase),
+        status_text(run, state, phase),
         json!({
             "active": true,
             "workflowKey": state.workflow_key,
@@ -380,7 +380,7 @@ pub(crate) fn ask_to_cancel(is_asked: bool) -> ToolAnswer {
     }
 }
 
-fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
+fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> String {
     let (current, total) = resolved.progress;
     let phase = &resolved.phase;
     let mut lines = vec![
@@ -404,6 +404,10 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
         format!("**Started:** {}", text::moment(state.started_at)),
     ]);
     lines.extend(resolved.context.rules());
+    lines.extend(run.visit_note());
+    if !run.budgets.is_empty() {
+        lines.push(format!("**Used:** {}", run.budgets.describe()));
+    }
     lines.extend([
         String::new(),
         "**What to do:**".to_owned(),
