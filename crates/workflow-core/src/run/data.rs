@@ -171,6 +171,7 @@ impl RunData {
     #[must_use]
     pub fn variables(
         &self,
+        path: &Path,
         position: &Position<'_>,
         catalog: &Catalog,
     ) -> BTreeMap<String, String> {

@@ -110,7 +110,9 @@ impl ResolvedPhase {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
         let root = position.root();
-        let values = progress.data.variables(&position, catalog);
+        let values = progress
+            .data
+            .variables(&state.current_path, &position, catalog);
         let next = next_name(progress, catalog)?;
         let variables = ContextVariables::of(progress, &position, next, &values, catalog);
         let instructions = variables.resolve(&position.phase.instructions);
