@@ -573,20 +573,23 @@ fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::End,
             "completionMessage",
-            Value::Text(announcement::ended(&done, lookup.catalog)),
+            Value::Text(announcement::ended(&done.into(), lookup.catalog)),
             lookup.root(completion, "completionMessage"),
         ),
         row(
             Topic::End,
             "cancelledMessage",
-            Value::Text(announcement::ended(&cancelled, lookup.catalog)),
+            Value::Text(announcement::ended(
+                &cancelled.clone().into(),
+                lookup.catalog,
+            )),
             lookup.root(own.or(completion), cancelled_by),
         ),
         row(
             Topic::End,
             "cancelledByCommand",
             Value::Text(announcement::cancelled_by_command(
-                &cancelled,
+                &cancelled.into(),
                 lookup.catalog,
             )),
             lookup.root(own, "cancelledMessage"),

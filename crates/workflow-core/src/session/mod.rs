@@ -716,7 +716,7 @@ impl Session {
         run.end(cancel(run.state()));
         run.mark_announced(out);
         self.set_status(out);
-        let content = announcement::cancelled_by_command(run.state(), run.catalog());
+        let content = announcement::cancelled_by_command(run.progress(), run.catalog());
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
             content,
@@ -1723,7 +1723,7 @@ impl Session {
         run.mark_announced(out);
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
-            content: announcement::ended(run.state(), run.catalog()),
+            content: announcement::ended(run.progress(), run.catalog()),
         });
         self.set_status(out);
         Mutation {
