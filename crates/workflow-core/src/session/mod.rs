@@ -1501,7 +1501,7 @@ impl Session {
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
         match step_tool::plan_cancel(self.run.as_mut()) {
             Cancellation::Confirmed(progress, answer) => {
-                self.enter(progress, None, out);
+                self.enter(*progress, None, out);
                 answer
             }
             Cancellation::Unconfirmed(answer) => answer,

@@ -694,30 +694,26 @@ impl PhaseExit {
         let Some(choice) = choice else {
             return self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out);
         };
-        match approval.target(choice) {
-            Some(target) => {
-                let is_onward = target.is_onward();
-                run.leave.decide(target);
-                if is_onward {
-                    self.approved(pending, context, out)
-                } else {
-                    // A way back or out does not need a fresh result.
-                    ExitOutcome::Advance(pending.reports)
-                }
-            }
-            None => {
-                run.drop_approval(out);
-                let choice = &approval.choices[choice];
-                ExitOutcome::Declined(ToolAnswer {
-                    text: format!(
-                        "The user was asked \"{}\" and chose \"{choice}\": you are still in this phase. Ask what to change if it is not clear, and call \
-                         workflow_step with action='next' again when it is done.",
-                        approval.ask
-                    ),
-                    details: json!({ "active": true, "advanced": false, "approval": choice }),
-                    kind: Some(AnswerKind::Error),
-                })
-            }
+        let Some(target) = approval.target(choice) else {
+            run.drop_approval(out);
+            let choice = &approval.choices[choice];
+            return ExitOutcome::Declined(ToolAnswer {
+                text: format!(
+                    "The user was asked \"{}\" and chose \"{choice}\": you are still in this phase. Ask what to change if it is not clear, and call \
+                     workflow_step with action='next' again when it is done.",
+                    approval.ask
+                ),
+                details: json!({ "active": true, "advanced": false, "approval": choice }),
+                kind: Some(AnswerKind::Error),
+            });
+        };
+        let is_onward = target.is_onward();
+        run.leave.decide(target);
+        if is_onward {
+            self.approved(pending, context, out)
+        } else {
+            // A way back or out does not need a fresh result.
+            ExitOutcome::Advance(pending.reports)
         }
     }
 
