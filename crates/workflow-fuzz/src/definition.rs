@@ -5,13 +5,18 @@ use workflow_core::definition::{
     Catalog, Loaded, MemoryFiles, SETTINGS_FILE, Tier, document, load,
 };
 use workflow_core::diagnostic::{Diagnostic, render};
-use workflow_core::run::{Mover, Position, StoredDefinition, Values, advance, repeat, start};
+use workflow_core::run::{
+    Mover, Position, StoredDefinition, TransitionError, Values, advance, follow, repeat, start,
+};
 
 /// The beginning of a file's first line.
 pub const FILE: &str = "%% ";
 
 /// The longest walk through a workflow.
 const STEPS: usize = 200;
+
+/// The jumps into a phase without a limit.
+const JUMPS: u32 = 3;
 
 /// Checks that any files load deterministically, with findings that can be shown, and that loaded workflows can be run and stored.
 pub fn play(data: &[u8]) {
@@ -95,8 +100,17 @@ fn can_be_run(key: &str, loaded: &Loaded) {
         let stored = Position::of(&run.state, &checked).expect("and in what is stored of it");
         assert_eq!(position.phase, stored.phase);
         assert!(!position.phase.id.is_empty());
-        let loops = repeat(&run, Mover::Person, catalog).is_ok();
-        assert_eq!(loops, position.scope().loopable);
+        let repeated = repeat(&run, Mover::Person, catalog);
+        let may_loop = !matches!(repeated, Err(TransitionError::NotLoopable));
+        assert_eq!(may_loop, position.scope().loopable);
+        for outcome in &position.phase.outcomes {
+            let to = follow(&run, &outcome.to, Mover::Agent { jumps: JUMPS }, catalog);
+            if let Ok(to) = to
+                && to.state.active
+            {
+                assert!(Position::of(&to.state, catalog).is_ok());
+            }
+        }
         let next = advance(&run, catalog).expect("a phase has a way on");
         assert_eq!(
             next.state.global_step_count,

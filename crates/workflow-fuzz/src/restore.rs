@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
-use workflow_core::definition::Loaded;
+use workflow_core::definition::{Loaded, PhaseEntry};
 use workflow_core::effect::{Action, Effect};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::{RunState, StoredDefinition, StoredRun, entry_type, restore};
@@ -15,6 +15,9 @@ const NOW: u64 = 1_800_000_000_000;
 
 /// The longest walk through what was restored.
 const STEPS: u64 = 12;
+
+/// The outcomes that are tried at each step.
+const MAX_OUTCOMES: usize = 4;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -55,7 +58,12 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
         stored(entry_type::STATE, &state),
         stored(
             entry_type::RUN,
-            &StoredRun::of(&state.task_id, restored.counters),
+            &StoredRun {
+                moved_by: restored.moved_by.clone(),
+                step: Some(state.global_step_count),
+                data: restored.data.clone(),
+                ..StoredRun::of(&state.task_id, restored.counters)
+            },
         ),
     ];
     let definition = restored
@@ -70,6 +78,8 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     let back = restore(&entries(&again));
     assert_eq!(back.state.as_ref(), Some(&state));
     assert_eq!(back.counters, restored.counters);
+    assert_eq!(back.moved_by, restored.moved_by);
+    assert_eq!(back.data, restored.data);
     assert!(back.diagnostics.is_empty(), "{:?}", back.diagnostics);
     if let (Some(definition), Some((catalog, hash))) = (definition, back.definition) {
         let restored = StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id);
@@ -134,16 +144,26 @@ impl Host {
         }
     }
 
-    fn next(&mut self) {
-        self.steps += 1;
-        let mut out = Effects::at(NOW);
-        let request = RequestId(self.steps);
-        let next = StepCall {
-            action: Some("next"),
-            ..StepCall::default()
-        };
-        self.session.handle_workflow_step(request, &next, &mut out);
-        self.keep(out);
+    /// Leaves the phase without an outcome, and with each one that the entries name.
+    fn next(&mut self, outcomes: &[String]) {
+        let flag = RawValue::from_string(r#"{"f":true}"#.to_owned()).expect("it is JSON");
+        let named = outcomes.iter().map(|name| Some(name.as_str()));
+        for (outcome, outputs) in named
+            .chain([None])
+            .zip([None, Some(&*flag)].into_iter().cycle())
+        {
+            self.steps += 1;
+            let mut out = Effects::at(NOW);
+            let request = RequestId(self.steps);
+            let next = StepCall {
+                action: Some("next"),
+                outcome,
+                outputs,
+                ..StepCall::default()
+            };
+            self.session.handle_workflow_step(request, &next, &mut out);
+            self.keep(out);
+        }
     }
 
     fn state(&self) -> Option<RunState> {
@@ -152,6 +172,23 @@ impl Host {
 }
 
 fn a_session_goes_on_where_it_was(branch: Vec<Stored>) {
+    let definitions = branch
+        .iter()
+        .filter(|stored| stored.custom_type == entry_type::DEFINITION)
+        .filter_map(|stored| {
+            serde_json::from_str::<StoredDefinition>(stored.data.as_ref()?.get()).ok()
+        });
+    let outcomes: Vec<String> = definitions
+        .flat_map(|definition| definition.workflows)
+        .flat_map(|workflow| workflow.phases)
+        .filter_map(|entry| match entry {
+            PhaseEntry::Phase(phase) => Some(phase.outcomes),
+            PhaseEntry::Subworkflow(_) => None,
+        })
+        .flatten()
+        .map(|outcome| outcome.name)
+        .take(MAX_OUTCOMES)
+        .collect();
     let mut host = Host::over(branch);
     for _ in 0..STEPS {
         let again = Host::over(host.branch.clone());
@@ -161,6 +198,6 @@ fn a_session_goes_on_where_it_was(branch: Vec<Stored>) {
         if host.state().is_none_or(|state| !state.active) {
             return;
         }
-        host.next();
+        host.next(&outcomes);
     }
 }

@@ -10,6 +10,11 @@ use serde_json::Value;
 
 use crate::definition::FILE;
 
+/// A definition with all keys of flow.
+const FLOW_DEFINITION: &str = include_str!("../seeds/flow-definition.txt");
+/// The entries of a run with flow.
+const FLOW_ENTRIES: &str = include_str!("../seeds/flow-entries.jsonl");
+
 /// Maximum length of an input: shorter inputs find the same problems faster.
 const MAX_LENGTH: usize = 48 << 10;
 
@@ -91,7 +96,8 @@ pub fn definitions() -> Vec<Vec<u8>> {
         }
         input
     };
-    short(cases.map(as_input).collect())
+    let written = [FLOW_DEFINITION.as_bytes().to_vec()];
+    short(cases.map(as_input).chain(written).collect())
 }
 
 /// Returns definitions of the transcripts as a line of a transcript.
@@ -215,7 +221,9 @@ pub fn templates() -> Vec<Vec<u8>> {
 #[must_use]
 pub fn entries_of_sessions() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
-    for text in texts("sessions").iter().chain(&texts("transcripts")) {
+    let written = [FLOW_ENTRIES.to_owned()];
+    let texts = [texts("sessions"), texts("transcripts"), written.to_vec()];
+    for text in texts.iter().flatten() {
         let mut found = Vec::new();
         for value in json_lines(text) {
             collect(&value, &mut found);

@@ -222,14 +222,11 @@ pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<Strin
 fn scope_key(path: &Path) -> String {
     let segments = path.segments();
     let (innermost, around) = segments.split_last().expect("a path is never empty");
-    let mut key = String::new();
-    for segment in around {
-        key.push_str(&format!(
-            "{}:{}/",
-            segment.workflow_key, segment.phase_index
-        ));
-    }
-    key + &innermost.workflow_key
+    let around = around.iter();
+    let around: Vec<String> = around
+        .map(|segment| format!("{}:{}/", segment.workflow_key, segment.phase_index))
+        .collect();
+    around.concat() + &innermost.workflow_key
 }
 
 /// The key of the visits of a phase in the innermost scope of a path.

@@ -212,8 +212,10 @@ pub fn jump(from: &RunProgress, index: usize, catalog: &Catalog) -> Result<RunPr
         any_condition: true,
         ..Arrival::of(from, catalog)
     };
-    let arrived = arrival.at(Some(to.current_path));
-    Ok(arrived.expect("a person's move has no limit"))
+    match arrival.at(Some(to.current_path)) {
+        Ok(to) => Ok(to),
+        Err(_) => unreachable!("a person's move has no limit and no bound"),
+    }
 }
 
 /// Ends the run at its position.

@@ -7,7 +7,7 @@ use super::phase::ResolvedPhase;
 use crate::definition::{Approval, Phase, PhaseOutcome, Target};
 use crate::diagnostic::shown;
 use crate::effect::{AnswerKind, ToolAnswer};
-use crate::run::{HandedOver, Values, problems};
+use crate::run::{HandedOver, RunData, Values, problems};
 
 /// A call of `workflow_step`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,8 +28,10 @@ pub(crate) struct Leave {
     outcome: Option<PhaseOutcome>,
     outputs: Values,
     answer: Option<Target>,
-    /// The comment of the person who answered; `None` without an answer.
-    comment: Option<Option<String>>,
+    /// True if a person has answered.
+    is_answered: bool,
+    /// The comment of that person.
+    comment: Option<String>,
 }
 
 impl Leave {
@@ -95,12 +97,13 @@ impl Leave {
     /// Notes a person's answer: the place that it leads to.
     pub(crate) fn decide(&mut self, target: Target) {
         self.answer = Some(target);
-        self.comment.get_or_insert_default();
+        self.is_answered = true;
     }
 
     /// Notes the comment of the person who answered.
     pub(crate) fn comment(&mut self, comment: &str) {
-        self.comment = Some(Some(comment.to_owned()));
+        self.is_answered = true;
+        self.comment = Some(comment.to_owned());
     }
 
     /// Notes the outcome that a person chose.
@@ -111,6 +114,7 @@ impl Leave {
     /// Forgets a person's answer, because the run did not follow it.
     pub(crate) fn forget_answer(&mut self) {
         self.answer = None;
+        self.is_answered = false;
         self.comment = None;
     }
 
@@ -127,9 +131,11 @@ impl Leave {
         &self.outputs
     }
 
-    /// The new comment of a person, if an approval was answered.
-    pub(crate) fn new_comment(&self) -> Option<Option<&str>> {
-        self.comment.as_ref().map(Option::as_deref)
+    /// Replaces the comment of an earlier answer, if an approval was answered.
+    pub(crate) fn note_comment(&self, data: &mut RunData) {
+        if self.is_answered {
+            data.comment.clone_from(&self.comment);
+        }
     }
 }
 

@@ -1706,7 +1706,7 @@ impl Session {
         }
         match step_tool::plan_cancel(self.run.as_mut()) {
             Cancellation::Confirmed(progress, answer) => {
-                self.enter(progress, None, out);
+                self.enter(*progress, None, out);
                 answer
             }
             Cancellation::Unconfirmed(answer) => answer,

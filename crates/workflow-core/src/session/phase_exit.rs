@@ -730,28 +730,24 @@ impl PhaseExit {
         let Some(choice) = choice else {
             return self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out);
         };
-        match approval.target(choice) {
-            Some(target) => {
-                let is_onward = target.is_onward();
-                run.leave.decide(target);
-                if is_onward {
-                    self.approved(pending, context, out)
-                } else {
-                    // A way back or out does not need a fresh result.
-                    ExitOutcome::Advance(pending.reports)
-                }
-            }
-            None => {
-                let phase = run.phase();
-                let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
-                run.drop_approval(out);
-                let choice = &approval.choices[choice];
-                ExitOutcome::Declined(ToolAnswer {
-                    text: declined(&approval.ask, choice, &name),
-                    details: json!({ "active": true, "advanced": false, "approval": choice }),
-                    kind: Some(AnswerKind::Error),
-                })
-            }
+        let Some(target) = approval.target(choice) else {
+            let phase = run.phase();
+            let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
+            run.drop_approval(out);
+            let choice = &approval.choices[choice];
+            return ExitOutcome::Declined(ToolAnswer {
+                text: declined(&approval.ask, choice, &name),
+                details: json!({ "active": true, "advanced": false, "approval": choice }),
+                kind: Some(AnswerKind::Error),
+            });
+        };
+        let is_onward = target.is_onward();
+        run.leave.decide(target);
+        if is_onward {
+            self.approved(pending, context, out)
+        } else {
+            // A way back or out does not need a fresh result.
+            ExitOutcome::Advance(pending.reports)
         }
     }
 

@@ -311,9 +311,7 @@ impl ActiveRun {
             let values = from.data.outputs.entry(key).or_default();
             values.extend(outputs.clone());
         }
-        if let Some(comment) = self.leave.new_comment() {
-            from.data.comment = comment.map(str::to_owned);
-        }
+        self.leave.note_comment(&mut from.data);
         Ok(match self.leave.way() {
             Way::Answer(target) => answer(&from, target, mover, &self.catalog)?,
             Way::Outcome(outcome) => {

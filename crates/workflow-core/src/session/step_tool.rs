@@ -30,7 +30,7 @@ pub(crate) struct Move {
 #[derive(Debug)]
 pub(crate) enum Cancellation {
     /// The run is cancelled.
-    Confirmed(RunProgress, ToolAnswer),
+    Confirmed(Box<RunProgress>, ToolAnswer),
     /// The answer asks for a second call, or says that there is no run.
     Unconfirmed(ToolAnswer),
 }
@@ -339,7 +339,7 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
             state: cancel(run.state()),
             data: run.progress().data.clone(),
         };
-        return Cancellation::Confirmed(cancelled, answer);
+        return Cancellation::Confirmed(Box::new(cancelled), answer);
     }
     let answer = ToolAnswer {
         text: format!(

@@ -133,11 +133,11 @@ fn happen(host: &mut Host, step: &Step, flow: &Flow, walk: &Walk) {
 /// The data that the session has of the run: that of the newest entry.
 fn stored_data(host: &Host) -> Value {
     let entries = host.branch(usize::MAX);
-    let runs = entries
+    let mut runs = entries
         .iter()
         .rev()
         .filter(|entry| entry.custom_type == "workflow:run");
-    let newest = runs.filter_map(|entry| entry.data).next();
+    let newest = runs.find_map(|entry| entry.data);
     let newest = newest.map_or_else(Value::default, |data| {
         serde_json::from_str(data.get()).expect("an entry is JSON")
     });

@@ -6,16 +6,16 @@ use workflow_core::definition::{Phase, PhaseEntry, Settings, Show, Workflow};
 /// The number of kinds of phases.
 const KINDS: usize = 18;
 
-/// A phase of a kind. `first` and `last` are the ids of entries of its scope.
-fn phase(id: &str, kind: usize, first: &str, last: &str) -> PhaseEntry {
+/// A phase of a kind. `first` and `final_id` are the ids of the first and the last entry of its scope.
+fn phase(id: &str, kind: usize, first: &str, final_id: &str) -> PhaseEntry {
     let target = |word: &str| match word {
         "next" | "end" | "done" | "cancel" => json!(word),
         id => json!({ "phase": id }),
     };
     let outcomes = |list: &[(&str, &str)]| {
-        let list = list.iter();
-        let list = list.map(|(name, to)| json!({ "name": name, "to": target(to) }));
-        json!(list.collect::<Vec<_>>())
+        let named = list.iter();
+        let named = named.map(|(name, to)| json!({ "name": name, "to": target(to) }));
+        json!(named.collect::<Vec<_>>())
     };
     let gate = |on_fail: Option<&str>| {
         let check = json!({ "run": { "command": ["true"], "timeout": 1, "exit": { "code": 0 } } });
@@ -35,7 +35,7 @@ fn phase(id: &str, kind: usize, first: &str, last: &str) -> PhaseEntry {
     let keys = match kind {
         0 => json!({}),
         1 => json!({ "outcomes": outcomes(&[("ok", "next"), ("back", first)]) }),
-        2 => json!({ "outcomes": outcomes(&[("fin", "end"), ("all", "done"), ("fwd", last)]) }),
+        2 => json!({ "outcomes": outcomes(&[("fin", "end"), ("all", "done"), ("fwd", final_id)]) }),
         3 => json!({ "when": visits(&[0], false) }),
         4 => json!({ "when": output(true) }),
         5 => {
@@ -43,18 +43,18 @@ fn phase(id: &str, kind: usize, first: &str, last: &str) -> PhaseEntry {
         }
         6 => json!({ "maxVisits": 1 }),
         7 => json!({ "maxVisits": 1, "onMaxVisits": "cancel" }),
-        8 => json!({ "maxVisits": 1, "onMaxVisits": to(last) }),
+        8 => json!({ "maxVisits": 1, "onMaxVisits": to(final_id) }),
         9 => json!({ "maxVisits": 2, "onMaxVisits": to(first) }),
         10 => json!({ "gate": gate(Some(first)) }),
-        11 => json!({ "gate": gate(None), "maxVisits": 1, "onMaxVisits": to(last) }),
+        11 => json!({ "gate": gate(None), "maxVisits": 1, "onMaxVisits": to(final_id) }),
         12 => json!({ "approve": approve(&["yes", "redo", "stop"], &["next", first, "cancel"]) }),
         13 => json!({
             "approve": approve(&["yes", "no"], &[]),
             "outcomes": outcomes(&[("ok", "next"), ("back", first)]),
         }),
         14 => json!({
-            "gate": gate(Some(last)),
-            "approve": approve(&["yes", "on"], &["end", last]),
+            "gate": gate(Some(final_id)),
+            "approve": approve(&["yes", "on"], &["end", final_id]),
         }),
         15 => json!({ "gate": gate(Some(first)), "when": visits(&[1], true) }),
         16 => json!({ "gate": gate(Some(first)), "outputs": flag }),

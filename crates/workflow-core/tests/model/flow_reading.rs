@@ -136,10 +136,10 @@ impl Walk {
     fn key(&self, at: usize, depth: usize, id: &str) -> String {
         let path = &self.phases[at].path;
         let around = path[..depth].iter();
-        let around: String = around
+        let around: Vec<String> = around
             .map(|(key, index)| format!("{key}:{index}/"))
             .collect();
-        format!("{around}{}#{id}", path[depth].0)
+        format!("{}{}#{id}", around.concat(), path[depth].0)
     }
 
     fn own_key(&self, at: usize, id: &str) -> String {
@@ -598,8 +598,8 @@ impl Flow {
             .zip(before)
             .take_while(|(one, other)| one == other);
         let same = same.count();
-        for depth in same + 1..path.len() {
-            let key = walk.key(to, depth - 1, &path[depth].0);
+        for (depth, (inner, _)) in path.iter().enumerate().skip(same + 1) {
+            let key = walk.key(to, depth - 1, inner);
             let extra = self.extra.get(&key).copied().unwrap_or_default();
             let visits = self.visits.get(&key).copied().unwrap_or_default();
             if limits == Limits::All && visits >= JUMPS + extra {

@@ -91,10 +91,10 @@ fn loop_goes_to_the_first_phase_that_applies_and_never_on() {
     assert_eq!(index(&world), 1);
 
     edit(&mut work, "build", |build| {
-        build.when = visited("build", &[0])
+        build.when = visited("build", &[0]);
     });
     edit(&mut work, "review", |review| {
-        review.when = visited("review", &[0])
+        review.when = visited("review", &[0]);
     });
     let mut world = started(work);
     world.tool("next");
@@ -111,7 +111,7 @@ fn loop_goes_to_the_first_phase_that_applies_and_never_on() {
 fn the_outcome_end_completes_a_root() {
     let mut work = with_review();
     edit(&mut work, "review", |review| {
-        review.outcomes.push(outcome("stop", "end"))
+        review.outcomes.push(outcome("stop", "end"));
     });
     let mut world = started(work);
     world.tool("next");
@@ -201,10 +201,10 @@ fn outputs_stay_until_new_ones_are_given_and_are_required_anew() {
         default: None,
     };
     edit(&mut work, "plan", |plan| {
-        plan.outputs = vec![plan_text(1), optional]
+        plan.outputs = vec![plan_text(1), optional];
     });
     edit(&mut work, "build", |build| {
-        build.outcomes = vec![outcome("back", "plan")]
+        build.outcomes = vec![outcome("back", "plan")];
     });
     let mut world = started(work);
     world.next("", &json!({"plan": "one", "note": "first"}));
@@ -227,10 +227,10 @@ fn a_gate_that_fails_never_leads_past_itself() {
     let mut work = workflow("w", &["red", "green", "ship"]);
     edit(&mut work, "red", |red| red.when = visited("red", &[0]));
     edit(&mut work, "green", |green| {
-        green.gate = vec![gate(Some("red"))]
+        green.gate = vec![gate(Some("red"))];
     });
     edit(&mut work, "green", |green| {
-        green.when = visited("green", &[0])
+        green.when = visited("green", &[0]);
     });
     let mut world = started(work);
     world.tool("next");
@@ -338,7 +338,7 @@ fn an_answer_that_leads_back_runs_no_gate() {
 fn an_answer_that_cancels_says_so() {
     let change = |work: &mut Workflow| {
         edit(work, "release", |release| {
-            release.outcomes = vec![outcome("skip", "after")]
+            release.outcomes = vec![outcome("skip", "after")];
         });
     };
     let mut world = awaiting(change, &json!({}));

@@ -208,8 +208,8 @@ fn argument(control: Control, number: u8) -> String {
 }
 
 /// Sends an event; `yes` is the option that confirms the newest question about a move.
-fn happen(world: &mut World, op: Op, yes: Option<&str>) -> Vec<String> {
-    match op {
+fn happen(world: &mut World, op: &Op, yes: Option<&str>) -> Vec<String> {
+    match *op {
         Op::Next(outcome, flag) => {
             let outcome = (outcome < 3).then(|| format!("o{outcome}"));
             let outputs = flag.map_or(json!({}), |flag| json!({ "f": flag }));
@@ -262,7 +262,7 @@ proptest! {
         let mut yes = None;
         for op in ops {
             let (before, first) = (status(&world), world.branch.len());
-            let lines = happen(&mut world, op, yes.as_deref());
+            let lines = happen(&mut world, &op, yes.as_deref());
             yes = lines.iter().find_map(|line| confirming(line)).or(yes);
             let (after, last) = (status(&world), world.branch.len());
             for most in (first + 1)..=last {
