@@ -38,7 +38,7 @@ export const intended = {
   'Auto-continue': {
     says: 'no reminder after an error or at the length limit, and a run without further reminders is paused visibly',
     marks: [
-      { stream: 'messages', head: /^workflow:parked \(shown\)$/, added: /parked/ },
+      { stream: 'messages', head: /^workflow:parked \(shown\)$/, added: /paused/ },
       { stream: 'entries', head: /^custom_message workflow:parked$/, added: /./ },
       { stream: 'widget', missing: /Auto-continuing/ },
     ],

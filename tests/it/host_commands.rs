@@ -99,15 +99,15 @@ fn commands_run_at_the_host_and_files_are_checked_between_them() {
     let mut host = TestHost::over_pipes();
     initialize(&mut host, directory.path(), &Value::Null);
     let call = next(&mut host);
-    let test = command(&mut host);
+    let first = command(&mut host);
     assert_eq!(
-        test["params"],
+        first["params"],
         json!({
             "command": "make", "args": ["test"], "cwd": directory.path().join("api"), "timeoutMs": 10_000,
             "env": {"CI": "1"}, "maxOutput": 65_536,
         })
     );
-    answer(&mut host, &test, &ended(0, "ok"));
+    answer(&mut host, &first, &ended(0, "ok"));
     let lint = command(&mut host);
     assert_eq!(lint["params"]["command"], "sh");
     assert_eq!(lint["params"]["args"], json!(["-c", "make lint"]));
@@ -146,10 +146,10 @@ fn a_command_that_fails_at_the_host_keeps_the_phase() {
         let mut host = TestHost::over_pipes();
         initialize(&mut host, directory.path(), &clock);
         let call = next(&mut host);
-        let test = command(&mut host);
+        let first = command(&mut host);
         let mut line = said.clone();
         line["jsonrpc"] = json!("2.0");
-        line["id"] = test["id"].clone();
+        line["id"] = first["id"].clone();
         host.send(line.to_string());
         let text = text_of(&mut host, call);
         assert!(text.contains("You are still in A"), "{text}");
@@ -167,16 +167,16 @@ fn a_host_that_does_not_answer_in_time_is_asked_to_end_the_command() {
         &json!({"virtual": {"now": 0, "seed": 0}}),
     );
     let call = next(&mut host);
-    let test = command(&mut host);
+    let first = command(&mut host);
     let advance = host.request("clock/advance", &json!({"ms": 14_999}));
     until(&mut host, |line| line["id"] == advance);
     host.request("clock/advance", &json!({"ms": 1}));
     let cancelled = until(&mut host, |line| line["method"] == "host/cancel");
-    assert_eq!(cancelled["params"], json!({"id": test["id"]}));
+    assert_eq!(cancelled["params"], json!({"id": first["id"]}));
     let text = text_of(&mut host, call);
     assert!(text.contains("it did not end within 10 s"), "{text}");
     // What comes later counts for nothing.
-    answer(&mut host, &test, &ended(0, ""));
+    answer(&mut host, &first, &ended(0, ""));
     let state = host.request("session/state", &json!({}));
     let state = until(&mut host, |line| line["id"] == state);
     assert_eq!(state["result"]["phase"]["id"], "a", "{state}");
@@ -198,10 +198,10 @@ fn a_gate_that_is_called_off_ends_its_command_at_the_host() {
         let mut host = TestHost::over_pipes();
         initialize(&mut host, directory.path(), &Value::Null);
         next(&mut host);
-        let test = command(&mut host);
+        let first = command(&mut host);
         host.request(method, &params);
         let cancelled = until(&mut host, |line| line["method"] == "host/cancel");
-        assert_eq!(cancelled["params"]["id"], test["id"], "{method}");
+        assert_eq!(cancelled["params"]["id"], first["id"], "{method}");
         while host.receive_within(Duration::from_millis(300)).is_some() {}
     }
 }
@@ -215,8 +215,8 @@ fn commands_of_the_project_run_at_the_host_only_if_they_are_trusted() {
     let question = until(&mut host, |line| line["id"].is_string());
     assert_eq!(question["method"], "ui/confirm", "{question}");
     answer(&mut host, &question, &json!(true));
-    let test = command(&mut host);
-    answer(&mut host, &test, &ended(1, ""));
+    let first = command(&mut host);
+    answer(&mut host, &first, &ended(1, ""));
     assert!(text_of(&mut host, call).contains("You are still in A"));
 }
 
@@ -226,8 +226,8 @@ fn a_recording_of_a_gate_at_the_host_replays() {
     let mut host = TestHost::over(recorded(&file, &[]));
     initialize(&mut host, directory.path(), &Value::Null);
     let call = next(&mut host);
-    let test = command(&mut host);
-    answer(&mut host, &test, &ended(0, "ok"));
+    let first = command(&mut host);
+    answer(&mut host, &first, &ended(0, "ok"));
     let lint = command(&mut host);
     answer(&mut host, &lint, &ended(0, "no problems"));
     text_of(&mut host, call);

@@ -86,7 +86,7 @@ function pausedMessage(actual) {
   return {
     kind: "message",
     customType: "workflow:parked",
-    content: content.includes("parked") && content.includes("resumes") ? content : "why it is parked, and what resumes it",
+    content: content.includes("is paused") && content.includes("resumes") ? content : "why it is paused, and what resumes it",
     display: true,
     options: { triggerTurn: false },
   };

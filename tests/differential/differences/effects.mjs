@@ -421,9 +421,9 @@ export const ON_TOP = [
     id: "Weaker files",
     says: "files that weaken the guards of the run apply when the user agrees, and a second start lists what they weaken",
     rule: (step) => {
-      const isAbout = (e) => (e.kind === "confirm" && e.title.startsWith("Weaken the guards")) || (e.kind === "notify" && e.message.startsWith("[workflow] The run keeps its guards."));
+      const isAbout = (e) => (e.kind === "confirm" && e.title.startsWith("Weaken the rules")) || (e.kind === "notify" && e.message.startsWith("[workflow] The run keeps its rules."));
       const confirm = isCommand(step, "workflow") ? find(step.actual, "confirm") : undefined;
-      const shorter = confirm?.message.replace(/\n\nIt starts with the files as they are now, which weaken the guards in force:\n(?:- [^\n]*\n)+\nStart a new one\?$/, "\n\nStart a new one?");
+      const shorter = confirm?.message.replace(/\n\nThe new run uses the files as they are now, which weaken the rules in force:\n(?:- [^\n]*\n)+\nStart a new one\?$/, "\n\nStart a new one?");
       const lists = replaceField(confirm, "message", shorter);
       return drop(step, isAbout) || lists;
     },

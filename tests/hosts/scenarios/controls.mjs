@@ -38,7 +38,7 @@ export default {
     const notices = texts(recording, 'dialogs', /^notify /).join('\n');
     assert.match(notices, /is paused: the agent gets no reminders/);
     assert.match(notices, /To leave: `false` must pass/);
-    assert.match(notices, /takes no argument: "now"/);
+    assert.match(notices, /takes no argument, so "now"/);
     assert.match(notices, /There is no phase "nowhere" in Work/);
     assert.match(notices, /is resumed/);
     assert.match(notices, /was not moved/);

@@ -522,9 +522,11 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
     };
     let again = match repeat(&progress, Mover::Person, lookup.catalog) {
         Ok(again) => phase_at(lookup, &again.state),
-        Err(refusal @ (TransitionError::NotLoopable | TransitionError::Limit(_))) => {
-            format!("refused: {refusal}")
-        }
+        Err(
+            refusal @ (TransitionError::NotLoopable
+            | TransitionError::NoneApplies
+            | TransitionError::Limit(_)),
+        ) => format!("refused: {refusal}"),
         Err(TransitionError::Stale(stale)) => stale.to_string(),
     };
     vec![
@@ -571,20 +573,23 @@ fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
         row(
             Topic::End,
             "completionMessage",
-            Value::Text(announcement::ended(&done, lookup.catalog)),
+            Value::Text(announcement::ended(&done.into(), lookup.catalog)),
             lookup.root(completion, "completionMessage"),
         ),
         row(
             Topic::End,
             "cancelledMessage",
-            Value::Text(announcement::ended(&cancelled, lookup.catalog)),
+            Value::Text(announcement::ended(
+                &cancelled.clone().into(),
+                lookup.catalog,
+            )),
             lookup.root(own.or(completion), cancelled_by),
         ),
         row(
             Topic::End,
             "cancelledByCommand",
             Value::Text(announcement::cancelled_by_command(
-                &cancelled,
+                &cancelled.into(),
                 lookup.catalog,
             )),
             lookup.root(own, "cancelledMessage"),

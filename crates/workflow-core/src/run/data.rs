@@ -58,6 +58,27 @@ pub struct RunData {
     /// The person's words with the last answer to an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// What the agent handed over to leave the phase, while the run is paused for the approval.
+    #[serde(skip_serializing_if = "HandedOver::is_empty")]
+    pub handed_over: HandedOver,
+}
+
+/// The outcome and the outputs of a phase that is not left yet.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HandedOver {
+    /// The name of the outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The outputs.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub outputs: Values,
+}
+
+impl HandedOver {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The text for a declared value that is not given.
@@ -150,6 +171,7 @@ impl RunData {
     #[must_use]
     pub fn variables(
         &self,
+        path: &Path,
         position: &Position<'_>,
         catalog: &Catalog,
     ) -> BTreeMap<String, String> {
@@ -175,6 +197,11 @@ impl RunData {
                     texts.insert(name, text_of(value));
                 }
             }
+        }
+        let workflow = position.own_workflow();
+        for phase in workflow.own_phases().filter(|_| catalog.has_flow(root)) {
+            let visits = self.visits(path, &phase.id).to_string();
+            texts.insert(format!("visits.{}", phase.id), visits);
         }
         texts
     }

@@ -13,7 +13,7 @@ use crate::policy::gate_report::Report;
 use super::state::RunState;
 use super::stored::{StoredDefinition, StoredGate, entry_type};
 use super::stored_state::{Damage, state_from};
-use super::transition::{after, down_to_phase, in_order, index_of, phase_at};
+use super::transition::{Bound, after, down_to_phase, in_order, index_of, phase_at};
 use super::weakened::weakened;
 use super::{Path, Position, StoredGuards, StoredRun};
 
@@ -31,6 +31,8 @@ pub(super) struct History {
     exits: BTreeMap<u64, Exit>,
     /// The step that a person has made, as its entry says before the state itself.
     moved_by_person: Option<u64>,
+    /// The other run whose first phases were skipped, as its entry says before its first state.
+    begins_later: Option<String>,
 }
 
 /// A stored definition that can be used.
@@ -59,6 +61,8 @@ pub(super) enum Refused {
 struct Exit {
     phase: String,
     has_passed: bool,
+    /// The index of the check that did not pass.
+    failed: Option<usize>,
     is_approved: bool,
 }
 
@@ -66,12 +70,12 @@ impl History {
     /// Reads the entries, oldest first.
     pub(super) fn of(entries: &[Entry<'_>]) -> Self {
         let mut history = Self::default();
-        for entry in entries {
+        for (at, entry) in entries.iter().enumerate() {
             let Some(data) = entry.data else { continue };
             match entry.custom_type {
                 entry_type::STATE => {
                     if let Some(state) = state_from(data) {
-                        history.on_state(state);
+                        history.on_state(state, &entries[at + 1..]);
                     }
                 }
                 // Damaged ones are reported where the last of them is used.
@@ -85,18 +89,14 @@ impl History {
                         history.on_gate(&stored);
                     }
                 }
-                entry_type::RUN => {
-                    if let Ok(stored) = serde_json::from_str(data.get()) {
-                        history.on_run(&stored);
-                    }
-                }
+                entry_type::RUN => history.on_run(data.get()),
                 _ => {}
             }
         }
         history
     }
 
-    fn on_state(&mut self, state: Result<RunState, Damage>) {
+    fn on_state(&mut self, state: Result<RunState, Damage>, later: &[Entry<'_>]) {
         let active = self.state.as_ref().filter(|state| state.active);
         let (Some(before), Some(definition)) = (active, &self.definition) else {
             // Nothing is known that it would have to follow from.
@@ -110,10 +110,12 @@ impl History {
         };
         let catalog = &definition.catalog;
         let checked = state.map_err(Refused::from).and_then(|next| {
-            match self.check(before, &next, catalog) {
-                Ok(()) => Ok(next),
-                Err(refused) => Err(refused),
-            }
+            let checked = if next.task_id == before.task_id {
+                self.check(before, &next, catalog)
+            } else {
+                self.check_start(before, &next, catalog, later)
+            };
+            checked.map(|()| next)
         });
         match checked {
             Ok(state) => self.accept(state),
@@ -163,14 +165,25 @@ impl History {
         let exit = Exit {
             phase: stored.phase.clone(),
             has_passed: !reports.is_empty() && reports.iter().all(Report::has_passed),
+            failed: reports.iter().position(|report| !report.has_passed()),
             is_approved: stored.approved,
         };
         self.exits.insert(stored.step, exit);
     }
 
-    fn on_run(&mut self, stored: &StoredRun) {
+    fn on_run(&mut self, text: &str) {
+        self.moved_by_person = None;
+        // Most entries say nothing of this, and a long run has many long ones.
+        if !text.contains(r#""movedBy""#) && !text.contains(r#""skipped""#) {
+            return;
+        }
+        let Ok(stored) = serde_json::from_str::<StoredRun>(text) else {
+            return;
+        };
         if self.of_run(&stored.task_id, stored.version).is_some() {
             self.moved_by_person = stored.moved_by.as_ref().map(|moved| moved.step);
+        } else if stored.step == Some(0) && !stored.data.skipped.is_empty() {
+            self.begins_later = Some(stored.task_id);
         }
     }
 
@@ -180,22 +193,42 @@ impl History {
         (state.task_id == task_id && version <= super::stored::VERSION).then_some(state)
     }
 
+    /// Checks that a state is the first one of another run: on the first phase, or on one behind phases that are skipped.
+    fn check_start(
+        &self,
+        before: &RunState,
+        next: &RunState,
+        catalog: &Catalog,
+        later: &[Entry<'_>],
+    ) -> Result<(), Refused> {
+        if Position::of(before, catalog).is_err() {
+            // What does not fit its definition follows no rules.
+            return Ok(());
+        }
+        let indexes = next.current_path.segments().iter();
+        let is_first = indexes.map(|segment| segment.phase_index).all(|at| at == 0);
+        let may_begin_later = || match definition_of(&next.task_id, later) {
+            Some(catalog) => {
+                let mut starts = Vec::new();
+                let first = Path::root(&next.workflow_key, 0);
+                Arrivals::at(Some(first)).find(&catalog, &mut starts);
+                starts.contains(&Some(next.current_path.clone()))
+            }
+            None => self.begins_later.as_ref() == Some(&next.task_id),
+        };
+        if next.global_step_count == 0 && next.active && (is_first || may_begin_later()) {
+            Ok(())
+        } else {
+            Err(Refused::NoTransition)
+        }
+    }
+
     /// Checks that a state follows from the one before.
     fn check(&self, before: &RunState, next: &RunState, catalog: &Catalog) -> Result<(), Refused> {
         let Ok(position) = Position::of(before, catalog) else {
             // What does not fit its definition follows no rules.
             return Ok(());
         };
-        if next.task_id != before.task_id {
-            let indexes = next.current_path.segments().iter();
-            let is_start = next.global_step_count == 0
-                && indexes.map(|segment| segment.phase_index).all(|at| at == 0);
-            return if is_start {
-                Ok(())
-            } else {
-                Err(Refused::NoTransition)
-            };
-        }
         // The agent may always cancel.
         if next.cancelled && !next.active {
             return Ok(());
@@ -219,16 +252,16 @@ impl History {
         if !is_next_step && next.active {
             return Err(Refused::NoTransition);
         }
-        let ways = Ways::of(before, catalog);
+        let phase = position.phase;
+        let exit = self.exits.get(&before.global_step_count);
+        let exit = exit.filter(|exit| exit.phase == phase.id);
+        let ways = Ways::of(before, &position, exit, catalog);
         if ways.loops.contains(&to) || ways.after_failure.contains(&to) {
             return Ok(());
         }
         if !ways.onward.contains(&to) {
             return Err(Refused::NoTransition);
         }
-        let phase = position.phase;
-        let exit = self.exits.get(&before.global_step_count);
-        let exit = exit.filter(|exit| exit.phase == phase.id);
         if !phase.gate.is_empty() && !exit.is_some_and(|exit| exit.has_passed) {
             return Err(Refused::NoGate(phase.name.clone()));
         }
@@ -252,77 +285,139 @@ struct Ways {
 }
 
 impl Ways {
-    fn of(before: &RunState, catalog: &Catalog) -> Self {
+    fn of(
+        before: &RunState,
+        position: &Position<'_>,
+        exit: Option<&Exit>,
+        catalog: &Catalog,
+    ) -> Self {
         let mut ways = Self::default();
-        let Ok(position) = Position::of(before, catalog) else {
-            return ways;
-        };
-        let path = &before.current_path;
+        let (path, phase) = (&before.current_path, position.phase);
         if position.scope().loopable {
-            arrivals(Some(path.moved_to(0)), catalog, &mut ways.loops);
+            let first = Arrivals {
+                bound: Some(Bound::UpTo(path.clone())),
+                ..Arrivals::at(Some(path.moved_to(0)))
+            };
+            first.find(catalog, &mut ways.loops);
         }
+        let own = down_to_phase(path.clone(), catalog);
         let entry = |id: &str| {
-            let index = index_of(position.scope(), id).ok()?;
-            Some(path.moved_to(index))
+            let index = index_of(position.own_workflow(), id).ok()?;
+            Some(own.moved_to(index))
         };
-        for id in position
-            .phase
-            .gate
-            .iter()
-            .filter_map(|gate| gate.on_fail.as_deref())
-        {
-            if let Some(path) = entry(id) {
-                arrivals(Some(path), catalog, &mut ways.after_failure);
-            }
+        let failed = exit.and_then(|exit| phase.gate.get(exit.failed?));
+        if let Some(path) = failed.and_then(|gate| entry(gate.on_fail.as_deref()?)) {
+            let named = Arrivals {
+                bound: Some(Bound::Inside(path.clone())),
+                ..Arrivals::at(Some(path))
+            };
+            named.find(catalog, &mut ways.after_failure);
         }
-        arrivals(in_order(before, catalog), catalog, &mut ways.onward);
-        let outcomes = position.phase.outcomes.iter().map(|outcome| &outcome.to);
-        let answers = position
-            .phase
-            .approve
-            .iter()
-            .flat_map(|approve| &approve.targets);
-        for target in outcomes.chain(answers) {
-            match target {
-                Target::Next | Target::Cancel => {}
-                Target::End => {
-                    let outer = path.left().and_then(|around| after(&around, catalog));
-                    arrivals(outer, catalog, &mut ways.onward);
-                }
-                Target::Done => ways.onward.push(None),
-                Target::Phase(id) => {
-                    if let Some(path) = entry(id) {
-                        arrivals(Some(path), catalog, &mut ways.onward);
-                    }
-                }
+        let mut to = |target: &Target, is_answer: bool| {
+            let arrivals = match target {
+                Target::Cancel => return,
+                Target::Next => Arrivals::at(in_order(before, catalog)),
+                Target::End => Arrivals::at(own.left().and_then(|around| after(&around, catalog))),
+                Target::Done => Arrivals::at(None),
+                Target::Phase(id) => match entry(id) {
+                    None => return,
+                    to => Arrivals {
+                        any_condition: is_answer,
+                        ..Arrivals::at(to)
+                    },
+                },
+            };
+            arrivals.find(catalog, &mut ways.onward);
+        };
+        let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
+        answers
+            .clone()
+            .filter(|target| **target != Target::Next)
+            .for_each(|target| to(target, true));
+        // Without an answer that leads elsewhere, the outcome decides.
+        if answers.clone().next().is_none() || answers.clone().any(|to| *to == Target::Next) {
+            match &*phase.outcomes {
+                [] => to(&Target::Next, false),
+                outcomes => outcomes.iter().for_each(|outcome| to(&outcome.to, false)),
             }
         }
         ways
     }
 }
 
-/// Adds the paths at which a move to this one may end: phases with conditions may be skipped, and phases with a limit
-/// may lead elsewhere.
-fn arrivals(to: Option<Path>, catalog: &Catalog, found: &mut Vec<Option<Path>>) {
-    let mut waiting = vec![to];
-    while let Some(to) = waiting.pop() {
-        let to = to.map(|path| down_to_phase(path, catalog));
-        if found.contains(&to) {
-            continue;
+/// A move, of which only the beginning is known: phases with conditions may be skipped, and phases with a limit may lead
+/// elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Arrivals {
+    to: Option<Path>,
+    /// True if the conditions of the first phase do not count.
+    any_condition: bool,
+    bound: Option<Bound>,
+}
+
+impl Arrivals {
+    fn at(to: Option<Path>) -> Self {
+        Self {
+            to,
+            any_condition: false,
+            bound: None,
         }
-        if let Some(path) = &to
-            && let Some(phase) = phase_at(path, catalog)
-        {
-            if !phase.when.is_empty() {
-                waiting.push(after(path, catalog));
-            }
-            if let OnMaxVisits::Phase(id) = &phase.on_max_visits
-                && let Some(scope) = catalog.get(&path.innermost().workflow_key)
-                && let Ok(index) = index_of(scope, id)
-            {
-                waiting.push(Some(path.moved_to(index)));
-            }
-        }
-        found.push(to);
     }
+
+    /// Adds the paths at which the move may end.
+    fn find(self, catalog: &Catalog, found: &mut Vec<Option<Path>>) {
+        let mut seen = Vec::new();
+        let mut waiting = vec![self];
+        while let Some(mut arrival) = waiting.pop() {
+            arrival.to = arrival.to.map(|path| down_to_phase(path, catalog));
+            let is_within = match (&arrival.bound, &arrival.to) {
+                (None, _) => true,
+                (Some(bound), Some(path)) => bound.contains(path),
+                (Some(_), None) => false,
+            };
+            if !is_within || seen.contains(&arrival) {
+                continue;
+            }
+            if let Some(path) = &arrival.to
+                && let Some(phase) = phase_at(path, catalog)
+            {
+                if !phase.when.is_empty() && !arrival.any_condition {
+                    waiting.push(Self {
+                        to: after(path, catalog),
+                        any_condition: false,
+                        ..arrival.clone()
+                    });
+                }
+                if let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits)
+                    && let Some(scope) = catalog.get(&path.innermost().workflow_key)
+                    && let Ok(index) = index_of(scope, id)
+                {
+                    let to = path.moved_to(index);
+                    let bound = arrival.bound.as_ref().map(|bound| match bound {
+                        Bound::Inside(_) => Bound::Inside(to.clone()),
+                        up_to @ Bound::UpTo(_) => up_to.clone(),
+                    });
+                    waiting.push(Self {
+                        to: Some(to),
+                        any_condition: false,
+                        bound,
+                    });
+                }
+            }
+            if !found.contains(&arrival.to) {
+                found.push(arrival.to.clone());
+            }
+            seen.push(arrival);
+        }
+    }
+}
+
+/// The definition that the later entries contain of a run.
+fn definition_of(task_id: &str, later: &[Entry<'_>]) -> Option<Catalog> {
+    let stored = later
+        .iter()
+        .filter(|entry| entry.custom_type == entry_type::DEFINITION)
+        .filter_map(|entry| serde_json::from_str::<StoredDefinition>(entry.data?.get()).ok())
+        .find(|stored| stored.task_id == task_id)?;
+    Catalog::checked(stored.workflows)
 }

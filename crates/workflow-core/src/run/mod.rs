@@ -13,7 +13,7 @@ mod transition;
 mod weakened;
 
 pub(crate) use data::input_texts;
-pub use data::{RunData, RunProgress, Values};
+pub use data::{HandedOver, RunData, RunProgress, Values};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
@@ -25,6 +25,7 @@ pub use stored::{
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use transition::{
-    Mover, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start,
+    Mover, TransitionError, VisitLimit, advance, answer, cancel, fall_back, follow, jump, repeat,
+    start,
 };
 pub(crate) use weakened::weakened;

@@ -39,6 +39,8 @@ pub struct RestoredRun {
     pub data: RunData,
     /// What it had used of its budgets.
     pub spending: Spending,
+    /// True if an entry is left out that came before a state which was not stored.
+    pub has_unmade_move: bool,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// Reports on entries that could not be used.
@@ -78,7 +80,16 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             .as_ref()
             .map_or(0, |state| state.global_step_count);
         // An entry of a move whose state was not stored does not count.
-        let is_made = |run: &StoredRun| run.step.is_none_or(|of| of <= step);
+        let mut has_unmade_move = false;
+        let is_made = |run: &StoredRun| {
+            let moved_by = run.moved_by.as_ref().map(|moved| moved.step);
+            let is_made = [run.step, moved_by]
+                .into_iter()
+                .flatten()
+                .all(|of| of <= step);
+            has_unmade_move |= !is_made;
+            is_made
+        };
         let run = last_of_run(
             entries,
             entry_type::RUN,
@@ -106,6 +117,7 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
                 restored.spending.phase = Meter::default();
             }
         }
+        restored.has_unmade_move = has_unmade_move;
         restored.baseline = last_baseline(entries, &task_id, step);
     }
     restored
@@ -170,7 +182,7 @@ fn last_of_run<T: serde::de::DeserializeOwned>(
     entries: &[Entry<'_>],
     custom_type: &'static str,
     task_id: &str,
-    counts: impl Fn(&T) -> bool,
+    mut counts: impl FnMut(&T) -> bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<T> {
     #[derive(serde::Deserialize)]

@@ -156,6 +156,12 @@ pub struct Share {
 }
 
 impl Share {
+    /// The limit, as people read it.
+    #[must_use]
+    pub fn limit(&self) -> String {
+        format!("{} {}", self.unit.shown(self.amounts.1), self.unit)
+    }
+
     /// Returns true if nothing is left.
     #[must_use]
     pub fn is_used_up(&self) -> bool {

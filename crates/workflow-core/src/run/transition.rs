@@ -1,4 +1,4 @@
-//! The transitions of a run: start, advance, follow, loop, jump, cancel.
+//! The transitions of a run: start, advance, follow, answer, fall back, loop, jump, cancel.
 //!
 //! Each is a function of (progress, catalog): on `Err` the caller's progress is as it was, on `Ok` a new one comes back
 //! (state-management: "Copy-on-Write Pattern").
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::definition::{Catalog, OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
 
 use super::data::visit_key;
-use super::{Path, Position, RunData, RunProgress, RunState, Stale, Values};
+use super::{HandedOver, Path, Position, RunData, RunProgress, RunState, Stale, Values};
 
 /// Why a transition did not happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,16 +19,19 @@ pub enum TransitionError {
     /// The innermost workflow has `loopable: false`.
     #[error("Looping is disabled for this workflow.")]
     NotLoopable,
+    /// The conditions of the phases do not hold that the move would lead to.
+    #[error("The conditions of the phases that it leads to do not hold now.")]
+    NoneApplies,
     /// The phase has been entered as often as it may be.
     #[error(transparent)]
     Limit(#[from] VisitLimit),
 }
 
-/// A phase that has been entered as often as it may be.
+/// A phase, or a subworkflow, that has been entered as often as it may be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} has been entered {visits} times, and may not be entered again")]
 pub struct VisitLimit {
-    /// The phase's name.
+    /// The name of the phase or of the subworkflow.
     pub name: String,
     /// The number of times.
     pub visits: u32,
@@ -41,7 +44,7 @@ pub struct VisitLimit {
 /// The mover of a run, which decides what limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mover {
-    /// The agent, or a gate. A phase without `maxVisits` may be the target of a jump as often as this.
+    /// The agent, or a gate. A phase without `maxVisits`, and a subworkflow, may be the target of a jump as often as this.
     Agent {
         /// The limit.
         jumps: u32,
@@ -50,7 +53,7 @@ pub enum Mover {
     Person,
 }
 
-/// The start of a new run, on the first phase of its workflow.
+/// The start of a new run, on the first phase of its workflow that applies. It is over where none does.
 ///
 /// A run that starts in a subworkflow starts with a count of 0 all the same (A05).
 #[must_use]
@@ -98,44 +101,87 @@ pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, Sta
     match follow(from, &Target::Next, Mover::Person, catalog) {
         Ok(to) => Ok(to),
         Err(TransitionError::Stale(stale)) => Err(stale),
-        Err(TransitionError::NotLoopable | TransitionError::Limit(_)) => {
-            unreachable!("a person's move has no limit")
-        }
+        Err(
+            TransitionError::NotLoopable | TransitionError::NoneApplies | TransitionError::Limit(_),
+        ) => unreachable!("a person's move has no limit, and what follows may be skipped"),
     }
 }
 
-/// Moves to a target.
+/// Moves to a target. A phase whose conditions do not hold is skipped.
 pub fn follow(
     from: &RunProgress,
     target: &Target,
     mover: Mover,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
+    go(from, target, mover, Unmet::Skip, catalog)
+}
+
+/// Moves where a person's answer leads. The conditions of a phase that it names do not count, because skipping it would
+/// lead past what the person wants to see again.
+pub fn answer(
+    from: &RunProgress,
+    target: &Target,
+    mover: Mover,
+    catalog: &Catalog,
+) -> Result<RunProgress, TransitionError> {
+    go(from, target, mover, Unmet::Enter, catalog)
+}
+
+/// Moves to the entry of the scope that a gate names which did not pass. Its conditions must hold: skipping it would lead
+/// past the gate.
+pub fn fall_back(
+    from: &RunProgress,
+    id: &str,
+    jumps: u32,
+    catalog: &Catalog,
+) -> Result<RunProgress, TransitionError> {
+    let target = Target::Phase(id.to_owned());
+    go(
+        from,
+        &target,
+        Mover::Agent { jumps },
+        Unmet::Refuse,
+        catalog,
+    )
+}
+
+fn go(
+    from: &RunProgress,
+    target: &Target,
+    mover: Mover,
+    unmet: Unmet,
+    catalog: &Catalog,
+) -> Result<RunProgress, TransitionError> {
     let position = Position::of(&from.state, catalog)?;
-    let path = &from.state.current_path;
+    // Names in a phase are about the scope that the phase is in.
+    let path = down_to_phase(from.state.current_path.clone(), catalog);
+    let mut arrival = Arrival {
+        limits: Limits::of(mover, target.phase().is_some()),
+        ..Arrival::of(from, catalog)
+    };
     let to = match target {
         Target::Next => match position.entry {
-            PhaseEntry::Subworkflow(key) => Some(path.entered(key)),
-            PhaseEntry::Phase(_) => after(path, catalog),
+            PhaseEntry::Subworkflow(key) => Some(from.state.current_path.entered(key)),
+            PhaseEntry::Phase(_) => after(&path, catalog),
         },
         Target::End => path.left().and_then(|around| after(&around, catalog)),
         Target::Done => None,
         Target::Cancel => return Ok(cancelled(from)),
-        Target::Phase(id) => Some(path.moved_to(index_of(position.scope(), id)?)),
+        Target::Phase(id) => {
+            let to = path.moved_to(index_of(position.own_workflow(), id)?);
+            arrival.any_condition = unmet == Unmet::Enter;
+            arrival.bound = (unmet == Unmet::Refuse).then(|| Bound::Inside(to.clone()));
+            Some(to)
+        }
     };
-    let arrival = Arrival {
-        limit: match mover {
-            Mover::Agent { jumps } => Some((target.phase().is_some()).then_some(jumps)),
-            Mover::Person => None,
-        },
-        ..Arrival::of(from, catalog)
-    };
-    Ok(arrival.at(to)?)
+    arrival.at(to)
 }
 
 /// Restarts the innermost scope (state-management: "Loop Phase"), entering down to a phase (B07).
 ///
-/// The position in the scope does not matter: one that no longer exists can be left by this.
+/// The position in the scope does not matter: one that no longer exists can be left by this. Phases whose conditions do not
+/// hold are skipped, up to the current one: what lies behind it is reached by its gate and its approval only.
 pub fn repeat(
     from: &RunProgress,
     mover: Mover,
@@ -150,10 +196,11 @@ pub fn repeat(
         return Err(TransitionError::NotLoopable);
     }
     let arrival = Arrival {
-        limit: (mover != Mover::Person).then_some(None),
+        limits: Limits::of(mover, false),
+        bound: Some(Bound::UpTo(from.state.current_path.clone())),
         ..Arrival::of(from, catalog)
     };
-    Ok(arrival.at(Some(first))?)
+    arrival.at(Some(first))
 }
 
 /// Moves to another entry of the innermost scope, entering down to a phase. A person does this, whatever the limits and
@@ -180,15 +227,92 @@ pub fn cancel(state: &RunState) -> RunState {
     }
 }
 
+/// What happens at a named phase whose conditions do not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unmet {
+    /// It is skipped.
+    Skip,
+    /// It is entered all the same.
+    Enter,
+    /// The move is refused.
+    Refuse,
+}
+
+/// The limits of visits that hold for a move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limits {
+    None,
+    /// Those that phases declare. `jumps` is the one of other phases, from where the move is redirected.
+    Declared {
+        jumps: u32,
+    },
+    /// Those, and this one for what declares none.
+    All {
+        jumps: u32,
+    },
+}
+
+impl Limits {
+    fn of(mover: Mover, is_jump: bool) -> Self {
+        match mover {
+            Mover::Person => Self::None,
+            Mover::Agent { jumps } if is_jump => Self::All { jumps },
+            Mover::Agent { jumps } => Self::Declared { jumps },
+        }
+    }
+
+    /// The limits of a move that a limit has redirected, which is a jump.
+    fn redirected(self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Declared { jumps } | Self::All { jumps } => Self::All { jumps },
+        }
+    }
+
+    /// The limit of what declares this.
+    fn most(self, declared: Option<u32>) -> Option<u32> {
+        match self {
+            Self::None => None,
+            Self::Declared { .. } => declared,
+            Self::All { jumps } => Some(declared.unwrap_or(jumps)),
+        }
+    }
+}
+
+/// The part of a scope in which a move must end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// The entry that this path is at.
+    Inside(Path),
+    /// The entries up to the one that this path is at.
+    UpTo(Path),
+}
+
+impl Bound {
+    pub(super) fn contains(&self, path: &Path) -> bool {
+        let (Self::Inside(bound) | Self::UpTo(bound)) = self;
+        let (last, around) = bound.segments().split_last().expect("a path is not empty");
+        let at = path.segments().get(around.len());
+        let is_same_scope = path.segments().starts_with(around)
+            && at.is_some_and(|at| at.workflow_key == last.workflow_key);
+        is_same_scope
+            && at.is_some_and(|at| match self {
+                Self::Inside(_) => at.phase_index == last.phase_index,
+                Self::UpTo(_) => at.phase_index <= last.phase_index,
+            })
+    }
+}
+
 /// A move that ends at the first phase that may be entered.
 #[derive(Debug)]
 struct Arrival<'a> {
     from: &'a RunProgress,
     catalog: &'a Catalog,
-    /// `None` without limits; inside, the limit for phases that have none.
-    limit: Option<Option<u32>>,
+    limits: Limits,
     /// True if the conditions of the first phase do not count.
     any_condition: bool,
+    /// Where the move must end, if not anywhere.
+    bound: Option<Bound>,
 }
 
 impl<'a> Arrival<'a> {
@@ -197,26 +321,37 @@ impl<'a> Arrival<'a> {
         Self {
             from,
             catalog,
-            limit: None,
+            limits: Limits::None,
             any_condition: false,
+            bound: None,
         }
     }
 
     /// Enters a path, or completes the run without one.
-    fn at(mut self, to: Option<Path>) -> Result<RunProgress, VisitLimit> {
+    fn at(mut self, to: Option<Path>) -> Result<RunProgress, TransitionError> {
         let state = &self.from.state;
         let mut data = RunData {
             skipped: Vec::new(),
             outcome: None,
             refused_visit: None,
+            handed_over: HandedOver::default(),
             ..self.from.data.clone()
         };
         let has_flow = self.catalog.has_flow(&state.workflow_key);
+        if let Some(path) = to.as_ref().filter(|_| has_flow)
+            && path.depth() > state.current_path.depth()
+        {
+            data.enter_scope(path);
+        }
         let mut redirected = BTreeSet::new();
         let mut waiting = to;
         while let Some(path) = waiting {
-            let path = self.enter_scopes(path, &mut data);
-            let Some(phase) = phase_at(&path, self.catalog).filter(|_| has_flow) else {
+            if !has_flow {
+                let state = moved(state, down_to_phase(path, self.catalog));
+                return Ok(RunProgress { state, data });
+            }
+            let path = self.enter_scopes(path, &mut data)?;
+            let Some(phase) = phase_at(&path, self.catalog) else {
                 let state = moved(state, path);
                 return Ok(RunProgress { state, data });
             };
@@ -224,9 +359,21 @@ impl<'a> Arrival<'a> {
             {
                 data.skipped.push(phase.id.clone());
                 waiting = after(&path, self.catalog);
+                if let Some(bound) = &self.bound
+                    && !waiting.as_ref().is_some_and(|path| bound.contains(path))
+                {
+                    return Err(TransitionError::NoneApplies);
+                }
                 continue;
             }
-            if let Some(limit) = self.reached_limit(&path, phase, &data) {
+            let visits = self.reached(&path, &phase.id, phase.max_visits, &data);
+            if let Some(visits) = visits {
+                let limit = VisitLimit {
+                    name: phase.name.clone(),
+                    visits,
+                    is_declared: phase.max_visits.is_some(),
+                    key: visit_key(&path, &phase.id),
+                };
                 match &phase.on_max_visits {
                     OnMaxVisits::Cancel if limit.is_declared => return Ok(cancelled(self.from)),
                     OnMaxVisits::Phase(id)
@@ -234,10 +381,20 @@ impl<'a> Arrival<'a> {
                     {
                         let scope = self.catalog.get(&path.innermost().workflow_key);
                         let index = scope.and_then(|scope| index_of(scope, id).ok());
-                        waiting = Some(path.moved_to(index.ok_or(limit)?));
+                        let Some(index) = index else {
+                            return Err(limit.into());
+                        };
+                        let path = path.moved_to(index);
+                        match &mut self.bound {
+                            Some(Bound::Inside(entry)) => entry.clone_from(&path),
+                            Some(bound) if !bound.contains(&path) => return Err(limit.into()),
+                            Some(Bound::UpTo(_)) | None => {}
+                        }
+                        self.limits = self.limits.redirected();
+                        waiting = Some(path);
                         continue;
                     }
-                    _ => return Err(limit),
+                    _ => return Err(limit.into()),
                 }
             }
             data.visit(&path, &phase.id);
@@ -248,31 +405,31 @@ impl<'a> Arrival<'a> {
         Ok(RunProgress { state, data })
     }
 
-    /// Enters subworkflows until the path ends on a phase. Ends, as no workflow contains itself.
-    fn enter_scopes(&self, mut path: Path, data: &mut RunData) -> Path {
-        let before = &self.from.state.current_path;
-        if path.depth() > before.depth() {
-            data.enter_scope(&path);
-        }
+    /// Enters subworkflows until the path ends on a phase, and counts that. Ends, as no workflow contains itself.
+    fn enter_scopes(&self, mut path: Path, data: &mut RunData) -> Result<Path, VisitLimit> {
         while let Some(PhaseEntry::Subworkflow(key)) = entry_at(&path, self.catalog) {
+            if let Some(visits) = self.reached(&path, key, None, data) {
+                let workflow = self.catalog.get(key);
+                return Err(VisitLimit {
+                    name: workflow.map_or_else(|| key.clone(), |inner| inner.name.clone()),
+                    visits,
+                    is_declared: false,
+                    key: visit_key(&path, key),
+                });
+            }
+            data.visit(&path, key);
             path = path.entered(key);
             data.enter_scope(&path);
         }
-        path
+        Ok(path)
     }
 
-    /// The limit of a phase, if it has been entered as often as it may be.
-    fn reached_limit(&self, path: &Path, phase: &Phase, data: &RunData) -> Option<VisitLimit> {
-        let default = self.limit?;
-        let most = phase.max_visits.or(default)?;
-        let most = most.saturating_add(data.extra_visits(path, &phase.id));
-        let visits = data.visits(path, &phase.id);
-        (visits >= most).then(|| VisitLimit {
-            name: phase.name.clone(),
-            visits,
-            is_declared: phase.max_visits.is_some(),
-            key: visit_key(path, &phase.id),
-        })
+    /// The number of entries into a phase or a subworkflow, if it has been entered as often as it may be.
+    fn reached(&self, path: &Path, id: &str, declared: Option<u32>, data: &RunData) -> Option<u32> {
+        let most = self.limits.most(declared)?;
+        let most = most.saturating_add(data.extra_visits(path, id));
+        let visits = data.visits(path, id);
+        (visits >= most).then_some(visits)
     }
 }
 

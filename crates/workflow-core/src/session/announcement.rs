@@ -1,11 +1,14 @@
 //! Messages that announce the end of a run (hook-lifecycle: "Case A").
 
+use std::collections::BTreeMap;
+
 use crate::definition::Catalog;
-use crate::run::RunState;
+use crate::run::{Position, RunProgress, RunState};
 use crate::{template, text};
 
 /// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
-pub(crate) fn ended(state: &RunState, catalog: &Catalog) -> String {
+pub(crate) fn ended(run: &RunProgress, catalog: &Catalog) -> String {
+    let state = &run.state;
     let workflow = catalog.get(&state.workflow_key);
     let templates = workflow.map(|workflow| &workflow.templates);
     let completion = templates.and_then(|templates| templates.completion_message.as_deref());
@@ -15,35 +18,40 @@ pub(crate) fn ended(state: &RunState, catalog: &Catalog) -> String {
     } else {
         completion.unwrap_or(text::COMPLETION)
     };
-    resolve(template, state, catalog)
+    resolve(template, run, catalog)
 }
 
 /// The message after `/cancel-workflow`.
-pub(crate) fn cancelled_by_command(state: &RunState, catalog: &Catalog) -> String {
-    let workflow = catalog.get(&state.workflow_key);
+pub(crate) fn cancelled_by_command(run: &RunProgress, catalog: &Catalog) -> String {
+    let workflow = catalog.get(&run.state.workflow_key);
     let own = workflow.and_then(|workflow| workflow.templates.cancelled_message.as_deref());
-    resolve(own.unwrap_or(text::CANCELLED_BY_COMMAND), state, catalog)
+    resolve(own.unwrap_or(text::CANCELLED_BY_COMMAND), run, catalog)
 }
 
-fn resolve(template: &str, state: &RunState, catalog: &Catalog) -> String {
+fn resolve(template: &str, run: &RunProgress, catalog: &Catalog) -> String {
     let RunState {
         workflow_key,
         task_description,
         task_id,
         current_path,
         ..
-    } = state;
+    } = &run.state;
     let workflow = catalog.get(workflow_key);
     // A completed run is at its last entry, so the count is known without the definition.
     let phases = workflow.map_or(current_path.segments()[0].phase_index + 1, |workflow| {
         workflow.phases.len()
     });
     let phases = phases.to_string();
+    let position = Position::of(&run.state, catalog);
+    let values = position.map_or_else(
+        |_| BTreeMap::new(),
+        |position| run.data.variables(current_path, &position, catalog),
+    );
     template::resolve(template, |name| match name {
         "workflowName" => Some(workflow.map_or(workflow_key, |workflow| &workflow.name)),
         "taskDescription" => Some(task_description),
         "taskId" => Some(task_id),
         "phaseCount" => Some(&phases),
-        _ => None,
+        name => values.get(name).map(String::as_str),
     })
 }

@@ -283,6 +283,14 @@ fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
     }
 }
 
+/// The answer to a start in which every phase would be skipped.
+pub(crate) fn nothing_applies(workflow: &Workflow) -> String {
+    format!(
+        "No phase of {} applies: the condition (`when`) of none of them holds at the start. Nothing was started.",
+        workflow.name
+    )
+}
+
 /// The name a session gets when a run starts in it.
 pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
     let prefix = workflow

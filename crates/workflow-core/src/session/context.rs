@@ -124,6 +124,12 @@ pub(crate) enum ContextTopic {
     Tools,
     /// What is needed to leave the phase.
     Exit,
+    /// The values that leaving the phase hands over.
+    Outputs,
+    /// The outcomes of the phase.
+    Outcomes,
+    /// The limits of what the phase and its workflow may use.
+    Budget,
     /// The subagents of the phase.
     Profiles,
     /// The subagents of the workflow.
@@ -145,7 +151,10 @@ impl ContextTopic {
 
     /// Returns true if it is a line about the rules of the phase.
     fn is_rule(self) -> bool {
-        matches!(self, Self::Tools | Self::Exit)
+        matches!(
+            self,
+            Self::Tools | Self::Exit | Self::Outputs | Self::Outcomes | Self::Budget
+        )
     }
 
     /// Its name in a message that says what has changed.
@@ -157,6 +166,9 @@ impl ContextTopic {
             Self::Instructions => "instructions",
             Self::Tools => "tools",
             Self::Exit => "how to leave the phase",
+            Self::Outputs => "outputs",
+            Self::Outcomes => "outcomes",
+            Self::Budget => "budget",
             Self::Profiles | Self::AllProfiles => "subagent profiles",
             Self::Advance => "how to advance",
         }
@@ -166,11 +178,9 @@ impl ContextTopic {
     fn follows(self, before: Self) -> bool {
         matches!(
             (before, self),
-            (Self::Task, Self::Progress)
-                | (Self::Tools, Self::Exit)
-                | (Self::Tools | Self::Exit, Self::Profiles | Self::AllProfiles)
-                | (Self::Profiles, Self::AllProfiles)
-        )
+            (Self::Task, Self::Progress) | (Self::Profiles, Self::AllProfiles)
+        ) || (before.is_rule()
+            && (self.is_rule() || matches!(self, Self::Profiles | Self::AllProfiles)))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::leave::{leads_to, meaning_of, outcomes_text};
+use super::leave::{leads_to, meaning_of};
 use super::phase::ResolvedPhase;
 use super::phase_exit::ExitActivity;
 use super::phase_rules::needed_to_leave;
@@ -296,6 +296,10 @@ impl PlannedMove {
         };
         let mut message = match run.phase() {
             Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
+            None if run.state().cancelled => {
+                "[workflow] The user cancelled the workflow: nothing is left to do in it."
+                    .to_owned()
+            }
             None => format!(
                 "[workflow] {verb}: {from} → DONE. The workflow is complete. There is nothing left to do in it."
             ),
@@ -308,6 +312,9 @@ impl PlannedMove {
 
     /// The message to the person; `run` has moved, `from` is the phase before.
     pub(crate) fn notice(&self, from: &str, run: &ActiveRun) -> String {
+        if run.state().cancelled {
+            return format!("The workflow is cancelled in {from}, by you.");
+        }
         let to = run
             .phase()
             .map_or_else(|| "DONE".to_owned(), ResolvedPhase::label);
@@ -740,7 +747,7 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
         lines.push(visit);
     }
     if !phase.phase.outcomes.is_empty() {
-        lines.push(format!("Outcomes: {}", outcomes_text(&phase.phase)));
+        lines.push(format!("Outcomes: {}", phase.outcomes));
     }
     if !run.budgets.is_empty() {
         lines.push(format!("Budget: {}", run.budgets.describe()));

@@ -7,7 +7,7 @@ use super::phase::ResolvedPhase;
 use crate::definition::{Approval, Phase, PhaseOutcome, Target};
 use crate::diagnostic::shown;
 use crate::effect::{AnswerKind, ToolAnswer};
-use crate::run::{Values, problems};
+use crate::run::{HandedOver, Values, problems};
 
 /// A call of `workflow_step`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,9 +38,9 @@ impl Leave {
     pub(crate) fn accept(
         &mut self,
         call: &StepCall<'_>,
-        phase: &ResolvedPhase,
+        resolved: &ResolvedPhase,
     ) -> Result<(), ToolAnswer> {
-        let phase = &phase.phase;
+        let phase = &resolved.phase;
         let mut refused = Vec::new();
         let outcome = read_outcome(phase, call.outcome).unwrap_or_else(|problem| {
             refused.push(problem);
@@ -60,7 +60,7 @@ impl Leave {
             Err(problem) => refused.push(problem),
         }
         if !refused.is_empty() {
-            return Err(incomplete(phase, &refused));
+            return Err(incomplete(resolved, &refused));
         }
         *self = Self {
             outcome,
@@ -68,6 +68,28 @@ impl Leave {
             ..Self::default()
         };
         Ok(())
+    }
+
+    /// The outcome and the outputs that a restarted sidecar needs when a person answers.
+    pub(crate) fn handed_over(&self) -> HandedOver {
+        HandedOver {
+            outcome: self.outcome.as_ref().map(|outcome| outcome.name.clone()),
+            outputs: self.outputs.clone(),
+        }
+    }
+
+    /// What was handed over before a restart, as far as the phase still knows it.
+    pub(crate) fn restored(handed_over: &HandedOver, phase: &Phase) -> Self {
+        let named = handed_over.outcome.as_deref();
+        let outcome = phase
+            .outcomes
+            .iter()
+            .find(|outcome| Some(&*outcome.name) == named);
+        Self {
+            outcome: outcome.cloned(),
+            outputs: handed_over.outputs.clone(),
+            ..Self::default()
+        }
     }
 
     /// Notes a person's answer: the place that it leads to.
@@ -86,17 +108,19 @@ impl Leave {
         self.outcome = Some(outcome);
     }
 
-    /// The place that the phase is left for. A person's answer that leads somewhere wins over an outcome.
-    pub(crate) fn target(&self) -> Target {
-        match (&self.answer, &self.outcome) {
-            (Some(answer), _) if *answer != Target::Next => answer.clone(),
-            (_, Some(outcome)) => outcome.to.clone(),
-            (_, None) => Target::Next,
-        }
+    /// Forgets a person's answer, because the run did not follow it.
+    pub(crate) fn forget_answer(&mut self) {
+        self.answer = None;
+        self.comment = None;
     }
 
-    pub(crate) fn outcome(&self) -> Option<&str> {
-        self.outcome.as_ref().map(|outcome| outcome.name.as_str())
+    /// The way on which the phase is left. A person's answer that leads somewhere wins over an outcome.
+    pub(crate) fn way(&self) -> Way<'_> {
+        match (&self.answer, &self.outcome) {
+            (Some(answer), _) if *answer != Target::Next => Way::Answer(answer),
+            (_, Some(outcome)) => Way::Outcome(outcome),
+            (_, None) => Way::Next,
+        }
     }
 
     pub(crate) fn outputs(&self) -> &Values {
@@ -107,6 +131,15 @@ impl Leave {
     pub(crate) fn new_comment(&self) -> Option<Option<&str>> {
         self.comment.as_ref().map(Option::as_deref)
     }
+}
+
+/// The way on which a phase is left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Way<'a> {
+    /// A person's answer leads there.
+    Answer(&'a Target),
+    Outcome(&'a PhaseOutcome),
+    Next,
 }
 
 fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<PhaseOutcome>, String> {
@@ -142,11 +175,12 @@ fn read_outputs(given: Option<&RawValue>) -> Result<Values, String> {
 }
 
 /// The answer to a `next` that lacks an outcome or an output.
-fn incomplete(phase: &Phase, refused: &[String]) -> ToolAnswer {
+fn incomplete(resolved: &ResolvedPhase, refused: &[String]) -> ToolAnswer {
+    let phase = &resolved.phase;
     let mut lines = vec![format!("You are still in {}.", phase.name)];
     lines.extend(refused.iter().cloned());
     if !phase.outcomes.is_empty() {
-        lines.push(format!("Outcomes: {}", outcomes_text(phase)));
+        lines.push(format!("Outcomes: {}", resolved.outcomes));
     }
     lines.push(format!("Example: workflow_step {}", example(phase)));
     ToolAnswer {
@@ -154,15 +188,6 @@ fn incomplete(phase: &Phase, refused: &[String]) -> ToolAnswer {
         details: json!({ "active": true, "advanced": false, "problems": refused }),
         kind: Some(AnswerKind::Error),
     }
-}
-
-/// The outcomes of a phase, and where they lead.
-pub(crate) fn outcomes_text(phase: &Phase) -> String {
-    let lines = phase.outcomes.iter();
-    let lines: Vec<String> = lines
-        .map(|outcome| format!("{} → {}", outcome.name, outcome.to))
-        .collect();
-    lines.join(" · ")
 }
 
 /// The arguments of a call that leaves the phase.

@@ -34,7 +34,7 @@ use serde_json::value::RawValue;
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
 use self::checkpoints::Checkpoints;
-use self::commands::{NewRun, PendingStarts, StartOutcome};
+use self::commands::{NewRun, PendingStarts, StartOutcome, nothing_applies};
 use self::context::SentContext;
 use self::controls::{ConfirmationText, PendingControls, PersonExit, Plan, PlannedMove};
 use self::ids::Ids;
@@ -716,7 +716,7 @@ impl Session {
         run.end(cancel(run.state()));
         run.mark_announced(out);
         self.set_status(out);
-        let content = announcement::cancelled_by_command(run.state(), run.catalog());
+        let content = announcement::cancelled_by_command(run.progress(), run.catalog());
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
             content,
@@ -1095,6 +1095,9 @@ impl Session {
             return;
         };
         let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
+        if !progress.state.active {
+            return out.notify(Severity::Warning, nothing_applies(workflow));
+        }
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.forget_reminder();
@@ -1317,8 +1320,9 @@ impl Session {
             run.persist_spending(out);
         }
         let counters = run.counters;
+        // A message resumes the run as well, but does not allow the visit.
         let allowed = run.allow_visit();
-        if !counters.paused_by_owner && counters.paused.is_none() {
+        if !allowed && !counters.paused_by_owner && counters.paused.is_none() {
             let message = "The workflow is not paused.";
             return out.notify(Severity::Info, message);
         }
@@ -1491,6 +1495,7 @@ impl Session {
             self.send_to_agent(text, Delivery::Steer, out);
             return Reply::Now(());
         };
+        let is_onward = target.is_onward();
         if let Some(run) = &mut self.run {
             run.leave.decide(target);
             if let Some(comment) = &reply.comment {
@@ -1501,7 +1506,11 @@ impl Session {
             .begin_exit(request, Control::Approve, reply.comment);
         let mut collected = Effects::at(out.now());
         let (exit, mut context) = self.exit_parts();
-        let outcome = exit.begin_approved(request, &mut context, &mut collected);
+        let outcome = if is_onward {
+            exit.begin_approved(request, &mut context, &mut collected)
+        } else {
+            ExitOutcome::Advance(Vec::new())
+        };
         let step = ExitStep {
             request,
             outcome,
@@ -1714,7 +1723,7 @@ impl Session {
         run.mark_announced(out);
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
-            content: announcement::ended(run.state(), run.catalog()),
+            content: announcement::ended(run.progress(), run.catalog()),
         });
         self.set_status(out);
         Mutation {

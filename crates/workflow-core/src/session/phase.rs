@@ -48,6 +48,8 @@ pub(crate) struct ResolvedPhase {
     pub(crate) allowed: Option<String>,
     /// The template of the text about the agent's role.
     pub(crate) role: String,
+    /// The outcomes and where they lead, in one line; empty without outcomes.
+    pub(crate) outcomes: String,
     /// The context message.
     pub(crate) context: PhaseContext,
     /// The rule by which the context message is sent in full.
@@ -108,7 +110,9 @@ impl ResolvedPhase {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
         let root = position.root();
-        let values = progress.data.variables(&position, catalog);
+        let values = progress
+            .data
+            .variables(&state.current_path, &position, catalog);
         let next = next_name(progress, catalog)?;
         let variables = ContextVariables::of(progress, &position, next, &values, catalog);
         let instructions = variables.resolve(&position.phase.instructions);
@@ -125,7 +129,13 @@ impl ResolvedPhase {
         let parts = ContextParts {
             role,
             instructions: &instructions,
-            rules: phase_rules::lines(position.phase, &description, wording),
+            rules: phase_rules::lines(
+                position.phase,
+                position.own_workflow(),
+                catalog,
+                &description,
+                wording,
+            ),
             profiles: wording.lists_profiles.then(|| all_profiles(root, catalog)),
         };
         let context = PhaseContext::of(state, &position, &variables, parts);
@@ -150,6 +160,7 @@ impl ResolvedPhase {
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
+            outcomes: phase_rules::outcomes_text(position.phase, position.own_workflow(), catalog),
             context,
             context_mode,
             reminder: reminder(state, &position, &values, context_mode),

@@ -12,7 +12,7 @@ use super::leave::meaning_of;
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionTable, QuestionText, TIMED_OUT, Topic};
 use super::run::ActiveRun;
-use crate::definition::{Approval, Check, Gate, RunCheck, Target};
+use crate::definition::{Approval, Check, Gate, RunCheck};
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
@@ -732,7 +732,7 @@ impl PhaseExit {
         };
         match approval.target(choice) {
             Some(target) => {
-                let is_onward = target.phase().is_none() && target != Target::Cancel;
+                let is_onward = target.is_onward();
                 run.leave.decide(target);
                 if is_onward {
                     self.approved(pending, context, out)

@@ -3,9 +3,10 @@
 //! They follow from the resolved phase, never from the author's prose. [`lines`] has a function for each line.
 
 use super::context::ContextTopic;
-use crate::definition::{Catalog, ContextMode, Phase, Settings, Workflow};
+use crate::definition::{Budget, Catalog, ContextMode, Phase, Settings, Target, Workflow};
 use crate::diagnostic::shown;
 use crate::policy::rules::Description;
+use crate::run::{Meter, entry_name};
 use crate::text;
 
 /// The source of the text about the agent's role.
@@ -74,6 +75,8 @@ pub(crate) fn role<'a>(root: &'a Workflow, wording: Wording, rules: &Description
 /// The lines about the rules of a phase, in the order of the context message.
 pub(crate) fn lines(
     phase: &Phase,
+    scope: &Workflow,
+    catalog: &Catalog,
     rules: &Description<'_>,
     wording: Wording,
 ) -> Vec<(ContextTopic, String)> {
@@ -83,6 +86,9 @@ pub(crate) fn lines(
     let lines = [
         tools(rules, wording).map(|text| (ContextTopic::Tools, text)),
         exit(phase).map(|text| (ContextTopic::Exit, text)),
+        outputs(phase).map(|text| (ContextTopic::Outputs, text)),
+        outcomes(phase, scope, catalog).map(|text| (ContextTopic::Outcomes, text)),
+        budget(phase, scope).map(|text| (ContextTopic::Budget, text)),
     ];
     lines.into_iter().flatten().collect()
 }
@@ -108,4 +114,59 @@ pub(crate) fn needed_to_leave(phase: &Phase) -> Option<String> {
         needed.push(format!("{then}a person approves"));
     }
     (!needed.is_empty()).then(|| needed.join("; "))
+}
+
+/// The values that `next` must hand over.
+fn outputs(phase: &Phase) -> Option<String> {
+    let outputs = phase.outputs.iter().map(|output| {
+        let optional = if output.required { "" } else { ", optional" };
+        let about = match &*output.about {
+            "" => String::new(),
+            about => format!(": {about}"),
+        };
+        format!(
+            "`{}` ({}{optional}){about}",
+            output.name,
+            output.kind.describe()
+        )
+    });
+    let outputs: Vec<String> = outputs.collect();
+    (!outputs.is_empty()).then(|| format!("**Outputs of `next`:** {}", outputs.join("; ")))
+}
+
+fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Option<String> {
+    let outcomes = outcomes_text(phase, scope, catalog);
+    (!outcomes.is_empty()).then(|| format!("**Outcomes of `next`:** {outcomes}"))
+}
+
+/// The outcomes of a phase, and the names of the places that they lead to.
+pub(crate) fn outcomes_text(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> String {
+    let outcomes = phase.outcomes.iter().map(|outcome| {
+        let entry = outcome.to.phase().and_then(|id| {
+            let mut entries = scope.phases.iter();
+            entries.find(|entry| entry.id() == id)
+        });
+        let place = match (entry, &outcome.to) {
+            (Some(entry), _) => shown(entry_name(entry, catalog)),
+            (None, Target::Next) => "the next phase".to_owned(),
+            (None, Target::End) => format!("the end of {}", shown(&scope.name)),
+            (None, to) => to.to_string(),
+        };
+        format!("{} → {place}", outcome.name)
+    });
+    outcomes.collect::<Vec<_>>().join(" · ")
+}
+
+fn budget(phase: &Phase, scope: &Workflow) -> Option<String> {
+    let of_phase = limits(&phase.budget).map(|limits| format!("{limits} in this phase"));
+    let of_scope =
+        limits(&scope.budget).map(|limits| format!("{limits} in {}", shown(&scope.name)));
+    let budgets: Vec<String> = of_phase.into_iter().chain(of_scope).collect();
+    (!budgets.is_empty()).then(|| format!("**Budget:** {}", budgets.join("; ")))
+}
+
+fn limits(budget: &Budget) -> Option<String> {
+    let unused = Meter::default();
+    let limits: Vec<String> = unused.shares(budget).map(|share| share.limit()).collect();
+    (!limits.is_empty()).then(|| limits.join(", "))
 }

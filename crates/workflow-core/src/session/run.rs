@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::budget::{Budgets, Limit};
-use super::leave::{Leave, StepCall};
+use super::leave::{Leave, StepCall, Way};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{
@@ -18,9 +18,9 @@ use crate::effect::{Action, ApprovalRequest, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
-    StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
-    VisitLimit, entry_type, follow, weakened,
+    HandedOver, Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState,
+    Stale, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
+    VisitLimit, answer, entry_type, fall_back, follow, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -67,6 +67,9 @@ pub(crate) struct ActiveRun {
     /// How the phase is left.
     pub(crate) leave: Leave,
     pub(crate) budgets: Budgets,
+    /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
+    /// one, and must not be taken for it.
+    has_unmade_move: bool,
 }
 
 impl ActiveRun {
@@ -99,6 +102,7 @@ impl ActiveRun {
             is_unread: false,
             summary: None,
             leave: Leave::default(),
+            has_unmade_move: false,
         }
     }
 
@@ -123,6 +127,7 @@ impl ActiveRun {
             moved_by,
             data,
             spending,
+            has_unmade_move,
             baseline,
             guards,
             weakened: refused,
@@ -159,6 +164,10 @@ impl ActiveRun {
         let state = &progress.state;
         let from_files = Arc::ptr_eq(&catalog, files);
         let index = if from_files { &*loaded.index } else { &[] };
+        let leave = phase.as_ref().map_or_else(
+            |_| Leave::default(),
+            |resolved| Leave::restored(&progress.data.handed_over, &resolved.phase),
+        );
         if let (Err(stale), true) = (&phase, state.active) {
             found.problems.push(definition_lost(state, stale));
         }
@@ -186,7 +195,8 @@ impl ActiveRun {
             agreed: false,
             is_unread: false,
             summary: None,
-            leave: Leave::default(),
+            leave,
+            has_unmade_move,
         })
     }
 
@@ -297,14 +307,22 @@ impl ActiveRun {
         let outputs = self.leave.outputs();
         if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
             let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
-            from.data.outputs.insert(key, outputs.clone());
+            // A value that is not given anew stays.
+            let values = from.data.outputs.entry(key).or_default();
+            values.extend(outputs.clone());
         }
         if let Some(comment) = self.leave.new_comment() {
             from.data.comment = comment.map(str::to_owned);
         }
-        let mut to = follow(&from, &self.leave.target(), mover, &self.catalog)?;
-        to.data.outcome = self.leave.outcome().map(str::to_owned);
-        Ok(to)
+        Ok(match self.leave.way() {
+            Way::Answer(target) => answer(&from, target, mover, &self.catalog)?,
+            Way::Outcome(outcome) => {
+                let mut to = follow(&from, &outcome.to, mover, &self.catalog)?;
+                to.data.outcome = Some(outcome.name.clone());
+                to
+            }
+            Way::Next => follow(&from, &Target::Next, mover, &self.catalog)?,
+        })
     }
 
     /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some.
@@ -331,16 +349,15 @@ impl ActiveRun {
         let gate = &self.phase()?.phase.gate;
         // The checks run in order, up to the first that does not pass.
         let failed = reports.iter().position(|report| !report.has_passed())?;
-        let target = Target::Phase(gate.get(failed)?.on_fail.clone()?);
-        match follow(
-            &self.progress,
-            &target,
-            Mover::Agent { jumps },
-            &self.catalog,
-        ) {
+        let id = gate.get(failed)?.on_fail.as_deref()?;
+        match fall_back(&self.progress, id, jumps, &self.catalog) {
             Ok(progress) => Some(Ok(progress)),
             Err(TransitionError::Limit(limit)) => Some(Err(limit)),
-            Err(TransitionError::Stale(_) | TransitionError::NotLoopable) => None,
+            Err(
+                TransitionError::Stale(_)
+                | TransitionError::NotLoopable
+                | TransitionError::NoneApplies,
+            ) => None,
         }
     }
 
@@ -357,6 +374,8 @@ impl ActiveRun {
 
     /// Pauses the run, because a phase may not be entered again unless a person allows it.
     pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
+        // The question is repeated when the phase is left again.
+        self.leave.forget_answer();
         self.progress.data.refused_visit = Some(limit.key.clone());
         self.pause(PauseReason::Visits, out);
     }
@@ -462,14 +481,16 @@ impl ActiveRun {
             || approval != self.persisted_approval
             || self.moved_by != self.persisted_moved_by
             || self.progress.data != self.persisted_data
+            || self.has_unmade_move
         {
             let (request, seal) = approval.clone();
             let data = &self.progress.data;
+            let has_data = !data.is_empty() || !self.persisted_data.is_empty();
             let stored = StoredRun {
                 approval_request: request,
                 approval_seal: seal,
                 moved_by: self.moved_by.clone(),
-                step: (!data.is_empty()).then_some(self.progress.state.global_step_count),
+                step: has_data.then_some(self.progress.state.global_step_count),
                 data: data.clone(),
                 ..StoredRun::of(&self.progress.state.task_id, self.counters)
             };
@@ -478,6 +499,7 @@ impl ActiveRun {
             self.persisted_approval = approval;
             self.persisted_data.clone_from(&self.progress.data);
             self.persisted_moved_by.clone_from(&self.moved_by);
+            self.has_unmade_move = false;
         }
     }
 
@@ -639,6 +661,7 @@ impl ActiveRun {
         self.approval_request = None;
         self.approval_seal = None;
         self.answered = None;
+        self.progress.data.handed_over = HandedOver::default();
         let paused = &mut self.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }
@@ -667,6 +690,9 @@ impl ActiveRun {
     /// Pauses the run.
     pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
         self.counters.paused = Some(reason);
+        if reason == PauseReason::Approval {
+            self.progress.data.handed_over = self.leave.handed_over();
+        }
         self.persist_counters(out);
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
         return stale();
     };
     plain(
-        status_text(state, phase),
+        status_text(run, state, phase),
         json!({
             "active": true,
             "workflowKey": state.workflow_key,
@@ -85,7 +85,9 @@ pub(crate) fn plan_leave(
         .plan_leave(Mover::Agent { jumps })
         .map_err(|error| match error {
             TransitionError::Limit(limit) => NoMove::Limit(limit),
-            TransitionError::Stale(_) | TransitionError::NotLoopable => gone(),
+            TransitionError::Stale(_)
+            | TransitionError::NotLoopable
+            | TransitionError::NoneApplies => gone(),
         })?;
     let planned = Move {
         from: phase.phase.name.clone(),
@@ -121,8 +123,21 @@ pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> Too
     }
 }
 
+/// The answer to a move that cancelled the run, because an answer of a person or a limit of visits says so.
+fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
+    let state = run.state();
+    state.cancelled.then(|| ToolAnswer {
+        text: format!("The workflow is cancelled: \"{}\"", state.task_description),
+        details: json!({ "active": false, "cancelled": true }),
+        kind: Some(AnswerKind::Cancel),
+    })
+}
+
 /// Answers `next` after the run has moved; `run` is the run as it is now.
 pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
+    if let Some(answer) = run.and_then(cancelled_by_move) {
+        return answer;
+    }
     let from = &moved.from;
     let Some(run) = run.filter(|run| run.is_active()) else {
         return ToolAnswer {
@@ -189,7 +204,14 @@ fn with_notes(mut answer: ToolAnswer, notes: &[String]) -> ToolAnswer {
 /// The answer to a `next` whose gate did not pass and led elsewhere; `run` is the run as it is now.
 pub(crate) fn sent_back(failed: &ToolAnswer, run: Option<&ActiveRun>) -> ToolAnswer {
     let Some(phase) = run.and_then(ActiveRun::phase) else {
-        return failed.clone();
+        let ended = run.and_then(cancelled_by_move);
+        return ended.map_or_else(
+            || failed.clone(),
+            |ended| ToolAnswer {
+                text: format!("{}\n\n{}", failed.text, ended.text),
+                ..ended
+            },
+        );
     };
     let notes = run.map(move_notes).unwrap_or_default().join(" ");
     let mut answer = ToolAnswer {
@@ -267,6 +289,7 @@ pub(crate) fn plan_repeat(
         }
         Err(TransitionError::Stale(_)) => Err(NoMove::Refused(stale())),
         Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
+        Err(TransitionError::NoneApplies) => Err(NoMove::Refused(nothing_to_repeat())),
         Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer {
             text: format!("⚠️ {refusal}"),
             details: json!({ "active": true, "error": refusal.to_string() }),
@@ -275,8 +298,21 @@ pub(crate) fn plan_repeat(
     }
 }
 
+fn nothing_to_repeat() -> ToolAnswer {
+    ToolAnswer {
+        text: "⚠️ There is nothing to repeat: the conditions of the phases up to this one do not hold now. You are still in this \
+               phase. Call workflow_step with action='next' when it is done."
+            .to_owned(),
+        details: json!({ "active": true, "error": "no phase applies" }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
 pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
+    if let Some(answer) = run.and_then(cancelled_by_move) {
+        return answer;
+    }
     let Some(phase) = run.and_then(ActiveRun::phase) else {
         return unresolved("loop");
     };
@@ -344,7 +380,7 @@ pub(crate) fn ask_to_cancel(is_asked: bool) -> ToolAnswer {
     }
 }
 
-fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
+fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> String {
     let (current, total) = resolved.progress;
     let phase = &resolved.phase;
     let mut lines = vec![
@@ -368,6 +404,10 @@ fn status_text(state: &RunState, resolved: &ResolvedPhase) -> String {
         format!("**Started:** {}", text::moment(state.started_at)),
     ]);
     lines.extend(resolved.context.rules());
+    lines.extend(run.visit_note());
+    if !run.budgets.is_empty() {
+        lines.push(format!("**Used:** {}", run.budgets.describe()));
+    }
     lines.extend([
         String::new(),
         "**What to do:**".to_owned(),

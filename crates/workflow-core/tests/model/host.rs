@@ -9,7 +9,7 @@ use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply, Too
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::policy::rules::{Call, PlainPaths};
-use workflow_core::session::{Abilities, StepCall, TurnUsage};
+use workflow_core::session::{Abilities, Control, StepCall, TurnUsage};
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
 
@@ -29,6 +29,8 @@ pub(crate) struct Host {
     approval: Option<QuestionId>,
     replacement: Option<QuestionId>,
     gate: Option<GateRunId>,
+    /// The question that confirms a person's move, and the option that does.
+    confirmation: Option<(QuestionId, String)>,
     /// The approval request, and the decision made outside of the host.
     awaited: Option<(String, Option<ApprovalDecision>)>,
     abilities: Abilities,
@@ -55,6 +57,7 @@ impl Host {
             approval: None,
             replacement: None,
             gate: None,
+            confirmation: None,
             awaited: None,
             abilities,
         };
@@ -68,6 +71,53 @@ impl Host {
         host.session = Session::new(self.abilities, 8);
         host.happen(Event::Reload);
         host
+    }
+
+    /// The entries of the branch, the first ones up to a number.
+    pub(crate) fn branch(&self, most: usize) -> Vec<Entry<'_>> {
+        let entries = self.branch.iter().take(most).map(|entry| Entry {
+            custom_type: &entry.0,
+            data: Some(&entry.1),
+        });
+        entries.collect()
+    }
+
+    /// The agent leaves the phase with an outcome and with the output `f`.
+    pub(crate) fn next(&mut self, outcome: Option<&str>, flag: Option<bool>) {
+        let outputs = flag.map(|flag| {
+            let outputs = json!({ "f": flag });
+            serde_json::value::to_raw_value(&outputs).expect("it is JSON")
+        });
+        self.requests += 1;
+        let request = RequestId(self.requests);
+        self.step(|session, out| {
+            let call = StepCall {
+                action: Some("next"),
+                outcome,
+                outputs: outputs.as_deref(),
+                ..StepCall::default()
+            };
+            session.handle_workflow_step(request, &call, out);
+        });
+    }
+
+    /// A person chooses an answer to the question for approval.
+    pub(crate) fn choose(&mut self, choice: &str) {
+        self.answer_approval(Answer::Chosen(choice));
+    }
+
+    /// A person's command; what it asks is confirmed, and the agent reads the phase.
+    pub(crate) fn control(&mut self, control: Control, arguments: &str) {
+        self.requests += 1;
+        let request = RequestId(self.requests);
+        self.step(|session, out| {
+            session.handle_control(request, control, arguments, out);
+        });
+        if let Some((question, yes)) = self.confirmation.take() {
+            let answer = Answer::Chosen(&yes);
+            self.step(|session, out| session.handle_answer(question, answer, out));
+        }
+        self.tool(RequestId(u64::MAX), "status");
     }
 
     /// Returns the number of entries of the branch.
@@ -208,7 +258,13 @@ impl Host {
             }
         }
         for question in out.questions {
-            if question.options.is_empty() {
+            let confirms = question
+                .options
+                .iter()
+                .find(|option| option.starts_with("Yes"));
+            if let Some(yes) = confirms {
+                self.confirmation = Some((question.id, yes.clone()));
+            } else if question.options.is_empty() {
                 self.replacement = Some(question.id);
             } else {
                 self.approval = Some(question.id);

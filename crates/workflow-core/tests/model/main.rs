@@ -13,6 +13,9 @@
 )]
 
 mod catalogs;
+mod flow;
+mod flow_catalogs;
+mod flow_reading;
 mod host;
 mod reading;
 

@@ -12,7 +12,7 @@ use workflow_core::session::Control;
 use crate::world::{World, line, workflow};
 
 /// Plan, build, review, release: a review that asks for changes leads back to build, at most three times.
-fn with_review() -> Workflow {
+pub(crate) fn with_review() -> Workflow {
     let mut work = workflow("w", &["plan", "build", "review", "release"]);
     edit(&mut work, "build", |build| build.max_visits = Some(3));
     edit(&mut work, "review", |review| {
@@ -21,14 +21,14 @@ fn with_review() -> Workflow {
     work
 }
 
-fn outcome(name: &str, to: &str) -> PhaseOutcome {
+pub(crate) fn outcome(name: &str, to: &str) -> PhaseOutcome {
     PhaseOutcome {
         name: name.to_owned(),
         to: Target::from(to),
     }
 }
 
-fn edit(work: &mut Workflow, id: &str, change: impl FnOnce(&mut Phase)) {
+pub(crate) fn edit(work: &mut Workflow, id: &str, change: impl FnOnce(&mut Phase)) {
     let phases = work.phases.iter_mut();
     let mut phases = phases.filter_map(|entry| match entry {
         PhaseEntry::Phase(phase) => Some(phase),
@@ -41,7 +41,7 @@ fn edit(work: &mut Workflow, id: &str, change: impl FnOnce(&mut Phase)) {
     );
 }
 
-fn plan_text(least: u32) -> Parameter {
+pub(crate) fn plan_text(least: u32) -> Parameter {
     Parameter {
         name: "plan".to_owned(),
         kind: ParameterKind::Text {
@@ -54,7 +54,7 @@ fn plan_text(least: u32) -> Parameter {
     }
 }
 
-fn gate(on_fail: Option<&str>) -> Gate {
+pub(crate) fn gate(on_fail: Option<&str>) -> Gate {
     Gate {
         check: Check::Run(RunCheck {
             command: vec!["cargo".to_owned(), "test".to_owned()],
@@ -71,24 +71,24 @@ fn gate(on_fail: Option<&str>) -> Gate {
     }
 }
 
-fn over(world: &mut World, verdict: &str) -> Vec<String> {
+pub(crate) fn over(world: &mut World, verdict: &str) -> Vec<String> {
     let report = json!({"what": "cargo test", "verdict": verdict, "reason": "it ended with exit code 101", "durationMs": 3210});
     let reports: Vec<Report> = vec![serde_json::from_value(report).expect("it is a report")];
     let gate = world.gate;
     world.report(PlatformEvent::GateFinished { gate, reports })
 }
 
-fn started(work: Workflow) -> World {
+pub(crate) fn started(work: Workflow) -> World {
     let mut world = World::started(vec![work]);
     world.stop("aborted");
     world
 }
 
-fn index(world: &World) -> serde_json::Value {
+pub(crate) fn index(world: &World) -> serde_json::Value {
     world.last_state()["currentPath"][0]["phaseIndex"].clone()
 }
 
-fn data(world: &World) -> serde_json::Value {
+pub(crate) fn data(world: &World) -> serde_json::Value {
     let entries = world.branch.iter().rev();
     let mut entries = entries.filter(|(kind, _)| kind == "workflow:run");
     let (_, data) = entries.next().expect("the run has stored data");

@@ -11,6 +11,8 @@ mod context;
 mod controls;
 mod event;
 mod flow;
+mod flow_moves;
+mod flow_properties;
 mod gates;
 mod in_force;
 mod limits;

@@ -232,9 +232,9 @@ pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
 }
 
 /// The answer to a conversation that goes back. An answer of another kind lets it go.
-pub(super) fn branch_answer(answer: DeferredAnswer) -> BranchAnswer {
+pub(super) fn branch_answer(answer: &DeferredAnswer) -> BranchAnswer {
     match answer {
-        DeferredAnswer::Branch(answer) => answer,
+        DeferredAnswer::Branch(answer) => *answer,
         DeferredAnswer::ToolCall(_) | DeferredAnswer::Step(_) | DeferredAnswer::Command => {
             BranchAnswer::default()
         }

@@ -11,6 +11,7 @@ mod definitions;
 mod dispatcher;
 mod handlers;
 mod host;
+mod host_commands;
 mod host_gates;
 mod host_questions;
 mod manifest;

@@ -12,21 +12,19 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
-    Action, DeferredAnswer, DeferredReply, Effect, GateRun, Question, Reply, TriggerOutcome,
+    Action, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
 };
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::types::{GateRunId, Millis, QuestionId, RequestId};
+use workflow_core::types::{Millis, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::{HostApply, HostCancel, HostExec, UiConfirm, UiDismiss, UiSelect};
-use workflow_protocol::{
-    CommandRunResult, Context, Error, HostApplyParams, HostCancelParams, SessionBound,
-};
+use workflow_protocol::method::{HostApply, UiConfirm, UiDismiss, UiSelect};
+use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, SessionBound};
 
 use super::config::ServerConfig;
 use super::convert;
 use super::definitions::Loader;
 use super::host::{Host, not_initialized};
-use super::host_gates::{HostGates, Next};
+use super::host_gates::HostGates;
 use super::host_questions::{HostQuestion, HostQuestions, HostRequest, ShownFile};
 use super::pending_requests::{PendingKind, PendingRequest, PendingRequests, Resolved};
 use super::session_handle::{SessionDirectories, SessionHandle, project_of};
@@ -46,8 +44,8 @@ pub(super) struct Server {
     pub(super) platform: Arc<dyn Platform>,
     pub(super) sessions: Sessions,
     pub(super) timer: Timer,
-    questions: HostQuestions,
-    host_gates: HostGates,
+    pub(super) questions: HostQuestions,
+    pub(super) host_gates: HostGates,
     pub(super) requests: PendingRequests,
     pub(super) outbox: Outbox,
     /// True if the host requested the end.
@@ -298,75 +296,6 @@ impl Server {
         self.apply(session, out.actions);
     }
 
-    /// Handles the end of a command that the host ran.
-    fn handle_executed(&mut self, id: &str, answer: HostAnswer) {
-        let now = self.timer.now();
-        self.host_gates.on_answer(id, answer, now);
-        let event = self.continue_host_gate(id);
-        let out = self.handle_event(id, |session, out| {
-            if let Some(event) = event {
-                session.handle_platform_event(event, out);
-            }
-        });
-        self.apply(id, out.actions);
-    }
-
-    /// Begins a gate whose commands the host runs.
-    fn begin_host_gate(&mut self, id: &str, run: GateRun) -> Option<PlatformEvent> {
-        self.end_host_gate(id, None);
-        self.host_gates.begin(id, run);
-        self.continue_host_gate(id)
-    }
-
-    /// Runs what a gate needs next. Gives the event for the session that is known at once.
-    fn continue_host_gate(&mut self, id: &str) -> Option<PlatformEvent> {
-        loop {
-            let cwd = self.directories(id)?.cwd;
-            match self.host_gates.next(id, &cwd)? {
-                Next::Finished(gate, reports) => {
-                    return Some(PlatformEvent::GateFinished { gate, reports });
-                }
-                Next::Platform(part, text) => {
-                    let gate = part.id;
-                    match self.perform_on_platform(id, Effect::RunGate(part)) {
-                        Some(PlatformEvent::GateFinished { reports, .. }) => {
-                            self.host_gates.on_reports(id, gate, &reports);
-                        }
-                        Some(refused) => {
-                            self.host_gates.cancel(id, None);
-                            return Some(refused);
-                        }
-                        None => return Some(PlatformEvent::GateProgress { gate, text }),
-                    }
-                }
-                Next::Host(command, text) => {
-                    let request = self.questions.add_command(id);
-                    let now = self.timer.now();
-                    self.host_gates.on_asked(id, request.clone(), &command, now);
-                    let params = convert::exec(id, command);
-                    self.outbox.request::<HostExec>(request, &params);
-                    let gate = self.host_gates.running(id)?;
-                    return Some(PlatformEvent::GateProgress { gate, text });
-                }
-            }
-        }
-    }
-
-    /// Ends the gate of a session, and what the host runs for it.
-    fn end_host_gate(&mut self, id: &str, gate: Option<GateRunId>) {
-        if let Some(request) = self.host_gates.cancel(id, gate) {
-            self.cancel_command(&request);
-        }
-    }
-
-    fn cancel_command(&mut self, request: &Id<'_>) {
-        self.questions.take(request);
-        if let Some(id) = request.as_str() {
-            let id = id.to_owned();
-            self.outbox.notify::<HostCancel>(&HostCancelParams { id });
-        }
-    }
-
     fn has_changed(&self, session: &str, ShownFile { path, fingerprint }: &ShownFile) -> bool {
         !self.directories(session).is_some_and(|directories| {
             let cwd = &directories.cwd;
@@ -418,7 +347,7 @@ impl Server {
     }
 
     /// Handles an event that is not a request. A session that is gone ignores it.
-    fn handle_event(
+    pub(super) fn handle_event(
         &mut self,
         id: &str,
         handle: impl FnOnce(&mut Session, &mut Effects),
@@ -502,7 +431,7 @@ impl Server {
     }
 
     /// Has the platform perform an effect of a session. Gives the result if it is known at once.
-    fn perform_on_platform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
+    pub(super) fn perform_on_platform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let directories = self.directories(id)?;
         let context = SessionContext {
             id,
@@ -528,7 +457,7 @@ impl Server {
         let response = match kind {
             PendingKind::Command => success(id, self.command_result(session, out)),
             PendingKind::Branch => {
-                let answer = convert::branch_answer(reply.answer);
+                let answer = convert::branch_answer(&reply.answer);
                 success(id, convert::branch_result(answer, out))
             }
             PendingKind::ToolCall => {
@@ -591,7 +520,7 @@ impl Server {
     }
 
     /// Sends actions that no answer carries.
-    fn apply(&mut self, session: &str, actions: Vec<Action>) {
+    pub(super) fn apply(&mut self, session: &str, actions: Vec<Action>) {
         if !actions.is_empty() {
             self.outbox.notify::<HostApply>(&HostApplyParams {
                 session_id: session.to_owned(),

@@ -251,6 +251,17 @@ impl Host {
             .collect()
     }
 
+    /// The session's entries up to a checkpoint, as hosts send them.
+    pub(super) fn branch_before_checkpoint(&self, number: u64) -> serde_json::Value {
+        let is_before = |entry: &&StoredEntry| {
+            let checkpoint = serde_json::from_str::<StoredCheckpoint>(entry.data.get());
+            entry.custom_type != entry_type::CHECKPOINT
+                || checkpoint.is_ok_and(|checkpoint| checkpoint.number < number)
+        };
+        let before = self.branch.iter().filter(is_before);
+        serde_json::json!(before.collect::<Vec<_>>())
+    }
+
     /// Lets the platform report an event, gives the lines that follow.
     fn report(&mut self, report: &PlatformReport) -> Vec<String> {
         let received = self.sidecar.report(report.clone());

@@ -314,11 +314,13 @@ impl Simulation {
     /// A person takes the conversation back to where a checkpoint was made.
     fn back(&mut self, number: u64) -> Result<()> {
         let kept = self.host.checkpoints();
-        let Some(to) = kept.iter().find(|kept| kept.number == number) else {
+        if !kept.iter().any(|kept| kept.number == number) {
             self.host.add(Reaction::NoCheckpoint(kept.len()));
             return Ok(());
-        };
-        self.hook("branch", &json!({ "targetTurnIndex": to.turn_index }))?;
+        }
+        let branch = self.host.branch_before_checkpoint(number);
+        let params = json!({ "event": {}, "context": { "branch": branch } });
+        self.host.call("hook/branch", &params)?;
         Ok(())
     }
 

@@ -30,6 +30,12 @@ impl Target {
         ("cancel", Self::Cancel),
     ];
 
+    /// Returns true if it leads on; false if it leads to a phase that is named, or cancels the run.
+    #[must_use]
+    pub fn is_onward(&self) -> bool {
+        matches!(self, Self::Next | Self::End | Self::Done)
+    }
+
     /// The id of the entry that it leads to, if it is one.
     #[must_use]
     pub fn phase(&self) -> Option<&str> {

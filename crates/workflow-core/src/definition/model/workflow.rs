@@ -102,8 +102,14 @@ impl Workflow {
                 || matches!(phase.tools, Some(ToolAccess::ReadOnly { .. }))
                 || !phase.gate.is_empty()
                 || phase.approve.is_some()
+                || phase.has_flow()
+                || !phase.outputs.is_empty()
+                || !phase.budget.is_unlimited()
         };
-        self.tools.is_some() || !self.rules.is_empty() || self.own_phases().any(extends)
+        self.tools.is_some()
+            || !self.rules.is_empty()
+            || !self.budget.is_unlimited()
+            || self.own_phases().any(extends)
     }
 
     /// Returns true if it, or one of its own phases, has a list of tools or rules.

@@ -57,7 +57,7 @@ impl Handler<HookBranch> for Server {
             &params,
             PendingKind::Branch,
             |session, request, out| session.handle_branch(request, turn, entries.as_deref(), out),
-            convert::branch_answer,
+            |answer| convert::branch_answer(&answer),
         )?;
         now_or_later(reply, |answer| convert::branch_result(answer, out))
     }

@@ -1,0 +1,184 @@
+//! Small catalogs with flow: each phase is of one kind, in every shape of two phases, and of three.
+
+use serde_json::json;
+use workflow_core::definition::{Phase, PhaseEntry, Settings, Show, Workflow};
+
+/// The number of kinds of phases.
+const KINDS: usize = 18;
+
+/// A phase of a kind. `first` and `last` are the ids of entries of its scope.
+fn phase(id: &str, kind: usize, first: &str, last: &str) -> PhaseEntry {
+    let target = |word: &str| match word {
+        "next" | "end" | "done" | "cancel" => json!(word),
+        id => json!({ "phase": id }),
+    };
+    let outcomes = |list: &[(&str, &str)]| {
+        let list = list.iter();
+        let list = list.map(|(name, to)| json!({ "name": name, "to": target(to) }));
+        json!(list.collect::<Vec<_>>())
+    };
+    let gate = |on_fail: Option<&str>| {
+        let check = json!({ "run": { "command": ["true"], "timeout": 1, "exit": { "code": 0 } } });
+        json!([{ "check": check, "onFail": on_fail }])
+    };
+    let approve = |choices: &[&str], targets: &[&str]| {
+        let targets: Vec<_> = targets.iter().map(|word| target(word)).collect();
+        json!({ "ask": "OK?", "choices": choices, "targets": targets })
+    };
+    let visits = |values: &[u32], negated: bool| json!([{ "subject": { "visits": id }, "values": values, "negated": negated }]);
+    let output = |value: bool| {
+        let subject = json!({ "output": { "phase": "a", "name": "f" } });
+        json!([{ "subject": subject, "values": [value] }])
+    };
+    let flag = json!([{ "name": "f", "kind": "flag", "required": true }]);
+    let to = |id: &str| json!({ "phase": id });
+    let keys = match kind {
+        0 => json!({}),
+        1 => json!({ "outcomes": outcomes(&[("ok", "next"), ("back", first)]) }),
+        2 => json!({ "outcomes": outcomes(&[("fin", "end"), ("all", "done"), ("fwd", last)]) }),
+        3 => json!({ "when": visits(&[0], false) }),
+        4 => json!({ "when": output(true) }),
+        5 => {
+            json!({ "outputs": flag, "outcomes": outcomes(&[("ok", "next"), ("back", first)]) })
+        }
+        6 => json!({ "maxVisits": 1 }),
+        7 => json!({ "maxVisits": 1, "onMaxVisits": "cancel" }),
+        8 => json!({ "maxVisits": 1, "onMaxVisits": to(last) }),
+        9 => json!({ "maxVisits": 2, "onMaxVisits": to(first) }),
+        10 => json!({ "gate": gate(Some(first)) }),
+        11 => json!({ "gate": gate(None), "maxVisits": 1, "onMaxVisits": to(last) }),
+        12 => json!({ "approve": approve(&["yes", "redo", "stop"], &["next", first, "cancel"]) }),
+        13 => json!({
+            "approve": approve(&["yes", "no"], &[]),
+            "outcomes": outcomes(&[("ok", "next"), ("back", first)]),
+        }),
+        14 => json!({
+            "gate": gate(Some(last)),
+            "approve": approve(&["yes", "on"], &["end", last]),
+        }),
+        15 => json!({ "gate": gate(Some(first)), "when": visits(&[1], true) }),
+        16 => json!({ "gate": gate(Some(first)), "outputs": flag }),
+        _ => json!({ "when": output(false), "outcomes": outcomes(&[("back", first)]) }),
+    };
+    let mut phase = json!({
+        "id": id, "name": id.to_uppercase(), "emoji": "🔹", "instructions": "Do it.",
+        "tools": null, "availableProfiles": null,
+    });
+    for (key, value) in keys.as_object().expect("it is an object") {
+        phase[key] = value.clone();
+    }
+    let phase: Phase = serde_json::from_value(phase).expect("it is a phase");
+    PhaseEntry::Phase(phase)
+}
+
+fn workflow(key: &str, loopable: bool, phases: Vec<PhaseEntry>) -> Workflow {
+    Workflow {
+        key: key.to_owned(),
+        name: key.to_uppercase(),
+        command_name: key.to_owned(),
+        initial_message: "Go".to_owned(),
+        show: if key == "w0" {
+            Show::User
+        } else {
+            Show::Workflows
+        },
+        loopable,
+        phases,
+        ..Workflow::default()
+    }
+}
+
+/// The phases of a root, and of the subworkflow at one of its entries.
+struct Shape {
+    root: &'static [&'static str],
+    part: &'static [&'static str],
+}
+
+const OF_TWO: &[Shape] = &[
+    Shape {
+        root: &["a", "b"],
+        part: &[],
+    },
+    Shape {
+        root: &["a", "w1"],
+        part: &["b"],
+    },
+    Shape {
+        root: &["w1", "b"],
+        part: &["a"],
+    },
+    Shape {
+        root: &["w1"],
+        part: &["a", "b"],
+    },
+];
+
+const OF_THREE: &[Shape] = &[
+    Shape {
+        root: &["a", "b", "c"],
+        part: &[],
+    },
+    Shape {
+        root: &["a", "w1"],
+        part: &["b", "c"],
+    },
+    Shape {
+        root: &["w1", "c"],
+        part: &["a", "b"],
+    },
+    Shape {
+        root: &["a", "w1", "c"],
+        part: &["b"],
+    },
+    Shape {
+        root: &["a", "w1", "w1"],
+        part: &["c"],
+    },
+];
+
+fn catalogs(shapes: &[Shape], phases: u32) -> Vec<Vec<Workflow>> {
+    let mut all = Vec::new();
+    for number in 0..KINDS.pow(phases) {
+        for shape in shapes {
+            let mut digits = number;
+            let mut entries = |key: &'static str, ids: &[&str]| {
+                let (first, last) = (ids[0], ids[ids.len() - 1]);
+                let entry = |id: &&str| {
+                    if *id == "w1" {
+                        return PhaseEntry::Subworkflow("w1".to_owned());
+                    }
+                    let kind = digits % KINDS;
+                    digits /= KINDS;
+                    phase(id, kind, first, last)
+                };
+                let phases = ids.iter().map(entry).collect();
+                workflow(key, !all.len().is_multiple_of(3), phases)
+            };
+            let mut workflows = vec![entries("w0", shape.root)];
+            if !shape.part.is_empty() {
+                workflows.push(entries("w1", shape.part));
+            }
+            all.push(workflows);
+        }
+    }
+    all
+}
+
+/// The catalogs of two phases.
+pub(crate) fn of_two() -> Vec<Vec<Workflow>> {
+    catalogs(OF_TWO, 2)
+}
+
+/// The catalogs of three phases.
+pub(crate) fn of_three() -> Vec<Vec<Workflow>> {
+    catalogs(OF_THREE, 3)
+}
+
+/// The number of jumps into what has no limit of its own.
+pub(crate) const JUMPS: u32 = 2;
+
+pub(crate) fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.limits.max_visits = JUMPS;
+    settings
+}

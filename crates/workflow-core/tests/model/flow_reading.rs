@@ -1,0 +1,636 @@
+//! The rules of the flow between phases, implemented directly: a walk over the flattened list of the phases.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use workflow_core::definition::{
+    Condition, OnMaxVisits, Phase, PhaseEntry, Subject, Target, Workflow,
+};
+
+use crate::flow_catalogs::JUMPS;
+use crate::reading::{FlatPhase, positions};
+
+/// The flattened phases, and the ids of the entries around each.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    pub(crate) phases: Vec<FlatPhase>,
+    workflows: Vec<Workflow>,
+    counts: bool,
+}
+
+/// The position of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    Phase(usize),
+    Done,
+    Cancelled,
+    /// The run did not start.
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Wait {
+    Gate,
+    Approval,
+}
+
+/// A run as far as the rules are concerned.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Flow {
+    pub(crate) at: Place,
+    visits: BTreeMap<String, u32>,
+    extra: BTreeMap<String, u32>,
+    /// By phase.
+    outputs: BTreeMap<String, bool>,
+    skipped: Vec<String>,
+    outcome: Option<String>,
+    refused: Option<String>,
+    pub(crate) is_paused: bool,
+    pub(crate) waits: Option<Wait>,
+    /// What the agent has handed over in this phase.
+    named: Option<String>,
+    flag: Option<bool>,
+}
+
+/// An event of a run with flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    Next(Option<String>, Option<bool>),
+    Loop,
+    GatePasses,
+    GateFails,
+    Answer(usize),
+    // A person's controls.
+    PersonNext(Option<String>),
+    Skip,
+    Goto(String),
+    Message,
+    Resume,
+}
+
+impl Step {
+    pub(crate) fn is_persons_control(&self) -> bool {
+        matches!(
+            self,
+            Self::PersonNext(_) | Self::Skip | Self::Goto(_) | Self::Message | Self::Resume
+        )
+    }
+}
+
+/// The limits of a move: none, those that are declared, or another one for the rest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Limits {
+    Off,
+    Declared,
+    All,
+}
+
+/// The phases at which a move may end.
+#[derive(Clone)]
+enum Fence {
+    None,
+    /// Those of an entry, or of the one that a limit leads to.
+    Entry(BTreeSet<usize>),
+    UpTo(BTreeSet<usize>),
+}
+
+enum Arrived {
+    At(usize),
+    Done,
+    Cancelled,
+    Refused(String),
+    Nowhere,
+}
+
+impl Walk {
+    pub(crate) fn of(workflows: &[Workflow]) -> Self {
+        let phases = positions(workflows);
+        let counts = phases.iter().any(|flat| {
+            let Phase {
+                when,
+                outcomes,
+                max_visits,
+                gate,
+                approve,
+                ..
+            } = &flat.phase;
+            !when.is_empty()
+                || !outcomes.is_empty()
+                || max_visits.is_some()
+                || gate.iter().any(|gate| gate.on_fail.is_some())
+                || approve
+                    .as_ref()
+                    .is_some_and(|approve| !approve.targets.is_empty())
+        });
+        Self {
+            phases,
+            workflows: workflows.to_vec(),
+            counts,
+        }
+    }
+
+    pub(crate) fn phase(&self, at: usize) -> &Phase {
+        &self.phases[at].phase
+    }
+
+    fn key(&self, at: usize, depth: usize, id: &str) -> String {
+        let path = &self.phases[at].path;
+        let around = path[..depth].iter();
+        let around: String = around
+            .map(|(key, index)| format!("{key}:{index}/"))
+            .collect();
+        format!("{around}{}#{id}", path[depth].0)
+    }
+
+    fn own_key(&self, at: usize, id: &str) -> String {
+        self.key(at, self.phases[at].path.len() - 1, id)
+    }
+
+    /// The phases of the entry of the scope around a phase with this id.
+    fn entry(&self, at: usize, id: &str) -> BTreeSet<usize> {
+        let path = &self.phases[at].path;
+        let (last, around) = path.split_last().expect("it is in a scope");
+        let scope = self.workflows.iter().find(|scope| scope.key == last.0);
+        let scope = scope.expect("it is there");
+        let index = scope.phases.iter().position(|entry| match entry {
+            PhaseEntry::Phase(phase) => phase.id == id,
+            PhaseEntry::Subworkflow(key) => key == id,
+        });
+        let index = index.expect("it has this entry");
+        let is_in = |other: &usize| {
+            let other = &self.phases[*other].path;
+            other.starts_with(around) && other.get(around.len()) == Some(&(last.0.clone(), index))
+        };
+        (0..self.phases.len()).filter(is_in).collect()
+    }
+
+    /// The ids of the entries of the scope around a phase, but that of its own.
+    fn others(&self, at: usize) -> Vec<String> {
+        let (key, own) = self.phases[at].path.last().expect("it is in a scope");
+        let scope = self.workflows.iter().find(|scope| scope.key == *key);
+        let entries = scope.expect("it is there").phases.iter().enumerate();
+        let others = entries.filter(|(index, _)| index != own);
+        let mut ids: Vec<String> = others.map(|(_, entry)| entry.id().to_owned()).collect();
+        ids.dedup();
+        ids
+    }
+
+    /// The phases from the start of the scope to this one.
+    fn so_far(&self, at: usize) -> BTreeSet<usize> {
+        self.phases[at]
+            .loops_to
+            .map_or_else(BTreeSet::new, |first| (first..=at).collect())
+    }
+
+    /// The phases to which some move of the agent could lead, whatever was visited and handed over; with the end as the
+    /// number of phases. First those of `loop`, then all.
+    pub(crate) fn ways(&self, at: usize) -> (BTreeSet<usize>, BTreeSet<usize>) {
+        let phase = self.phase(at);
+        let first_of = |id: &str| *self.entry(at, id).first().expect("an entry has phases");
+        let loops = self.phases[at].loops_to;
+        let mut all: BTreeSet<usize> = loops.into_iter().collect();
+        let (path, end) = (&self.phases[at].path, self.phases.len());
+        let around = &path[..path.len() - 1];
+        let leaves = (at..end).find(|&other| !self.phases[other].path.starts_with(around));
+        let leaves = leaves.filter(|_| !around.is_empty()).unwrap_or(end);
+        let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
+        let outcomes = phase.outcomes.iter().map(|outcome| &outcome.to);
+        for target in answers.chain(outcomes) {
+            match target {
+                Target::Next => _ = all.insert(at + 1),
+                Target::End => _ = all.insert(leaves),
+                Target::Done => _ = all.insert(end),
+                Target::Cancel => {}
+                Target::Phase(id) => _ = all.insert(first_of(id)),
+            }
+        }
+        if phase.outcomes.is_empty() {
+            all.insert(at + 1);
+        }
+        let failed = phase.gate.iter().filter_map(|gate| gate.on_fail.as_deref());
+        all.extend(failed.map(first_of));
+        let closed = |mut found: BTreeSet<usize>| loop {
+            let mut more = found.clone();
+            for &at in found.iter().filter(|&&at| at < end) {
+                let phase = self.phase(at);
+                if !phase.when.is_empty() {
+                    more.insert(at + 1);
+                }
+                if let OnMaxVisits::Phase(id) = &phase.on_max_visits {
+                    more.insert(*self.entry(at, id).first().expect("an entry has phases"));
+                }
+            }
+            if more == found {
+                return found;
+            }
+            found = more;
+        };
+        (closed(loops.into_iter().collect()), closed(all))
+    }
+}
+
+impl Flow {
+    /// A run that has just been started.
+    pub(crate) fn started(walk: &Walk) -> Self {
+        let mut flow = Self {
+            at: Place::Never,
+            visits: BTreeMap::new(),
+            extra: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            skipped: Vec::new(),
+            outcome: None,
+            refused: None,
+            is_paused: false,
+            waits: None,
+            named: None,
+            flag: None,
+        };
+        match flow.arrive(walk, None, Some(0), Limits::Off, false, Fence::None) {
+            Arrived::At(at) => flow.at = Place::Phase(at),
+            _ => flow.at = Place::Never,
+        }
+        flow
+    }
+
+    /// The data of the run, as the session has it.
+    pub(crate) fn data(&self) -> Value {
+        let mut data = json!({});
+        let outputs = self.outputs.iter();
+        let outputs: BTreeMap<_, _> = outputs
+            .map(|(phase, flag)| (phase, json!({ "f": flag })))
+            .collect();
+        let mut put = |key: &str, value: Value, is_empty: bool| {
+            if !is_empty {
+                data[key] = value;
+            }
+        };
+        put("visits", json!(self.visits), self.visits.is_empty());
+        put("extraVisits", json!(self.extra), self.extra.is_empty());
+        put("outputs", json!(outputs), outputs.is_empty());
+        put("skipped", json!(self.skipped), self.skipped.is_empty());
+        put("outcome", json!(self.outcome), self.outcome.is_none());
+        put("refusedVisit", json!(self.refused), self.refused.is_none());
+        data
+    }
+
+    /// The highest count, which bounds what is explored.
+    pub(crate) fn highest(&self) -> u32 {
+        let extra = self.extra.values().map(|extra| extra * 3);
+        self.visits
+            .values()
+            .copied()
+            .chain(extra)
+            .max()
+            .unwrap_or_default()
+    }
+
+    /// Everything that can happen now.
+    pub(crate) fn steps(&self, walk: &Walk) -> Vec<Step> {
+        let Place::Phase(at) = self.at else {
+            return Vec::new();
+        };
+        let phase = walk.phase(at);
+        let mut steps = vec![Step::Skip];
+        if walk.phases[at].loops_to.is_some() {
+            steps.push(Step::Loop);
+        }
+        match self.waits {
+            Some(Wait::Gate) => steps.extend([Step::GatePasses, Step::GateFails]),
+            Some(Wait::Approval) => {
+                let choices = phase
+                    .approve
+                    .as_ref()
+                    .map_or(0, |approve| approve.choices.len());
+                steps.extend((0..choices).map(Step::Answer));
+            }
+            None => {
+                let named = phase
+                    .outcomes
+                    .iter()
+                    .map(|outcome| Some(outcome.name.clone()));
+                let outcomes: Vec<_> = [None].into_iter().chain(named).collect();
+                let flags: &[Option<bool>] = match &*phase.outputs {
+                    [] => &[None],
+                    _ => &[None, Some(true), Some(false)],
+                };
+                for outcome in &outcomes {
+                    steps.extend(flags.iter().map(|flag| Step::Next(outcome.clone(), *flag)));
+                }
+                if phase.gate.is_empty() && phase.approve.is_none() {
+                    steps.extend(outcomes.into_iter().map(Step::PersonNext));
+                }
+            }
+        }
+        if self.is_paused {
+            steps.push(Step::Message);
+        }
+        if self.is_paused || self.refused.is_some() {
+            steps.push(Step::Resume);
+        }
+        steps.extend(walk.others(at).into_iter().map(Step::Goto));
+        steps
+    }
+
+    pub(crate) fn after(&self, step: &Step, walk: &Walk) -> Self {
+        let mut next = self.clone();
+        let Place::Phase(at) = self.at else {
+            return next;
+        };
+        let phase = walk.phase(at);
+        match step {
+            Step::Next(outcome, flag) => {
+                let flag = flag.or(self.flag);
+                let misses = !phase.outputs.is_empty() && flag.is_none()
+                    || !phase.outcomes.is_empty() && outcome.is_none();
+                if misses {
+                    return next;
+                }
+                next.choose(phase, outcome.as_deref());
+                next.flag = flag;
+                if !phase.gate.is_empty() {
+                    next.waits = Some(Wait::Gate);
+                } else if phase.approve.is_some() {
+                    next.waits = Some(Wait::Approval);
+                } else {
+                    next.leave(walk, at, None, Limits::Declared);
+                }
+            }
+            Step::GatePasses => {
+                next.waits = None;
+                if phase.approve.is_some() {
+                    next.waits = Some(Wait::Approval);
+                } else {
+                    next.leave(walk, at, None, Limits::Declared);
+                }
+            }
+            Step::GateFails => {
+                next.waits = None;
+                if let Some(id) = phase.gate[0].on_fail.as_deref() {
+                    let entry = walk.entry(at, id);
+                    let first = entry.first().copied();
+                    next.go(walk, at, first, Limits::All, false, Fence::Entry(entry));
+                }
+            }
+            Step::Answer(choice) => {
+                next.waits = None;
+                let approve = phase.approve.as_ref().expect("it is asked for");
+                let target = match approve.targets.get(*choice) {
+                    None if *choice > 0 => return next,
+                    target => target.cloned().unwrap_or(Target::Next),
+                };
+                next.leave(walk, at, Some(target), Limits::Declared);
+            }
+            Step::Loop => {
+                let fence = Fence::UpTo(walk.so_far(at));
+                let first = walk.phases[at].loops_to;
+                next.go(walk, at, first, Limits::Declared, false, fence);
+            }
+            Step::PersonNext(outcome) => {
+                if phase.outcomes.is_empty() || outcome.is_some() {
+                    next.choose(phase, outcome.as_deref());
+                    next.leave(walk, at, None, Limits::Off);
+                }
+            }
+            Step::Skip => next.go(walk, at, Some(at + 1), Limits::Off, false, Fence::None),
+            Step::Goto(id) => {
+                let first = walk.entry(at, id).first().copied();
+                next.go(walk, at, first, Limits::Off, true, Fence::None);
+            }
+            Step::Message => next.is_paused = false,
+            Step::Resume => {
+                next.is_paused = false;
+                if let Some(key) = next.refused.take() {
+                    *next.extra.entry(key).or_default() += 1;
+                }
+            }
+        }
+        next
+    }
+
+    /// The run in a sidecar that has just been started.
+    pub(crate) fn restarted(&self) -> Self {
+        Self {
+            waits: None,
+            named: None,
+            flag: None,
+            ..self.clone()
+        }
+    }
+
+    fn choose(&mut self, phase: &Phase, outcome: Option<&str>) {
+        let found = phase
+            .outcomes
+            .iter()
+            .find(|known| Some(&*known.name) == outcome);
+        self.named = found.map(|outcome| outcome.name.clone());
+    }
+
+    /// Leaves a phase by its answer or by the chosen outcome.
+    fn leave(&mut self, walk: &Walk, at: usize, answer: Option<Target>, limits: Limits) {
+        let answer = answer.filter(|answer| *answer != Target::Next);
+        let is_answer = answer.is_some();
+        let mut outcomes = walk.phase(at).outcomes.iter();
+        let chosen = outcomes.find(|outcome| Some(&outcome.name) == self.named.as_ref());
+        let chosen = chosen.map(|outcome| &outcome.to);
+        let target = answer.or_else(|| chosen.cloned()).unwrap_or(Target::Next);
+        let named = self.named.clone().filter(|_| !is_answer);
+        let before = self.clone();
+        if let Some(flag) = self.flag {
+            let (key, _) = walk.phases[at].path.last().expect("it is in a scope");
+            self.outputs
+                .insert(format!("{key}/{}", walk.phase(at).id), flag);
+        }
+        let path = &walk.phases[at].path;
+        let end = walk.phases.len();
+        let to = match &target {
+            Target::Next => Some(at + 1),
+            Target::Done => None,
+            Target::Cancel => {
+                self.over(Place::Cancelled);
+                return;
+            }
+            Target::End => {
+                let around = &path[..path.len() - 1];
+                let is_out = |other: &usize| !walk.phases[*other].path.starts_with(around);
+                (at..end).find(is_out).filter(|_| !around.is_empty())
+            }
+            Target::Phase(id) => walk.entry(at, id).first().copied(),
+        };
+        let is_jump = matches!(target, Target::Phase(_));
+        let limits = if is_jump && limits == Limits::Declared {
+            Limits::All
+        } else {
+            limits
+        };
+        self.go(walk, at, to, limits, is_answer && is_jump, Fence::None);
+        if self.refused.is_some() {
+            // The run did not move: what was handed over counts when it does.
+            self.outputs = before.outputs;
+            self.outcome = before.outcome;
+        } else {
+            self.outcome = named;
+        }
+    }
+
+    fn over(&mut self, at: Place) {
+        *self = Self {
+            at,
+            is_paused: false,
+            ..self.restarted()
+        };
+    }
+
+    fn go(
+        &mut self,
+        walk: &Walk,
+        from: usize,
+        to: Option<usize>,
+        limits: Limits,
+        any: bool,
+        fence: Fence,
+    ) {
+        let mut next = self.clone();
+        match next.arrive(walk, Some(from), to, limits, any, fence) {
+            Arrived::At(at) => {
+                next.over(Place::Phase(at));
+                *self = next;
+            }
+            Arrived::Done => {
+                next.over(Place::Done);
+                *self = next;
+            }
+            Arrived::Cancelled => self.over(Place::Cancelled),
+            Arrived::Refused(key) => {
+                self.refused = Some(key);
+                self.is_paused = true;
+                self.waits = None;
+            }
+            Arrived::Nowhere => {}
+        }
+    }
+
+    /// Walks on from a phase until one applies that may be entered.
+    fn arrive(
+        &mut self,
+        walk: &Walk,
+        from: Option<usize>,
+        to: Option<usize>,
+        mut limits: Limits,
+        mut any: bool,
+        mut fence: Fence,
+    ) -> Arrived {
+        self.skipped.clear();
+        self.outcome = None;
+        self.refused = None;
+        let (mut from, mut redirected) = (from, BTreeSet::new());
+        let mut to = to.unwrap_or(walk.phases.len());
+        loop {
+            if let Fence::Entry(phases) | Fence::UpTo(phases) = &fence
+                && !phases.contains(&to)
+            {
+                return Arrived::Nowhere;
+            }
+            if to >= walk.phases.len() {
+                return Arrived::Done;
+            }
+            if !walk.counts {
+                return Arrived::At(to);
+            }
+            if let Some(key) = self.enter_scopes(walk, from, to, limits) {
+                return Arrived::Refused(key);
+            }
+            from = Some(to);
+            let phase = walk.phase(to);
+            let applies = phase
+                .when
+                .iter()
+                .all(|condition| self.holds(walk, to, condition));
+            if !std::mem::take(&mut any) && !applies {
+                self.skipped.push(phase.id.clone());
+                to += 1;
+                continue;
+            }
+            let key = walk.own_key(to, &phase.id);
+            let most = match limits {
+                Limits::Off => None,
+                Limits::Declared => phase.max_visits,
+                Limits::All => Some(phase.max_visits.unwrap_or(JUMPS)),
+            };
+            let extra = self.extra.get(&key).copied().unwrap_or_default();
+            let visits = self.visits.get(&key).copied().unwrap_or_default();
+            if most.is_some_and(|most| visits >= most + extra) {
+                match &phase.on_max_visits {
+                    OnMaxVisits::Cancel if phase.max_visits.is_some() => return Arrived::Cancelled,
+                    OnMaxVisits::Phase(id) if redirected.insert(key.clone()) => {
+                        let entry = walk.entry(to, id);
+                        let first = *entry.first().expect("an entry has phases");
+                        match &mut fence {
+                            Fence::Entry(phases) => *phases = entry,
+                            Fence::UpTo(phases) if !phases.contains(&first) => {
+                                return Arrived::Refused(key);
+                            }
+                            Fence::UpTo(_) | Fence::None => {}
+                        }
+                        limits = Limits::All;
+                        to = first;
+                        continue;
+                    }
+                    _ => return Arrived::Refused(key),
+                }
+            }
+            *self.visits.entry(key).or_default() += 1;
+            return Arrived::At(to);
+        }
+    }
+
+    /// Enters the scopes that are around a phase, and not around the one before. Returns what may not be entered.
+    fn enter_scopes(
+        &mut self,
+        walk: &Walk,
+        from: Option<usize>,
+        to: usize,
+        limits: Limits,
+    ) -> Option<String> {
+        let path = &walk.phases[to].path;
+        let before = from.map_or(&[][..], |from| &walk.phases[from].path);
+        let same = path
+            .iter()
+            .zip(before)
+            .take_while(|(one, other)| one == other);
+        let same = same.count();
+        for depth in same + 1..path.len() {
+            let key = walk.key(to, depth - 1, &path[depth].0);
+            let extra = self.extra.get(&key).copied().unwrap_or_default();
+            let visits = self.visits.get(&key).copied().unwrap_or_default();
+            if limits == Limits::All && visits >= JUMPS + extra {
+                return Some(key);
+            }
+            *self.visits.entry(key).or_default() += 1;
+            let scope = walk.key(to, depth, "");
+            let scope = scope.trim_end_matches('#').to_owned();
+            let is_in = |key: &String| {
+                let rest = key.strip_prefix(&scope);
+                rest.is_some_and(|rest| rest.starts_with(['#', ':']))
+            };
+            self.visits.retain(|key, _| !is_in(key));
+            self.extra.retain(|key, _| !is_in(key));
+        }
+        None
+    }
+
+    fn holds(&self, walk: &Walk, at: usize, condition: &Condition) -> bool {
+        let value = match &condition.subject {
+            Subject::Visits(id) => {
+                let visits = self.visits.get(&walk.own_key(at, id));
+                Some(json!(visits.copied().unwrap_or_default()))
+            }
+            Subject::Output { phase, .. } => {
+                let is_it = |key: &&String| key.ends_with(&format!("/{phase}"));
+                let key = self.outputs.keys().find(is_it);
+                key.map(|key| json!(self.outputs[key]))
+            }
+            Subject::Input(_) => None,
+        };
+        value.is_some_and(|value| condition.values.contains(&value)) != condition.negated
+    }
+}
