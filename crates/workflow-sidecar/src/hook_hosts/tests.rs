@@ -282,7 +282,7 @@ fn reminders_end_before_the_host_ends_the_work_itself() {
         }
         assert_eq!(reminders, 7, "{name}");
         let status = json_of(&world.prompt("workflow status")).to_string();
-        assert!(status.contains("limit of reminders"), "{status}");
+        assert!(status.contains("paused"), "{status}");
     }
 }
 
