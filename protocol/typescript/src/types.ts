@@ -63,11 +63,12 @@ export interface HostMethods {
   "ui/select": { params: SelectParams; result: string | null };
   /** Asks the user for a line of text. The answer is the text, or null. */
   "ui/input": { params: InputDialogParams; result: string | null };
-  /** Runs a command in the host's environment. */
   /** Says that a question is settled: its dialog can be closed. The request is answered all the same, with null. */
   "ui/dismiss": { params: DismissParams; result: void };
-  /** Runs a command, if the host offers to. */
+  /** Runs a command, if the host offers to: then commands of gates run there, and not beside the sidecar. */
   "host/exec": { params: ExecParams; result: ExecResult };
+  /** The answer to a `host/exec` is not needed any more: ends what the command has started. */
+  "host/cancel": { params: HostCancelParams; result: void };
   /** Passes on a line of the log. */
   "$/log": { params: LogParams; result: void };
 }
@@ -976,6 +977,10 @@ export type ToolResultResult = {
 export type TurnEvent = {
   /** The number of the turn in the run, from 0. */
   turnIndex?: number | null;
+  /** `turn_end`: the tokens that the response took, for budgets in tokens. */
+  tokens?: number | null;
+  /** `turn_end`: the cost of the response in millionths of a US dollar, for budgets in money. */
+  microUsd?: number | null;
 };
 
 /** A turn of the agent has started or ended. */
