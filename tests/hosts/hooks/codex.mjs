@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, callWithText, say, startModel } from './responses.mjs';
-import { createHome, createRoot, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, run } from './world.mjs';
 
 const [codex, sidecar] = process.argv.slice(2);
 if (!codex || !sidecar) {
@@ -80,17 +80,17 @@ const scenarios = {
       say('I wait.'),
     ]);
     assert.equal(model.left, 0, 'every reply was asked for');
-    assert.match(ran.texts[0], /Fix this: the export is empty/);
-    assert.match(ran.texts[0], /Find the cause\./);
-    assert.match(ran.texts[1], /# demo/);
-    assert.match(ran.texts[2], /blocked/);
+    includes(ran.texts[0], /Fix this: the export is empty/);
+    includes(ran.texts[0], /Find the cause\./);
+    includes(ran.texts[1], /# demo/);
+    includes(ran.texts[2], /blocked/);
     assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
-    assert.match(ran.texts[4], /You must NOT stop yet/);
-    assert.match(ran.texts[5], /Analyze → F Fix/);
+    includes(ran.texts[4], /You must NOT stop yet/);
+    includes(ran.texts[5], /Analyze → F Fix/);
     assert.ok(existsSync(file('c.txt')), 'Fix may write');
-    assert.match(ran.texts[7], /Gate failed: test -f fixed\.txt/);
-    assert.match(ran.texts[9], /Fix → R Review/);
-    assert.match(last(ran), /needs the user's word/);
+    includes(ran.texts[7], /Gate failed: test -f fixed\.txt/);
+    includes(ran.texts[9], /Fix → R Review/);
+    includes(last(ran), /Is it good\?/);
     ran = await prompt('workflow status', []);
     assert.equal(model.requests.length, 0, 'status needs no model');
     ran = await prompt('workflow approve approve', [say('Done.')]);
@@ -122,7 +122,7 @@ const scenarios = {
     const { home, prompt } = await world('unhooked');
     rmSync(join(home, '.codex/hooks.json'));
     const ran = await prompt('hello', [step('next'), say('ok')]);
-    assert.match(last(ran), /hooks of workflow-sidecar do not run/);
+    includes(last(ran), /hooks of workflow-sidecar do not run/);
   },
 
   async 'a program that is missing, hangs or prints garbage'() {

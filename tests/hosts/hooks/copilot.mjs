@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ScriptedModel, call, say } from '../model.mjs';
-import { createHome, createRoot, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, run } from './world.mjs';
 
 const [copilot, sidecar] = process.argv.slice(2);
 if (!copilot || !sidecar) {
@@ -60,15 +60,15 @@ await play(
         say('I wait.'),
       ]);
       assert.ok(ran.requests >= 11, `${ran.requests} requests\n${ran.stdout}\n${ran.stderr}\n${ran.texts.at(-1)?.slice(-1500)}`);
-      assert.match(ran.texts[0], /Find the cause\./);
-      assert.match(ran.texts[2], /blocked/);
+      includes(ran.texts[0], /Find the cause\./);
+      includes(ran.texts[2], /blocked/);
       assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
-      assert.match(ran.texts[4], /You must NOT stop yet/);
-      assert.match(ran.texts[5], /Analyze → F Fix/);
+      includes(ran.texts[4], /You must NOT stop yet/);
+      includes(ran.texts[5], /Analyze → F Fix/);
       assert.ok(existsSync(file('c.txt')), 'Fix may write');
-      assert.match(ran.texts[7], /Gate failed/);
-      assert.match(ran.texts[9], /Fix → R Review/);
-      assert.match(ran.texts[10], /needs the user's word/);
+      includes(ran.texts[7], /Gate failed/);
+      includes(ran.texts[9], /Fix → R Review/);
+      includes(ran.texts[10], /Is it good\?/);
       ran = await prompt('workflow approve approve', [say('Done.')], '--continue');
       const runs = await ours('runs', '--format', 'json');
       assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { createHome, createRoot, play, run } from './world.mjs';
+import { createHome, createRoot, includes, play, run } from './world.mjs';
 
 const [gemini, sidecar] = process.argv.slice(2);
 if (!gemini || !sidecar) {
@@ -101,15 +101,15 @@ await play(
       ]);
       const told = `${ran.texts.length} requests\n${ran.stdout.slice(-1500)}\n${ran.stderr.slice(-1500)}\n${ran.texts.at(-1)?.slice(-1500)}`;
       assert.ok(ran.texts.length >= 11, told);
-      assert.match(ran.texts[0], /Find the cause\./);
-      assert.match(ran.texts[2], /blocked/);
+      includes(ran.texts[0], /Find the cause\./);
+      includes(ran.texts[2], /blocked/);
       assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
-      assert.match(ran.texts[4], /You must NOT stop yet/);
-      assert.match(ran.texts[5], /Analyze → F Fix/);
+      includes(ran.texts[4], /You must NOT stop yet/);
+      includes(ran.texts[5], /Analyze → F Fix/);
       assert.ok(existsSync(file('c.txt')), 'Fix may write');
-      assert.match(ran.texts[7], /Gate failed/);
-      assert.match(ran.texts[9], /Fix → R Review/);
-      assert.match(ran.texts[10], /needs the user/);
+      includes(ran.texts[7], /Gate failed/);
+      includes(ran.texts[9], /Fix → R Review/);
+      includes(ran.texts[10], /Is it good\?/);
       ran = await prompt('workflow approve approve', [say('Done.')], '--resume', 'latest');
       const runs = await ours('runs', '--format', 'json');
       assert.equal(JSON.parse(runs.stdout)[0].active, false, runs.stdout + ran.stdout + ran.stderr);

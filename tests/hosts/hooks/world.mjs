@@ -1,4 +1,5 @@
 /** What the drills of real hosts share: a home directory with a workflow, processes with a time limit, a report. */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -31,6 +32,10 @@ export const run = (program, args, options) =>
       resolve({ code, stdout, stderr });
     });
   });
+
+/** Asserts that a text matches; shows its end only. @param {string | undefined} text @param {RegExp} pattern */
+export const includes = (text, pattern) =>
+  assert.ok(pattern.test(text ?? ''), `${pattern} does not match …${text?.slice(-1500)}`);
 
 /** A directory for the homes of a host. Codex refuses those below the directory for temporary files. */
 export const createRoot = () => mkdtempSync(join(homedir(), '.workflow-sidecar-hosts-'));
