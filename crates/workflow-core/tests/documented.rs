@@ -72,7 +72,7 @@ fn the_examples_load_without_diagnostics() {
     assert_eq!(loaded.settings.limits.max_phases, 200);
 }
 
-/// Keys without a file name: of a workflow in YAML, of the user's settings in JSON5.
+/// Keys without a file name: of a workflow in YAML, or a whole one; of the user's settings in JSON5.
 #[test]
 fn the_excerpts_load_without_diagnostics() {
     const REST: &str = "name: W\nshow: workflows\nroleInstruction: R\n\
@@ -81,7 +81,12 @@ fn the_excerpts_load_without_diagnostics() {
     for block in blocks(&page()) {
         let files = match (&*block.language, &*block.file) {
             ("yaml", "") => {
-                MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", block.text + REST)
+                let rest = if block.text.starts_with("name:") {
+                    ""
+                } else {
+                    REST
+                };
+                MemoryFiles::new().with(Tier::Project, "w/workflow.yaml", block.text + rest)
             }
             ("json5", "") => MemoryFiles::new().with_settings(Tier::Global, block.text),
             _ => continue,

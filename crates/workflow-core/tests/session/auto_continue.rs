@@ -408,5 +408,5 @@ fn a_host_that_waits_gets_the_reminder_at_once() {
 fn a_host_that_takes_no_more_reminders_gets_a_pause() {
     let lines = awaiting(Some(0)).stop("stop");
     assert_eq!(user_messages(&lines), 0, "{lines:?}");
-    assert!(line(&lines, "message").contains("is parked"));
+    assert!(line(&lines, "message").contains("is paused"));
 }

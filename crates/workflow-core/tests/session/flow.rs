@@ -104,7 +104,7 @@ fn next_without_an_outcome_is_refused_and_lists_them() {
     let lines = world.tool("next");
     assert_eq!(
         line(&lines, "tool"),
-        "tool You are still in REVIEW.\nSay how the phase ended: the outcome is missing.\nOutcomes: ok → next · changes → build\n\
+        "tool You are still in REVIEW.\nSay how the phase ended: the outcome is missing.\nOutcomes: ok → the next phase · changes → BUILD\n\
          Example: workflow_step {\"action\":\"next\",\"outcome\":\"ok\"}\n\
          = Some(Error) {\"active\":true,\"advanced\":false,\"problems\":[\"Say how the phase ended: the outcome is missing.\"]}"
     );

@@ -523,7 +523,7 @@ fn an_approval_in_a_terminal_that_nobody_waits_for_changes_the_status_line() {
     let lines = world.tool("next");
     line(
         &lines,
-        "settled tool #3 The user was asked \"Plan OK?\" and chose \"revise\"",
+        "settled tool #3 Not approved: the user was asked \"Plan OK?\" and chose \"revise\"",
     );
     assert!(
         lines.contains(&"status N-w > 🔹 A [1/2]".to_owned()),
