@@ -7,7 +7,9 @@ use crate::definition::{
     Bound, ContextMode, OnLimit, OnStop, RuleAction, Tier, ToolAccess, UnknownAction,
 };
 use crate::diagnostic::shown;
-use crate::policy::rules::{Description, LevelRules, RuleSource, builtin_rule, describe_rule};
+use crate::policy::rules::{
+    Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
+};
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{
     Mover, Position, RunProgress, RunState, TransitionError, Values, advance, cancel, repeat,
@@ -206,15 +208,14 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
             None,
         ),
     ];
-    let list = ToolList::new(lookup.position.phase.tools.as_ref());
-    if let Some(allowed) = list.allowed() {
+    if let Some(allowed) = allowed_by_phase(lookup) {
         let template = lookup
             .position
             .root()
             .templates
             .block_reason_template
             .as_ref();
-        let reason = lookup.resolved.list_reason("{toolName}", allowed);
+        let reason = lookup.resolved.list_reason("{toolName}", &allowed);
         rows.push(row(
             Topic::Tools,
             "blockReason",
@@ -229,6 +230,14 @@ fn tools(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows.extend(results(lookup));
     rows.push(in_force(lookup));
     rows
+}
+
+/// What the list of the phase allows, as the reason of a call that it blocks says.
+fn allowed_by_phase(lookup: &OriginLookup<'_>) -> Option<String> {
+    ToolList::new(lookup.position.phase.tools.as_ref()).allowed()?;
+    let names = level_names(lookup.position);
+    let phase = levels(lookup.position, lookup.settings, &names).last()?;
+    allowed_by_list(&phase)
 }
 
 /// What may be written and run although the phase is read-only, and the decision on unknown commands.

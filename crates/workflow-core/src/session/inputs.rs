@@ -14,8 +14,7 @@ pub(crate) fn read<'t>(workflow: &Workflow, text: &'t str) -> Result<(Values, &'
             Written::Alone(after) if parameter.kind == ParameterKind::Flag => {
                 ("true".into(), after)
             }
-            Written::Alone(after) => word(after),
-            Written::Value(after) => word(after),
+            Written::Alone(after) | Written::Value(after) => word(after),
         };
         let value = parameter
             .parse(&word)
@@ -123,19 +122,17 @@ fn next_input<'w, 't>(
     if dashed.is_none() || name.is_empty() || !ends || inputs.is_empty() {
         return Ok(None);
     }
-    match find(name) {
-        Some(input) => Ok(Some((input, Written::Alone(after)))),
-        None => {
-            let known: Vec<String> = inputs
-                .iter()
-                .map(|input| format!("--{}", input.name))
-                .collect();
-            Err(format!(
-                "There is no input `--{name}`. Inputs: {}.",
-                known.join(", ")
-            ))
-        }
+    if let Some(input) = find(name) {
+        return Ok(Some((input, Written::Alone(after))));
     }
+    let known: Vec<String> = inputs
+        .iter()
+        .map(|input| format!("--{}", input.name))
+        .collect();
+    Err(format!(
+        "There is no input `--{name}`. Inputs: {}.",
+        known.join(", ")
+    ))
 }
 
 /// The next word, which may be quoted, and the text after it.

@@ -188,21 +188,9 @@ impl Level {
             list: ToolList::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
             read_only: read_only.map(|read_only| ReadOnlyRule::new(level.name, read_only)),
-            allowed: Self::list_allows(level),
+            allowed: allowed_by_list(level).unwrap_or_default(),
             unknown,
         }
-    }
-
-    /// Describes what is allowed where a list blocks: the list of a workflow as hook-lifecycle does, a list with rules
-    /// together with them.
-    fn list_allows(level: &LevelRules<'_>) -> String {
-        let is_settings = matches!(level.source, RuleSource::Settings(_));
-        let described = if is_settings || !level.rules.is_empty() {
-            Description::of(std::slice::from_ref(level)).text()
-        } else {
-            ToolList::new(level.tools).allowed().map(str::to_owned)
-        };
-        described.unwrap_or_default()
     }
 
     /// Returns the decision on a call that a rule forbids only because a shell command is unknown.
@@ -292,5 +280,16 @@ impl Level {
             .map(String::as_str)
             .collect();
         patterns.join(", ")
+    }
+}
+
+/// Describes what is allowed where a list blocks: the list of a workflow as hook-lifecycle does, a list with rules together
+/// with them. `None` if nothing is blocked.
+pub(crate) fn allowed_by_list(level: &LevelRules<'_>) -> Option<String> {
+    let is_settings = matches!(level.source, RuleSource::Settings(_));
+    if is_settings || !level.rules.is_empty() {
+        Description::of(std::slice::from_ref(level)).text()
+    } else {
+        ToolList::new(level.tools).allowed().map(str::to_owned)
     }
 }
