@@ -248,7 +248,10 @@ impl Effect {
             Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),
             }),
-            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead { decision: None }),
+            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
+                decision: None,
+                comment: None,
+            }),
             Self::RecordCheckpoint => Some(PlatformEvent::CheckpointFailed {
                 error: SnapshotError::NoRepository,
             }),
@@ -449,8 +452,10 @@ pub struct Question {
     pub title: String,
     /// The dialog's text.
     pub message: String,
-    /// The choices; without options the answer is yes or no.
+    /// The choices; without options and placeholder the answer is yes or no.
     pub options: Vec<String>,
+    /// The answer is a line of text, and the empty field shows this.
+    pub placeholder: Option<String>,
     /// A file that is shown with the question, from the session's directory.
     pub show: Option<String>,
 }

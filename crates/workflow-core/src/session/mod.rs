@@ -740,7 +740,10 @@ impl Session {
         match topic {
             Topic::Start => {
                 let active = self.run.as_ref().filter(|run| run.is_active());
-                let started = self.starts.on_answer(question, confirmed, active, out);
+                let questions = &mut self.questions;
+                let started = self
+                    .starts
+                    .on_answer(question, answer, active, questions, out);
                 if let Some((request, run)) = started {
                     let mut collected = Effects::at(out.now());
                     self.start_run(&run, &mut collected);
@@ -846,9 +849,10 @@ impl Session {
                 );
                 out.notify(Severity::Error, message);
             }
-            PlatformEvent::ApprovalRead { decision } => {
+            PlatformEvent::ApprovalRead { decision, comment } => {
                 let (exit, mut context) = self.exit_parts();
-                let step = exit.on_approval_read(decision.as_ref(), &mut context, out.now());
+                let decision = decision.as_ref();
+                let step = exit.on_approval_read(decision, comment, &mut context, out.now());
                 self.finish_exit(step, out);
             }
             PlatformEvent::ApprovalAnswered { nonce, choice } => {
@@ -1188,39 +1192,36 @@ impl Session {
 
     /// Answers the call of `next` in progress, if it is decided.
     fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
-        self.finish_exit_with(step, None, out);
-    }
-
-    /// Answers the call of `next` in progress, if it is decided, with the comment of the person who decided.
-    fn finish_exit_with(
-        &mut self,
-        step: Option<ExitStep>,
-        comment: Option<&str>,
-        out: &mut Effects,
-    ) {
         let Some(step) = step else { return };
-        if let Some(exit) = self.controls.take_exit(step.request) {
+        // The gate may run again before the run follows the decision, so the comment stays with the decision.
+        let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));
+        if let (Some(run), Some(comment), true) = (&mut self.run, &step.comment, is_followed) {
+            run.leave.comment(comment);
+        }
+        if let Some(mut exit) = self.controls.take_exit(step.request) {
+            exit.note_comment(step.comment.as_deref());
             return self.finish_exit_by_person(exit, step, out);
         }
         let ExitStep {
             request,
             outcome,
             mut collected,
+            comment,
         } = step;
+        let noted = self
+            .run
+            .as_ref()
+            .and_then(|run| run.leave.new_comment().flatten());
+        let comment = comment.or_else(|| noted.map(str::to_owned));
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
             ExitOutcome::NotPassed(answer, reports) => {
                 self.not_passed(answer, &reports, &mut collected)
             }
-            ExitOutcome::Advance(reports) => {
-                if let (Some(run), Some(comment)) = (&mut self.run, comment) {
-                    run.leave.comment(comment);
-                }
-                self.advance(&reports, &mut collected)
-            }
+            ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
         };
-        let answer = step_tool::with_comment(answer, comment);
+        let answer = step_tool::with_comment(answer, comment.as_deref());
         // With the answer, so that a host that waits for it hears nothing else before.
         self.refresh_status(&mut collected);
         out.answer(request, DeferredAnswer::Step(answer), collected);
@@ -1423,6 +1424,7 @@ impl Session {
             request,
             outcome,
             collected,
+            comment: None,
         };
         self.finish_exit(Some(step), out);
         Reply::Later
@@ -1470,11 +1472,11 @@ impl Session {
         if let Some(question) = question {
             self.questions.close(question, out);
             let (exit, mut context) = self.exit_parts();
-            let answer = Answer::Chosen(reply.choice);
-            let step = exit.on_answer(answer, &mut context, out.now());
+            let comment = reply.comment.as_deref().unwrap_or_default();
+            let step = exit.on_command(reply.choice, comment, &mut context, out.now());
             let message = format!("Your answer: {}.", reply.choice);
             out.notify(Severity::Info, message);
-            self.finish_exit_with(step, reply.comment.as_deref(), out);
+            self.finish_exit(step, out);
             return Reply::Now(());
         }
         let Some(target) = reply.target else {
@@ -1515,6 +1517,7 @@ impl Session {
             request,
             outcome,
             collected,
+            comment: None,
         };
         self.finish_exit(Some(step), out);
         Reply::Later

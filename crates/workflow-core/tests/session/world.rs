@@ -235,7 +235,7 @@ impl World {
         }
         if reads_word {
             let decision = self.word.take();
-            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead { decision })));
+            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead { decision, comment: None })));
         }
         lines
     }

@@ -162,12 +162,29 @@ pub(super) fn select(
     message: &str,
     options: Vec<String>,
 ) -> protocol::SelectParams {
-    let title = [title, message].join("\n\n");
     protocol::SelectParams {
         session_id: session.to_owned(),
-        title: title.trim().to_owned(),
+        title: whole_title(title, message),
         options,
     }
+}
+
+/// A question with a line of text as the answer. Its title contains all of it, too.
+pub(super) fn input(
+    session: &str,
+    title: &str,
+    message: &str,
+    placeholder: String,
+) -> protocol::InputDialogParams {
+    protocol::InputDialogParams {
+        session_id: session.to_owned(),
+        title: whole_title(title, message),
+        placeholder: Some(placeholder).filter(|text| !text.is_empty()),
+    }
+}
+
+fn whole_title(title: &str, message: &str) -> String {
+    [title, message].join("\n\n").trim().to_owned()
 }
 
 pub(super) fn tool_result_result(
