@@ -66,11 +66,7 @@ pub(crate) fn missing<'w>(
 }
 
 /// The question for the value of an input, with the problem of the value before.
-pub(crate) fn question(
-    workflow: &str,
-    input: &Parameter,
-    problem: Option<&str>,
-) -> QuestionText {
+pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>) -> QuestionText {
     let Parameter {
         name, about, kind, ..
     } = input;

@@ -1,13 +1,13 @@
 //! Outcomes, outputs, conditions and limits of visits.
 
 use serde_json::json;
+use workflow_core::Session;
 use workflow_core::definition::{
     Approval, CancelBy, Check, Condition, ExpectedExit, Gate, OnMaxVisits, OutputStream, Parameter,
     ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
-use workflow_core::Session;
 use workflow_core::session::{Abilities, Control};
 
 use crate::world::{World, line, workflow};
@@ -509,7 +509,8 @@ fn a_missing_input_starts_nothing_where_nobody_can_be_asked() {
     let lines = world.command("w add the export");
     let refusal = line(&lines, "notify Warning");
     assert!(
-        refusal.contains("Input `version` is missing (a text: About version).\n\nUsage: /workflow w"),
+        refusal
+            .contains("Input `version` is missing (a text: About version).\n\nUsage: /workflow w"),
         "{refusal}"
     );
     assert!(world.branch.is_empty());
@@ -532,8 +533,11 @@ fn a_missing_input_is_asked_for_until_its_value_fits() {
     let asked = line(&lines, "ask N-w: version");
     assert!(asked.contains("Input `version` must match"), "{asked}");
     let lines = world.choose(Some("1.2.0"));
-    line(&lines, r#"ask N-w: kind: 
-= #3 ["fix", "feature"]"#);
+    line(
+        &lines,
+        r#"ask N-w: kind: 
+= #3 ["fix", "feature"]"#,
+    );
     assert!(world.branch.is_empty());
     let lines = world.choose(Some("feature"));
     line(&lines, "settled none #1");

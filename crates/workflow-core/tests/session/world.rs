@@ -235,7 +235,10 @@ impl World {
         }
         if reads_word {
             let decision = self.word.take();
-            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead { decision, comment: None })));
+            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead {
+                decision,
+                comment: None,
+            })));
         }
         lines
     }
