@@ -63,11 +63,12 @@ export interface HostMethods {
   "ui/select": { params: SelectParams; result: string | null };
   /** Asks the user for a line of text. The answer is the text, or null. */
   "ui/input": { params: InputDialogParams; result: string | null };
-  /** Runs a command in the host's environment. */
   /** Says that a question is settled: its dialog can be closed. The request is answered all the same, with null. */
   "ui/dismiss": { params: DismissParams; result: void };
-  /** Runs a command, if the host offers to. */
+  /** Runs a command, if the host offers to: then commands of gates run there, and not beside the sidecar. */
   "host/exec": { params: ExecParams; result: ExecResult };
+  /** The answer to a `host/exec` is not needed any more: ends what the command has started. */
+  "host/cancel": { params: HostCancelParams; result: void };
   /** Passes on a line of the log. */
   "$/log": { params: LogParams; result: void };
 }
@@ -109,6 +110,10 @@ export type Action = {
   lines: Array<string> | null;
   /** The position of the widget. */
   placement: Placement;
+} | {
+  "type": "setHints";
+  /** The settings; null restores those that the user had before the first ones. */
+  hints: HostHints | null;
 } | {
   "type": "notify";
   /** The text of the notification. */
@@ -272,6 +277,8 @@ export type Capabilities = {
   widgets?: boolean;
   /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
   settle?: boolean;
+  /** It applies the action `setHints`. */
+  hints?: boolean;
   /** It answers `host/exec`. */
   exec?: boolean;
 };
@@ -532,6 +539,16 @@ export type HostApplyParams = {
 export type HostCancelParams = {
   /** The id of the request. */
   id: string;
+};
+
+/** What a phase asks the host to set; the user's own settings stay for what is left out. */
+export type HostHints = {
+  /** The model, as the host names it. */
+  model?: string;
+  /** How long the model thinks. */
+  thinking?: Thinking;
+  /** The tools that the model sees. */
+  tools?: VisibleTools;
 };
 
 /** The name and version of the host. */
@@ -832,6 +849,9 @@ export type Show = "user" | "workflows";
 /** The directory a definition comes from. */
 export type Source = "global" | "project";
 
+/** How long the model thinks. */
+export type Thinking = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
 /** A call that the agent asks for. */
 export type ToolCallEvent = {
   /** The tool's name. */
@@ -976,6 +996,10 @@ export type ToolResultResult = {
 export type TurnEvent = {
   /** The number of the turn in the run, from 0. */
   turnIndex?: number | null;
+  /** `turn_end`: the tokens that the response took, for budgets in tokens. */
+  tokens?: number | null;
+  /** `turn_end`: the cost of the response in millionths of a US dollar, for budgets in money. */
+  microUsd?: number | null;
 };
 
 /** A turn of the agent has started or ended. */
@@ -986,6 +1010,17 @@ export type TurnParams = {
   context?: Context;
   /** The event as the host reports it. */
   event?: TurnEvent;
+};
+
+/**
+ * The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is
+ * always one of them.
+ */
+export type VisibleTools = {
+  /** The names of the only tools that are allowed; left out if all are. */
+  allowed?: Array<string>;
+  /** The names of tools that are blocked. */
+  blocked: Array<string>;
 };
 
 /** The session whose workflows are asked for. */

@@ -259,6 +259,16 @@ impl NewRun {
         self.loaded.catalog.get(&self.workflow_key)
     }
 
+    /// Returns true if a phase of the run has hints for the host.
+    pub(crate) fn has_hints(&self) -> bool {
+        let catalog = &self.loaded.catalog;
+        let phases = catalog
+            .reachable_from(&self.workflow_key)
+            .into_iter()
+            .flat_map(Workflow::own_phases);
+        phases.into_iter().any(|phase| !phase.hints.is_empty())
+    }
+
     /// The first state of the run.
     pub(crate) fn progress(&self, workflow: &Workflow, task_id: String, now: u64) -> RunProgress {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);

@@ -50,8 +50,8 @@ use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
 use crate::diagnostic::visible;
 use crate::effect::{
-    Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply,
-    ToolAnswer, ToolDecision, TriggerOutcome, message_type,
+    Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, HostHints, Mutation,
+    Reply, ToolAnswer, ToolDecision, TriggerOutcome, message_type,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
@@ -98,6 +98,8 @@ pub struct Session {
     weaker_guards: WeakerGuards,
     /// The status line that the host shows.
     shown_status: Option<String>,
+    /// The hints that the host has applied.
+    set_hints: Option<HostHints>,
 }
 
 /// The abilities of a host.
@@ -109,6 +111,8 @@ pub struct Abilities {
     pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.
     pub widgets: Option<bool>,
+    /// It sets the model, the thinking level and the visible tools as a phase asks.
+    pub hints: bool,
     /// It waits for the answer to the end of the agent's work, so a reminder is that answer and no countdown precedes it.
     pub awaits_reminder: bool,
     /// The reminders that it still takes before it ends the agent's work by itself; `None` is without end.
@@ -119,6 +123,7 @@ pub struct Abilities {
 #[derive(Debug, Clone)]
 struct HostState {
     widgets: Option<bool>,
+    sets_hints: bool,
     has_ui: Option<bool>,
     project_trusted: bool,
 }
@@ -160,6 +165,7 @@ impl Session {
         Self {
             host: HostState {
                 widgets: abilities.widgets,
+                sets_hints: abilities.hints,
                 has_ui: None,
                 project_trusted: true,
             },
@@ -179,6 +185,7 @@ impl Session {
             triggers: TriggerQueue::default(),
             weaker_guards: WeakerGuards::default(),
             shown_status: None,
+            set_hints: None,
         }
     }
 
@@ -328,6 +335,10 @@ impl Session {
             run.make_up_for_baseline(out);
         }
         self.problems.show(&self.settings, out);
+        // A host that was restarted has applied nothing.
+        if self.phase().is_some() {
+            self.set_hints = None;
+        }
         self.set_status(out);
         self.ask_about_weaker_guards(loaded, weakened, out);
         self.watch_triggers(out);
@@ -365,6 +376,7 @@ impl Session {
     pub fn handle_shutdown(&mut self, out: &mut Effects) {
         self.leave_session(out);
         self.shown_status = None;
+        self.set_hints = None;
         self.triggers.shut_down(out);
         self.checkpoints = Checkpoints::default();
     }
@@ -951,7 +963,17 @@ impl Session {
         })
     }
 
+    /// Has the host set what the phase asks for, or restore what the person had.
+    fn set_hints(&mut self, out: &mut Effects) {
+        let hints = self.phase().and_then(ResolvedPhase::host_hints);
+        if self.host.sets_hints && hints != self.set_hints {
+            self.set_hints.clone_from(&hints);
+            out.act(Action::SetHints { hints });
+        }
+    }
+
     fn set_status(&mut self, out: &mut Effects) {
+        self.set_hints(out);
         self.shown_status = self.status();
         out.set_status(self.shown_status.clone());
     }
@@ -1116,6 +1138,10 @@ impl Session {
         self.enter(progress, None, out);
         if self.settings.triggers != triggers {
             self.watch_triggers(out);
+        }
+        if new.has_hints() && !self.host.sets_hints {
+            let message = "This host cannot set the model, the thinking level or the visible tools, so `hints` of this workflow have no effect here.";
+            out.notify(Severity::Info, message);
         }
         out.act(Action::SetSessionName {
             name: new.session_name(workflow),

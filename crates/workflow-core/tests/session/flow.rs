@@ -3,8 +3,9 @@
 use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{
-    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, OnMaxVisits, OutputStream, Parameter,
-    ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Workflow,
+    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, Hints, OnMaxVisits, OutputStream,
+    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Thinking,
+    ToolAccess, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
@@ -558,6 +559,55 @@ fn an_input_that_is_not_given_in_the_dialog_starts_nothing() {
         "{refusal}"
     );
     assert!(world.branch.is_empty());
+}
+
+fn with_hints() -> Workflow {
+    let mut work = workflow("w", &["plan", "build"]);
+    work.tools = Some(ToolAccess::Blacklist(vec!["bash".to_owned()]));
+    edit(&mut work, "plan", |plan| {
+        plan.tools = Some(ToolAccess::Whitelist(vec!["read".to_owned()]));
+        plan.hints = Hints {
+            model: Some("big".to_owned()),
+            thinking: Some(Thinking::High),
+            active_tools: true,
+        };
+    });
+    work
+}
+
+#[test]
+fn hints_are_set_at_phase_entry_and_restored_in_a_phase_without() {
+    let mut world = World::new(vec![with_hints()]);
+    world.session = Session::new(
+        Abilities {
+            hints: true,
+            ..Abilities::default()
+        },
+        7,
+    );
+    let set = r#"hints Some(HostHints { model: Some("big"), thinking: Some(High), tools: Some(VisibleTools { allowed: Some(["read"]), blocked: ["bash"] }) })"#;
+    let lines = world.command("w the task");
+    line(&lines, set);
+    // A host that was restarted gets them again.
+    let lines = world.reload();
+    line(&lines, set);
+    let lines = world.tool("next");
+    line(&lines, "hints None");
+    let lines = world.tool("next");
+    assert!(!lines.iter().any(|line| line.starts_with("hints")));
+}
+
+#[test]
+fn hints_without_effect_are_mentioned_once_a_run() {
+    let mut world = World::new(vec![with_hints()]);
+    let lines = world.command("w the task");
+    let notice = line(&lines, "notify Info");
+    assert!(
+        notice.contains("`hints` of this workflow have no effect"),
+        "{notice}"
+    );
+    let lines = world.tool("next");
+    assert!(!lines.iter().any(|line| line.starts_with("notify")));
 }
 
 #[test]

@@ -263,6 +263,7 @@ impl World {
                     };
                     format!("user ({delivery}) {content}")
                 }
+                Action::SetHints { hints } => format!("hints {hints:?}"),
                 Action::SetSessionName { name } => format!("name {name}"),
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
