@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::definition::{Approval, Gate, RunCheck, Trigger};
+use crate::definition::{Approval, Gate, RunCheck, Thinking, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
 use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
@@ -248,7 +248,10 @@ impl Effect {
             Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),
             }),
-            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead { decision: None }),
+            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
+                decision: None,
+                comment: None,
+            }),
             Self::RecordCheckpoint => Some(PlatformEvent::CheckpointFailed {
                 error: SnapshotError::NoRepository,
             }),
@@ -420,6 +423,11 @@ pub enum Action {
         /// Its lines, `None` to clear it.
         lines: Option<Vec<String>>,
     },
+    /// Set what a phase asks for, or restore what the person had.
+    SetHints {
+        /// The settings of the phase; `None` restores those of the person.
+        hints: Option<HostHints>,
+    },
     /// Show a message to the person.
     Notify {
         /// The text.
@@ -427,6 +435,26 @@ pub enum Action {
         /// Its severity.
         severity: Severity,
     },
+}
+
+/// The settings of the host that a phase asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostHints {
+    /// The model, as the host names it.
+    pub model: Option<String>,
+    /// How long it thinks.
+    pub thinking: Option<Thinking>,
+    /// The tools that the model sees; `None` is all.
+    pub tools: Option<VisibleTools>,
+}
+
+/// The tools that the lists of a phase leave, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct VisibleTools {
+    /// The only ones that are allowed; `None` without a whitelist.
+    pub allowed: Option<Vec<String>>,
+    /// The ones that are blocked.
+    pub blocked: Vec<String>,
 }
 
 /// The moment at which a message reaches an agent that is busy.
@@ -449,8 +477,10 @@ pub struct Question {
     pub title: String,
     /// The dialog's text.
     pub message: String,
-    /// The choices; without options the answer is yes or no.
+    /// The choices; without options and placeholder the answer is yes or no.
     pub options: Vec<String>,
+    /// The answer is a line of text, and the empty field shows this.
+    pub placeholder: Option<String>,
     /// A file that is shown with the question, from the session's directory.
     pub show: Option<String>,
 }

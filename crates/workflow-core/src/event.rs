@@ -60,6 +60,9 @@ pub enum PlatformEvent {
     ApprovalRead {
         /// The decision, if the user made one.
         decision: Option<ApprovalDecision>,
+        /// The person's comment for the agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
     },
     /// A person answered the open approval request outside of the host. The answer itself is looked up.
     ApprovalAnswered {
@@ -177,7 +180,7 @@ pub struct WatchReport {
 pub enum Answer<'a> {
     /// Yes or no.
     Confirmed(bool),
-    /// One of the options.
+    /// One of the options, or the line of text that was asked for.
     Chosen(&'a str),
     /// One of the options, but the file that was shown with the question has changed since.
     Outdated,

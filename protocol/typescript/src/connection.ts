@@ -265,7 +265,7 @@ export class Connection {
       this.#write({ id, error: { code: -32603, message: error instanceof Error ? error.message : String(error) } });
     } finally {
       this.#open.delete(id);
-      for (const [id, pending] of this.#pending) if (id <= question.after) pending.answeredAt = Date.now();
+      for (const [id, pending] of this.#pending) if (id <= request.after) pending.answeredAt = Date.now();
     }
   }
 

@@ -111,6 +111,10 @@ export type Action = {
   /** The position of the widget. */
   placement: Placement;
 } | {
+  "type": "setHints";
+  /** The settings; null restores those that the user had before the first ones. */
+  hints: HostHints | null;
+} | {
   "type": "notify";
   /** The text of the notification. */
   message: string;
@@ -273,6 +277,8 @@ export type Capabilities = {
   widgets?: boolean;
   /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
   settle?: boolean;
+  /** It applies the action `setHints`. */
+  hints?: boolean;
   /** It answers `host/exec`. */
   exec?: boolean;
 };
@@ -533,6 +539,16 @@ export type HostApplyParams = {
 export type HostCancelParams = {
   /** The id of the request. */
   id: string;
+};
+
+/** What a phase asks the host to set; the user's own settings stay for what is left out. */
+export type HostHints = {
+  /** The model, as the host names it. */
+  model?: string;
+  /** How long the model thinks. */
+  thinking?: Thinking;
+  /** The tools that the model sees. */
+  tools?: VisibleTools;
 };
 
 /** The name and version of the host. */
@@ -833,6 +849,9 @@ export type Show = "user" | "workflows";
 /** The directory a definition comes from. */
 export type Source = "global" | "project";
 
+/** How long the model thinks. */
+export type Thinking = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+
 /** A call that the agent asks for. */
 export type ToolCallEvent = {
   /** The tool's name. */
@@ -991,6 +1010,17 @@ export type TurnParams = {
   context?: Context;
   /** The event as the host reports it. */
   event?: TurnEvent;
+};
+
+/**
+ * The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is
+ * always one of them.
+ */
+export type VisibleTools = {
+  /** The names of the only tools that are allowed; left out if all are. */
+  allowed?: Array<string>;
+  /** The names of tools that are blocked. */
+  blocked: Array<string>;
 };
 
 /** The session whose workflows are asked for. */

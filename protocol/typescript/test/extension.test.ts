@@ -72,6 +72,36 @@ for (const generation of generations) {
     assert.deepEqual(last(at, "hook/message_end"), { event: { id: "7" } });
   });
 
+  on("the hints of a phase are applied, and the user's own settings come back at the end", async (t) => {
+    const hints = { model: "big", thinking: "high", tools: { allowed: ["read", "bash"], blocked: ["bash"] } };
+    const answers = { "command/run": { actions: [{ type: "setHints", hints }, { type: "sendUserMessage", content: "Begin" }] }, "hook/turn_end": { actions: [{ type: "setHints", hints: null }] } };
+    const { pi, at } = await started(t, generation, { answers });
+    assert.equal(at.calls().find(({ method }) => method === "initialize")?.params.capabilities.hints, true);
+    await pi.run("workflow", "demo it");
+    const applied = ["model p/big", "thinking high", "tools read workflow_step", "entry workflow:host-settings", "say now Begin"];
+    assert.deepEqual(pi.done.splice(0), applied);
+    await pi.emit("turn_end", { turnIndex: 1 });
+    const restored = ["model p/small", "thinking low", "tools read edit bash workflow_step", "entry workflow:host-settings"];
+    assert.deepEqual(pi.done.splice(0), restored);
+  });
+
+  on("a session that was cut off in a phase with hints restores the user's settings, except those that the user changed", async (t) => {
+    const { pi } = load(t, generation);
+    const changed = { own: { model: "p/small", thinking: "low" }, set: { model: "p/big", thinking: "high" } };
+    pi.append({ type: "custom", customType: "workflow:host-settings", data: { version: 1, changed } });
+    pi.thinking = "high";
+    await pi.emit("session_start", { reason: "resume" });
+    assert.equal(pi.thinking, "low");
+    assert.ok(!pi.done.some((line) => line.startsWith("model")));
+  });
+
+  on("a model that pi does not have is reported once", async (t) => {
+    const { pi } = await started(t, generation, { answers: { "command/run": { actions: [{ type: "setHints", hints: { model: "huge" } }] } } });
+    await pi.run("workflow", "demo it");
+    await pi.run("workflow", "demo it");
+    assert.deepEqual(pi.done, ["notify warning The phase asks for the model huge, which pi does not have or has no key for. The model stays as it is."]);
+  });
+
   on("a hook that the sidecar does not ask for is not forwarded", async (t) => {
     const fewer = { ...manifest, hooks: manifest.hooks.filter(({ name }) => name !== "turn_end") };
     const { pi, at } = await started(t, generation, { answers: { initialize: fewer } });
@@ -581,7 +611,7 @@ for (const generation of generations) {
     const errors = t.mock.method(console, "error", () => {});
     await pi.emit("session_start", { reason: "startup" });
     assert.deepEqual(errors.mock.calls.map((call) => call.arguments), [["Careful"]]);
-    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, dismiss: false, widgets: false, settle: generation === "new", exec: false });
+    assert.deepEqual(last(at, "initialize").capabilities, { dialogs: false, dismiss: false, widgets: false, settle: generation === "new", hints: true, exec: false });
   });
 
   on("in print mode a display-only message is stored at the end, so that the agent's answer stays the last message", async (t) => {

@@ -44,6 +44,13 @@ export class MockPi {
   trusted = true;
   stale = false;
   abort: AbortController | undefined;
+  models = [
+    { provider: "p", id: "small" },
+    { provider: "p", id: "big" },
+  ];
+  model = this.models[0];
+  thinking = "low";
+  activeTools = ["read", "edit", "bash", "workflow_step"];
   /** The text in the editor. */
   editorText = "";
   readonly keyHandlers = new Set<(data: string) => undefined>();
@@ -84,6 +91,21 @@ export class MockPi {
         this.append({ type: "custom", customType, data });
       },
       setSessionName: (name) => act(`name ${name}`),
+      setModel: async (model) => {
+        act(`model ${model.provider}/${model.id}`);
+        this.model = model;
+        return true;
+      },
+      getThinkingLevel: () => this.thinking,
+      setThinkingLevel: (level) => {
+        act(`thinking ${level}`);
+        this.thinking = level;
+      },
+      getActiveTools: () => this.activeTools,
+      setActiveTools: (names) => {
+        act(`tools ${names.join(" ")}`);
+        this.activeTools = names;
+      },
       exec: async (command, args, options) => {
         act(`exec ${command} ${args.join(" ")} in ${options?.cwd}`);
         return { stdout: "out", stderr: "", code: 0 };
@@ -137,6 +159,12 @@ export class MockPi {
       },
       get signal() {
         return guard(mock.abort?.signal);
+      },
+      get model() {
+        return guard(mock.model);
+      },
+      get modelRegistry() {
+        return guard({ getAvailable: () => mock.models });
       },
       isIdle: () => guard(mock.idle),
       waitForIdle: async () => {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::definition::ToolAccess;
+use crate::effect::VisibleTools;
 
 /// The tool that advances a run. No list can block it.
 pub const STEP_TOOL: &str = "workflow_step";
@@ -45,6 +46,27 @@ impl ToolList {
     #[must_use]
     pub fn allowed(&self) -> Option<&str> {
         Some(&self.list.as_ref()?.allowed)
+    }
+
+    /// Takes out of the visible tools what it blocks.
+    pub(crate) fn narrow(&self, visible: &mut VisibleTools) {
+        let Some(list) = &self.list else { return };
+        if list.is_whitelist {
+            let earlier = visible.allowed.take();
+            let mut names: Vec<String> = match earlier {
+                None => list.names.iter().cloned().collect(),
+                Some(names) => {
+                    let both = names.into_iter().filter(|name| list.names.contains(name));
+                    both.collect()
+                }
+            };
+            names.sort_unstable();
+            visible.allowed = Some(names);
+        } else {
+            visible.blocked.extend(list.names.iter().cloned());
+            visible.blocked.sort_unstable();
+            visible.blocked.dedup();
+        }
     }
 
     /// Returns true if it blocks a tool.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::inputs;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
-use crate::definition::{Catalog, Loaded, Show, Workflow, nearest};
+use crate::definition::{Catalog, Loaded, Parameter, Show, Workflow, nearest};
 use crate::effect::{DeferredAnswer, Effects};
+use crate::event::Answer;
 use crate::run::{MAX_TIME, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::{template, text, white_space};
@@ -25,7 +26,7 @@ pub(crate) struct NewRun {
     description: String,
 }
 
-/// The starts that wait for a person's confirmation.
+/// The starts that wait for a person: for an input, or for a confirmation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PendingStarts(BTreeMap<QuestionId, PendingStart>);
 
@@ -33,8 +34,16 @@ pub(crate) struct PendingStarts(BTreeMap<QuestionId, PendingStart>);
 struct PendingStart {
     request: RequestId,
     run: NewRun,
-    /// The task of the run that the question to the person is about.
-    replaces: String,
+    awaits: Awaited,
+}
+
+/// What a start waits for.
+#[derive(Debug, Clone)]
+enum Awaited {
+    /// The value of this input.
+    Input(Parameter),
+    /// The confirmation that it replaces the run of this task.
+    Confirmation(String),
 }
 
 /// The next step of `/workflow`.
@@ -59,13 +68,34 @@ impl PendingStarts {
         questions: &mut QuestionTable,
         out: &mut Effects,
     ) -> StartOutcome {
-        let run = match NewRun::parse(arguments, loaded) {
-            Ok(run) => run,
+        match NewRun::parse(arguments, loaded) {
+            Ok(run) => self.proceed(request, run, active, questions, out),
             Err((severity, message)) => {
                 out.notify(severity, message);
-                return StartOutcome::Refused;
+                StartOutcome::Refused
             }
-        };
+        }
+    }
+
+    /// Asks for the next input that is missing, then for the confirmation that another run is replaced, then starts.
+    fn proceed(
+        &mut self,
+        request: RequestId,
+        mut run: NewRun,
+        active: Option<&ActiveRun>,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) -> StartOutcome {
+        if questions.can_ask()
+            && let Some(input) = run.missing_input()
+        {
+            self.ask_input(request, run, input, None, questions, out);
+            return StartOutcome::Wait;
+        }
+        if let Err(refusal) = run.complete_inputs() {
+            out.notify(Severity::Warning, refusal);
+            return StartOutcome::Refused;
+        }
         let Some(active) = active else {
             return StartOutcome::Start(run);
         };
@@ -77,35 +107,88 @@ impl PendingStarts {
             return StartOutcome::Refused;
         }
         let question = questions.ask(Topic::Start, confirmation(active, &run), out);
-        let replaces = active.state().task_id.clone();
+        let awaits = Awaited::Confirmation(active.state().task_id.clone());
         let pending = PendingStart {
             request,
             run,
-            replaces,
+            awaits,
         };
         self.0.insert(question, pending);
         StartOutcome::Wait
     }
 
-    /// Takes the run that a person confirmed, or answers the command without one.
+    /// Asks for the value of an input, with the problem of the value before.
+    fn ask_input(
+        &mut self,
+        request: RequestId,
+        run: NewRun,
+        input: Parameter,
+        problem: Option<String>,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) {
+        let name = run.workflow().map_or("", |workflow| &workflow.name);
+        let text = inputs::question(name, &input, problem.as_deref());
+        let question = questions.ask(Topic::Start, text, out);
+        let pending = PendingStart {
+            request,
+            run,
+            awaits: Awaited::Input(input),
+        };
+        self.0.insert(question, pending);
+    }
+
+    /// Takes the run that a person completed or confirmed, asks on, or answers the command without a run.
     pub(crate) fn on_answer(
         &mut self,
         question: QuestionId,
-        confirmed: bool,
+        answer: Answer<'_>,
         active: Option<&ActiveRun>,
+        questions: &mut QuestionTable,
         out: &mut Effects,
     ) -> Option<(RequestId, NewRun)> {
-        let pending = self.0.remove(&question)?;
-        let task = active.map(|run| &run.state().task_id);
+        let PendingStart {
+            request,
+            mut run,
+            awaits,
+        } = self.0.remove(&question)?;
         let mut collected = Effects::at(out.now());
-        if confirmed && task == Some(&pending.replaces) {
-            return Some((pending.request, pending.run));
+        match (awaits, answer) {
+            (Awaited::Input(input), Answer::Chosen(text)) => {
+                match inputs::read_answer(&input, text) {
+                    Err(problem) => {
+                        self.ask_input(request, run, input, Some(problem), questions, out);
+                        return None;
+                    }
+                    Ok(value) => {
+                        run.inputs.insert(input.name, value);
+                    }
+                }
+                match self.proceed(request, run, active, questions, &mut collected) {
+                    StartOutcome::Start(run) => return Some((request, run)),
+                    StartOutcome::Wait => {
+                        out.merge(collected);
+                        return None;
+                    }
+                    StartOutcome::Refused => {}
+                }
+            }
+            (Awaited::Input(_), _) => {
+                let usage = run.workflow().map(inputs::usage).unwrap_or_default();
+                let message = format!("Nothing was started.\n\n{usage}");
+                collected.notify(Severity::Info, message);
+            }
+            (Awaited::Confirmation(replaces), Answer::Confirmed(true)) => {
+                let task = active.map(|run| &run.state().task_id);
+                if task == Some(&replaces) {
+                    return Some((request, run));
+                }
+                let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
+                collected.notify(Severity::Warning, message);
+            }
+            (Awaited::Confirmation(_), _) => {}
         }
-        if confirmed {
-            let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
-            collected.notify(Severity::Warning, message);
-        }
-        out.answer(pending.request, DeferredAnswer::Command, collected);
+        out.answer(request, DeferredAnswer::Command, collected);
         None
     }
 
@@ -145,7 +228,6 @@ impl NewRun {
         let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
         let refuse = |refusal| (Severity::Warning, refusal);
         let (inputs, description) = inputs::read(workflow, description).map_err(refuse)?;
-        let inputs = inputs::complete(workflow, inputs).map_err(refuse)?;
         if description.is_empty() {
             return Err(refuse(inputs::usage(workflow)));
         }
@@ -157,8 +239,34 @@ impl NewRun {
         })
     }
 
+    /// The first input that is required and missing.
+    fn missing_input(&self) -> Option<Parameter> {
+        inputs::missing(self.workflow()?, &self.inputs)
+            .next()
+            .cloned()
+    }
+
+    /// Adds the defaults of the inputs; the error is shown to the person.
+    fn complete_inputs(&mut self) -> Result<(), String> {
+        let inputs = std::mem::take(&mut self.inputs);
+        if let Some(workflow) = self.workflow() {
+            self.inputs = inputs::complete(workflow, inputs)?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn workflow(&self) -> Option<&Workflow> {
         self.loaded.catalog.get(&self.workflow_key)
+    }
+
+    /// Returns true if a phase of the run has hints for the host.
+    pub(crate) fn has_hints(&self) -> bool {
+        let catalog = &self.loaded.catalog;
+        let phases = catalog
+            .reachable_from(&self.workflow_key)
+            .into_iter()
+            .flat_map(Workflow::own_phases);
+        phases.into_iter().any(|phase| !phase.hints.is_empty())
     }
 
     /// The first state of the run.

@@ -259,6 +259,13 @@ impl PersonExit {
         self.request
     }
 
+    /// Notes the comment of the dialog, if there is one.
+    pub(crate) fn note_comment(&mut self, comment: Option<&str>) {
+        if let Some(comment) = comment {
+            self.comment = Some(comment.to_owned());
+        }
+    }
+
     pub(crate) fn comment(&self) -> Option<&str> {
         self.comment.as_deref()
     }

@@ -1,5 +1,8 @@
 //! The inputs of a run, as a person writes them before the description: `--version 1.2.0`, `version=1.2.0`, `--hotfix`.
 
+use serde_json::Value;
+
+use super::questions::QuestionText;
 use crate::definition::{Parameter, ParameterKind, Workflow};
 use crate::run::{Values, problems};
 use crate::white_space::{split_first_word, trim};
@@ -59,6 +62,43 @@ pub(crate) fn missing<'w>(
     inputs.filter(|input| {
         input.required && input.default.is_none() && !values.contains_key(&input.name)
     })
+}
+
+/// The question for the value of an input, with the problem of the value before.
+pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>) -> QuestionText {
+    let Parameter {
+        name, about, kind, ..
+    } = input;
+    let title = match &**about {
+        "" => format!("{workflow}: {name}"),
+        about => format!("{workflow}: {name} — {about}"),
+    };
+    let message = problem.map_or_else(String::new, |problem| format!("Input `{name}` {problem}."));
+    let options = match kind {
+        ParameterKind::Flag => vec!["true".to_owned(), "false".to_owned()],
+        ParameterKind::OneOf(values) => values.clone(),
+        ParameterKind::Text { .. } | ParameterKind::Number | ParameterKind::List => Vec::new(),
+    };
+    let placeholder = match kind {
+        ParameterKind::List => Some(format!("{}, separated by commas", kind.describe())),
+        _ => options.is_empty().then(|| kind.describe()),
+    };
+    QuestionText {
+        title,
+        message,
+        options,
+        placeholder,
+        show: None,
+    }
+}
+
+/// Reads the answer to the question for an input. The error is a clause about the input.
+pub(crate) fn read_answer(input: &Parameter, answer: &str) -> Result<Value, String> {
+    let answer = trim(answer);
+    if answer.is_empty() {
+        return Err("must not be empty".to_owned());
+    }
+    input.parse(answer)
 }
 
 /// The line with which a workflow is started, and its inputs.

@@ -131,6 +131,11 @@ impl Leave {
         &self.outputs
     }
 
+    /// The comment of the person who answered.
+    pub(crate) fn new_comment(&self) -> Option<&str> {
+        self.comment.as_deref()
+    }
+
     /// Replaces the comment of an earlier answer, if an approval was answered.
     pub(crate) fn note_comment(&self, data: &mut RunData) {
         if self.is_answered {

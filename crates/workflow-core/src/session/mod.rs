@@ -50,8 +50,8 @@ use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, ContextMode, Loaded, Settings};
 use crate::diagnostic::visible;
 use crate::effect::{
-    Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply,
-    ToolAnswer, ToolDecision, TriggerOutcome, message_type,
+    Action, BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, HostHints, Mutation,
+    Reply, ToolAnswer, ToolDecision, TriggerOutcome, message_type,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
@@ -98,6 +98,8 @@ pub struct Session {
     weaker_guards: WeakerGuards,
     /// The status line that the host shows.
     shown_status: Option<String>,
+    /// The hints that the host has applied.
+    set_hints: Option<HostHints>,
 }
 
 /// The abilities of a host.
@@ -109,6 +111,8 @@ pub struct Abilities {
     pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.
     pub widgets: Option<bool>,
+    /// It sets the model, the thinking level and the visible tools as a phase asks.
+    pub hints: bool,
     /// It waits for the answer to the end of the agent's work, so a reminder is that answer and no countdown precedes it.
     pub awaits_reminder: bool,
     /// The reminders that it still takes before it ends the agent's work by itself; `None` is without end.
@@ -119,6 +123,7 @@ pub struct Abilities {
 #[derive(Debug, Clone)]
 struct HostState {
     widgets: Option<bool>,
+    sets_hints: bool,
     has_ui: Option<bool>,
     project_trusted: bool,
 }
@@ -160,6 +165,7 @@ impl Session {
         Self {
             host: HostState {
                 widgets: abilities.widgets,
+                sets_hints: abilities.hints,
                 has_ui: None,
                 project_trusted: true,
             },
@@ -179,6 +185,7 @@ impl Session {
             triggers: TriggerQueue::default(),
             weaker_guards: WeakerGuards::default(),
             shown_status: None,
+            set_hints: None,
         }
     }
 
@@ -328,6 +335,10 @@ impl Session {
             run.make_up_for_baseline(out);
         }
         self.problems.show(&self.settings, out);
+        // A host that was restarted has applied nothing.
+        if self.phase().is_some() {
+            self.set_hints = None;
+        }
         self.set_status(out);
         self.ask_about_weaker_guards(loaded, weakened, out);
         self.watch_triggers(out);
@@ -365,6 +376,7 @@ impl Session {
     pub fn handle_shutdown(&mut self, out: &mut Effects) {
         self.leave_session(out);
         self.shown_status = None;
+        self.set_hints = None;
         self.triggers.shut_down(out);
         self.checkpoints = Checkpoints::default();
     }
@@ -740,7 +752,10 @@ impl Session {
         match topic {
             Topic::Start => {
                 let active = self.run.as_ref().filter(|run| run.is_active());
-                let started = self.starts.on_answer(question, confirmed, active, out);
+                let questions = &mut self.questions;
+                let started = self
+                    .starts
+                    .on_answer(question, answer, active, questions, out);
                 if let Some((request, run)) = started {
                     let mut collected = Effects::at(out.now());
                     self.start_run(&run, &mut collected);
@@ -846,9 +861,10 @@ impl Session {
                 );
                 out.notify(Severity::Error, message);
             }
-            PlatformEvent::ApprovalRead { decision } => {
+            PlatformEvent::ApprovalRead { decision, comment } => {
                 let (exit, mut context) = self.exit_parts();
-                let step = exit.on_approval_read(decision.as_ref(), &mut context, out.now());
+                let decision = decision.as_ref();
+                let step = exit.on_approval_read(decision, comment, &mut context, out.now());
                 self.finish_exit(step, out);
             }
             PlatformEvent::ApprovalAnswered { nonce, choice } => {
@@ -947,7 +963,17 @@ impl Session {
         })
     }
 
+    /// Has the host set what the phase asks for, or restore what the person had.
+    fn set_hints(&mut self, out: &mut Effects) {
+        let hints = self.phase().and_then(ResolvedPhase::host_hints);
+        if self.host.sets_hints && hints != self.set_hints {
+            self.set_hints.clone_from(&hints);
+            out.act(Action::SetHints { hints });
+        }
+    }
+
     fn set_status(&mut self, out: &mut Effects) {
+        self.set_hints(out);
         self.shown_status = self.status();
         out.set_status(self.shown_status.clone());
     }
@@ -1113,6 +1139,10 @@ impl Session {
         if self.settings.triggers != triggers {
             self.watch_triggers(out);
         }
+        if new.has_hints() && !self.host.sets_hints {
+            let message = "This host cannot set the model, the thinking level or the visible tools, so `hints` of this workflow have no effect here.";
+            out.notify(Severity::Info, message);
+        }
         out.act(Action::SetSessionName {
             name: new.session_name(workflow),
         });
@@ -1188,39 +1218,33 @@ impl Session {
 
     /// Answers the call of `next` in progress, if it is decided.
     fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
-        self.finish_exit_with(step, None, out);
-    }
-
-    /// Answers the call of `next` in progress, if it is decided, with the comment of the person who decided.
-    fn finish_exit_with(
-        &mut self,
-        step: Option<ExitStep>,
-        comment: Option<&str>,
-        out: &mut Effects,
-    ) {
         let Some(step) = step else { return };
-        if let Some(exit) = self.controls.take_exit(step.request) {
+        // The gate may run again before the run follows the decision, so the comment stays with the decision.
+        let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));
+        if let (Some(run), Some(comment), true) = (&mut self.run, &step.comment, is_followed) {
+            run.leave.comment(comment);
+        }
+        if let Some(mut exit) = self.controls.take_exit(step.request) {
+            exit.note_comment(step.comment.as_deref());
             return self.finish_exit_by_person(exit, step, out);
         }
         let ExitStep {
             request,
             outcome,
             mut collected,
+            comment,
         } = step;
+        let noted = self.run.as_ref().and_then(|run| run.leave.new_comment());
+        let comment = comment.or_else(|| noted.map(str::to_owned));
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
             ExitOutcome::NotPassed(answer, reports) => {
                 self.not_passed(answer, &reports, &mut collected)
             }
-            ExitOutcome::Advance(reports) => {
-                if let (Some(run), Some(comment)) = (&mut self.run, comment) {
-                    run.leave.comment(comment);
-                }
-                self.advance(&reports, &mut collected)
-            }
+            ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
         };
-        let answer = step_tool::with_comment(answer, comment);
+        let answer = step_tool::with_comment(answer, comment.as_deref());
         // With the answer, so that a host that waits for it hears nothing else before.
         self.refresh_status(&mut collected);
         out.answer(request, DeferredAnswer::Step(answer), collected);
@@ -1423,6 +1447,7 @@ impl Session {
             request,
             outcome,
             collected,
+            comment: None,
         };
         self.finish_exit(Some(step), out);
         Reply::Later
@@ -1470,11 +1495,11 @@ impl Session {
         if let Some(question) = question {
             self.questions.close(question, out);
             let (exit, mut context) = self.exit_parts();
-            let answer = Answer::Chosen(reply.choice);
-            let step = exit.on_answer(answer, &mut context, out.now());
+            let comment = reply.comment.as_deref().unwrap_or_default();
+            let step = exit.on_command(reply.choice, comment, &mut context, out.now());
             let message = format!("Your answer: {}.", reply.choice);
             out.notify(Severity::Info, message);
-            self.finish_exit_with(step, reply.comment.as_deref(), out);
+            self.finish_exit(step, out);
             return Reply::Now(());
         }
         let Some(target) = reply.target else {
@@ -1515,6 +1540,7 @@ impl Session {
             request,
             outcome,
             collected,
+            comment: None,
         };
         self.finish_exit(Some(step), out);
         Reply::Later

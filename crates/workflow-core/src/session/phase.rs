@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashSet};
 use super::context::{ContextParts, ContextVariables, PhaseContext};
 use super::phase_rules::{self, Wording};
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, OnRepeat, Phase, PhaseEntry, Settings, Tier,
+    Approval, Catalog, Checkpoint, ContextMode, Hints, OnRepeat, Phase, PhaseEntry, Settings, Tier,
     ToolAccess, Workflow,
 };
+use crate::effect::HostHints;
 use crate::policy::results::Results;
 use crate::policy::rules::{
     Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
@@ -176,6 +177,20 @@ impl ResolvedPhase {
                 }),
                 ..position.phase.clone()
             },
+        })
+    }
+
+    /// What the phase asks the host to set; `None` if nothing.
+    pub(crate) fn host_hints(&self) -> Option<HostHints> {
+        let Hints {
+            model,
+            thinking,
+            active_tools,
+        } = &self.phase.hints;
+        (!self.phase.hints.is_empty()).then(|| HostHints {
+            model: model.clone(),
+            thinking: *thinking,
+            tools: active_tools.then(|| self.rules.visible_tools()),
         })
     }
 

@@ -23,6 +23,7 @@ use crate::reminders::PauseReason;
 use crate::run::{Mover, StoredGate, entry_type, phase_name};
 use crate::text::shortened;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
+use crate::white_space::trim;
 
 /// The time for which the result of a gate is valid while a person decides. After that the gate runs again.
 const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
@@ -68,6 +69,12 @@ pub(crate) enum PhaseExit {
         pending: PendingApproval,
         question: QuestionId,
     },
+    /// A person has answered, and is asked for a comment.
+    AwaitingComment {
+        pending: PendingApproval,
+        choice: String,
+        question: QuestionId,
+    },
 }
 
 /// A call of `next` in a phase that needs approval.
@@ -110,6 +117,8 @@ pub(crate) struct ExitStep {
     pub(crate) request: RequestId,
     pub(crate) outcome: ExitOutcome,
     pub(crate) collected: Effects,
+    /// The comment of the person who decided.
+    pub(crate) comment: Option<String>,
 }
 
 /// The parts of the session that leaving a phase needs.
@@ -187,9 +196,9 @@ impl PhaseExit {
             Self::Idle => None,
             Self::AwaitingTrust { .. } => Some(ExitActivity::AwaitingTrust),
             Self::RunningGate { .. } => Some(ExitActivity::RunningGate),
-            Self::ReadingApproval { .. } | Self::AwaitingApproval { .. } => {
-                Some(ExitActivity::AwaitingApproval)
-            }
+            Self::ReadingApproval { .. }
+            | Self::AwaitingApproval { .. }
+            | Self::AwaitingComment { .. } => Some(ExitActivity::AwaitingApproval),
         }
     }
 
@@ -201,7 +210,9 @@ impl PhaseExit {
     /// The open question for approval.
     pub(crate) fn approval_question(&self) -> Option<QuestionId> {
         match self {
-            Self::AwaitingApproval { question, .. } => Some(*question),
+            Self::AwaitingApproval { question, .. } | Self::AwaitingComment { question, .. } => {
+                Some(*question)
+            }
             Self::Idle
             | Self::AwaitingTrust { .. }
             | Self::RunningGate { .. }
@@ -294,6 +305,7 @@ impl PhaseExit {
     pub(crate) fn on_approval_read(
         &mut self,
         decision: Option<&ApprovalDecision>,
+        comment: Option<String>,
         context: &mut ExitContext<'_>,
         now: Millis,
     ) -> Option<ExitStep> {
@@ -320,10 +332,12 @@ impl PhaseExit {
             (None, IfUndecided::Ask) => self.ask_approval(pending, "", context, out),
             (None, IfUndecided::Pause(why)) => pause_for_approval(why, context, out),
         };
+        let counts = matches!(decision, Some(ApprovalDecision::Chosen(_)));
         Some(ExitStep {
             request,
             outcome,
             collected,
+            comment: comment.filter(|_| counts),
         })
     }
 
@@ -357,16 +371,88 @@ impl PhaseExit {
                 let reports = not_trusted(context, "the user did not agree");
                 return Some(self.finish_gate(request, false, reports, context, now));
             }
-            TakenQuestion::Approval(pending) => (
-                pending.request,
-                self.decide(pending, answer, context, &mut collected),
-            ),
+            TakenQuestion::Approval(pending) => {
+                let request = pending.request;
+                let outcome = match answer {
+                    Answer::Chosen(choice) if wants_comment(choice, context) => {
+                        self.ask_comment(pending, choice, context, &mut collected)
+                    }
+                    answer => self.decide(pending, answer, context, &mut collected),
+                };
+                (request, outcome)
+            }
+            TakenQuestion::Comment(pending, choice) => {
+                // The decision is made; a dialog that is dismissed leaves out the comment only.
+                let comment = match answer {
+                    Answer::Chosen(comment) => trim(comment),
+                    _ => "",
+                };
+                return Some(self.decided(pending, &choice, comment, context, now));
+            }
         };
         Some(ExitStep {
             request,
             outcome,
             collected,
+            comment: None,
         })
+    }
+
+    /// Continues with the decision that a person made by a command while the question is open.
+    pub(crate) fn on_command(
+        &mut self,
+        choice: &str,
+        comment: &str,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        match self.take_question()? {
+            TakenQuestion::Approval(pending) | TakenQuestion::Comment(pending, _) => {
+                Some(self.decided(pending, choice, comment, context, now))
+            }
+            TakenQuestion::Trust { .. } => None,
+        }
+    }
+
+    /// Continues with a decision and its comment.
+    fn decided(
+        &mut self,
+        pending: PendingApproval,
+        choice: &str,
+        comment: &str,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> ExitStep {
+        let mut collected = Effects::at(now);
+        let request = pending.request;
+        let outcome = self.decide(pending, Answer::Chosen(choice), context, &mut collected);
+        ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: Some(comment.to_owned()).filter(|comment| !comment.is_empty()),
+        }
+    }
+
+    /// Asks the person who has answered for a comment.
+    fn ask_comment(
+        &mut self,
+        pending: PendingApproval,
+        choice: &str,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let text = QuestionText {
+            title: format!("{choice}: your comment for the agent"),
+            placeholder: Some("may be empty".to_owned()),
+            ..QuestionText::default()
+        };
+        *self = Self::AwaitingComment {
+            pending,
+            choice: choice.to_owned(),
+            question: context.questions.ask(Topic::Approval, text, out),
+        };
+        ExitOutcome::Wait
     }
 
     /// Continues after the open question was settled outside of the host: looks the approval up, or runs the gate, which
@@ -377,7 +463,9 @@ impl PhaseExit {
         now: Millis,
     ) -> Option<ExitStep> {
         let mut collected = Effects::at(now);
-        if let Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } = self
+        if let Self::AwaitingTrust { question, .. }
+        | Self::AwaitingApproval { question, .. }
+        | Self::AwaitingComment { question, .. } = self
         {
             context.questions.close(*question, &mut collected);
         }
@@ -388,7 +476,7 @@ impl PhaseExit {
                 request,
                 self.start_gate(request, approved, context, &mut collected),
             ),
-            TakenQuestion::Approval(pending) => (
+            TakenQuestion::Approval(pending) | TakenQuestion::Comment(pending, _) => (
                 pending.request,
                 self.look_up(pending, IfUndecided::Ask, context, &mut collected),
             ),
@@ -397,6 +485,7 @@ impl PhaseExit {
             request,
             outcome,
             collected,
+            comment: None,
         })
     }
 
@@ -411,6 +500,9 @@ impl PhaseExit {
                 let reports = not_trusted(context, TIMED_OUT);
                 Some(self.finish_gate(request, false, reports, context, now))
             }
+            TakenQuestion::Comment(pending, choice) => {
+                Some(self.decided(pending, &choice, "", context, now))
+            }
             TakenQuestion::Approval(pending) => {
                 let request = pending.request;
                 let mut collected = Effects::at(now);
@@ -424,6 +516,7 @@ impl PhaseExit {
                     request,
                     outcome,
                     collected,
+                    comment: None,
                 })
             }
         }
@@ -444,7 +537,9 @@ impl PhaseExit {
     ) -> Option<(RequestId, ToolAnswer)> {
         let answer = self.request().map(|request| (request, cancelled(why)));
         match std::mem::take(self) {
-            Self::AwaitingTrust { question, .. } | Self::AwaitingApproval { question, .. } => {
+            Self::AwaitingTrust { question, .. }
+            | Self::AwaitingApproval { question, .. }
+            | Self::AwaitingComment { question, .. } => {
                 questions.close(question, out);
             }
             Self::RunningGate {
@@ -470,9 +565,9 @@ impl PhaseExit {
             Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => {
                 Some(*request)
             }
-            Self::ReadingApproval { pending, .. } | Self::AwaitingApproval { pending, .. } => {
-                Some(pending.request)
-            }
+            Self::ReadingApproval { pending, .. }
+            | Self::AwaitingApproval { pending, .. }
+            | Self::AwaitingComment { pending, .. } => Some(pending.request),
         }
     }
 
@@ -511,6 +606,9 @@ impl PhaseExit {
                 approved,
             }),
             Self::AwaitingApproval { pending, .. } => Some(TakenQuestion::Approval(pending)),
+            Self::AwaitingComment {
+                pending, choice, ..
+            } => Some(TakenQuestion::Comment(pending, choice)),
             other => {
                 *self = other;
                 None
@@ -581,6 +679,7 @@ impl PhaseExit {
             request,
             outcome,
             collected,
+            comment: None,
         }
     }
 
@@ -696,6 +795,7 @@ impl PhaseExit {
             message,
             options: approval.choices,
             show: approval.show,
+            ..QuestionText::default()
         };
         *self = Self::AwaitingApproval {
             pending,
@@ -831,6 +931,17 @@ enum TakenQuestion {
         approved: bool,
     },
     Approval(PendingApproval),
+    /// For the comment on this choice.
+    Comment(PendingApproval, String),
+}
+
+/// Returns true if the person who chooses this is asked for a comment.
+fn wants_comment(choice: &str, context: &ExitContext<'_>) -> bool {
+    let approval = context.run.as_deref().and_then(ActiveRun::approval);
+    let wanted = approval.is_some_and(|approval| {
+        approval.comment && approval.choices.iter().any(|known| known == choice)
+    });
+    wanted && context.questions.can_ask()
 }
 
 /// Pauses the run until a person decides.

@@ -44,7 +44,7 @@ pub(crate) struct TakenQuestion {
 /// The part of the session that asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Topic {
-    /// A workflow that would replace the active run.
+    /// A workflow to start: an input that is missing, or the active run that it would replace.
     Start,
     /// A tool call.
     ToolCall,
@@ -88,8 +88,10 @@ pub(crate) struct QuestionText {
     pub(crate) title: String,
     /// The dialog's text.
     pub(crate) message: String,
-    /// The choices; without options the answer is yes or no.
+    /// The choices; without options and placeholder the answer is yes or no.
     pub(crate) options: Vec<String>,
+    /// The answer is a line of text, and the empty field shows this.
+    pub(crate) placeholder: Option<String>,
     /// A file that is shown with it.
     pub(crate) show: Option<String>,
 }
@@ -184,6 +186,7 @@ impl QuestionTable {
             title,
             message,
             options,
+            placeholder,
             show,
         } = text;
         out.ask(Question {
@@ -191,6 +194,7 @@ impl QuestionTable {
             title,
             message,
             options,
+            placeholder,
             show,
         });
         id

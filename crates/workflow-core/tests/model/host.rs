@@ -286,7 +286,10 @@ impl Host {
         if let Some(nonce) = reads {
             let awaited = self.awaited.clone().filter(|(about, _)| *about == nonce);
             let word = awaited.and_then(|(_, word)| word);
-            self.report(PlatformEvent::ApprovalRead { decision: word });
+            self.report(PlatformEvent::ApprovalRead {
+                decision: word,
+                comment: None,
+            });
         }
     }
 

@@ -1,13 +1,15 @@
 //! Outcomes, outputs, conditions and limits of visits.
 
 use serde_json::json;
+use workflow_core::Session;
 use workflow_core::definition::{
-    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, OnMaxVisits, OutputStream, Parameter,
-    ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Workflow,
+    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, Hints, OnMaxVisits, OutputStream,
+    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Thinking,
+    ToolAccess, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
-use workflow_core::session::Control;
+use workflow_core::session::{Abilities, Control};
 
 use crate::world::{World, line, workflow};
 
@@ -351,7 +353,48 @@ fn an_answer_to_an_approval_leads_where_it_says_with_the_comment() {
     world.tool("next");
     world.tool("next");
     world.choose(Some("abort"));
+    world.choose(Some(""));
     assert_eq!(world.last_state()["cancelled"], true);
+}
+
+#[test]
+fn a_choice_in_the_dialog_is_followed_by_a_question_for_the_comment() {
+    let mut work = workflow("w", &["plan", "release"]);
+    edit(&mut work, "plan", |plan| {
+        plan.approve = Some(Approval {
+            ask: "Good?".to_owned(),
+            choices: ["yes", "no"].map(str::to_owned).to_vec(),
+            targets: vec![Target::Next, Target::Phase("plan".to_owned())],
+            comment: true,
+            show: None,
+            source: String::new(),
+        });
+    });
+    for (comment, said) in [
+        (Some(" the risks are missing "), true),
+        (Some(" "), false),
+        (None, false),
+    ] {
+        let mut world = started(work.clone());
+        world.tool("next");
+        let lines = world.choose(Some("no"));
+        line(&lines, "ask no: your comment for the agent");
+        assert_eq!(index(&world), 0);
+        let lines = world.choose(comment);
+        let answer = line(&lines, "settled tool #2");
+        let text = "The user says: the risks are missing";
+        assert_eq!(answer.contains(text), said, "{answer}");
+        assert_eq!(data(&world)["comment"].is_string(), said);
+    }
+    // An answer by command counts at once, and closes the question.
+    let mut world = started(work);
+    world.tool("next");
+    world.choose(Some("no"));
+    let lines = world.control(Control::Approve, "yes good work");
+    line(&lines, "dismiss #2");
+    let answer = line(&lines, "settled tool #2");
+    assert!(answer.contains("The user says: good work"), "{answer}");
+    assert_eq!(index(&world), 1);
 }
 
 #[test]
@@ -444,7 +487,6 @@ fn inputs_are_read_before_the_description_and_decide_the_first_phase() {
 #[test]
 fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
     for (arguments, problem) in [
-        ("w add the export", "Input `version` is missing"),
         ("w --version 1.2 add", "Input `version` must match"),
         ("w --verson 1.2.0 add", "There is no input `--verson`"),
         ("w --version 1.2.0 --version 1.2.1 add", "is given twice"),
@@ -459,6 +501,113 @@ fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
         assert!(refusal.contains(problem), "{arguments}: {refusal}");
         assert!(world.branch.is_empty());
     }
+}
+
+#[test]
+fn a_missing_input_starts_nothing_where_nobody_can_be_asked() {
+    let mut world = World::new(vec![with_inputs()]);
+    world.session = Session::new(Abilities::default(), 7);
+    let lines = world.command("w add the export");
+    let refusal = line(&lines, "notify Warning");
+    assert!(
+        refusal
+            .contains("Input `version` is missing (a text: About version).\n\nUsage: /workflow w"),
+        "{refusal}"
+    );
+    assert!(world.branch.is_empty());
+}
+
+#[test]
+fn a_missing_input_is_asked_for_until_its_value_fits() {
+    let mut work = with_inputs();
+    work.inputs.push(Parameter {
+        name: "kind".to_owned(),
+        kind: ParameterKind::OneOf(vec!["fix".to_owned(), "feature".to_owned()]),
+        about: String::new(),
+        required: true,
+        default: None,
+    });
+    let mut world = World::new(vec![work]);
+    let lines = world.command("w add the export");
+    line(&lines, "ask N-w: version — About version: \n= #1 []");
+    let lines = world.choose(Some("1.2"));
+    let asked = line(&lines, "ask N-w: version");
+    assert!(asked.contains("Input `version` must match"), "{asked}");
+    let lines = world.choose(Some("1.2.0"));
+    line(
+        &lines,
+        r#"ask N-w: kind: 
+= #3 ["fix", "feature"]"#,
+    );
+    assert!(world.branch.is_empty());
+    let lines = world.choose(Some("feature"));
+    line(&lines, "settled none #1");
+    assert_eq!(
+        data(&world)["inputs"],
+        json!({"version": "1.2.0", "hotfix": false, "kind": "feature"})
+    );
+}
+
+#[test]
+fn an_input_that_is_not_given_in_the_dialog_starts_nothing() {
+    let mut world = World::new(vec![with_inputs()]);
+    world.command("w add the export");
+    let lines = world.choose(None);
+    let refusal = line(&lines, "notify Info");
+    assert!(
+        refusal.contains("Nothing was started.\n\nUsage: /workflow w --version {a text}"),
+        "{refusal}"
+    );
+    assert!(world.branch.is_empty());
+}
+
+fn with_hints() -> Workflow {
+    let mut work = workflow("w", &["plan", "build"]);
+    work.tools = Some(ToolAccess::Blacklist(vec!["bash".to_owned()]));
+    edit(&mut work, "plan", |plan| {
+        plan.tools = Some(ToolAccess::Whitelist(vec!["read".to_owned()]));
+        plan.hints = Hints {
+            model: Some("big".to_owned()),
+            thinking: Some(Thinking::High),
+            active_tools: true,
+        };
+    });
+    work
+}
+
+#[test]
+fn hints_are_set_at_phase_entry_and_restored_in_a_phase_without() {
+    let mut world = World::new(vec![with_hints()]);
+    world.session = Session::new(
+        Abilities {
+            hints: true,
+            ..Abilities::default()
+        },
+        7,
+    );
+    let set = r#"hints Some(HostHints { model: Some("big"), thinking: Some(High), tools: Some(VisibleTools { allowed: Some(["read"]), blocked: ["bash"] }) })"#;
+    let lines = world.command("w the task");
+    line(&lines, set);
+    // A host that was restarted gets them again.
+    let lines = world.reload();
+    line(&lines, set);
+    let lines = world.tool("next");
+    line(&lines, "hints None");
+    let lines = world.tool("next");
+    assert!(!lines.iter().any(|line| line.starts_with("hints")));
+}
+
+#[test]
+fn hints_without_effect_are_mentioned_once_a_run() {
+    let mut world = World::new(vec![with_hints()]);
+    let lines = world.command("w the task");
+    let notice = line(&lines, "notify Info");
+    assert!(
+        notice.contains("`hints` of this workflow have no effect"),
+        "{notice}"
+    );
+    let lines = world.tool("next");
+    assert!(!lines.iter().any(|line| line.starts_with("notify")));
 }
 
 #[test]

@@ -235,7 +235,10 @@ impl World {
         }
         if reads_word {
             let decision = self.word.take();
-            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead { decision })));
+            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead {
+                decision,
+                comment: None,
+            })));
         }
         lines
     }
@@ -260,6 +263,7 @@ impl World {
                     };
                     format!("user ({delivery}) {content}")
                 }
+                Action::SetHints { hints } => format!("hints {hints:?}"),
                 Action::SetSessionName { name } => format!("name {name}"),
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))

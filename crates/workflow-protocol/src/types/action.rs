@@ -60,6 +60,11 @@ pub enum Action {
         /// The position of the widget.
         placement: Placement,
     },
+    /// Set what a phase asks for, for as long as it lasts. Only a host with the capability `hints` gets it.
+    SetHints {
+        /// The settings; null restores those that the user had before the first ones.
+        hints: Option<HostHints>,
+    },
     /// Tell the user something.
     Notify {
         /// The text of the notification.
@@ -67,6 +72,53 @@ pub enum Action {
         /// The severity.
         level: Level,
     },
+}
+
+/// What a phase asks the host to set; the user's own settings stay for what is left out.
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct HostHints {
+    /// The model, as the host names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How long the model thinks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// The tools that the model sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<VisibleTools>,
+}
+
+/// How long the model thinks.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "lowercase")]
+pub enum Thinking {
+    /// Not at all.
+    Off,
+    /// Very short.
+    Minimal,
+    /// Short.
+    Low,
+    /// Normal.
+    Medium,
+    /// Long.
+    High,
+    /// As long as the model can.
+    Xhigh,
+}
+
+/// The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is
+/// always one of them.
+#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct VisibleTools {
+    /// The names of the only tools that are allowed; left out if all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed: Option<Vec<String>>,
+    /// The names of tools that are blocked.
+    pub blocked: Vec<String>,
 }
 
 /// A message for the conversation.

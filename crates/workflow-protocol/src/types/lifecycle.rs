@@ -62,6 +62,9 @@ pub struct Capabilities {
     /// It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow.
     #[ts(optional, as = "Option<_>")]
     pub settle: bool,
+    /// It applies the action `setHints`.
+    #[ts(optional, as = "Option<_>")]
+    pub hints: bool,
     /// It answers `host/exec`.
     #[ts(optional, as = "Option<_>")]
     pub exec: bool,

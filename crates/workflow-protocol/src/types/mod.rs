@@ -15,7 +15,9 @@ mod state;
 mod tool;
 mod workflow;
 
-pub use action::{Action, Delivery, Level, Message, MessageOptions, Placement};
+pub use action::{
+    Action, Delivery, HostHints, Level, Message, MessageOptions, Placement, Thinking, VisibleTools,
+};
 pub use branch::{Branch, BranchEntry};
 pub use command::{
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult, Completion,

@@ -10,12 +10,12 @@ use workflow_protocol::{
     BranchMutation, BranchResult, Breadcrumb, ClockAdvanceResult, CommandCompleteResult,
     CommandDeclaration, CommandRunResult, Completion, ConfirmParams, Content, Delivery, Diagnostic,
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
-    HostApplyParams, HostCancelParams, HostMethod, Inject, InputDialogParams, Kind, Level,
-    LogLevel, LogParams, Manifest, Message, MessageDisplay, MessageOptions, MessageType,
+    HostApplyParams, HostCancelParams, HostHints, HostMethod, Inject, InputDialogParams, Kind,
+    Level, LogLevel, LogParams, Manifest, Message, MessageDisplay, MessageOptions, MessageType,
     PathSegment, PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, SelectParams,
-    ServerInfo, SessionStateResult, Severity, Show, Source, ToolCallMutation, ToolCallResult,
-    ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult, WorkflowListResult,
-    WorkflowState, WorkflowSummary, method,
+    ServerInfo, SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation,
+    ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult,
+    VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
 };
 
 /// Something written, and what it has to be on the wire.
@@ -92,6 +92,17 @@ fn actions() -> Vec<Action> {
             lines: Some(vec!["3".into()]),
             placement: Placement::AboveEditor,
         },
+        Action::SetHints {
+            hints: Some(HostHints {
+                model: None,
+                thinking: Some(Thinking::Xhigh),
+                tools: Some(VisibleTools {
+                    allowed: None,
+                    blocked: vec!["edit".into()],
+                }),
+            }),
+        },
+        Action::SetHints { hints: None },
         Action::Notify {
             message: "No".into(),
             level: Level::Warning,
@@ -111,6 +122,8 @@ fn actions_on_the_wire() -> Value {
         { "type": "setSessionName", "name": "Workflow: a" },
         { "type": "setStatus", "key": "workflow", "text": null },
         { "type": "setWidget", "key": "w", "lines": ["3"], "placement": "aboveEditor" },
+        { "type": "setHints", "hints": { "thinking": "xhigh", "tools": { "blocked": ["edit"] } } },
+        { "type": "setHints", "hints": null },
         { "type": "notify", "message": "No", "level": "warning" },
     ])
 }

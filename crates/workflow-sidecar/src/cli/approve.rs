@@ -20,6 +20,8 @@ Examples:
   workflow-sidecar approve                            show the question, then read your answer
   workflow-sidecar approve wf-1767225600000-3t8xrq    choose a run; the first letters are enough
   workflow-sidecar approve --choice revise            answer without a prompt
+  workflow-sidecar approve --choice revise --comment 'name the risks'
+                                                      answer with a comment for the agent
   workflow-sidecar approve --code K7QM-2XWP-9RTB      answer with the code that the host shows
   workflow-sidecar approve --list                     list the runs that wait
 
@@ -45,6 +47,9 @@ pub(super) struct Arguments {
     /// Answer, without a prompt
     #[arg(long, value_name = "CHOICE", conflicts_with = "list")]
     choice: Option<String>,
+    /// Comment for the agent
+    #[arg(long, value_name = "TEXT", conflicts_with = "list")]
+    comment: Option<String>,
     /// Code that the host shows; needed if the terminal may belong to the agent
     #[arg(long, value_name = "CODE", conflicts_with = "list")]
     code: Option<String>,
@@ -113,6 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let answer = Answer {
         request: request.clone(),
         choice: choice.clone(),
+        comment: comment(arguments),
         shown: shown_state,
         code: arguments.code.clone(),
     };
@@ -126,6 +132,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         visible(&choice)
     )?;
     Ok(Outcome::Success)
+}
+
+/// The comment, unless it is blank.
+fn comment(arguments: &Arguments) -> Option<String> {
+    let comment = arguments.comment.as_deref()?.trim();
+    (!comment.is_empty()).then(|| comment.to_owned())
 }
 
 /// Sends an answer to the sidecar that asks, with a code if that needs one.
@@ -169,6 +181,7 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
     let decision = StoredDecision {
         nonce: answer.request.nonce.clone(),
         choice: answer.choice,
+        comment: answer.comment,
         shown: answer.shown,
         code,
     };

@@ -144,6 +144,7 @@ impl Decider<'_> {
             dialogs: matches!(event.kind, Kind::Prompt(_)),
             dismissal: false,
             widgets: Some(false),
+            hints: false,
             awaits_reminder: true,
             reminders_left: self
                 .host

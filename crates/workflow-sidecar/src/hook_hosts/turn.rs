@@ -178,7 +178,8 @@ impl<'p> Turn<'p> {
                 Action::SendMessage { content, .. } => outcome.notices.push(content),
                 Action::Notify { message, .. } => outcome.notices.push(message),
                 Action::SendUserMessage { content, .. } => outcome.to_agent.push(content),
-                Action::SetSessionName { .. }
+                Action::SetHints { .. }
+                | Action::SetSessionName { .. }
                 | Action::SetStatus { .. }
                 | Action::SetWidget { .. } => {}
             }

@@ -277,6 +277,7 @@ impl Steps {
             dialogs: false,
             dismissal: false,
             widgets: Some(false),
+            hints: false,
             awaits_reminder: true,
             reminders_left: None,
         };

@@ -40,6 +40,9 @@ pub(crate) struct Answer {
     /// The request as it was shown.
     pub(crate) request: StoredRequest,
     pub(crate) choice: String,
+    /// The person's comment for the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) comment: Option<String>,
     /// The state of the file that was shown.
     pub(crate) shown: Option<String>,
     pub(crate) code: Option<String>,

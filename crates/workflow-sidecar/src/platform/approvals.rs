@@ -77,6 +77,9 @@ pub(crate) struct StoredDecision {
     /// The request.
     pub(crate) nonce: String,
     pub(crate) choice: String,
+    /// The person's comment for the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) comment: Option<String>,
     /// The state of the file that was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<String>,
@@ -241,6 +244,7 @@ mod tests {
         StoredDecision {
             nonce: "n".to_owned(),
             choice: choice.to_owned(),
+            comment: None,
             shown: None,
             code: "CODE".to_owned(),
         }

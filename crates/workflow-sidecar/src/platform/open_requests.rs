@@ -200,6 +200,12 @@ impl OpenRequests {
         })
     }
 
+    /// The comment with the decision about the request of a run.
+    pub(crate) fn comment(&self, task_id: &str) -> Option<String> {
+        let decision = self.approvals.get(task_id)?.decision.as_ref()?;
+        decision.comment.clone()
+    }
+
     /// The decision about the request of a run, for display.
     pub(crate) fn choice(&self, task_id: &str) -> Option<String> {
         let decision = self.approvals.get(task_id)?.decision.as_ref()?;
@@ -256,6 +262,7 @@ impl OpenRequests {
         open.decision = Some(StoredDecision {
             nonce: open.request.nonce.clone(),
             choice: answer.choice.clone(),
+            comment: answer.comment,
             shown: answer.shown,
             code: String::new(),
         });

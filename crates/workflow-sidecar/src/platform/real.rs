@@ -219,7 +219,7 @@ impl RealPlatform {
         &self,
         session: &SessionContext<'_>,
         request: ApprovalRequest,
-    ) -> Option<ApprovalDecision> {
+    ) -> Option<(Option<ApprovalDecision>, Option<String>)> {
         let known = request.seal.clone();
         let request = stored_request(session, request)?;
         let state = |path: &str| file_excerpt::state(path, &request.cwd);
@@ -230,7 +230,8 @@ impl RealPlatform {
             let approvals = Approvals::in_agent_dir(session.project.agent_dir);
             requests.take_stored(&request, known.as_deref(), &approvals);
         }
-        requests.decision(&request, fingerprint.as_deref())
+        let decision = requests.decision(&request, fingerprint.as_deref());
+        Some((decision, requests.comment(&request.task_id)))
     }
 
     fn run_gate(&self, session: &SessionContext<'_>, run: GateRun) -> Option<PlatformEvent> {
@@ -444,8 +445,9 @@ impl Platform for RealPlatform {
             Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),
             Effect::RequestApproval(request) => return self.request_approval(session, request),
             Effect::ReadApproval(request) => {
-                let decision = self.read_approval(session, request);
-                return Some(PlatformEvent::ApprovalRead { decision });
+                let decided = self.read_approval(session, request);
+                let (decision, comment) = decided.unwrap_or_default();
+                return Some(PlatformEvent::ApprovalRead { decision, comment });
             }
             Effect::ClearApproval { task_id } => {
                 lock(&self.requests).close(&task_id);

@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::Effects;
 use workflow_core::definition::{
-    Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Tier, Workflow,
+    Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Thinking, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
-    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, Mutation,
-    ToolAnswer, ToolDecision,
+    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, HostHints,
+    Mutation, ToolAnswer, ToolDecision,
 };
 use workflow_core::reminders::{ContinueCounters, PauseReason};
 use workflow_core::session::{Crumb, PhaseView, View};
@@ -71,6 +71,9 @@ fn action(action: Action) -> protocol::Action {
             lines,
             placement: protocol::Placement::AboveEditor,
         },
+        Action::SetHints { hints } => protocol::Action::SetHints {
+            hints: hints.map(host_hints),
+        },
         Action::Notify { message, severity } => protocol::Action::Notify {
             message,
             level: match severity {
@@ -79,6 +82,24 @@ fn action(action: Action) -> protocol::Action {
                 Severity::Error => protocol::Level::Error,
             },
         },
+    }
+}
+
+fn host_hints(hints: HostHints) -> protocol::HostHints {
+    protocol::HostHints {
+        model: hints.model,
+        thinking: hints.thinking.map(|thinking| match thinking {
+            Thinking::Off => protocol::Thinking::Off,
+            Thinking::Minimal => protocol::Thinking::Minimal,
+            Thinking::Low => protocol::Thinking::Low,
+            Thinking::Medium => protocol::Thinking::Medium,
+            Thinking::High => protocol::Thinking::High,
+            Thinking::Xhigh => protocol::Thinking::Xhigh,
+        }),
+        tools: hints.tools.map(|tools| protocol::VisibleTools {
+            allowed: tools.allowed,
+            blocked: tools.blocked,
+        }),
     }
 }
 
@@ -162,12 +183,29 @@ pub(super) fn select(
     message: &str,
     options: Vec<String>,
 ) -> protocol::SelectParams {
-    let title = [title, message].join("\n\n");
     protocol::SelectParams {
         session_id: session.to_owned(),
-        title: title.trim().to_owned(),
+        title: whole_title(title, message),
         options,
     }
+}
+
+/// A question with a line of text as the answer. Its title contains all of it, too.
+pub(super) fn input(
+    session: &str,
+    title: &str,
+    message: &str,
+    placeholder: String,
+) -> protocol::InputDialogParams {
+    protocol::InputDialogParams {
+        session_id: session.to_owned(),
+        title: whole_title(title, message),
+        placeholder: Some(placeholder).filter(|text| !text.is_empty()),
+    }
+}
+
+fn whole_title(title: &str, message: &str) -> String {
+    [title, message].join("\n\n").trim().to_owned()
 }
 
 pub(super) fn tool_result_result(

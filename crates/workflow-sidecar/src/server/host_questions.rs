@@ -60,8 +60,10 @@ impl HostQuestions {
 pub(super) struct HostQuestion {
     pub(super) session: String,
     pub(super) question: QuestionId,
-    /// The choices; without options it is answered with yes or no.
+    /// The choices; without options it is answered with yes or no, unless it asks for a text.
     pub(super) options: Vec<String>,
+    /// True if it is answered with a line of text.
+    pub(super) is_text: bool,
     /// The file that was shown with it.
     pub(super) shown: Option<ShownFile>,
 }
@@ -81,14 +83,15 @@ impl HostQuestion {
         id: &Id<'_>,
         result: Option<&'a RawValue>,
     ) -> HostAnswer<'a> {
+        let is_confirmation = self.options.is_empty() && !self.is_text;
         let answer = match result.map(RawValue::get) {
             Some("null") => Some(HostAnswer::Dismissed),
-            Some("true") if self.options.is_empty() => Some(HostAnswer::Confirmed(true)),
-            Some("false") if self.options.is_empty() => Some(HostAnswer::Confirmed(false)),
+            Some("true") if is_confirmation => Some(HostAnswer::Confirmed(true)),
+            Some("false") if is_confirmation => Some(HostAnswer::Confirmed(false)),
             // A response that is no string chooses nothing.
             Some(result) => serde_json::from_str::<Text<'_>>(result)
                 .ok()
-                .filter(|_| !self.options.is_empty())
+                .filter(|_| !is_confirmation)
                 .map(|chosen| HostAnswer::Chosen(self.option_shown_as(chosen))),
             None => None,
         };

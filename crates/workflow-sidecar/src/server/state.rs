@@ -17,7 +17,7 @@ use workflow_core::effect::{
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::types::{Millis, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::{HostApply, UiConfirm, UiDismiss, UiSelect};
+use workflow_protocol::method::{HostApply, UiConfirm, UiDismiss, UiInput, UiSelect};
 use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, SessionBound};
 
 use super::config::ServerConfig;
@@ -479,6 +479,7 @@ impl Server {
             title,
             message,
             options,
+            placeholder,
             show,
         } = question;
         let show = show.zip(self.directories(session));
@@ -497,9 +498,13 @@ impl Server {
             session: session.to_owned(),
             question: id,
             options: options.clone(),
+            is_text: placeholder.is_some(),
             shown,
         });
-        if options.is_empty() {
+        if let Some(placeholder) = placeholder {
+            let params = convert::input(session, &title, &message, placeholder);
+            self.outbox.request::<UiInput>(id, &params);
+        } else if options.is_empty() {
             let params = convert::confirm(session, title, message);
             self.outbox.request::<UiConfirm>(id, &params);
         } else {

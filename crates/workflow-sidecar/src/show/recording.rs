@@ -136,7 +136,7 @@ impl Reader {
             }
             return self.actions(session, &params["actions"]);
         }
-        if let Some("ui/confirm" | "ui/select") = message["method"].as_str() {
+        if let Some("ui/confirm" | "ui/select" | "ui/input") = message["method"].as_str() {
             return self.question_opened(&message);
         }
         let call = message

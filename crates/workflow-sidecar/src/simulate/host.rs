@@ -40,6 +40,8 @@ struct StoredEntry {
 /// A question that waits for a person.
 pub(super) struct Question {
     id: Value,
+    /// True if it is answered with a line of text.
+    is_text: bool,
     /// The choices; empty for a question with yes or no.
     choices: Vec<String>,
 }
@@ -183,7 +185,8 @@ impl Host {
         };
         let result = match answer {
             Answer::Dismissed => Value::Null,
-            Answer::Yes | Answer::No if question.choices.is_empty() => {
+            Answer::Chosen(text) if question.is_text => text.as_str().into(),
+            Answer::Yes | Answer::No if question.choices.is_empty() && !question.is_text => {
                 Value::Bool(*answer == Answer::Yes)
             }
             Answer::Chosen(word) if question.choices.contains(word) => word.as_str().into(),
@@ -202,7 +205,7 @@ impl Host {
     pub(super) fn close_phase_exit(&mut self) {
         self.gate = None;
         self.question
-            .take_if(|question| !question.choices.is_empty());
+            .take_if(|question| question.is_text || !question.choices.is_empty());
     }
 
     /// Ends the gate with an outcome.
@@ -291,8 +294,9 @@ impl Host {
                 serde_json::from_str(&line).context("the sidecar wrote a line that is not JSON")?;
             match message["method"].as_str() {
                 Some("host/apply") => self.apply(&message["params"]["actions"]),
-                Some("ui/confirm" | "ui/select") => {
+                Some(method @ ("ui/confirm" | "ui/select" | "ui/input")) => {
                     let params = &message["params"];
+                    let is_text = method == "ui/input";
                     let options = params["options"].as_array().into_iter().flatten();
                     let choices: Vec<String> = options.map(text).collect();
                     self.reactions.push(Reaction::Asked {
@@ -301,7 +305,11 @@ impl Host {
                         choices: choices.clone(),
                     });
                     let id = message["id"].clone();
-                    self.question = Some(Question { id, choices });
+                    self.question = Some(Question {
+                        id,
+                        choices,
+                        is_text,
+                    });
                 }
                 Some(_) => {}
                 None => {

@@ -51,6 +51,8 @@ export function perform(action: Action, pi: PiApi, ctx: PiContext, timed: boolea
       return ctx.ui.setStatus(action.key, action.text ?? undefined);
     case "setWidget":
       return ctx.ui.setWidget(action.key, action.lines ?? undefined, { placement: action.placement });
+    case "setHints":
+      return; // not one effect but a state: see PhaseHints
     case "notify":
       return notify(ctx, action.message, action.level);
   }

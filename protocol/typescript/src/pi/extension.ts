@@ -15,6 +15,7 @@ import { bounded, withEnv } from "../exec.ts";
 import { GuardStatus } from "../guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Completion, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
+import { PhaseHints } from "./hints.ts";
 import { DrawnElements, perform, notify } from "./actions.ts";
 import { BRANCH_EVENTS, newLeaf } from "./branch-leaf.ts";
 import { carry, takeCarried } from "./carried-notices.ts";
@@ -79,12 +80,14 @@ class Shim {
   #isGoingBack = false;
   /** The event by which the sidecar is being restored. */
   #restoreEvent: { name: string; event: HookEvent } | undefined;
+  readonly #hints: PhaseHints;
   /** Fires when the session ends, to close open dialogs. */
   #sessionEnd = new AbortController();
 
   constructor(pi: PiApi, options: ShimOptions) {
     this.#pi = pi;
     this.#options = options;
+    this.#hints = new PhaseHints(pi, (name) => this.#manifest.tools.some((tool) => tool.name === name));
     pi.on("session_start", (event, ctx) => this.#begin("session_start", event, ctx));
     pi.on("session_shutdown", (event, ctx) => this.#end(event, ctx));
     pi.on("context", (event) => this.#filter(event));
@@ -158,6 +161,9 @@ class Shim {
     this.#active = isActive(this.#entries(ctx), this.#manifest.entryTypes);
     this.#settleDetector.cancel();
     this.#drawn.clearWidgets(ctx);
+    this.#hints.begin(ctx);
+    // A session that was cut off in a phase has its settings still; an active run sets them anew.
+    if (!this.#active) this.#hints.apply(null, ctx);
     this.#listenToKeys(ctx);
     this.#restoreEvent = { name, event };
     this.#guardStatus.reset({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
@@ -269,6 +275,9 @@ class Shim {
     // A sidecar that has ended is not started again for this.
     if (client.pid !== undefined) await this.#forward("session_shutdown", event, ctx);
     this.#settleDetector.cancel();
+    // The next session begins with the user's own settings.
+    this.#hints.apply(null, ctx);
+    await this.#hints.inProgress;
     this.#stopListening?.();
     this.#stopListening = undefined;
     this.#sessionEnd.abort();
@@ -397,6 +406,7 @@ class Shim {
     if (!this.#client) throw new SidecarError("closed", "the session is over");
     try {
       const result = await this.#client.request(method, params, options);
+      await this.#hints.inProgress;
       this.#guardStatus.onAnswer(result ?? {});
       this.#errorReported = false;
       return result;
@@ -446,7 +456,7 @@ class Shim {
       host: { name: "pi, by the extension of workflow-sidecar", version: this.#options.version },
       cwd: ctx?.cwd ?? process.cwd(),
       // A client of RPC mode is not told that a dialog was closed.
-      capabilities: { dialogs: hasUI, dismiss: hasUI && ctx?.mode !== "rpc", widgets: hasUI, settle: this.#settleDetector.isSupported, exec: this.#options.exec ?? false },
+      capabilities: { dialogs: hasUI, dismiss: hasUI && ctx?.mode !== "rpc", widgets: hasUI, settle: this.#settleDetector.isSupported, hints: this.#hints.isSupported, exec: this.#options.exec ?? false },
     };
   }
 
@@ -502,7 +512,10 @@ class Shim {
           this.#interrupt();
           if (isReminder) continue;
         }
-        if (this.#isDeferred(action, ctx)) this.#deferred.push(action);
+        const hints = this.#hints.inProgress;
+        if (action.type === "setHints") this.#hints.apply(action.hints, ctx);
+        else if (action.type === "sendUserMessage" && hints) void hints.then(() => perform(action, this.#pi, ctx, timed)).catch(() => {}); // stale
+        else if (this.#isDeferred(action, ctx)) this.#deferred.push(action);
         else perform(action, this.#pi, ctx, timed);
         this.#drawn.record(action);
         if (action.type === "sendUserMessage") this.#userMessages += 1;

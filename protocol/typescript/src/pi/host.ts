@@ -23,6 +23,12 @@ export interface PiSession extends Tree {
   getSessionFile(): string | undefined;
 }
 
+/** A model; pi's own has more. */
+export interface PiModel {
+  provider: string;
+  id: string;
+}
+
 /** Its members throw once the session was replaced or the extension reloaded. */
 export interface PiContext {
   readonly ui: PiUi;
@@ -32,6 +38,10 @@ export interface PiContext {
   readonly signal: AbortSignal | undefined;
   /** From 0.78: `tui`, `rpc`, `json` or `print`. */
   readonly mode?: string;
+  /** The model in use. */
+  readonly model: PiModel | undefined;
+  /** The models for which there is a key. */
+  readonly modelRegistry: { getAvailable(): PiModel[] };
   isIdle(): boolean;
   /** From 0.79: true if the user trusts the project's files. */
   isProjectTrusted?(): boolean;
@@ -99,5 +109,12 @@ export interface PiApi {
   sendUserMessage(content: string, options?: { deliverAs?: "steer" | "followUp" }): void;
   appendEntry(customType: string, data?: unknown): void;
   setSessionName(name: string): void;
+  /** Returns false if there is no key for the model. pi declares all of a model, and gets one of its own. */
+  setModel(model: any): Promise<boolean>;
+  getThinkingLevel(): string;
+  /** pi declares the levels, which the protocol has as well. */
+  setThinkingLevel(level: any): void;
+  getActiveTools(): string[];
+  setActiveTools(names: string[]): void;
   exec(command: string, args: string[], options?: { cwd?: string; timeout?: number; signal?: AbortSignal }): Promise<{ stdout: string; stderr: string; code: number; killed?: boolean }>;
 }

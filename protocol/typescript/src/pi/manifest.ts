@@ -84,7 +84,10 @@ export const manifest: Manifest = {
     },
     {
       "name": "turn_end",
-      "event": []
+      "event": [
+        "tokens",
+        "microUsd"
+      ]
     },
     {
       "name": "agent_end",
@@ -124,6 +127,14 @@ export const manifest: Manifest = {
               "loop"
             ],
             "type": "string"
+          },
+          "outcome": {
+            "description": "next: how the phase ended, in a phase that lists outcomes",
+            "type": "string"
+          },
+          "outputs": {
+            "description": "next: the values that the phase asks for, by name",
+            "type": "object"
           },
           "summary": {
             "description": "what was done in the phase, in a sentence or two",
@@ -178,7 +189,7 @@ export const manifest: Manifest = {
     {
       "name": "workflow-next",
       "description": "Finish the phase yourself: its gate runs, then the next phase begins",
-      "completes": false,
+      "completes": true,
       "immediate": true
     },
     {

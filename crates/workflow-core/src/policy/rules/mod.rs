@@ -28,6 +28,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::definition::{Rule, RuleAction, Tier, ToolAccess, UnknownAction};
+use crate::effect::VisibleTools;
 use crate::pattern::names_match;
 use crate::policy::tool_list::{STEP_TOOL, ToolList};
 
@@ -133,6 +134,15 @@ impl Rules {
     pub fn depend_on_input(&self) -> bool {
         let mut levels = self.levels.iter();
         levels.any(|level| !level.rules.is_empty() || level.read_only.is_some())
+    }
+
+    /// The tools that the lists of all levels leave.
+    pub(crate) fn visible_tools(&self) -> VisibleTools {
+        let mut visible = VisibleTools::default();
+        for level in &self.levels {
+            level.list.narrow(&mut visible);
+        }
+        visible
     }
 
     /// Decides on a call. `workflow_step` is always allowed.

@@ -55,6 +55,7 @@ impl Fixture {
         let answer = Answer {
             request: request(),
             choice: "approve".to_owned(),
+            comment: None,
             shown: None,
             code: code.map(str::to_owned),
         };
@@ -70,6 +71,7 @@ impl Fixture {
         let decision = StoredDecision {
             nonce: "n".to_owned(),
             choice: "approve".to_owned(),
+            comment: None,
             shown: None,
             code: code.to_owned(),
         };

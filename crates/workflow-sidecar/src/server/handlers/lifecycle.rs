@@ -46,6 +46,7 @@ impl Handler<Initialize> for Server {
                 dialogs: params.capabilities.dialogs,
                 dismissal: params.capabilities.dismiss,
                 widgets: params.capabilities.widgets,
+                hints: params.capabilities.hints,
                 ..Abilities::default()
             },
             runs_commands: params.capabilities.exec,
