@@ -94,7 +94,7 @@ pub(crate) fn data(world: &World) -> serde_json::Value {
     let entries = world.branch.iter().rev();
     let mut entries = entries.filter(|(kind, _)| kind == "workflow:run");
     let (_, data) = entries.next().expect("the run has stored data");
-    let entry: serde_json::Value = serde_json::from_str(data.get()).unwrap();
+    let entry: serde_json::Value = serde_json::from_str(data.get()).expect("an entry is JSON");
     entry["data"].clone()
 }
 
@@ -211,7 +211,7 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     assert_eq!(index(&world), 3);
 
     edit(&mut work, "build", |build| {
-        build.on_max_visits = OnMaxVisits::Cancel
+        build.on_max_visits = OnMaxVisits::Cancel;
     });
     let mut world = started(work);
     world.tool("next");
@@ -299,7 +299,7 @@ fn a_phase_whose_condition_does_not_hold_is_skipped_and_recorded() {
 fn a_gate_that_fails_may_lead_to_another_phase_with_its_report() {
     let mut work = workflow("w", &["red", "green"]);
     edit(&mut work, "green", |green| {
-        green.gate = vec![gate(Some("red"))]
+        green.gate = vec![gate(Some("red"))];
     });
     let mut world = started(work);
     world.tool("next");
@@ -436,7 +436,7 @@ fn leaving_a_scope_ends_at_the_outcome_end_and_visits_start_anew() {
 
 fn with_inputs() -> Workflow {
     let mut work = workflow("w", &["a", "b"]);
-    work.initial_message = "Release {inputs.version}: {description}".to_owned();
+    "Release {inputs.version}: {description}".clone_into(&mut work.initial_message);
     let input = |name: &str, kind, required, default| Parameter {
         name: name.to_owned(),
         kind,

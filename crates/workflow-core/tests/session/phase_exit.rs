@@ -123,7 +123,7 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
     untrusted(&mut trust);
     let mut start = World::started(vec![workflow("w", &["a"])]);
     start.command("w another");
-    for (mut world, start, expected) in [
+    for (mut world, start, expected) in vec![
         (approval, "settled tool", "no answer in time"),
         (trust, "settled tool", "nobody answered in time"),
         (start, "notify Warning", "No workflow was started"),

@@ -363,7 +363,7 @@ impl World {
 
     /// Leaves the phase with an outcome, or none if it is empty, and with outputs.
     pub(crate) fn next(&mut self, outcome: &str, outputs: &serde_json::Value) -> Vec<String> {
-        let outputs = serde_json::value::to_raw_value(outputs).unwrap();
+        let outputs = serde_json::value::to_raw_value(outputs).expect("a JSON value is JSON");
         self.call_step(StepCall {
             action: Some("next"),
             outcome: Some(outcome).filter(|outcome| !outcome.is_empty()),
