@@ -123,7 +123,7 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
     untrusted(&mut trust);
     let mut start = World::started(vec![workflow("w", &["a"])]);
     start.command("w another");
-    for (mut world, start, expected) in vec![
+    let cases = vec![
         (approval, "settled tool", "no answer in time"),
         (trust, "settled tool", "nobody answered in time"),
         (start, "notify Warning", "No workflow was started"),
@@ -132,7 +132,8 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
             "notify Warning",
             "are not watched: nobody answered",
         ),
-    ] {
+    ];
+    for (mut world, start, expected) in cases {
         let first = world.last_state()["taskId"].clone();
         assert!(world.wait(HALF_AN_HOUR - 1).is_empty(), "{expected}");
         let lines = world.wait(1);
