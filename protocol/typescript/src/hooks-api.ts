@@ -385,15 +385,33 @@ const entriesFile = (session: string): string => `${session}.workflow`;
 
 const required = (parameters: ToolDeclaration["parameters"]): string[] => (Array.isArray(parameters.required) ? parameters.required.map(String) : []);
 
-/** Converts words to arguments: the required ones in order, the rest as the first optional one. */
+/**
+ * Converts words to arguments: the required ones in order, `name=value` for the optional ones, and the rest as the last
+ * optional text. Objects are written as JSON without white space.
+ */
 function argumentsOf({ parameters }: ToolDeclaration, words: string[]): Record<string, unknown> {
   const names = required(parameters);
-  const optional = Object.keys((parameters.properties ?? {}) as object).find((name) => !names.includes(name));
+  const properties = (parameters.properties ?? {}) as Record<string, { type?: string }>;
+  const optional = Object.keys(properties).filter((name) => !names.includes(name));
   const given: Record<string, unknown> = {};
   for (const [index, name] of names.entries()) if (words[index] !== undefined) given[name] = words[index];
-  const rest = words.slice(names.length).join(" ");
-  if (rest !== "" && optional !== undefined) given[optional] = rest;
+  const rest = words.slice(names.length).filter((word) => {
+    const [name = "", value] = word.split(/=(.*)/s, 2);
+    if (value === undefined || !optional.includes(name)) return true;
+    given[name] = properties[name]?.type === "object" ? parsed(value) : value;
+    return false;
+  });
+  const text = optional.findLast((name) => properties[name]?.type === "string");
+  if (rest.length > 0 && text !== undefined) given[text] = rest.join(" ");
   return given;
+}
+
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value; // the sidecar says what is wrong with it
+  }
 }
 
 /** Pi's mode without its own interface, by the arguments that it was started with. */
