@@ -102,6 +102,16 @@ for (const generation of generations) {
     assert.deepEqual(pi.done, ["notify warning The phase asks for the model huge, which pi does not have or has no key for. The model stays as it is."]);
   });
 
+  on("the options behind a command's first word are proposed", async (t) => {
+    const items = [{ value: "demo --version", label: "demo --version" }, { value: "demo --hotfix", label: "demo --hotfix" }];
+    const { pi, at } = await started(t, generation, { answers: { "command/complete": { items } } });
+    const complete = pi.commands.get("workflow")?.getArgumentCompletions as (prefix: string) => Promise<{ value: string }[] | null>;
+    assert.deepEqual((await complete("demo --v"))?.map(({ value }) => value), ["demo --version"]);
+    assert.deepEqual(last(at, "command/complete"), { name: "workflow", prefix: "demo --" });
+    assert.deepEqual((await complete("demo --hotfix --"))?.map(({ value }) => value), ["demo --hotfix --version", "demo --hotfix --hotfix"]);
+    assert.equal(await complete("demo --x"), null);
+  });
+
   on("a hook that the sidecar does not ask for is not forwarded", async (t) => {
     const fewer = { ...manifest, hooks: manifest.hooks.filter(({ name }) => name !== "turn_end") };
     const { pi, at } = await started(t, generation, { answers: { initialize: fewer } });
