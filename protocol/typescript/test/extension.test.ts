@@ -78,7 +78,7 @@ for (const generation of generations) {
     const { pi, at } = await started(t, generation, { answers });
     assert.equal(at.calls().find(({ method }) => method === "initialize")?.params.capabilities.hints, true);
     await pi.run("workflow", "demo it");
-    const applied = ["model p/big", "thinking high", "tools read workflow_step", "entry workflow:host-settings", "say now Begin"];
+    const applied = ["entry workflow:host-settings", "model p/big", "thinking high", "tools read workflow_step", "say now Begin"];
     assert.deepEqual(pi.done.splice(0), applied);
     await pi.emit("turn_end", { turnIndex: 1 });
     const restored = ["model p/small", "thinking low", "tools read edit bash workflow_step", "entry workflow:host-settings"];
