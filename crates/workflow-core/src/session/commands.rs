@@ -123,12 +123,12 @@ impl PendingStarts {
         request: RequestId,
         run: NewRun,
         input: Parameter,
-        problem: Option<String>,
+        problem: Option<&str>,
         questions: &mut QuestionTable,
         out: &mut Effects,
     ) {
         let name = run.workflow().map_or("", |workflow| &workflow.name);
-        let text = inputs::question(name, &input, problem.as_deref());
+        let text = inputs::question(name, &input, problem);
         let question = questions.ask(Topic::Start, text, out);
         let pending = PendingStart {
             request,
@@ -157,7 +157,7 @@ impl PendingStarts {
             (Awaited::Input(input), Answer::Chosen(text)) => {
                 match inputs::read_answer(&input, text) {
                     Err(problem) => {
-                        self.ask_input(request, run, input, Some(problem), questions, out);
+                        self.ask_input(request, run, input, Some(&problem), questions, out);
                         return None;
                     }
                     Ok(value) => {
