@@ -307,8 +307,8 @@ impl Host {
                     let id = message["id"].clone();
                     self.question = Some(Question {
                         id,
-                        choices,
                         is_text,
+                        choices,
                     });
                 }
                 Some(_) => {}
