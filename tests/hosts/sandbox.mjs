@@ -76,7 +76,7 @@ const provider = (modelUrl) => ({
       api: 'openai-completions',
       apiKey: 'none',
       compat: { supportsDeveloperRole: false, supportsReasoningEffort: false },
-      models: [{ id: 'scripted', name: 'Scripted', reasoning: false, input: ['text'], contextWindow: 128_000, maxTokens: 4_000 }],
+      models: ['scripted', 'second'].map((id) => ({ id, name: id, reasoning: false, input: ['text'], contextWindow: 128_000, maxTokens: 4_000 })),
     },
   },
 });

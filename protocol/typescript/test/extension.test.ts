@@ -78,7 +78,7 @@ for (const generation of generations) {
     const { pi, at } = await started(t, generation, { answers });
     assert.equal(at.calls().find(({ method }) => method === "initialize")?.params.capabilities.hints, true);
     await pi.run("workflow", "demo it");
-    const applied = ["model p/big", "thinking high", "tools read workflow_step", "entry workflow:host-settings", "say now Begin"];
+    const applied = ["entry workflow:host-settings", "model p/big", "thinking high", "tools read workflow_step", "say now Begin"];
     assert.deepEqual(pi.done.splice(0), applied);
     await pi.emit("turn_end", { turnIndex: 1 });
     const restored = ["model p/small", "thinking low", "tools read edit bash workflow_step", "entry workflow:host-settings"];
@@ -100,6 +100,16 @@ for (const generation of generations) {
     await pi.run("workflow", "demo it");
     await pi.run("workflow", "demo it");
     assert.deepEqual(pi.done, ["notify warning The phase asks for the model huge, which pi does not have or has no key for. The model stays as it is."]);
+  });
+
+  on("the options behind a command's first word are proposed", async (t) => {
+    const items = [{ value: "demo --version", label: "demo --version" }, { value: "demo --hotfix", label: "demo --hotfix" }];
+    const { pi, at } = await started(t, generation, { answers: { "command/complete": { items } } });
+    const complete = pi.commands.get("workflow")?.getArgumentCompletions as (prefix: string) => Promise<{ value: string }[] | null>;
+    assert.deepEqual((await complete("demo --v"))?.map(({ value }) => value), ["demo --version"]);
+    assert.deepEqual(last(at, "command/complete"), { name: "workflow", prefix: "demo --" });
+    assert.deepEqual((await complete("demo --hotfix --"))?.map(({ value }) => value), ["demo --hotfix --version", "demo --hotfix --hotfix"]);
+    assert.equal(await complete("demo --x"), null);
   });
 
   on("a hook that the sidecar does not ask for is not forwarded", async (t) => {

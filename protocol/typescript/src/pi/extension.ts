@@ -362,16 +362,31 @@ class Shim {
       const isComplete = proposals.some(({ value }) => value === prefix);
       return proposals.length === 0 || isComplete ? null : proposals;
     };
+    const [word, isOption] = [prefix.split(" ", 1)[0] as string, / -\S*$/.test(prefix)];
+    if (isOption) return this.#completeOption(name, word, prefix);
     const refreshed = this.#refresh(name);
     // Just after the start nothing is known, so that the first list comes when it is.
     return this.#proposals.has(name) ? fitting() : refreshed.then(fitting);
   }
 
-  async #refresh(name: string): Promise<void> {
+  /** Proposes the options behind the first word of an argument, which do not depend on what is between them. */
+  #completeOption(name: string, word: string, prefix: string): Completion[] | null | Promise<Completion[] | null> {
+    const key = `${name} ${word}`;
+    const written = prefix.slice(0, prefix.lastIndexOf(" ") + 1);
+    const fitting = () => {
+      const options = (this.#proposals.get(key) ?? []).map((item) => ({ ...item, value: written + item.value.slice(word.length + 1) }));
+      const found = options.filter(({ value }) => value.startsWith(prefix) && value !== prefix);
+      return found.length === 0 ? null : found;
+    };
+    const refreshed = this.#refresh(name, key, `${word} --`);
+    return this.#proposals.has(key) ? fitting() : refreshed.then(fitting);
+  }
+
+  async #refresh(name: string, key = name, prefix = ""): Promise<void> {
     try {
       // Not by #ask, which shows errors: nobody has asked for anything yet.
-      const answer = await this.#client?.request("command/complete", { name, prefix: "" });
-      this.#proposals.set(name, answer?.items ?? []);
+      const answer = await this.#client?.request("command/complete", { name, prefix });
+      this.#proposals.set(key, answer?.items ?? []);
     } catch {
       // The earlier proposals stay.
     }

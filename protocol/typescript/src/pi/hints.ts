@@ -70,36 +70,40 @@ export class PhaseHints {
   }
 
   async #replace(hints: HostHints | null, ctx: PiContext): Promise<void> {
-    const before = this.#changed;
+    const wasChanged = this.#changed !== null;
     await this.#restore(ctx);
     if (hints) await this.#set(hints, ctx);
-    if (before || this.#changed) this.#pi.appendEntry(ENTRY, { version: 1, changed: this.#changed });
+    if (wasChanged && !this.#changed) this.#store();
   }
 
+  /** Stores the user's values, then changes them. */
   async #set({ model, thinking, tools }: HostHints, ctx: PiContext): Promise<void> {
     const own: Settings = {};
     const set: Settings = {};
     const found = model === undefined ? undefined : findModel(model, ctx);
     if (model !== undefined && !found) this.#reportMissing(model, ctx);
+    const [ownModel, newModel] = [nameOf(ctx.model), nameOf(found)];
+    if (ownModel !== undefined && newModel !== undefined && newModel !== ownModel) [own.model, set.model] = [ownModel, newModel];
     const ownThinking = this.#pi.getThinkingLevel();
-    const ownModel = nameOf(ctx.model);
-    const newModel = nameOf(found);
-    if (ownModel !== undefined && newModel !== undefined && newModel !== ownModel) {
-      if (await this.#pi.setModel(found)) [own.model, set.model] = [ownModel, newModel];
-      else this.#reportMissing(newModel, ctx);
-    }
-    if (thinking !== undefined) this.#pi.setThinkingLevel(thinking);
+    if (thinking !== undefined && thinking !== ownThinking) [own.thinking, set.thinking] = [ownThinking, thinking];
+    const active = tools ? this.#pi.getActiveTools() : [];
+    const visible = active.filter((name) => this.#isOwnTool(name) || (tools && isVisible(name, tools)));
+    if (visible.length < active.length) [own.tools, set.tools] = [active, visible];
+    if (Object.keys(set).length === 0) return;
+    this.#changed = { own, set };
+    this.#store();
+    if (set.model !== undefined && !(await this.#pi.setModel(found))) this.#reportMissing(set.model, ctx);
+    if (set.thinking !== undefined) this.#pi.setThinkingLevel(set.thinking);
+    if (set.tools) this.#pi.setActiveTools(set.tools);
     // A model may support fewer levels, so it can change the level by itself.
-    if (this.#pi.getThinkingLevel() !== ownThinking) [own.thinking, set.thinking] = [ownThinking, this.#pi.getThinkingLevel()];
-    if (tools) {
-      const active = this.#pi.getActiveTools();
-      const visible = active.filter((name) => this.#isOwnTool(name) || isVisible(name, tools));
-      if (visible.length < active.length) {
-        this.#pi.setActiveTools(visible);
-        [own.tools, set.tools] = [active, visible];
-      }
-    }
-    if (Object.keys(set).length > 0) this.#changed = { own, set };
+    const newThinking = this.#pi.getThinkingLevel();
+    if (newThinking === (set.thinking ?? ownThinking)) return;
+    this.#changed = { own: { ...own, thinking: ownThinking }, set: { ...set, thinking: newThinking } };
+    this.#store();
+  }
+
+  #store(): void {
+    this.#pi.appendEntry(ENTRY, { version: 1, changed: this.#changed });
   }
 
   /** Restores what is still as a phase has set it. */

@@ -55,7 +55,7 @@ impl Fixture {
         let answer = Answer {
             request: request(),
             choice: "approve".to_owned(),
-            comment: None,
+            comment: Some("Ship it".to_owned()),
             shown: None,
             code: code.map(str::to_owned),
         };
@@ -95,6 +95,15 @@ fn a_person_answers_without_a_code() {
     assert_eq!(fixture.decision(), Some(approved()));
     let listed = fixture.approvals.all().unwrap();
     assert_eq!(listed[0].choice.as_deref(), Some("approve"));
+}
+
+#[test]
+fn the_comment_goes_with_the_answer() {
+    let mut fixture = opened();
+    assert_eq!(fixture.requests.comment("wf-1"), None);
+    fixture.answer(&Judgement::Person, None);
+    let comment = fixture.requests.comment("wf-1");
+    assert_eq!(comment.as_deref(), Some("Ship it"));
 }
 
 #[test]
