@@ -22,6 +22,8 @@ pub(super) struct TimelineRun {
     catalog: Option<Arc<Catalog>>,
     /// The newest data of the run, and the step that it belongs to. Its entry precedes that of the state.
     data: Option<(u64, RunData)>,
+    /// The comment of the data before, which the data repeats until there is a new one.
+    old_comment: Option<String>,
     /// The explanation of the current phase, computed on demand.
     explained: OnceCell<Option<Explained>>,
 }
@@ -34,6 +36,7 @@ impl TimelineRun {
             counters: ContinueCounters::default(),
             catalog,
             data: None,
+            old_comment: None,
             explained: OnceCell::new(),
         }
     }
@@ -67,7 +70,8 @@ impl TimelineRun {
             ..
         }) = stored
         {
-            self.data = Some((step, data));
+            let before = self.data.replace((step, data));
+            self.old_comment = before.and_then(|(_, before)| before.comment);
         }
     }
 
@@ -87,7 +91,10 @@ impl TimelineRun {
             outcome: data.outcome.clone(),
             skipped: data.skipped.clone(),
             visit: visit.filter(|visit| *visit > 1),
-            comment: data.comment.clone(),
+            comment: data
+                .comment
+                .clone()
+                .filter(|new| Some(new) != self.old_comment.as_ref()),
         }
     }
 
