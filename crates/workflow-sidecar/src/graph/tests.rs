@@ -418,7 +418,7 @@ fn the_committed_diagram_of_a_difficult_workflow_is_up_to_date() {
     check_file("crates/workflow-sidecar/src/graph/difficult.svg", &graph);
 }
 
-const FLOW: &str = r#"
+const FLOW: &str = r"
 name: Change
 commandName: change
 initialMessage: Go.
@@ -444,7 +444,7 @@ phases:
     emoji: p
     instructions: Publish.
     approve: { ask: Publish?, choices: { publish: next, revise: build, abort: cancel } }
-"#;
+";
 
 fn flow() -> Graph {
     let files = MemoryFiles::new().with(Tier::Project, "change/workflow.yaml", FLOW);
