@@ -68,7 +68,7 @@ fn the_examples_load_without_diagnostics() {
         .iter()
         .map(|workflow| &*workflow.key)
         .collect();
-    assert_eq!(keys, ["bugfix", "review"]);
+    assert_eq!(keys, ["bugfix", "change", "review"]);
     assert_eq!(loaded.settings.limits.max_phases, 200);
 }
 

@@ -23,6 +23,7 @@
 //! assert!(explained.blocks("edit").unwrap().contains("during the Look phase"));
 //! ```
 
+mod flow_values;
 mod not_found;
 mod origin_lookup;
 mod phase_tree;

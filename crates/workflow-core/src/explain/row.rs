@@ -32,6 +32,8 @@ pub enum Topic {
     Continue,
     /// The targets of `next` and `loop`.
     Moves,
+    /// Inputs and outputs, conditions, visits, budgets.
+    Flow,
     /// Checkpoints of the code, and triggers.
     Turns,
     /// The announcement of the end of a run.
@@ -40,13 +42,14 @@ pub enum Topic {
 
 impl Topic {
     /// All of them, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Start,
         Self::Phase,
         Self::Tools,
         Self::Context,
         Self::Continue,
         Self::Moves,
+        Self::Flow,
         Self::Turns,
         Self::End,
     ];
@@ -61,6 +64,7 @@ impl Topic {
             Self::Context => "context",
             Self::Continue => "continue",
             Self::Moves => "moves",
+            Self::Flow => "flow",
             Self::Turns => "turns",
             Self::End => "end",
         }
@@ -76,6 +80,7 @@ impl Topic {
             Self::Context => "Context message of the agent",
             Self::Continue => "When the agent stops early",
             Self::Moves => "Leaving the phase",
+            Self::Flow => "Flow",
             Self::Turns => "Checkpoints and triggers",
             Self::End => "When the run ends",
         }

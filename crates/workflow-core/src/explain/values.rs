@@ -12,13 +12,14 @@ use crate::policy::rules::{
 };
 use crate::policy::{STEP_TOOL, ToolList};
 use crate::run::{
-    Mover, Position, RunProgress, RunState, TransitionError, Values, advance, cancel, repeat,
+    Mover, Position, RunProgress, RunState, TransitionError, Values, cancel, in_order, repeat,
 };
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
 use crate::session::phase::{all_profiles, level_names, levels};
 use crate::text;
 
+use super::flow_values;
 use super::origin_lookup::OriginLookup;
 use super::row::{Origin, OriginKind, Row, Topic, Value};
 use super::turn_values;
@@ -32,6 +33,7 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
         auto_continue,
         phase_exit,
         moves,
+        flow_values::of_phase,
         turn_values::of_phase,
         end,
     ];
@@ -47,11 +49,12 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
         Topic::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
         Topic::Start | Topic::End => true,
         Topic::Tools => is_said_around(row, &lookup.position.root().key),
-        Topic::Phase | Topic::Continue | Topic::Moves | Topic::Turns => false,
+        Topic::Phase | Topic::Continue | Topic::Moves | Topic::Flow | Topic::Turns => false,
     };
     let mut rows = start(lookup);
     rows.extend(tools(lookup).into_iter().filter(everywhere));
     rows.extend(context(lookup).into_iter().filter(everywhere));
+    rows.extend(flow_values::of_workflow(lookup));
     rows.extend(turn_values::of_workflow(lookup));
     rows.extend(end(lookup));
     rows
@@ -365,32 +368,39 @@ fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-/// The gate and the approval for leaving the phase.
+/// The gate, the approval and the outcomes with which the phase is left.
 fn phase_exit(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = lookup.position.phase;
     let gates = phase.gate.iter().map(|gate| {
-        let value = Value::Label(gate.check.requirement(shown));
+        let requirement = gate.check.requirement(shown);
+        let value = match &gate.on_fail {
+            Some(id) => format!("{requirement}, otherwise → {}", shown(id)),
+            None => requirement,
+        };
         row(
             Topic::Moves,
             "gate",
-            value,
+            Value::Label(value),
             Origin::at(RuleSource::Phase, &gate.source),
         )
     });
     let approval = phase.approve.iter().map(|approval| {
-        let value = Value::Label(format!(
-            "{} ({})",
-            approval.ask,
-            approval.choices.join(", ")
-        ));
         row(
             Topic::Moves,
             "approve",
-            value,
+            Value::Label(approval.describe()),
             Origin::at(RuleSource::Phase, &approval.source),
         )
     });
-    gates.chain(approval).collect()
+    let outcomes = phase.outcomes.iter().map(|outcome| {
+        row(
+            Topic::Moves,
+            "outcome",
+            Value::Label(format!("{} → {}", outcome.name, outcome.to)),
+            lookup.phase(&["outcomes"]),
+        )
+    });
+    gates.chain(approval).chain(outcomes).collect()
 }
 
 fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
@@ -521,13 +531,17 @@ fn bound(bound: Bound) -> Value {
 
 fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let progress = RunProgress::from(lookup.state.clone());
-    let (next, next_origin) = match advance(&progress, lookup.catalog) {
-        Ok(next) if next.state.active => (
-            phase_at(lookup, &next.state),
-            Some(lookup.entry(&next.state.current_path)),
-        ),
-        Ok(_) => ("the end of the run".to_owned(), None),
-        Err(stale) => (stale.to_string(), None),
+    let (next, next_origin) = match in_order(lookup.state, lookup.catalog) {
+        _ if !lookup.position.phase.outcomes.is_empty() => ("as the outcome says".to_owned(), None),
+        Some(path) => {
+            let origin = lookup.entry(&path);
+            let state = RunState {
+                current_path: path,
+                ..lookup.state.clone()
+            };
+            (next_phase(lookup, &state), Some(origin))
+        }
+        None => ("the end of the run".to_owned(), None),
     };
     let again = match repeat(&progress, Mover::Person, lookup.catalog) {
         Ok(again) => phase_at(lookup, &again.state),
@@ -547,6 +561,18 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
             lookup.scope("loopable"),
         ),
     ]
+}
+
+/// Returns the phase that follows, with the conditions under which it is entered.
+fn next_phase(lookup: &OriginLookup<'_>, state: &RunState) -> String {
+    let name = phase_at(lookup, state);
+    match Position::of(state, lookup.catalog) {
+        Ok(position) if !position.phase.when.is_empty() => {
+            let conditions = flow_values::conditions(position.phase);
+            format!("{name}, if {conditions}; otherwise it is skipped")
+        }
+        _ => name,
+    }
 }
 
 /// Returns the current phase of a state, with the scopes around it.

@@ -24,6 +24,7 @@ pub use stored::{
     PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
+pub(crate) use transition::in_order;
 pub use transition::{
     Mover, TransitionError, VisitLimit, advance, answer, cancel, fall_back, follow, jump, repeat,
     start,

@@ -188,6 +188,16 @@ impl fmt::Display for Share {
     }
 }
 
+impl Budget {
+    /// The limits, as people read them: `120 turns, 180 minutes`. Empty without limits.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let unused = Meter::default();
+        let limits: Vec<String> = unused.shares(self).map(|share| share.limit()).collect();
+        limits.join(", ")
+    }
+}
+
 impl Meter {
     /// The limits of a budget, with what is used of each.
     pub fn shares(&self, budget: &Budget) -> impl Iterator<Item = Share> {

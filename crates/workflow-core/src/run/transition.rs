@@ -436,7 +436,7 @@ impl<'a> Arrival<'a> {
 }
 
 /// The path of a run that goes to the next entry in order, whatever the conditions of the phases. `None` at the end.
-pub(super) fn in_order(state: &RunState, catalog: &Catalog) -> Option<Path> {
+pub(crate) fn in_order(state: &RunState, catalog: &Catalog) -> Option<Path> {
     match entry_at(&state.current_path, catalog) {
         Some(PhaseEntry::Subworkflow(key)) => Some(state.current_path.entered(key)),
         _ => after(&state.current_path, catalog),

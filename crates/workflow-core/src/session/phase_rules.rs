@@ -6,7 +6,7 @@ use super::context::ContextTopic;
 use crate::definition::{Budget, Catalog, ContextMode, Phase, Settings, Target, Workflow};
 use crate::diagnostic::shown;
 use crate::policy::rules::Description;
-use crate::run::{Meter, entry_name};
+use crate::run::entry_name;
 use crate::text;
 
 /// The source of the text about the agent's role.
@@ -158,15 +158,10 @@ pub(crate) fn outcomes_text(phase: &Phase, scope: &Workflow, catalog: &Catalog) 
 }
 
 fn budget(phase: &Phase, scope: &Workflow) -> Option<String> {
+    let limits = |budget: &Budget| Some(budget.describe()).filter(|limits| !limits.is_empty());
     let of_phase = limits(&phase.budget).map(|limits| format!("{limits} in this phase"));
     let of_scope =
         limits(&scope.budget).map(|limits| format!("{limits} in {}", shown(&scope.name)));
     let budgets: Vec<String> = of_phase.into_iter().chain(of_scope).collect();
     (!budgets.is_empty()).then(|| format!("**Budget:** {}", budgets.join("; ")))
-}
-
-fn limits(budget: &Budget) -> Option<String> {
-    let unused = Meter::default();
-    let limits: Vec<String> = unused.shares(budget).map(|share| share.limit()).collect();
-    (!limits.is_empty()).then(|| limits.join(", "))
 }

@@ -361,13 +361,19 @@ impl ActiveRun {
 
     /// The number of the visit of the phase, where it has a limit.
     pub(crate) fn visit_note(&self) -> Option<String> {
+        let (visits, most) = self.visits()?;
+        Some(format!("This is visit {visits} of {most}."))
+    }
+
+    /// The number of the visit of the phase and its limit, where it has one.
+    pub(crate) fn visits(&self) -> Option<(u32, u32)> {
         let phase = &self.phase()?.phase;
         let most = phase.max_visits?;
         let visits = self
             .progress
             .data
             .visits(&self.progress.state.current_path, &phase.id);
-        Some(format!("This is visit {visits} of {most}."))
+        Some((visits, most))
     }
 
     /// Pauses the run, because a phase may not be entered again unless a person allows it.

@@ -20,6 +20,10 @@ pub struct View<'a> {
     pub counters: ContinueCounters,
     /// The status line: the phase's, and why the run does not go on.
     pub status: Option<String>,
+    /// The number of the visit of the phase and its limit: `2 of 3`.
+    pub visit: Option<String>,
+    /// The budgets that apply, and what is used of each, as people read them.
+    pub budget: Option<String>,
     /// Seconds until the next reminder, while a countdown runs.
     pub countdown: Option<u32>,
 }
@@ -47,6 +51,8 @@ pub struct PhaseView<'a> {
     pub max_stale: Bound,
     /// True if the phase waits for the user.
     pub waits: bool,
+    /// The outcomes, and the phases that they lead to, as people read them. Empty without outcomes.
+    pub outcomes: &'a str,
 }
 
 impl<'a> View<'a> {
@@ -60,6 +66,10 @@ impl<'a> View<'a> {
             phase: run.phase().map(PhaseView::of),
             counters: run.counters,
             status,
+            visit: run
+                .visits()
+                .map(|(visits, most)| format!("{visits} of {most}")),
+            budget: Some(run.budgets.describe()).filter(|budget| !budget.is_empty()),
             countdown: auto_continue.seconds_left(),
         }
     }
@@ -78,6 +88,7 @@ impl<'a> PhaseView<'a> {
             max: resolved.auto_continue.max,
             max_stale: resolved.auto_continue.max_stale,
             waits: resolved.auto_continue.wait,
+            outcomes: &resolved.outcomes,
         }
     }
 }

@@ -267,3 +267,93 @@ fn values_around_turns_name_their_lines() {
     assert_eq!(b.0, word("http port 1: \"B\""));
     assert!(b.1.ends_with(":3"), "{b:?}");
 }
+
+#[test]
+fn the_flow_of_a_phase_is_explained_with_its_locations() {
+    const FLOW: &str = "\
+name: Change
+commandName: change
+initialMessage: Go
+budget: {turns: 9}
+inputs:
+  hotfix: {type: flag, default: false}
+cancel: person
+phases:
+  - id: build
+    name: Build
+    emoji: b
+    instructions: Build it.
+    gate: [{run: [make], onFail: build}]
+    maxVisits: 3
+    outputs: {risk: {oneOf: [low, high], about: How risky it is}}
+  - id: review
+    name: Review
+    emoji: r
+    instructions: Review it.
+    when: {inputs.hotfix: false}
+    outcomes: {ok: next, changes: build}
+  - id: publish
+    name: Publish
+    emoji: p
+    instructions: Publish it.
+    approve: {ask: Publish?, choices: {publish: next, abort: cancel}, comment: true}
+";
+    let files = MemoryFiles::new().with(Tier::Project, "change/workflow.yaml", FLOW);
+    let loaded = load(&files);
+    assert_eq!(loaded.diagnostics, []);
+    let origins = Origins::new(&files, &loaded);
+    let change = loaded.catalog.get("change").unwrap();
+    let tree = phase_tree(change, &loaded.catalog);
+    let rows = |place: &str| -> Vec<(String, String)> {
+        let state = tree.find(place).unwrap().state().unwrap();
+        let explained = Explained::of(&state, &loaded, &origins).unwrap();
+        let rows = explained.rows.into_iter();
+        let rows = rows.filter(|row| matches!(row.topic, Topic::Moves | Topic::Flow));
+        rows.map(|row| {
+            let Value::Label(value) = row.value else {
+                panic!("{row:?}")
+            };
+            (
+                format!("{} {value}", row.key),
+                described(row.origin.as_ref()),
+            )
+        })
+        .collect()
+    };
+    let has = |place: &str, text: &str, line: u32| {
+        let rows = rows(place);
+        let found = rows.iter().find(|(row, _)| row == text);
+        let (_, origin) = found.unwrap_or_else(|| panic!("{text}: {rows:?}"));
+        assert!(
+            origin.ends_with(&format!("workflow.yaml:{line}")),
+            "{text}: {origin}"
+        );
+    };
+    has("build", "gate make must pass, otherwise → build", 13);
+    has("build", "maxVisits 3, then pause", 14);
+    has(
+        "build",
+        "output risk: one of low, high (How risky it is)",
+        15,
+    );
+    has("build", "budget 9 turns in Change", 4);
+    has("review", "when inputs.hotfix is false", 20);
+    has("review", "outcome changes → build", 21);
+    has(
+        "publish",
+        "approve Publish? (publish → next, abort → cancel; with a comment)",
+        26,
+    );
+    let everywhere = everywhere(change, &loaded, &origins);
+    let flow = everywhere.iter().filter(|row| row.topic == Topic::Flow);
+    let flow: Vec<&Value> = flow.map(|row| &row.value).collect();
+    let label = |text: &str| Value::Label(text.to_owned());
+    assert_eq!(
+        flow,
+        [
+            &label("hotfix: true or false, false where it is not given"),
+            &label("9 turns"),
+            &label("by a person only"),
+        ]
+    );
+}

@@ -202,6 +202,7 @@ impl OutlineEntry<'_> {
         };
         let mut parts = vec![format!("{tools}{}", self.rules())];
         parts.extend(self.exit_conditions().map(str::to_owned));
+        parts.extend(self.flow());
         parts.push(reminders);
         parts.join("; ")
     }
@@ -214,6 +215,31 @@ impl OutlineEntry<'_> {
             }
             NodeKind::Phase(_) | NodeKind::Subworkflow(_) => String::new(),
         }
+    }
+
+    /// Returns the outcomes, the condition and the limit of visits of the phase.
+    fn flow(&self) -> Vec<String> {
+        let NodeKind::Phase(phase) = self.node.kind else {
+            return Vec::new();
+        };
+        let mut parts = Vec::new();
+        if !phase.outcomes.is_empty() {
+            let names: Vec<String> = phase
+                .outcomes
+                .iter()
+                .map(|outcome| outcome.name.clone())
+                .collect();
+            parts.push(format!("outcomes: {}", few(&names)));
+        }
+        if !phase.when.is_empty() {
+            parts.push("conditional".to_owned());
+        }
+        parts.extend(
+            phase
+                .max_visits
+                .map(|most| format!("at most {}", count(most as usize, "visit"))),
+        );
+        parts
     }
 
     /// Returns the conditions for leaving the phase.

@@ -191,14 +191,31 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
                 shown(task)
             )
         }
-        TimelineEvent::Entered { phase, by, lasted } => {
+        TimelineEvent::Entered {
+            phase,
+            by,
+            lasted,
+            flow,
+        } => {
             let by = by
                 .as_deref()
                 .map_or(String::new(), |by| format!("{} → ", shown(by)));
             let lasted = lasted.map_or(String::new(), |lasted| {
                 format!("  {ASIDE}{}{ASIDE:#}", duration(lasted))
             });
-            writeln!(out, "{by}{}{lasted}", shown(phase))
+            let visit = flow.visit.map(|visit| format!(", visit {visit}"));
+            let visit = visit.unwrap_or_default();
+            let outcome = flow.outcome.as_ref();
+            let outcome = outcome.map_or(String::new(), |name| format!("{}: ", shown(name)));
+            writeln!(out, "{by}{outcome}{}{visit}{lasted}", shown(phase))?;
+            if !flow.skipped.is_empty() {
+                let skipped = shown(&flow.skipped.join(", "));
+                writeln!(out, "               {ASIDE}skipped {skipped}{ASIDE:#}")?;
+            }
+            match &flow.comment {
+                Some(comment) => block(out, "               ", comment),
+                None => Ok(()),
+            }
         }
         TimelineEvent::Denied { tool, reason } => {
             writeln!(out, "{BAD}denied{BAD:#} {}", shown(tool))?;

@@ -21,6 +21,7 @@ use crate::simulate::{
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar simulate bugfix the total is wrong
+  workflow-sidecar simulate release version=1.2.0 the export
   workflow-sidecar simulate bugfix --script bugfix.steps
   printf 'tool edit => blocked\\nnext => Find the cause\\n' | workflow-sidecar simulate bugfix
   workflow-sidecar simulate bugfix --script bugfix.steps --record bugfix.jsonl
@@ -253,7 +254,7 @@ impl<W: Write> Walk<'_, W> {
             return Ok(Outcome::Findings);
         }
         if let Some(location) = location {
-            writeln!(self.out, "{}", shown(&location))?;
+            writeln!(self.out, "{}", visible(&location))?;
         }
         Ok(rest.into())
     }

@@ -180,6 +180,10 @@ struct RunStatus<'a> {
     paused_by_owner: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<ApprovalStatus<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visit: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<&'a str>,
 }
 
 /// A request for approval.
@@ -200,11 +204,13 @@ struct PhaseStatus<'a> {
     #[serde(rename = "maxPushes", skip_serializing_if = "Option::is_none")]
     max_reminders: Option<u32>,
     waits: bool,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    outcomes: &'a str,
 }
 
 impl<'a> StatusOutput<'a> {
     fn of(
-        view: Option<&View<'a>>,
+        view: Option<&'a View<'a>>,
         since: Option<i64>,
         request: Option<&'a RequestFile>,
         problems: &[Diagnostic],
@@ -236,6 +242,7 @@ impl<'a> StatusOutput<'a> {
                         Bound::Unlimited => None,
                     },
                     waits: phase.waits,
+                    outcomes: phase.outcomes,
                 }),
                 steps: state.global_step_count,
                 started_at: moment(state.started_at, 3),
@@ -247,6 +254,8 @@ impl<'a> StatusOutput<'a> {
                     ask: &status.request.ask,
                     choice: status.choice.as_deref(),
                 }),
+                visit: view.visit.as_deref(),
+                budget: view.budget.as_deref(),
             }),
             problems,
         }
@@ -284,6 +293,19 @@ impl RunStatus<'_> {
             None => line("place", &stored_path(self.path))?,
         }
         line("steps", &self.steps.to_string())?;
+        if let Some(visit) = self.visit {
+            line("visit", visit)?;
+        }
+        if let Some(phase) = self
+            .phase
+            .as_ref()
+            .filter(|phase| !phase.outcomes.is_empty())
+        {
+            line("outcomes", phase.outcomes)?;
+        }
+        if let Some(budget) = self.budget {
+            line("budget", budget)?;
+        }
         line("started", &self.started_at)?;
         if let Some(since) = &self.since {
             line("since", since)?;
@@ -347,6 +369,14 @@ fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
         ("parked", Some(PauseReason::Error)) => {
             (NOTABLE, "parked: the model's answer ended in an error")
         }
+        ("parked", Some(PauseReason::Visits)) => (
+            NOTABLE,
+            "paused at a limit of visits: /workflow-resume allows one more",
+        ),
+        ("parked", Some(PauseReason::Budget)) => (
+            NOTABLE,
+            "paused, because a budget is used up: /workflow-resume +20 turns allows more",
+        ),
         ("parked", _) => (NOTABLE, "parked: the agent asked a question"),
         ("waits", _) => (NOTABLE, "waits for the user"),
         ("stale", _) => (

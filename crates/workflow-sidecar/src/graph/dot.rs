@@ -3,7 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::Direction;
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark, lines};
+use super::model::{
+    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark, lines,
+};
 
 /// Returns the diagram's source.
 pub(crate) fn dot(graph: &Graph, direction: Direction) -> String {
@@ -29,11 +31,19 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     writeln!(out, "  start [label={}, shape=plaintext];", quoted(start))?;
     draw_scope(out, &graph.root, 1)?;
     writeln!(out, "  done [label=\"done\", shape=plaintext];")?;
-    write!(out, "  start")?;
-    for step in graph.root.nodes() {
-        write!(out, " -> n{}", step.id)?;
+    if graph.can_be_cancelled() {
+        writeln!(out, "  cancelled [label=\"cancelled\", shape=plaintext];")?;
     }
-    writeln!(out, " -> done;")?;
+    draw_order(out, graph)?;
+    for jump in &graph.jumps {
+        let (from, label) = (jump.from, quoted(&jump.label));
+        let to = match jump.to {
+            JumpTarget::Node(id) => format!("n{id}"),
+            JumpTarget::Done => "done".to_owned(),
+            JumpTarget::Cancelled => "cancelled".to_owned(),
+        };
+        writeln!(out, "  n{from} -> {to} [label={label}, constraint=false];")?;
+    }
     for (from, to) in graph.root.loops() {
         for from in from {
             writeln!(
@@ -43,6 +53,26 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
         }
     }
     writeln!(out, "}}")
+}
+
+/// Draws the edges from each node to the one behind it. An edge with a label is a line of its own.
+fn draw_order(out: &mut String, graph: &Graph) -> fmt::Result {
+    let nodes = graph.root.nodes();
+    let names = nodes.iter().map(|step| format!("n{}", step.id));
+    let mut names = names.chain(["done".to_owned()]);
+    let mut labelled = String::new();
+    write!(out, "  start -> {}", names.next().unwrap_or_default())?;
+    for ((step, leaves), to) in nodes.iter().zip(&graph.order).zip(names) {
+        match leaves {
+            InOrder::Plain => write!(out, " -> {to}")?,
+            InOrder::Named(_) | InOrder::Never => write!(out, ";\n  {to}")?,
+        }
+        if let InOrder::Named(names) = leaves {
+            let label = quoted(names);
+            writeln!(labelled, "  n{} -> {to} [label={label}];", step.id)?;
+        }
+    }
+    write!(out, ";\n{labelled}")
 }
 
 fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
@@ -73,6 +103,7 @@ fn node(step: &GraphNode) -> String {
         | NodeMark::Without(_)
         | NodeMark::Rule(_)
         | NodeMark::Gate(_)
+        | NodeMark::Flow(_)
         | NodeMark::Approval(_) => None,
     });
     format!(

@@ -5,7 +5,9 @@
 use std::fmt::{self, Write};
 
 use super::Direction;
-use super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark, lines};
+use super::model::{
+    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark, lines,
+};
 
 /// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph, direction: Direction) -> String {
@@ -20,12 +22,32 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     writeln!(out, "  start([\"{}\"])", escaped(start))?;
     draw_scope(out, &graph.root, direction, 1)?;
     writeln!(out, "  done([\"done\"])")?;
+    if graph.can_be_cancelled() {
+        writeln!(out, "  cancelled([\"cancelled\"])")?;
+    }
     let nodes = graph.root.nodes();
     write!(out, "  start")?;
-    for step in &nodes {
-        write!(out, " --> n{}", step.id)?;
+    let mut edge = Some(String::new());
+    for (step, leaves) in nodes.iter().zip(&graph.order) {
+        let id = format!("n{}", step.id);
+        draw_in_order(out, edge.as_deref(), &id)?;
+        edge = match leaves {
+            InOrder::Plain => Some(String::new()),
+            InOrder::Named(names) => Some(names.clone()),
+            InOrder::Never => None,
+        };
     }
-    writeln!(out, " --> done")?;
+    draw_in_order(out, edge.as_deref(), "done")?;
+    writeln!(out)?;
+    for jump in &graph.jumps {
+        let (from, label) = (jump.from, escaped(&jump.label));
+        let to = match jump.to {
+            JumpTarget::Node(id) => format!("n{id}"),
+            JumpTarget::Done => "done".to_owned(),
+            JumpTarget::Cancelled => "cancelled".to_owned(),
+        };
+        writeln!(out, "  n{from} -->|\"{label}\"| {to}")?;
+    }
     for (from, to) in graph.root.loops() {
         let from: Vec<String> = from.iter().map(|id| format!("n{id}")).collect();
         writeln!(out, "  {} -. loop .-> n{to}", from.join(" & "))?;
@@ -41,6 +63,15 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// Continues the line of edges with a node; without an edge it begins another line.
+fn draw_in_order(out: &mut String, edge: Option<&str>, node: &str) -> fmt::Result {
+    match edge {
+        None => write!(out, "\n  {node}"),
+        Some("") => write!(out, " --> {node}"),
+        Some(label) => write!(out, " -->|\"{}\"| {node}", escaped(label)),
+    }
 }
 
 fn draw_scope(
@@ -72,6 +103,7 @@ fn node(step: &GraphNode) -> String {
             | NodeMark::Rule(_) => "🔒 ",
             NodeMark::Gate(_) => "✅ ",
             NodeMark::Approval(_) => "👤 ",
+            NodeMark::Flow(_) => "🔀 ",
             NodeMark::Waits => "⏸️ ",
             NodeMark::Collapsed(_) => "",
         };

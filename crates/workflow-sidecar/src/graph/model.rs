@@ -1,4 +1,4 @@
-//! The graph model: nested scopes, phases in order, edges of `loop`, and marks for the guards of a phase.
+//! The graph model: nested scopes, phases in order, edges of `loop` and of jumps, and marks for the guards of a phase.
 //!
 //! Decides which parts of a definition are drawn, and limits the number of nodes. Every text is short and without
 //! control characters, but not yet escaped for a format.
@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use workflow_core::definition::{
-    Catalog, ContinueRule, Gate, Phase, PhaseEntry, Rule, RuleAction, Settings, Show, ToolAccess,
-    Workflow,
+    Catalog, ContinueRule, Gate, OnMaxVisits, Phase, PhaseEntry, Rule, RuleAction, Settings, Show,
+    Target, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::policy::rules::ReadOnly;
@@ -22,6 +22,37 @@ pub(crate) struct Graph {
     pub(crate) command: Option<String>,
     /// The scope of the workflow itself.
     pub(crate) root: GraphScope,
+    /// The order of the nodes: an item for each node that says how the run gets from it to the one behind it.
+    pub(crate) order: Vec<InOrder>,
+    /// The jumps: outcomes, checks that do not pass, answers, limits of visits.
+    pub(crate) jumps: Vec<Jump>,
+}
+
+/// How a run gets from a node to the one behind it, or to the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InOrder {
+    /// By `next`.
+    Plain,
+    /// By the outcomes or answers of these names.
+    Named(String),
+    /// Never: all outcomes lead elsewhere.
+    Never,
+}
+
+/// A labelled edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Jump {
+    pub(crate) from: usize,
+    pub(crate) to: JumpTarget,
+    pub(crate) label: String,
+}
+
+/// The target of a labelled edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JumpTarget {
+    Node(usize),
+    Done,
+    Cancelled,
 }
 
 /// One use of a workflow: a box that contains others.
@@ -57,10 +88,23 @@ pub(crate) enum GraphEntry {
 #[derive(Debug)]
 pub(crate) struct GraphNode {
     pub(crate) id: usize,
+    /// The id by which jumps name it.
+    key: String,
     /// Empty for a subworkflow.
     pub(crate) emoji: String,
     pub(crate) name: String,
     pub(crate) marks: Vec<NodeMark>,
+    /// The labelled ways out of the phase.
+    ways: Vec<Way>,
+    /// True if nothing but its ways leads out of it.
+    has_only_ways: bool,
+}
+
+/// A way out of a phase.
+#[derive(Debug)]
+struct Way {
+    label: String,
+    to: Target,
 }
 
 /// A guard of a phase, or the size of a collapsed subworkflow.
@@ -78,6 +122,8 @@ pub(crate) enum NodeMark {
     Gate(String),
     /// The question of the approval, with its choices.
     Approval(String),
+    /// A condition, outputs, a limit of visits, or a budget.
+    Flow(String),
     /// The phase waits for the user: no reminder is sent.
     Waits,
     /// A subworkflow that is not expanded, with its number of entries.
@@ -91,7 +137,9 @@ impl NodeMark {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
             Self::Without(tools) => format!("no {tools}"),
-            Self::ReadOnly(text) | Self::Rule(text) | Self::Gate(text) => text.clone(),
+            Self::ReadOnly(text) | Self::Rule(text) | Self::Gate(text) | Self::Flow(text) => {
+                text.clone()
+            }
             Self::Approval(ask) => format!("asks you: {ask}"),
             Self::Waits => "waits for you".to_owned(),
             Self::Collapsed(1) => "1 phase".to_owned(),
@@ -136,11 +184,80 @@ impl Graph {
         let mut drawing = GraphBuilder { catalog, ids: 0 };
         let root = drawing.scope(workflow, &settings.auto_continue, depth);
         let startable = workflow.show == Show::User;
+        let (order, jumps) = edges(&root);
         Ok(Self {
             command: startable.then(|| format!("/workflow {}", shown(&workflow.command_name))),
             root,
+            order,
+            jumps,
         })
     }
+
+    /// Returns true if a jump leads to the end by cancelling.
+    pub(crate) fn can_be_cancelled(&self) -> bool {
+        let mut targets = self.jumps.iter().map(|jump| jump.to);
+        targets.any(|to| to == JumpTarget::Cancelled)
+    }
+}
+
+/// Returns the edges between the nodes of a scope and all inside: those in order, and the jumps.
+fn edges(root: &GraphScope) -> (Vec<InOrder>, Vec<Jump>) {
+    let nodes = root.nodes();
+    let position = |id: usize| nodes.iter().position(|node| node.id == id);
+    let behind = |id: usize| {
+        let next = position(id).and_then(|at| nodes.get(at + 1));
+        next.map_or(JumpTarget::Done, |node| JumpTarget::Node(node.id))
+    };
+    let mut order: Vec<InOrder> = nodes
+        .iter()
+        .map(|node| {
+            if node.has_only_ways {
+                InOrder::Never
+            } else {
+                InOrder::Plain
+            }
+        })
+        .collect();
+    let mut jumps: Vec<Jump> = Vec::new();
+    for scope in root.scopes() {
+        let end = scope.nodes().last().map(|node| behind(node.id));
+        for entry in &scope.entries {
+            let GraphEntry::Node(node) = entry else {
+                continue;
+            };
+            for way in &node.ways {
+                let to = match &way.to {
+                    Target::Next => Some(behind(node.id)),
+                    Target::End => end,
+                    Target::Done => Some(JumpTarget::Done),
+                    Target::Cancel => Some(JumpTarget::Cancelled),
+                    Target::Phase(id) => scope.entry(id).map(JumpTarget::Node),
+                };
+                let Some(to) = to else { continue };
+                if to == behind(node.id)
+                    && let Some(at) = position(node.id)
+                {
+                    order[at] = match &order[at] {
+                        InOrder::Named(names) => InOrder::Named(format!("{names}, {}", way.label)),
+                        InOrder::Never => InOrder::Named(way.label.clone()),
+                        // The order leads there anyway.
+                        InOrder::Plain => InOrder::Plain,
+                    };
+                    continue;
+                }
+                let mut same = jumps.iter_mut();
+                match same.find(|jump| jump.from == node.id && jump.to == to) {
+                    Some(jump) => jump.label = format!("{}, {}", jump.label, way.label),
+                    None => jumps.push(Jump {
+                        from: node.id,
+                        to,
+                        label: way.label.clone(),
+                    }),
+                }
+            }
+        }
+    }
+    (order, jumps)
 }
 
 /// Numbers of nodes, computed before any node is built.
@@ -231,10 +348,7 @@ impl GraphBuilder<'_> {
             ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
         });
         let approval = phase.approve.as_ref();
-        let approval = approval.map(|approval| {
-            let choices = approval.choices.join(", ");
-            NodeMark::Approval(short(&format!("{} ({choices})", approval.ask)))
-        });
+        let approval = approval.map(|approval| NodeMark::Approval(short(&approval.describe())));
         let waits = phase.auto_continue.within(outer).wait == Some(true);
         GraphNode {
             id: self.id(),
@@ -247,7 +361,11 @@ impl GraphBuilder<'_> {
                 .chain(waits.then_some(NodeMark::Waits))
                 .chain(gate(&phase.gate))
                 .chain(approval)
+                .chain(flow(phase))
                 .collect(),
+            key: label(&phase.id),
+            ways: ways(phase),
+            has_only_ways: has_only_ways(phase),
         }
     }
 
@@ -257,6 +375,9 @@ impl GraphBuilder<'_> {
             emoji: String::new(),
             name: label(&workflow.name),
             marks: vec![NodeMark::Collapsed(workflow.phases.len())],
+            key: label(&workflow.key),
+            ways: Vec::new(),
+            has_only_ways: false,
         }
     }
 }
@@ -309,6 +430,79 @@ fn gate(gates: &[Gate]) -> Vec<NodeMark> {
         .iter()
         .map(|gate| NodeMark::Gate(short(&gate.check.requirement(visible))));
     marks.take(MOST_MARKS).collect()
+}
+
+/// Returns the conditions, the outputs and the limits of a phase.
+fn flow(phase: &Phase) -> Vec<NodeMark> {
+    let mut texts = Vec::new();
+    if !phase.when.is_empty() {
+        let conditions: Vec<String> = phase.when.iter().map(ToString::to_string).collect();
+        texts.push(format!("only if {}", conditions.join(" and ")));
+    }
+    if !phase.outputs.is_empty() {
+        let names: Vec<&str> = phase.outputs.iter().map(|output| &*output.name).collect();
+        texts.push(format!("hands over {}", names.join(", ")));
+    }
+    if let Some(most) = phase.max_visits {
+        let visits = if most == 1 { "visit" } else { "visits" };
+        texts.push(match &phase.on_max_visits {
+            OnMaxVisits::Phase(id) => format!("at most {most} {visits}, then {id}"),
+            OnMaxVisits::Pause | OnMaxVisits::Cancel => {
+                format!("at most {most} {visits}, then {}", phase.on_max_visits)
+            }
+        });
+    }
+    if !phase.budget.is_unlimited() {
+        texts.push(format!("at most {}", phase.budget.describe()));
+    }
+    texts
+        .iter()
+        .map(|text| NodeMark::Flow(short(text)))
+        .collect()
+}
+
+/// Returns the labelled ways out of a phase: outcomes, answers, checks that do not pass, and the limit of visits.
+fn ways(phase: &Phase) -> Vec<Way> {
+    let outcomes = phase.outcomes.iter().map(|outcome| Way {
+        label: label(&outcome.name),
+        to: outcome.to.clone(),
+    });
+    let answers = phase.approve.iter().flat_map(|approval| {
+        let choices = approval.choices.iter().zip(&approval.targets);
+        choices.map(|(choice, to)| Way {
+            label: label(choice),
+            to: to.clone(),
+        })
+    });
+    // With outcomes, the answer that goes on follows the outcome.
+    let has_outcomes = !phase.outcomes.is_empty();
+    let answers = answers.filter(move |way| !(has_outcomes && way.to == Target::Next));
+    let mut failed: Vec<&String> = phase
+        .gate
+        .iter()
+        .filter_map(|gate| gate.on_fail.as_ref())
+        .collect();
+    failed.dedup();
+    let failed = failed.into_iter().map(|id| Way {
+        label: "gate not passed".to_owned(),
+        to: Target::Phase(id.clone()),
+    });
+    let limit = phase.max_visits.and_then(|most| {
+        let to = match &phase.on_max_visits {
+            OnMaxVisits::Phase(id) => Target::Phase(id.clone()),
+            OnMaxVisits::Cancel => Target::Cancel,
+            OnMaxVisits::Pause => return None,
+        };
+        let label = format!("instead of visit {}", u64::from(most) + 1);
+        Some(Way { label, to })
+    });
+    outcomes.chain(answers).chain(failed).chain(limit).collect()
+}
+
+/// Returns true if a phase is left only by its outcomes or by the answers to its approval.
+fn has_only_ways(phase: &Phase) -> bool {
+    let answers = phase.approve.as_ref();
+    !phase.outcomes.is_empty() || answers.is_some_and(|approval| !approval.targets.is_empty())
 }
 
 /// Shortens a text to what a diagram can hold, without control characters.
@@ -411,6 +605,17 @@ impl GraphScope {
             callers.retain(|id| *id != to);
         }
         Some(callers)
+    }
+
+    /// Returns the node that a jump to an id of this scope enters first.
+    fn entry(&self, id: &str) -> Option<usize> {
+        let id = label(id);
+        let mut entries = self.entries.iter();
+        let entry = entries.find(|entry| match entry {
+            GraphEntry::Node(node) => node.key == id,
+            GraphEntry::Scope(scope) => scope.key == id,
+        });
+        entry.map(|entry| entry.first().id)
     }
 
     /// Returns this scope and all inside, outer ones first.

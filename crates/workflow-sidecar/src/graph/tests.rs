@@ -417,3 +417,99 @@ fn the_committed_diagram_of_a_difficult_workflow_is_up_to_date() {
     let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();
     check_file("crates/workflow-sidecar/src/graph/difficult.svg", &graph);
 }
+
+const FLOW: &str = r"
+name: Change
+commandName: change
+initialMessage: Go.
+loopable: false
+inputs: { hotfix: { type: flag, default: false } }
+phases:
+  - { id: plan, name: Plan, emoji: p, instructions: Plan., outputs: { plan: { about: The plan } } }
+  - id: build
+    name: Build
+    emoji: b
+    instructions: Build.
+    gate: [{ run: [make], onFail: plan }]
+    maxVisits: 3
+    onMaxVisits: publish
+  - id: review
+    name: Review
+    emoji: r
+    instructions: Review.
+    when: { inputs.hotfix: false }
+    outcomes: { ok: next, changes: build, unclear: build, stop: done }
+  - id: publish
+    name: Publish
+    emoji: p
+    instructions: Publish.
+    approve: { ask: Publish?, choices: { publish: next, revise: build, abort: cancel } }
+";
+
+fn flow() -> Graph {
+    let files = MemoryFiles::new().with(Tier::Project, "change/workflow.yaml", FLOW);
+    let loaded = load(&files);
+    assert_eq!(loaded.diagnostics, []);
+    let workflow = loaded.catalog.get("change").expect("it is sound");
+    Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap()
+}
+
+/// The edges with a label that a format draws, by a pattern with the places FROM, LABEL and TO.
+fn has_edge(drawn: &str, pattern: &str, from: &str, label: &str, to: &str) -> bool {
+    let edge = pattern.replace("FROM", from).replace("LABEL", label);
+    drawn.contains(&edge.replace("TO", to))
+}
+
+#[test]
+fn every_format_draws_the_same_jumps_with_their_labels() {
+    const EDGES: [(&str, &str, &str); 7] = [
+        ("n2", "gate not passed", "n1"),
+        ("n2", "instead of visit 4", "n4"),
+        ("n3", "ok", "n4"),
+        ("n3", "changes, unclear", "n2"),
+        ("n3", "stop", "done"),
+        ("n4", "revise", "n2"),
+        ("n4", "abort", "cancelled"),
+    ];
+    let graph = flow();
+    let in_mermaid = mermaid(&graph, Direction::Down);
+    let in_dot = dot(&graph, Direction::Down);
+    let in_svg = svg(&graph);
+    for (from, label, to) in EDGES {
+        let mermaid_edge = "FROM -->|\"LABEL\"| TO";
+        assert!(
+            has_edge(&in_mermaid, mermaid_edge, from, label, to),
+            "{label}: {in_mermaid}"
+        );
+        let dot_edge = "FROM -> TO [label=\"LABEL\"";
+        assert!(
+            has_edge(&in_dot, dot_edge, from, label, to),
+            "{label}: {in_dot}"
+        );
+        assert!(in_svg.contains(&format!(">{label}<")), "{label}: {in_svg}");
+    }
+}
+
+#[test]
+fn a_phase_that_is_left_by_its_outcomes_has_no_other_edge() {
+    let graph = flow();
+    let in_mermaid = mermaid(&graph, Direction::Down);
+    assert!(in_mermaid.contains("start --> n1 --> n2 --> n3 -->|\"ok\"| n4 -->|\"publish\"| done"));
+    assert!(!in_mermaid.contains("n3 --> n4"), "{in_mermaid}");
+    let in_dot = dot(&graph, Direction::Down);
+    assert!(in_dot.contains("start -> n1 -> n2 -> n3;"), "{in_dot}");
+}
+
+#[test]
+fn a_node_shows_its_condition_its_outputs_and_its_limits() {
+    let graph = flow();
+    for drawn in [dot(&graph, Direction::Down), svg(&graph)] {
+        for mark in [
+            "hands over plan",
+            "only if inputs.hotfix is false",
+            "at most 3 visits, then publish",
+        ] {
+            assert!(drawn.contains(mark), "{mark}: {drawn}");
+        }
+    }
+}

@@ -445,6 +445,9 @@ pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         counters,
         status,
         countdown,
+        // They are a part of the status text.
+        visit: _,
+        budget: _,
     } = view;
     let result = protocol::SessionStateResult {
         active: state.active,

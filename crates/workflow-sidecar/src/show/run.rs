@@ -7,8 +7,11 @@ use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
-use workflow_core::run::{Position, RestoredRun, RunState, entry_type, restore};
+use workflow_core::run::{
+    Position, RestoredRun, RunData, RunState, StoredRun, entry_type, restore,
+};
 
+use super::timeline::FlowNotes;
 use crate::run_condition::stored_path;
 
 /// A run, as far as its stored entries describe it.
@@ -17,6 +20,10 @@ pub(super) struct TimelineRun {
     pub(super) state: RunState,
     pub(super) counters: ContinueCounters,
     catalog: Option<Arc<Catalog>>,
+    /// The newest data of the run, and the step that it belongs to. Its entry precedes that of the state.
+    data: Option<(u64, RunData)>,
+    /// The comment of the data before, which the data repeats until there is a new one.
+    old_comment: Option<String>,
     /// The explanation of the current phase, computed on demand.
     explained: OnceCell<Option<Explained>>,
 }
@@ -28,6 +35,8 @@ impl TimelineRun {
             state,
             counters: ContinueCounters::default(),
             catalog,
+            data: None,
+            old_comment: None,
             explained: OnceCell::new(),
         }
     }
@@ -46,6 +55,47 @@ impl TimelineRun {
         self.catalog = Some(Arc::new(catalog));
         self.explained = OnceCell::new();
         true
+    }
+
+    /// Notes the data of the run: its visits, its last outcome, the phases that were skipped.
+    pub(super) fn note_data(&mut self, entry: Entry<'_>) {
+        // An entry that cannot be read has no data; the engine reports it.
+        let stored = entry
+            .data
+            .and_then(|data| serde_json::from_str::<StoredRun>(data.get()).ok());
+        let stored = stored.filter(|stored| stored.task_id == self.state.task_id);
+        if let Some(StoredRun {
+            step: Some(step),
+            data,
+            ..
+        }) = stored
+        {
+            let before = self.data.replace((step, data));
+            self.old_comment = before.and_then(|(_, before)| before.comment);
+        }
+    }
+
+    /// Returns what the data says of the way into the current phase.
+    pub(super) fn flow_notes(&self) -> FlowNotes {
+        let data = self.data.as_ref();
+        let Some((_, data)) = data.filter(|(step, _)| *step == self.state.global_step_count) else {
+            return FlowNotes::default();
+        };
+        let catalog = self.catalog.as_ref();
+        let position = catalog.and_then(|catalog| Position::of(&self.state, catalog).ok());
+        let visit = position.map(|position| {
+            let path = &self.state.current_path;
+            data.visits(path, &position.phase.id)
+        });
+        FlowNotes {
+            outcome: data.outcome.clone(),
+            skipped: data.skipped.clone(),
+            visit: visit.filter(|visit| *visit > 1),
+            comment: data
+                .comment
+                .clone()
+                .filter(|new| Some(new) != self.old_comment.as_ref()),
+        }
     }
 
     /// Adopts the counts of reminders; returns the previous ones.

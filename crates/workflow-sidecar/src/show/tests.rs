@@ -152,3 +152,49 @@ proptest! {
         }
     }
 }
+
+/// The events of phases that were entered: the phase, and what the flow says of the way into it.
+fn entered(transcript: &[u8]) -> Vec<(String, serde_json::Value)> {
+    let timelines = recording(transcript);
+    let events = timelines.iter().flat_map(|timeline| &timeline.events);
+    events
+        .filter_map(|event| match &event.what {
+            TimelineEvent::Entered { phase, flow, .. } => {
+                Some((phase.clone(), serde_json::to_value(flow).unwrap()))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_phase_is_shown_with_the_outcome_the_visit_and_the_comment_that_led_to_it() {
+    let entered = entered(include_bytes!(
+        "../../../../tests/transcripts/answer-leads-elsewhere-with-a-comment.jsonl"
+    ));
+    let json = |text: &str| -> serde_json::Value { serde_json::from_str(text).unwrap() };
+    let expected = [
+        ("📝 Plan", "{}"),
+        ("🔨 Build", "{}"),
+        ("🔍 Review", "{}"),
+        ("📦 Release", r#"{"outcome": "ok"}"#),
+        (
+            "🔨 Build",
+            r#"{"visit": 2, "comment": "name the errors as well"}"#,
+        ),
+        ("🔍 Review", r#"{"visit": 2}"#),
+        ("📦 Release", r#"{"outcome": "ok", "visit": 2}"#),
+    ];
+    let expected = expected.map(|(phase, flow)| (phase.to_owned(), json(flow)));
+    assert_eq!(entered, expected);
+}
+
+#[test]
+fn a_skipped_phase_is_shown_with_the_one_that_was_entered_instead() {
+    let entered = entered(include_bytes!(
+        "../../../../tests/transcripts/phase-is-skipped-if-its-condition-does-not-hold.jsonl"
+    ));
+    let (phase, flow) = entered.last().unwrap();
+    assert_eq!(phase, "📦 Release");
+    assert_eq!(flow["skipped"], serde_json::json!(["review"]));
+}

@@ -67,6 +67,8 @@ pub(crate) enum TimelineEvent {
         by: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         lasted: Option<i64>,
+        #[serde(flatten)]
+        flow: Box<FlowNotes>,
     },
     /// A tool was blocked.
     Denied { tool: String, reason: String },
@@ -104,6 +106,24 @@ pub(crate) enum TimelineEvent {
     Completed { lasted: Option<i64> },
     /// The run was cancelled.
     Cancelled { lasted: Option<i64> },
+}
+
+/// Why a phase was entered, and what happened on the way, where the flow of the definition decides it.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowNotes {
+    /// The outcome of the phase before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<String>,
+    /// The ids of the phases that were skipped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skipped: Vec<String>,
+    /// The number of the visit, from the second one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) visit: Option<u32>,
+    /// The words of the person who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) comment: Option<String>,
 }
 
 /// Totals.
@@ -348,12 +368,10 @@ impl Timeline {
             });
         } else if moved {
             self.leave_phase();
-            let phase = self
-                .run
-                .as_ref()
-                .map(TimelineRun::phase)
-                .unwrap_or_default();
-            self.open_phase(phase, by);
+            let run = self.run.as_ref();
+            let phase = run.map(TimelineRun::phase).unwrap_or_default();
+            let flow = run.map(TimelineRun::flow_notes).unwrap_or_default();
+            self.open_phase_with(phase, by, flow);
         }
     }
 
@@ -406,6 +424,7 @@ impl Timeline {
 
     fn counted(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
+        run.note_data(entry);
         let before = run.replace_counts(entry);
         let now = run.counters;
         if now.reminders > before.reminders {
@@ -422,9 +441,17 @@ impl Timeline {
     }
 
     fn open_phase(&mut self, phase: String, by: Option<String>) {
+        self.open_phase_with(phase, by, FlowNotes::default());
+    }
+
+    fn open_phase_with(&mut self, phase: String, by: Option<String>, flow: FlowNotes) {
         self.open = Some((self.events.len(), self.now));
-        let lasted = None;
-        self.push(TimelineEvent::Entered { phase, by, lasted });
+        self.push(TimelineEvent::Entered {
+            phase,
+            by,
+            lasted: None,
+            flow: Box::new(flow),
+        });
     }
 
     /// Sets the duration of the phase that is left.

@@ -3,11 +3,13 @@
 use serde_json::value::RawValue;
 use workflow_core::definition::nearest;
 use workflow_core::diagnostic::shown;
+use workflow_core::session::Control;
 
 /// The commands, for people.
 pub(crate) const HELP: &str = "\
 tool NAME [JSON]     the agent calls a tool with these arguments
 next, loop, status   the agent calls workflow_step with this action
+next OUTCOME {JSON}  the same with the outcome, the outputs, or both: next ok {\"plan\": \"Add it.\"}
 cancel               the same; the second call in a row cancels the run
 stop                 the agent stops; `stop error`, `stop length`, `stop question`, `stop aborted` give the reason
 start                the agent starts on the last message
@@ -20,6 +22,8 @@ result TOOL TEXT     a tool returns a result; `error TOOL TEXT`: the call failed
 trigger NAME TEXT    a trigger receives this text
 back NUMBER          the conversation goes back to this checkpoint
 /workflow NAME TEXT  the user starts another workflow; `/cancel-workflow` ends the run
+/workflow-next ok    the user moves the run; so do `/workflow-skip`, `/workflow-goto PHASE`, `/workflow-pause`,
+                     `/workflow-resume +20 turns`, `/workflow-approve CHOICE COMMENT`, `/workflow-status`
 compact, reload      the host compacts the conversation; the session is loaded again
 help, quit
 
@@ -27,7 +31,7 @@ A line of a script can state its expected outcome, in upper or lower case: `tool
   a tool call      allowed, blocked, refused, asked (a person must answer)
   workflow_step    name or id of the phase that it leads to, refused, gate or asked (it waits), done, cancelled;
                    `cancel`: asks (a second call is needed)
-  a stop           countdown, pushed, waits, parked, or the reason: max, maxStale, error, question
+  a stop           countdown, pushed, waits, parked, or the reason: max, maxStale, error, question, visits, budget
   a result         changed, unchanged
   a trigger        woken, queued
 Empty lines and lines that start with # are ignored.";
@@ -50,6 +54,13 @@ pub(crate) enum Command {
     },
     /// The agent calls `workflow_step`.
     Move(&'static str),
+    /// The agent calls `workflow_step` with the action `next`.
+    Next {
+        /// The name of the outcome.
+        outcome: Option<String>,
+        /// The outputs, which are JSON.
+        outputs: Option<String>,
+    },
     /// The agent stops.
     Stop(Stop),
     /// The agent starts.
@@ -120,12 +131,14 @@ pub(crate) enum Stop {
 /// Why a line means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unknown {
-    #[error("there is no command `{}`{}", shown(.0), instead(*.1))]
-    Command(String, Option<&'static str>),
+    #[error("there is no command `{}`{}", shown(.0), instead(.1.as_deref()))]
+    Command(String, Option<String>),
     #[error("`{0}` wants {1}: {2}")]
     Argument(&'static str, &'static str, &'static str),
     #[error("the input of a tool is not JSON: {0}")]
     Input(String),
+    #[error("the outputs of `next` are not JSON: {0}")]
+    Outputs(String),
     #[error(
         "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, parked, …"
     )]
@@ -163,7 +176,14 @@ static COMMANDS: [(&str, Syntax); 25] = [
             Some(Command::Tool { name, input })
         }),
     ),
-    ("next", Alone(Command::Move("next"))),
+    (
+        "next",
+        Text(
+            "an outcome, outputs as JSON, both or nothing",
+            "next ok {\"plan\": \"Add it.\"}",
+            next,
+        ),
+    ),
     ("loop", Alone(Command::Move("loop"))),
     ("status", Alone(Command::Move("status"))),
     ("cancel", Alone(Command::Move("cancel"))),
@@ -242,8 +262,8 @@ static COMMANDS: [(&str, Syntax); 25] = [
 
 const RESULT: &str = "result bash the key is sk-1234";
 
-/// The commands that a person runs in a host.
-const OURS: [&str; 2] = ["/workflow", "/cancel-workflow"];
+/// The commands that start and end a run. The others are those of [`Control`].
+const START_AND_END: [&str; 2] = ["workflow", "cancel-workflow"];
 
 impl Step {
     /// Reads a line; `None` if there is nothing in it.
@@ -274,8 +294,11 @@ impl Command {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         if let Some(name) = word.strip_prefix('/') {
-            if !OURS.contains(&word) {
-                return Err(Unknown::Command(word.to_owned(), nearest(word, OURS)));
+            let controls = Control::ALL.into_iter().map(Control::command);
+            let commands: Vec<&str> = START_AND_END.into_iter().chain(controls).collect();
+            if !commands.contains(&name) {
+                let near = nearest(name, commands).map(|near| format!("/{near}"));
+                return Err(Unknown::Command(word.to_owned(), near));
             }
             return Ok(Self::Run {
                 name: name.to_owned(),
@@ -285,7 +308,10 @@ impl Command {
         let known = COMMANDS.iter().find(|(name, _)| *name == word);
         let Some((name, syntax)) = known else {
             let names = COMMANDS.iter().map(|(name, _)| *name);
-            return Err(Unknown::Command(word.to_owned(), nearest(word, names)));
+            return Err(Unknown::Command(
+                word.to_owned(),
+                nearest(word, names).map(str::to_owned),
+            ));
         };
         let command = match syntax {
             Alone(command) if rest.is_empty() => command.clone(),
@@ -297,6 +323,14 @@ impl Command {
         if let Self::Tool { input, .. } = &command {
             serde_json::from_str::<&RawValue>(input)
                 .map_err(|error| Unknown::Input(error.to_string()))?;
+        }
+        if let Self::Next {
+            outputs: Some(outputs),
+            ..
+        } = &command
+        {
+            serde_json::from_str::<&RawValue>(outputs)
+                .map_err(|error| Unknown::Outputs(error.to_string()))?;
         }
         Ok(command)
     }
@@ -310,6 +344,19 @@ fn some(text: &str) -> Option<String> {
 fn name_and_text(text: &str) -> Option<(String, String)> {
     let (name, text) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     Some((some(name)?, text.trim().to_owned()))
+}
+
+/// An outcome, which may be missing, and outputs in braces, which may be missing.
+fn next(text: &str) -> Option<Command> {
+    let (outcome, outputs) = match text.find('{') {
+        Some(at) => (text[..at].trim(), Some(text[at..].to_owned())),
+        None => (text, None),
+    };
+    let is_one_word = !outcome.contains(char::is_whitespace);
+    is_one_word.then(|| Command::Next {
+        outcome: some(outcome),
+        outputs,
+    })
 }
 
 fn result(text: &str, is_error: bool) -> Option<Command> {
@@ -395,6 +442,32 @@ mod tests {
     }
 
     #[test]
+    fn next_takes_an_outcome_and_outputs() {
+        let read = |line: &str| match read(line).command {
+            Command::Next { outcome, outputs } => (outcome, outputs),
+            command => panic!("{command:?}"),
+        };
+        let (ok, plan) = (Some("ok".to_owned()), Some("{\"a\": 1}".to_owned()));
+        assert_eq!(read("next"), (None, None));
+        assert_eq!(read("next ok => Release"), (ok.clone(), None));
+        assert_eq!(read("next {\"a\": 1}"), (None, plan.clone()));
+        assert_eq!(read("next ok {\"a\": 1} => Release"), (ok, plan));
+    }
+
+    #[test]
+    fn every_command_of_a_person_can_be_played() {
+        let played = read("/workflow-resume +20 turns").command;
+        let resume = Command::Run {
+            name: "workflow-resume".to_owned(),
+            arguments: "+20 turns".to_owned(),
+        };
+        assert_eq!(played, resume);
+        for control in Control::ALL {
+            assert!(Step::read(&format!("/{}", control.command())).is_ok());
+        }
+    }
+
+    #[test]
     fn nothing_is_read_from_empty_lines_and_comments() {
         for line in ["", "   ", "# tool edit", "  # x"] {
             assert_eq!(Step::read(line), Ok(None));
@@ -425,7 +498,9 @@ mod tests {
         assert!(unknown("wait").contains("whole seconds"));
         assert!(unknown("stop why").contains("stop question"));
         assert!(unknown("next =>").contains("the expected outcome"));
-        assert!(unknown("next now").contains("there is no command `next now`"));
+        assert!(unknown("loop now").contains("there is no command `loop now`"));
+        assert!(unknown("next ok now").contains("`next` wants an outcome"));
+        assert!(unknown("next {plan}").starts_with("the outputs of `next` are not JSON"));
         assert!(unknown("say").contains("a text"));
         assert!(unknown("choose").contains("choose approve"));
         assert!(unknown("trigger").contains("a file or a port"));

@@ -104,6 +104,7 @@ impl Simulation {
             command,
             Command::Tool { .. }
                 | Command::Move(_)
+                | Command::Next { .. }
                 | Command::Stop(_)
                 | Command::Start
                 | Command::Result { .. }
@@ -117,6 +118,10 @@ impl Simulation {
             Command::Tool { name, input } => return self.tool(name, input),
             Command::Move(action) => {
                 return self.tool(STEP_TOOL, &json!({ "action": action }).to_string());
+            }
+            Command::Next { outcome, outputs } => {
+                let call = step_arguments(outcome.as_deref(), outputs.as_deref())?;
+                return self.tool(STEP_TOOL, &call.to_string());
             }
             Command::Stop(why) => return self.stop(*why),
             Command::Wait(seconds) => return self.wait(*seconds),
@@ -463,6 +468,15 @@ impl Simulation {
             Some(view) if view.counters.paused == Some(PauseReason::Approval) => {
                 ": waits for your word"
             }
+            Some(view) if view.counters.paused == Some(PauseReason::Budget) => {
+                ": paused, because its budget is used up; `/workflow-resume +20 turns` allows more"
+            }
+            Some(view) if view.counters.paused == Some(PauseReason::Visits) => {
+                ": paused, because a phase may not be entered again; `/workflow-resume` allows one more visit"
+            }
+            Some(view) if view.counters.paused_by_owner => {
+                ": paused by its owner; `/workflow-resume` resumes it"
+            }
             Some(view) if view.counters.paused.is_some() => ": paused; any message resumes it",
             Some(_) if rest == RunCondition::Waits => ": waits for a person",
             Some(_) | None => "",
@@ -479,4 +493,16 @@ impl Simulation {
         self.host.call("shutdown", &json!({}))?;
         Ok(())
     }
+}
+
+/// The arguments of a call that leaves the phase.
+fn step_arguments(outcome: Option<&str>, outputs: Option<&str>) -> Result<Value> {
+    let mut call = json!({ "action": "next" });
+    if let Some(outcome) = outcome {
+        call["outcome"] = outcome.into();
+    }
+    if let Some(outputs) = outputs {
+        call["outputs"] = serde_json::from_str(outputs)?;
+    }
+    Ok(call)
 }

@@ -88,6 +88,16 @@ pub enum OnMaxVisits {
     Phase(String),
 }
 
+impl fmt::Display for OnMaxVisits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Pause => "pause",
+            Self::Cancel => "cancel",
+            Self::Phase(id) => id,
+        })
+    }
+}
+
 impl OnMaxVisits {
     pub(super) fn is_pause(&self) -> bool {
         *self == Self::Pause
@@ -176,6 +186,21 @@ impl fmt::Display for Subject {
     }
 }
 
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let values: Vec<String> = self.values.iter().map(value_text).collect();
+        let verb = if self.negated { "is not" } else { "is" };
+        write!(f, "{} {verb} {}", self.subject, values.join(" or "))
+    }
+}
+
+/// A value as people write it: a text without quotes.
+fn value_text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// The limits of what a run or a phase may use. At a limit the run pauses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -231,6 +256,19 @@ pub enum Thinking {
     High,
     /// As long as the model can.
     Xhigh,
+}
+
+impl fmt::Display for Thinking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "off",
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Xhigh => "xhigh",
+        })
+    }
 }
 
 /// What the host should set for the time of a phase, where it can.

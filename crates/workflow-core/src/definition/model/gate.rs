@@ -243,6 +243,20 @@ pub struct Approval {
 }
 
 impl Approval {
+    /// The question and its answers, with the place that each leads to, on one line.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let choices = self.choices.iter().enumerate();
+        let choices: Vec<String> = choices
+            .map(|(index, choice)| match self.targets.get(index) {
+                Some(target) => format!("{choice} → {target}"),
+                None => choice.clone(),
+            })
+            .collect();
+        let comment = if self.comment { "; with a comment" } else { "" };
+        format!("{} ({}{comment})", self.ask, choices.join(", "))
+    }
+
     /// The place that an answer leads to, by its index; `None` if the run stays in the phase.
     #[must_use]
     pub fn target(&self, choice: usize) -> Option<Target> {

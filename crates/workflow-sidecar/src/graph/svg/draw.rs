@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::super::model::{GraphNode, NodeMark};
+use super::super::model::{GraphNode, Jump, JumpTarget, NodeMark};
 use super::layout::{
-    Area, Card, EMOJI, Frame, ICON, INSET, Icon, LEGEND_ICON, LINE, Lane, Layout, MARGIN, NAME,
-    Pill, SMALL, SMALL_LINE, TITLE,
+    Area, Arrow, Card, EMOJI, Frame, ICON, INSET, Icon, JumpLane, LEGEND_ICON, LINE, Lane, Layout,
+    MARGIN, NAME, Pill, SMALL, SMALL_LINE, TITLE,
 };
 
 const STYLE: &str = "\
@@ -76,8 +76,11 @@ fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
     for card in &layout.cards {
         draw_card(out, card)?;
     }
-    for &(from, to) in &layout.arrows {
-        draw_arrow(out, layout.axis, from, to)?;
+    for arrow in &layout.arrows {
+        draw_arrow(out, layout.axis, arrow)?;
+    }
+    for jump in &layout.jumps {
+        draw_jump(out, jump)?;
     }
     for lane in &layout.loops {
         draw_lane(out, lane)?;
@@ -103,7 +106,32 @@ fn description(layout: &Layout<'_>) -> String {
         .command
         .as_deref()
         .unwrap_or("As a part of others");
-    format!("{start}: {}; then done.", nodes.join("; "))
+    let order = format!("{start}: {}; then done.", nodes.join("; "));
+    let jumps: Vec<String> = layout
+        .graph
+        .jumps
+        .iter()
+        .map(|jump| jump_description(layout, jump))
+        .collect();
+    match &*jumps.join("; ") {
+        "" => order,
+        jumps => format!("{order} Jumps: {jumps}."),
+    }
+}
+
+/// Describes a jump in text.
+fn jump_description(layout: &Layout<'_>, jump: &Jump) -> String {
+    let name = |id: usize| {
+        let mut cards = layout.cards.iter();
+        let card = cards.find(|card| card.step.id == id);
+        card.map_or("", |card| &*card.step.name)
+    };
+    let to = match jump.to {
+        JumpTarget::Node(id) => name(id),
+        JumpTarget::Done => "done",
+        JumpTarget::Cancelled => "cancelled",
+    };
+    format!("{} from {} to {to}", jump.label, name(jump.from))
 }
 
 /// Describes a node in text.
@@ -217,13 +245,43 @@ fn draw_pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
     )
 }
 
-fn draw_arrow(out: &mut String, x: u32, from: u32, to: u32) -> fmt::Result {
+fn draw_arrow(out: &mut String, x: u32, arrow: &Arrow) -> fmt::Result {
+    let Arrow { from, to, label } = arrow;
     let (left, right, neck) = (x - 4, x + 4, to - 7);
     writeln!(out, "<path class=\"wf-line\" d=\"M{x} {from}V{neck}\"/>")?;
     writeln!(
         out,
         "<path class=\"wf-head\" d=\"M{left} {neck}H{right}L{x} {to}Z\"/>"
-    )
+    )?;
+    match label {
+        Some(label) => quiet(out, x + 8, to - 11, label),
+        None => Ok(()),
+    }
+}
+
+/// Draws a jump: left from its card, along its lane, and right to its target.
+fn draw_jump(out: &mut String, jump: &JumpLane<'_>) -> fmt::Result {
+    let JumpLane { x, from, to, .. } = jump;
+    let ((from_x, from_y), (to_x, to_y)) = (from, to);
+    let turn = 7.min(from_y.abs_diff(*to_y) / 2);
+    let inside = x + turn;
+    let (leave, arrive) = if to_y < from_y {
+        (from_y - turn, to_y + turn)
+    } else {
+        (from_y + turn, to_y - turn)
+    };
+    let (neck, up, down) = (to_x - 7, to_y - 4, to_y + 4);
+    writeln!(out, "<g><title>{}</title>", escaped(jump.title))?;
+    writeln!(
+        out,
+        "<path class=\"wf-line\" d=\"M{from_x} {from_y}H{inside}Q{x} {from_y} {x} {leave}V{arrive}Q{x} {to_y} {inside} {to_y}H{neck}\"/>"
+    )?;
+    writeln!(
+        out,
+        "<path class=\"wf-head\" d=\"M{neck} {up}V{down}L{to_x} {to_y}Z\"/>"
+    )?;
+    quiet(out, jump.label_x, from_y - 3, &jump.label)?;
+    writeln!(out, "</g>")
 }
 
 fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
@@ -288,6 +346,14 @@ fn draw_icon(out: &mut String, icon: Icon, x: u32, y: u32) -> fmt::Result {
             y + 1,
             x + 7,
             y + 1
+        ),
+        Icon::Fork => writeln!(
+            out,
+            "<path class=\"wf-line\" d=\"M{} {}v-4l-3.5 -4M{} {}l3.5 -4\"/>",
+            x + 6,
+            y + 11,
+            x + 6,
+            y + 7
         ),
         Icon::Plus => writeln!(
             out,

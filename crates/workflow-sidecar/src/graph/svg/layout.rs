@@ -1,11 +1,13 @@
-//! Layout: boxes below each other on one axis, scopes around them, `loop` in a lane on the right.
+//! Layout: boxes below each other on one axis, scopes around them, `loop` in a lane on the right, jumps on the left.
 //!
 //! Two passes: the extent of each box to the left and right of the axis, then its position. All lengths are whole
 //! pixels.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
+use super::super::model::{
+    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark,
+};
 use super::measure::{width, wrapped};
 
 /// Font sizes.
@@ -45,13 +47,34 @@ pub(super) struct Layout<'g> {
     /// Outer ones first.
     pub(super) frames: Vec<Frame<'g>>,
     pub(super) cards: Vec<Card<'g>>,
-    /// Arrows along the axis: start and end.
-    pub(super) arrows: Vec<(u32, u32)>,
+    pub(super) arrows: Vec<Arrow>,
+    pub(super) jumps: Vec<JumpLane<'g>>,
     pub(super) loops: Vec<Lane<'g>>,
-    /// The command and the end.
-    pub(super) pills: [Pill; 2],
+    /// The command, the end, and the end by cancelling if a jump leads there.
+    pub(super) pills: Vec<Pill>,
     /// The icons with their explanation and vertical position.
     pub(super) legend: Vec<(Icon, &'static str, u32)>,
+}
+
+/// An arrow along the axis.
+#[derive(Debug)]
+pub(super) struct Arrow {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    pub(super) label: Option<String>,
+}
+
+/// The line of a jump: left from its card, along its lane, and right to its target.
+#[derive(Debug)]
+pub(super) struct JumpLane<'g> {
+    /// The label in full.
+    pub(super) title: &'g str,
+    /// The label as far as there is room, and its position.
+    pub(super) label: String,
+    pub(super) label_x: u32,
+    pub(super) x: u32,
+    pub(super) from: (u32, u32),
+    pub(super) to: (u32, u32),
 }
 
 /// A rectangle.
@@ -99,6 +122,7 @@ pub(super) enum Icon {
     Pause,
     Plus,
     Loop,
+    Fork,
 }
 
 /// The line of `loop`.
@@ -122,6 +146,11 @@ pub(super) struct Pill {
 pub(super) const LEGEND_ICON: u32 = 26;
 const LEGEND_LINE: u32 = 20;
 const PILL_HEIGHT: u32 = 28;
+/// Distance between the lanes of two jumps, and between two of their lines at a card.
+const LANE: u32 = 12;
+const JUMP_LINE: u32 = 17;
+/// Maximum width of a jump's label.
+const JUMP_LABEL: u32 = 130;
 
 impl<'g> Layout<'g> {
     pub(super) fn of(graph: &'g Graph) -> Self {
@@ -136,9 +165,12 @@ impl<'g> Layout<'g> {
         let extent = metrics
             .extent(&graph.root)
             .at_least(half_pill, legend_width);
-        let axis = MARGIN + extent.left;
+        let gutter = Gutter::of(graph);
+        let axis = MARGIN + gutter.width + extent.left;
         let mut placer = Placer {
             metrics: &metrics,
+            graph,
+            edge: &InOrder::Plain,
             axis,
             y: MARGIN,
             frames: Vec::new(),
@@ -151,14 +183,21 @@ impl<'g> Layout<'g> {
         placer.scope(&graph.root, 0);
         placer.arrow();
         let end = placer.pill("done".to_owned());
+        let mut pills = vec![start, end];
+        if graph.can_be_cancelled() {
+            placer.y += GAP / 2;
+            pills.push(placer.pill("cancelled".to_owned()));
+        }
         let mut y = placer.y + MARGIN;
         let mut legend = Vec::new();
         for (icon, text) in legend_entries {
             legend.push((icon, text, y));
             y += LEGEND_LINE;
         }
+        let jumps = gutter.lanes(graph, &placer.cards, &pills);
         Self {
             graph,
+            jumps,
             width: axis + extent.right + MARGIN,
             height: if legend.is_empty() { y } else { y + MARGIN / 2 },
             axis,
@@ -166,7 +205,7 @@ impl<'g> Layout<'g> {
             cards: placer.cards,
             arrows: placer.arrows,
             loops: placer.loops,
-            pills: [start, end],
+            pills,
             legend,
         }
     }
@@ -213,6 +252,11 @@ fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
             Icon::Pause,
             "an agent that stops here is not sent on",
         ),
+        (
+            marked(Icon::Fork),
+            Icon::Fork,
+            "conditions, outputs, and limits of the phase",
+        ),
         (marked(Icon::Plus), Icon::Plus, "a subworkflow, closed"),
         (
             loops,
@@ -234,10 +278,71 @@ impl Icon {
             | NodeMark::Rule(_) => Self::Lock,
             NodeMark::Gate(_) => Self::Check,
             NodeMark::Approval(_) => Self::Person,
+            NodeMark::Flow(_) => Self::Fork,
             NodeMark::Waits => Self::Pause,
             NodeMark::Collapsed(_) => Self::Plus,
         }
     }
+}
+
+/// The room for the jumps, left of all scopes: the lanes, then the labels.
+struct Gutter {
+    lanes: u32,
+    width: u32,
+}
+
+impl Gutter {
+    fn of(graph: &Graph) -> Self {
+        let lanes = u32::try_from(graph.jumps.len()).expect("a few jumps for each node");
+        let labels = graph.jumps.iter().map(|jump| width(&jump.label, SMALL));
+        let widest = labels
+            .max()
+            .map_or(0, |widest| widest.min(JUMP_LABEL) + INSET);
+        Self {
+            lanes,
+            width: lanes * LANE + widest,
+        }
+    }
+
+    /// Places the lines: those at one card below each other.
+    fn lanes<'g>(&self, graph: &'g Graph, cards: &[Card<'_>], pills: &[Pill]) -> Vec<JumpLane<'g>> {
+        let mut used: Vec<u32> = vec![0; cards.len()];
+        let mut at_card = |id: usize| {
+            let at = cards.iter().position(|card| card.step.id == id);
+            let at = at.expect("every node has a card");
+            used[at] += 1;
+            let (area, lines) = (cards[at].area, lines_at(graph, id));
+            (area.x, area.y + area.height * used[at] / (lines + 1))
+        };
+        let pill = |at: usize| {
+            let area = pills[at].area;
+            (area.x, area.y + area.height / 2)
+        };
+        let jumps = graph.jumps.iter().zip(0..);
+        jumps
+            .map(|(jump, lane)| JumpLane {
+                title: &jump.label,
+                label: wrapped(&jump.label, SMALL, JUMP_LABEL, 1).concat(),
+                label_x: MARGIN + self.lanes * LANE + 2,
+                x: MARGIN + lane * LANE,
+                from: at_card(jump.from),
+                to: match jump.to {
+                    JumpTarget::Node(id) => at_card(id),
+                    JumpTarget::Done => pill(1),
+                    JumpTarget::Cancelled => pill(2),
+                },
+            })
+            .collect()
+    }
+}
+
+/// The number of ends of jumps at a node.
+fn lines_at(graph: &Graph, id: usize) -> u32 {
+    let ends = graph
+        .jumps
+        .iter()
+        .map(|jump| u32::from(jump.from == id) + u32::from(jump.to == JumpTarget::Node(id)));
+    ends.sum()
 }
 
 /// The extent of a box on both sides of the axis.
@@ -355,11 +460,14 @@ impl CardText<'_> {
 /// The second pass: the boxes placed so far, and the current vertical position.
 struct Placer<'t, 'g> {
     metrics: &'t CardMetrics,
+    graph: &'g Graph,
+    /// How the run gets from the last card to the next one.
+    edge: &'g InOrder,
     axis: u32,
     y: u32,
     frames: Vec<Frame<'g>>,
     cards: Vec<Card<'g>>,
-    arrows: Vec<(u32, u32)>,
+    arrows: Vec<Arrow>,
     loops: Vec<Lane<'g>>,
 }
 
@@ -377,7 +485,19 @@ impl<'g> Placer<'_, 'g> {
     }
 
     fn arrow(&mut self) {
-        self.arrows.push((self.y, self.y + GAP));
+        let label = match self.edge {
+            InOrder::Plain => Some(None),
+            InOrder::Named(names) => Some(Some(names)),
+            InOrder::Never => None,
+        };
+        if let Some(label) = label {
+            let room = self.metrics.card / 2 - INSET;
+            self.arrows.push(Arrow {
+                from: self.y,
+                to: self.y + GAP,
+                label: label.map(|names| wrapped(names, SMALL, room, 1).concat()),
+            });
+        }
         self.y += GAP;
     }
 
@@ -428,11 +548,16 @@ impl<'g> Placer<'_, 'g> {
 
     fn card(&mut self, step: &'g GraphNode) -> Area {
         let text = self.metrics.text(step);
+        let lines = match lines_at(self.graph, step.id) {
+            0 => 0,
+            lines => (lines + 1) * JUMP_LINE,
+        };
+        self.edge = &self.graph.order[self.cards.len()];
         let area = Area {
             x: self.axis - self.metrics.card / 2,
             y: self.y,
             width: self.metrics.card,
-            height: text.height(),
+            height: text.height().max(lines),
         };
         self.y += area.height;
         self.cards.push(Card { step, area, text });
