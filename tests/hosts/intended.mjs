@@ -6,7 +6,7 @@
  */
 
 /** The differences that may occur in any scenario; `id@host` on one host only. */
-export const everywhere = ['own-words', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
+export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
 const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|Changed: )|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
@@ -22,6 +22,10 @@ export const intended = {
       { head: /^description of workflow_step$/, missing: /./, added: /./ },
       { head: /^system prompt on workflows$/, missing: /workflow_step/, added: /workflow_step/ },
     ],
+  },
+  'flow-parameters': {
+    says: 'the tool takes the outcome and the outputs of a phase',
+    marks: [{ stream: 'requests', head: /^tool workflow_step$/, added: /^(outcome|outputs)\?: / }],
   },
   'definition-entry': {
     says: 'the definition in force is stored with the run',
