@@ -24,6 +24,8 @@ pub(crate) struct Move {
     from: String,
     /// The number of scopes before it.
     depth: usize,
+    /// True if the state said that it was cancelled, although the run was active: states of other origin may.
+    was_cancelled: bool,
 }
 
 /// A call of `cancel`.
@@ -92,6 +94,7 @@ pub(crate) fn plan_leave(
     let planned = Move {
         from: phase.phase.name.clone(),
         depth: run.state().current_path.depth(),
+        was_cancelled: run.state().cancelled,
     };
     Ok((to, planned))
 }
@@ -126,7 +129,8 @@ pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> Too
 /// The answer to a move that cancelled the run, because an answer of a person or a limit of visits says so.
 fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
     let state = run.state();
-    state.cancelled.then(|| ToolAnswer {
+    let is_cancelled = state.cancelled && !state.active;
+    is_cancelled.then(|| ToolAnswer {
         text: format!("The workflow is cancelled: \"{}\"", state.task_description),
         details: json!({ "active": false, "cancelled": true }),
         kind: Some(AnswerKind::Cancel),
@@ -135,7 +139,10 @@ fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
 
 /// Answers `next` after the run has moved; `run` is the run as it is now.
 pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
-    if let Some(answer) = run.and_then(cancelled_by_move) {
+    if let Some(answer) = run
+        .and_then(cancelled_by_move)
+        .filter(|_| !moved.was_cancelled)
+    {
         return answer;
     }
     let from = &moved.from;
@@ -284,6 +291,7 @@ pub(crate) fn plan_repeat(
             let planned = Move {
                 from: scope.map_or_else(String::new, |workflow| workflow.name.clone()),
                 depth: path.depth(),
+                was_cancelled: run.state().cancelled,
             };
             Ok((progress, planned))
         }
@@ -310,7 +318,10 @@ fn nothing_to_repeat() -> ToolAnswer {
 
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
 pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
-    if let Some(answer) = run.and_then(cancelled_by_move) {
+    if let Some(answer) = run
+        .and_then(cancelled_by_move)
+        .filter(|_| !moved.was_cancelled)
+    {
         return answer;
     }
     let Some(phase) = run.and_then(ActiveRun::phase) else {
