@@ -56,6 +56,7 @@ export const intended = {
       { stream: ['messages', 'requests'], missing: /^You are the ORCHESTRATOR/m, added: /^You do the work of this workflow yourself/m },
       // Lines that one side leaves out between common lines.
       { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, missing: leftOut },
+      { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, missing: leftOut, added: /^\*\*(Tools|To leave this phase):\*\* / },
       { stream: ['messages', 'requests', 'entries'], missing: reminder, added: reminder },
     ],
   },
