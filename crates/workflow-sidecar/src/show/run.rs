@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use serde::Serialize;
 use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
@@ -11,7 +12,6 @@ use workflow_core::run::{
     Position, RestoredRun, RunData, RunState, StoredRun, entry_type, restore,
 };
 
-use super::timeline::FlowNotes;
 use crate::run_condition::stored_path;
 
 /// A run, as far as its stored entries describe it.
@@ -26,6 +26,24 @@ pub(super) struct TimelineRun {
     old_comment: Option<String>,
     /// The explanation of the current phase, computed on demand.
     explained: OnceCell<Option<Explained>>,
+}
+
+/// Why a phase was entered, and what happened on the way, where the flow of the definition decides it.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowNotes {
+    /// The outcome of the phase before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outcome: Option<String>,
+    /// The ids of the phases that were skipped.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) skipped: Vec<String>,
+    /// The number of the visit, from the second one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) visit: Option<u32>,
+    /// The words of the person who answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) comment: Option<String>,
 }
 
 impl TimelineRun {

@@ -10,7 +10,7 @@ use workflow_core::policy::gate_report::Report;
 use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, StoredGate, entry_type};
 
-use super::run::{TimelineRun, state_of};
+use super::run::{FlowNotes, TimelineRun, state_of};
 
 /// The events of a session in order, and totals.
 #[derive(Debug, Default, Serialize)]
@@ -106,24 +106,6 @@ pub(crate) enum TimelineEvent {
     Completed { lasted: Option<i64> },
     /// The run was cancelled.
     Cancelled { lasted: Option<i64> },
-}
-
-/// Why a phase was entered, and what happened on the way, where the flow of the definition decides it.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FlowNotes {
-    /// The outcome of the phase before.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) outcome: Option<String>,
-    /// The ids of the phases that were skipped.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) skipped: Vec<String>,
-    /// The number of the visit, from the second one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) visit: Option<u32>,
-    /// The words of the person who answered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) comment: Option<String>,
 }
 
 /// Totals.

@@ -13,6 +13,7 @@ mod lint;
 mod origins;
 mod phase;
 mod references;
+mod rule;
 mod rule_sets;
 mod settings;
 mod tools;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tools::read_rule;
+use super::rule::read_rule;
 use crate::definition::model::Rule;
 use crate::definition::schema::keys::tools;
 use crate::definition::schema::{Field, Key, MapReader, listed, nearest, wrong_type};

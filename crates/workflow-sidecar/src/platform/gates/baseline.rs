@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, FileCheck, Gate, GitCheck};
 
-use super::git_check::{Finding, head};
+use super::finding::Finding;
 use crate::platform::file_state::FileState;
-use crate::platform::git::{Head, RepositoryState};
+use crate::platform::git::{Head, HeadLookup, RepositoryState, look_up_head};
 use crate::platform::process::{CheckError, Monitor, one_line};
 
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
 const TIME: Duration = Duration::from_secs(2);
+
 /// The state of files and repository when a phase was entered, as far as its gate compares with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,6 +78,18 @@ impl Baseline {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.head.is_none() && self.repository.is_none()
+    }
+}
+
+/// Returns the current commit, if git answers within the time.
+fn head(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Option<Head> {
+    match look_up_head(time, cwd, monitor) {
+        Ok(HeadLookup::Head(head)) => Some(head),
+        Ok(HeadLookup::NoRepository(_)) => Some(Head::NoCommit),
+        Err((_, reason)) => {
+            tracing::debug!(reason, "the current commit cannot be read");
+            None
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
 
 use super::baseline::{Baseline, check_file};
-use super::git_check::{self, Finding};
+use super::finding::Finding;
+use super::git_check;
 use super::report::{could_not_run, report};
 use super::{Report, Verdict};
 use crate::platform::git::CANCELLED;

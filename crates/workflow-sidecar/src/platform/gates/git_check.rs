@@ -1,49 +1,14 @@
 //! Checks of the repository: all changes are committed, there is a new commit.
 
 use std::path::Path;
-use std::time::Duration;
 
-use super::Verdict;
 use super::baseline::Baseline;
+use super::finding::Finding;
 use crate::platform::git::{
     GitOperation, Head, HeadLookup, RepositoryState, TIMEOUT, check_allowed, git, hidden_changes,
     look_up_head, shown_changes,
 };
 use crate::platform::process::{CheckError, Failure, Monitor};
-
-/// The verdict on a file or a repository, the reason, and the lines that show it.
-#[derive(Debug)]
-pub(super) struct Finding {
-    pub(super) verdict: Verdict,
-    pub(super) reason: String,
-    pub(super) shown: String,
-}
-
-impl Finding {
-    pub(super) fn passed() -> Self {
-        Self {
-            verdict: Verdict::Passed,
-            reason: String::new(),
-            shown: String::new(),
-        }
-    }
-
-    pub(super) fn failed(reason: impl Into<String>, shown: String) -> Self {
-        Self {
-            verdict: Verdict::Failed,
-            reason: reason.into(),
-            shown,
-        }
-    }
-
-    pub(super) fn could_not_run((error, reason): Failure) -> Self {
-        Self {
-            verdict: Verdict::CouldNotRun(error),
-            reason,
-            shown: String::new(),
-        }
-    }
-}
 
 /// Checks that all changes are committed. An untracked file counts as a change, and so does a change that
 /// `git status` overlooks.
@@ -164,16 +129,4 @@ fn compare(
     }
     let is_old = new.text.trim().is_empty();
     Ok(if is_old { none() } else { Finding::passed() })
-}
-
-/// Returns the current commit, if git answers within the time.
-pub(super) fn head(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Option<Head> {
-    match look_up_head(time, cwd, monitor) {
-        Ok(HeadLookup::Head(head)) => Some(head),
-        Ok(HeadLookup::NoRepository(_)) => Some(Head::NoCommit),
-        Err((_, reason)) => {
-            tracing::debug!(reason, "the current commit cannot be read");
-            None
-        }
-    }
 }

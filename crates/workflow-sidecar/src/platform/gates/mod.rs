@@ -31,6 +31,7 @@
 
 mod baseline;
 mod check;
+mod finding;
 mod git_check;
 mod host_command;
 mod report;

@@ -5,72 +5,17 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::graph::FlowGraph;
+use super::located::{Flow, report_in};
 use super::parameters::{described, fits};
 use super::references::check_references;
-use super::{PhaseSites, Site, Way};
-use crate::definition::model::{
-    Condition, OnMaxVisits, ParameterKind, Phase, PhaseEntry, Subject, Target, Workflow,
-};
+use super::{Site, Way};
+use crate::definition::model::{Condition, OnMaxVisits, ParameterKind, Phase, Subject, Target};
 use crate::definition::schema::{listed, nearest};
-use crate::definition::syntax::{Reader, Source, Span};
+use crate::definition::syntax::{Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
-
-/// A workflow with the locations of its flow.
-pub(in crate::definition::load) struct Flow<'a> {
-    pub(in crate::definition::load) workflow: &'a Workflow,
-    /// The locations of what the workflow says for all of its phases.
-    pub(in crate::definition::load) own: &'a PhaseSites,
-    /// The locations of its entries, in order.
-    pub(in crate::definition::load) phases: &'a [PhaseSites],
-    /// The jumps that lead into a phase without `maxVisits` at most.
-    pub(in crate::definition::load) max_visits: u32,
-    /// Finds the key of another workflow with a phase of this id.
-    pub(in crate::definition::load) elsewhere: &'a dyn Fn(&str) -> Option<String>,
-}
 
 /// Targets that are looked for in other workflows.
 const MOST_LOOKED_FOR: usize = 3;
-
-/// Findings in one of the files of a workflow.
-pub(super) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, finding: Finding) {
-    match source {
-        Some(source) => reader.findings.add(source, finding),
-        None => reader.report(finding),
-    }
-}
-
-impl<'a> Flow<'a> {
-    /// Its phases, each with its index and its locations.
-    pub(super) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a PhaseSites)> {
-        let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
-        entries.filter_map(|(at, (entry, sites))| match entry {
-            PhaseEntry::Phase(phase) => Some((at, phase, sites)),
-            PhaseEntry::Subworkflow(_) => None,
-        })
-    }
-
-    /// The phase with an id.
-    pub(super) fn phase(&self, id: &str) -> Option<(usize, &'a Phase)> {
-        let mut phases = self.phases();
-        phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
-    }
-
-    /// The ids of its phases.
-    pub(super) fn phase_ids(&self) -> impl Iterator<Item = &'a str> {
-        self.phases().map(|(_, phase, _)| &*phase.id)
-    }
-
-    /// Returns whether it has anything to check. Most workflows have not.
-    fn is_plain(&self) -> bool {
-        let is_plain = |sites: &PhaseSites| {
-            sites.targets.is_empty()
-                && sites.when.is_empty()
-                && sites.max_visits.is_none()
-                && sites.references.is_empty()
-        };
-        is_plain(self.own) && self.phases.iter().all(is_plain)
-    }
-}
 
 /// Checks the flow of a workflow.
 pub(in crate::definition::load) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {

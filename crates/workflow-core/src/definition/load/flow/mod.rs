@@ -3,6 +3,7 @@
 
 mod checks;
 mod graph;
+mod located;
 mod parameters;
 mod references;
 mod sites;
@@ -14,7 +15,8 @@ use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
-pub(super) use checks::{Flow, check_flow};
+pub(super) use checks::check_flow;
+pub(super) use located::Flow;
 pub(super) use parameters::{read_inputs, read_outputs};
 pub(super) use sites::{PhaseSites, Reference, Site, Way};
 

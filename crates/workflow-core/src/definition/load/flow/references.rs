@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::checks::{Flow, report_in};
 use super::graph::FlowGraph;
+use super::located::{Flow, report_in};
 use super::{PhaseSites, Reference};
 use crate::definition::model::{Phase, Subject};
 use crate::definition::schema::{listed, nearest};
