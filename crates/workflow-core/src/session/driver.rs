@@ -1,0 +1,545 @@
+//! The run and the parts that a move touches: starts, moves, pauses and ends the run as the agent asks.
+//!
+//! A person's commands are in [`super::person`].
+
+use super::auto_continue::AutoContinue;
+use super::budget::Budgets;
+use super::commands::{NewRun, nothing_applies};
+use super::context::SentContext;
+use super::controls::PendingControls;
+use super::host::{Abilities, HostState};
+use super::ids::Ids;
+use super::leave::StepCall;
+use super::phase::ResolvedPhase;
+use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
+use super::questions::{QuestionTable, Topic};
+use super::run::ActiveRun;
+use super::step_tool::{Cancellation, NoMove};
+use super::tool_guard::CallGuard;
+use super::triggers::TriggerQueue;
+use super::{announcement, budget, controls, step_tool};
+use crate::definition::{ContextMode, Settings};
+use crate::effect::{
+    Action, ContextMessage, DeferredAnswer, Delivery, Effects, HostHints, Mutation, Reply,
+    ToolAnswer, message_type,
+};
+use crate::policy::gate_report::Report;
+use crate::reminders::PauseReason;
+use crate::run::{PersonMove, RunProgress, cancel};
+use crate::types::{RequestId, Severity};
+
+/// The run with the parts of a session that its moves touch.
+#[derive(Debug, Clone)]
+pub(crate) struct RunDriver {
+    pub(super) host: HostState,
+    pub(super) settings: Settings,
+    pub(super) ids: Ids,
+    pub(super) run: Option<ActiveRun>,
+    /// True if the response in progress has moved the run; `None` between responses.
+    pub(super) turn_moved: Option<bool>,
+    pub(super) questions: QuestionTable,
+    pub(super) controls: PendingControls,
+    pub(super) exit: PhaseExit,
+    pub(super) calls: CallGuard,
+    pub(super) auto_continue: AutoContinue,
+    pub(super) sent_context: SentContext,
+    pub(super) triggers: TriggerQueue,
+    /// The status line that the host shows.
+    pub(super) shown_status: Option<String>,
+    /// The hints that the host has applied.
+    pub(super) set_hints: Option<HostHints>,
+}
+
+impl RunDriver {
+    pub(super) fn new(abilities: Abilities, seed: u64) -> Self {
+        Self {
+            host: HostState::new(abilities),
+            settings: Settings::default(),
+            ids: Ids::new(seed),
+            run: None,
+            turn_moved: None,
+            questions: QuestionTable::new(abilities),
+            controls: PendingControls::default(),
+            exit: PhaseExit::default(),
+            calls: CallGuard::default(),
+            auto_continue: AutoContinue::new(abilities),
+            sent_context: SentContext::default(),
+            triggers: TriggerQueue::default(),
+            shown_status: None,
+            set_hints: None,
+        }
+    }
+
+    /// Returns the context message of the phase, as far as the conversation does not contain it.
+    pub(super) fn context_message(&mut self) -> Option<ContextMessage> {
+        self.mark_phase_read();
+        let phase = self.run.as_ref()?.phase()?;
+        let content = match phase.context_mode {
+            ContextMode::ByChange => phase.context.update(&mut self.sent_context),
+            ContextMode::EveryTurn => phase.context.in_full(),
+        };
+        Some(ContextMessage {
+            custom_type: message_type::CONTEXT,
+            content,
+        })
+    }
+
+    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
+    pub(super) fn spend(
+        &mut self,
+        count: impl FnOnce(&mut Budgets),
+        out: &mut Effects,
+    ) -> Option<String> {
+        let run = self.run.as_mut().filter(|run| run.is_active())?;
+        if run.budgets.is_empty() {
+            return None;
+        }
+        run.budgets.tick(out.now());
+        let before = run.budgets.used_up();
+        count(&mut run.budgets);
+        let warnings = run.budgets.warnings();
+        if let Some(used_up) = run.budgets.used_up() {
+            if run.counters.paused != Some(PauseReason::Budget) {
+                run.pause(PauseReason::Budget, out);
+                let message = budget::paused(&used_up);
+                out.notify(Severity::Warning, message);
+                self.refresh_status(out);
+            }
+        } else if !warnings.is_empty() {
+            let message = budget::warning(&warnings);
+            out.act(Action::SendUserMessage {
+                content: message,
+                delivery: Delivery::Steer,
+            });
+        }
+        before
+    }
+
+    /// Ends the run at once, as `/cancel-workflow` asks. Its entry says that the end was announced (B01).
+    pub(super) fn cancel_by_command(&mut self, out: &mut Effects) {
+        if let Some(run) = &mut self.run {
+            run.clear_approval(out);
+        }
+        let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
+            return out.notify(Severity::Info, "No active workflow to cancel.");
+        };
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit("the run was cancelled", out);
+        self.cancel_confirmations(out);
+        self.close_cancel_question(out);
+        self.cancel_pending_calls("the run has moved on", out);
+        self.auto_continue.forget_reminder();
+        run.end(cancel(run.state()));
+        run.mark_announced(out);
+        self.set_status(out);
+        let content = announcement::cancelled_by_command(run.progress(), run.catalog());
+        out.act(Action::SendMessage {
+            custom_type: message_type::COMPLETE,
+            content,
+        });
+        out.notify(Severity::Info, "Workflow cancelled.");
+    }
+
+    /// The phase, if a run is active and fits its definitions.
+    pub(super) fn phase(&self) -> Option<&ResolvedPhase> {
+        self.run.as_ref()?.phase()
+    }
+
+    /// The limit of a budget of the active run that is used up.
+    pub(super) fn budget_used_up(&self) -> Option<String> {
+        let run = self.run.as_ref().filter(|run| run.is_active())?;
+        run.budgets.used_up()
+    }
+
+    /// The status line (hook-lifecycle: "updateStatus").
+    pub(super) fn status(&self) -> Option<String> {
+        let run = self.run.as_ref()?;
+        let status = &run.phase()?.status;
+        Some(match controls::status_note(run, self.exit.activity()) {
+            Some(note) => format!("{status} · {note}"),
+            None => status.clone(),
+        })
+    }
+
+    /// Has the host set what the phase asks for, or restore what the person had.
+    fn set_hints(&mut self, out: &mut Effects) {
+        let hints = self.phase().and_then(ResolvedPhase::host_hints);
+        if self.host.sets_hints && hints != self.set_hints {
+            self.set_hints.clone_from(&hints);
+            out.act(Action::SetHints { hints });
+        }
+    }
+
+    pub(super) fn set_status(&mut self, out: &mut Effects) {
+        self.set_hints(out);
+        self.shown_status = self.status();
+        out.set_status(self.shown_status.clone());
+    }
+
+    /// Sets the status line if it differs from the one that is shown.
+    pub(super) fn refresh_status(&mut self, out: &mut Effects) {
+        if self.status() != self.shown_status {
+            self.set_status(out);
+        }
+    }
+
+    /// Notes that the agent has had the chance to read the phase.
+    pub(super) fn mark_phase_read(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.is_unread = false;
+        }
+    }
+
+    /// A first `cancel` is forgotten unless the second follows.
+    pub(super) fn forget_first_cancel(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.cancel_pending = false;
+        }
+    }
+
+    /// Sends a message to the agent in the user's name.
+    pub(super) fn send_to_agent(&mut self, content: String, delivery: Delivery, out: &mut Effects) {
+        self.triggers.set_waking(out.now());
+        out.act(Action::SendUserMessage { content, delivery });
+    }
+
+    /// Sends a trigger's message. It counts as a message of the user: the countdown is cancelled.
+    pub(super) fn wake_agent(&mut self, text: String, out: &mut Effects) {
+        self.auto_continue.cancel_countdown(out);
+        self.send_to_agent(text, Delivery::FollowUp, out);
+    }
+
+    pub(super) fn watch_triggers(&mut self, out: &mut Effects) {
+        let is_headless = self.host.is_headless();
+        self.triggers
+            .watch(&self.settings.triggers, is_headless, out);
+    }
+
+    pub(super) fn adopt_settings(&mut self, settings: &Settings) {
+        self.calls.adopt_settings(settings);
+        self.questions.adopt_timeout(settings.question_timeout);
+        self.settings = settings.clone();
+    }
+
+    pub(super) fn start_run(&mut self, new: &NewRun, out: &mut Effects) {
+        let Some(workflow) = new.workflow() else {
+            return;
+        };
+        let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
+        if !progress.state.active {
+            return out.notify(Severity::Warning, nothing_applies(workflow));
+        }
+        let triggers = std::mem::take(&mut self.settings.triggers);
+        self.adopt_settings(&new.loaded.settings);
+        self.auto_continue.forget_reminder();
+        if let Some(run) = &mut self.run {
+            run.clear_approval(out);
+        }
+        self.close_cancel_question(out);
+        self.run = Some(ActiveRun::start(progress.clone(), &new.loaded));
+        // Whatever this response did to the replaced run, it has not moved the new one.
+        self.turn_moved = self.turn_moved.map(|_| false);
+        self.sent_context = SentContext::default();
+        self.enter(progress, None, out);
+        if self.settings.triggers != triggers {
+            self.watch_triggers(out);
+        }
+        if new.has_hints() && !self.host.sets_hints {
+            let message = "This host cannot set the model, the thinking level or the visible tools, so `hints` of this workflow have no effect here.";
+            out.notify(Severity::Info, message);
+        }
+        out.act(Action::SetSessionName {
+            name: new.session_name(workflow),
+        });
+        self.send_to_agent(new.initial_message(workflow), Delivery::IfIdle, out);
+    }
+
+    /// Moves the run to another state.
+    pub(super) fn enter(
+        &mut self,
+        progress: RunProgress,
+        moved_by: Option<PersonMove>,
+        out: &mut Effects,
+    ) {
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit("the run has moved to another phase", out);
+        self.cancel_confirmations(out);
+        self.cancel_pending_calls("the run has moved on", out);
+        self.sent_context.leave_phase();
+        let Some(run) = &mut self.run else { return };
+        if *run.state() != progress.state {
+            run.clear_approval(out);
+        }
+        run.enter(progress, moved_by, &self.settings, out);
+        self.set_status(out);
+    }
+
+    /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
+    fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
+        self.turn_moved = self.turn_moved.map(|_| true);
+        self.enter(progress, None, out);
+        if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
+            self.sent_context.note_step_answer(&phase.context);
+        }
+    }
+
+    /// Does what a call of `workflow_step` asks for.
+    pub(super) fn on_step(
+        &mut self,
+        request: RequestId,
+        call: &StepCall<'_>,
+        out: &mut Effects,
+    ) -> Reply<ToolAnswer> {
+        if call.action != Some("cancel") {
+            self.forget_first_cancel();
+        }
+        let reply = Reply::Now(match call.action {
+            Some("status") => {
+                self.mark_phase_read();
+                step_tool::status(self.run.as_ref())
+            }
+            Some("next" | "loop") if self.budget_used_up().is_some() => {
+                let used_up = self.budget_used_up().unwrap_or_default();
+                step_tool::budget_used_up(&used_up)
+            }
+            Some("next") => {
+                let reply = self.leave_phase(request, call, out);
+                self.refresh_status(out);
+                return reply;
+            }
+            Some("loop") => self.repeat_scope(out),
+            Some("cancel") => self.cancel_by_tool(out),
+            other => step_tool::unknown_action(other),
+        });
+        self.refresh_status(out);
+        reply
+    }
+
+    fn leave_phase(
+        &mut self,
+        request: RequestId,
+        call: &StepCall<'_>,
+        out: &mut Effects,
+    ) -> Reply<ToolAnswer> {
+        if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
+            return Reply::Now(step_tool::read_first(phase));
+        }
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_unread)
+            && let Some(answer) = run.phase().map(step_tool::moved_by_person)
+        {
+            run.is_unread = false;
+            return Reply::Now(answer);
+        }
+        if let (Some(run), None) = (&mut self.run, self.exit.activity()) {
+            run.summary = call.summary.map(str::to_owned);
+            if let Err(answer) = run.accept(call) {
+                return Reply::Now(answer);
+            }
+        }
+        let (exit, mut context) = self.exit_parts();
+        match exit.begin(request, &mut context, out) {
+            ExitOutcome::Wait => Reply::Later,
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Reply::Now(answer),
+            ExitOutcome::NotPassed(answer, reports) => {
+                Reply::Now(self.not_passed(answer, &reports, out))
+            }
+            ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
+        }
+    }
+
+    /// The exit from the phase, and the other parts that it works on.
+    pub(super) fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
+        let context = ExitContext {
+            run: self.run.as_mut(),
+            questions: &mut self.questions,
+            ids: &mut self.ids,
+            project_trusted: self.host.project_trusted,
+        };
+        (&mut self.exit, context)
+    }
+
+    /// Answers the call of `next` in progress, if it is decided.
+    pub(super) fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
+        let Some(step) = step else { return };
+        // The gate may run again before the run follows the decision, so the comment stays with the decision.
+        let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));
+        if let (Some(run), Some(comment), true) = (&mut self.run, &step.comment, is_followed) {
+            run.leave.comment(comment);
+        }
+        if let Some(mut exit) = self.controls.take_exit(step.request) {
+            exit.note_comment(step.comment.as_deref());
+            return self.finish_exit_by_person(exit, step, out);
+        }
+        let ExitStep {
+            request,
+            outcome,
+            mut collected,
+            comment,
+        } = step;
+        let noted = self.run.as_ref().and_then(|run| run.leave.new_comment());
+        let comment = comment.or_else(|| noted.map(str::to_owned));
+        let answer = match outcome {
+            ExitOutcome::Wait => return out.merge(collected),
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
+            ExitOutcome::NotPassed(answer, reports) => {
+                self.not_passed(answer, &reports, &mut collected)
+            }
+            ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
+        };
+        let answer = step_tool::with_comment(answer, comment.as_deref());
+        // With the answer, so that a host that waits for it hears nothing else before.
+        self.refresh_status(&mut collected);
+        out.answer(request, DeferredAnswer::Step(answer), collected);
+    }
+
+    pub(super) fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
+        let run = self.run.as_mut();
+        let cancelled = self.exit.cancel(why, run, &mut self.questions, out);
+        let Some((request, answer)) = cancelled else {
+            return;
+        };
+        if self.controls.take_exit(request).is_some() {
+            let notice = format!("The workflow was not moved: {why}.");
+            return controls::settle(request, Severity::Info, notice, out);
+        }
+        out.answer(
+            request,
+            DeferredAnswer::Step(answer),
+            Effects::at(out.now()),
+        );
+    }
+
+    /// Withdraws the question whether the run is cancelled.
+    pub(super) fn close_cancel_question(&mut self, out: &mut Effects) {
+        let open = self.questions.open();
+        let open: Vec<_> = open.filter(|(_, topic)| *topic == Topic::Cancel).collect();
+        for (question, _) in open {
+            self.questions.close(question, out);
+        }
+    }
+
+    pub(super) fn cancel_confirmations(&mut self, out: &mut Effects) {
+        self.controls.cancel_confirmations(&mut self.questions, out);
+    }
+
+    pub(super) fn cancel_pending_calls(&mut self, cause: &str, out: &mut Effects) {
+        self.calls.cancel_pending(cause, &mut self.questions, out);
+    }
+
+    /// Leaves the phase after its gate passed with these reports.
+    fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+        let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
+                if let Some(run) = &self.run {
+                    run.record_approval(reports, out);
+                }
+                self.move_by_tool(progress, out);
+                step_tool::advanced(&planned, self.run.as_ref())
+            }
+            Err(why) => self.stay(why, out),
+        };
+        step_tool::with_reports(answer, reports)
+    }
+
+    /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
+    fn not_passed(
+        &mut self,
+        answer: ToolAnswer,
+        reports: &[Report],
+        out: &mut Effects,
+    ) -> ToolAnswer {
+        let jumps = self.jumps();
+        let planned = self
+            .run
+            .as_ref()
+            .and_then(|run| run.plan_failure(reports, jumps));
+        match planned {
+            None => answer,
+            Some(Ok(progress)) => {
+                self.move_by_tool(progress, out);
+                step_tool::sent_back(&answer, self.run.as_ref())
+            }
+            Some(Err(limit)) => {
+                let refused = self.stay(NoMove::Limit(limit), out);
+                ToolAnswer {
+                    text: format!("{}\n\n{}", answer.text, refused.text),
+                    ..answer
+                }
+            }
+        }
+    }
+
+    /// Stays in the phase, because a move is not possible. At a limit the run pauses.
+    fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
+        match why {
+            NoMove::Refused(answer) => answer,
+            NoMove::Limit(limit) => {
+                if let Some(run) = &mut self.run {
+                    run.pause_at_visits(&limit, out);
+                }
+                let message = format!(
+                    "⏸ The workflow is paused: {} has been entered {} times, which is its limit. /workflow-resume allows one more \
+                     visit; /workflow-goto goes elsewhere.",
+                    limit.name, limit.visits
+                );
+                out.notify(Severity::Warning, message);
+                step_tool::visits_used_up(&limit, self.run.as_ref())
+            }
+        }
+    }
+
+    /// The times that a jump may lead into a phase without a limit of its own.
+    fn jumps(&self) -> u32 {
+        self.settings.limits.max_visits
+    }
+
+    fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
+        match step_tool::plan_repeat(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
+                self.move_by_tool(progress, out);
+                step_tool::repeated(&planned, self.run.as_ref())
+            }
+            Err(why) => self.stay(why, out),
+        }
+    }
+
+    fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_person()) {
+            let is_asked = self
+                .questions
+                .open()
+                .any(|(_, topic)| topic == Topic::Cancel);
+            if !is_asked && self.questions.can_ask() {
+                let text = step_tool::cancellation_question(run);
+                self.questions.ask(Topic::Cancel, text, out);
+            }
+            return step_tool::ask_to_cancel(self.questions.has_dialogs());
+        }
+        match step_tool::plan_cancel(self.run.as_mut()) {
+            Cancellation::Confirmed(progress, answer) => {
+                self.enter(*progress, None, out);
+                answer
+            }
+            Cancellation::Unconfirmed(answer) => answer,
+        }
+    }
+
+    /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
+    /// cancelled run too (A01, A02).
+    pub(super) fn announce_end(&mut self, out: &mut Effects) -> Mutation {
+        self.cancel_pending_calls("the run has moved on", out);
+        let Some(mut run) = self.run.take() else {
+            return Mutation::default();
+        };
+        run.mark_announced(out);
+        out.act(Action::SendMessage {
+            custom_type: message_type::COMPLETE,
+            content: announcement::ended(run.progress(), run.catalog()),
+        });
+        self.set_status(out);
+        Mutation {
+            unload: true,
+            persist: !run.state().cancelled,
+        }
+    }
+}

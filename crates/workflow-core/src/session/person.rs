@@ -1,0 +1,423 @@
+//! The commands of a person that move, pause and resume the run, and answers that a person gave outside of the host.
+
+use super::controls::Control;
+use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
+use super::driver::RunDriver;
+use super::phase_exit::{ExitOutcome, ExitStep};
+use super::questions::Topic;
+use super::{budget, controls, phase_exit, step_tool};
+use crate::diagnostic::visible;
+use crate::effect::{DeferredAnswer, Delivery, Effects, Reply};
+use crate::run::{phase_name, read_allowance};
+use crate::types::{RequestId, Severity};
+
+impl RunDriver {
+    /// Uses an answer that a person gave outside of the host, if a call of `next` waits for it; otherwise the next call does.
+    pub(super) fn on_approval_answered(&mut self, nonce: &str, choice: String, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        if run
+            .approval_request()
+            .is_none_or(|open| open.nonce != nonce)
+        {
+            return;
+        }
+        let is_asked = self.exit.approval_question().is_some();
+        let next = if is_asked {
+            self.questions.please_close()
+        } else {
+            " Tell the agent to go on."
+        };
+        let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
+        out.notify(Severity::Info, message);
+        if is_asked {
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out.now());
+            self.finish_exit(step, out);
+        } else {
+            run.answered = Some(choice);
+        }
+    }
+
+    /// Goes on after the project's commands and triggers were trusted outside of the host.
+    pub(super) fn on_project_trusted(&mut self, out: &mut Effects) {
+        if self.exit.awaits_trust() {
+            let close = self.questions.please_close();
+            let message =
+                format!("The commands of this project were trusted in a terminal.{close}");
+            out.notify(Severity::Info, message);
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out.now());
+            self.finish_exit(step, out);
+        }
+        if self.triggers.lacks_trust() {
+            let asked: Vec<_> = self.questions.open().collect();
+            for (question, _) in asked.iter().filter(|(_, topic)| *topic == Topic::Triggers) {
+                self.questions.close(*question, out);
+            }
+            let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
+            self.triggers.on_trusted(triggers, headless, out);
+        }
+    }
+
+    /// Carries a command out that controls the run.
+    pub(super) fn control(
+        &mut self,
+        request: RequestId,
+        control: Control,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        let takes_argument = matches!(
+            control,
+            Control::Goto | Control::Approve | Control::Next | Control::Resume
+        );
+        let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
+            out.notify(Severity::Info, controls::no_run(control));
+            return Reply::Now(());
+        };
+        if !takes_argument && !argument.is_empty() {
+            let message = controls::takes_no_argument(control, argument);
+            out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        match control {
+            Control::Status => {
+                let text = controls::status_text(run, self.exit.activity());
+                out.notify(Severity::Info, text);
+            }
+            Control::Pause if run.counters.paused_by_owner => {
+                let message = "The workflow is paused already. /workflow-resume resumes it.";
+                out.notify(Severity::Info, message);
+            }
+            Control::Pause => {
+                run.pause_by_owner(out);
+                self.auto_continue.cancel_countdown(out);
+                let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
+                out.notify(Severity::Info, message);
+            }
+            Control::Resume => self.resume(argument, out),
+            Control::Next => return self.next_by_person(request, argument, out),
+            Control::Skip => {
+                let plan = controls::plan_skip(run);
+                return self.move_or_confirm(request, plan, out);
+            }
+            Control::Goto => {
+                let plan = controls::plan_goto(run, argument);
+                return self.move_or_confirm(request, plan, out);
+            }
+            Control::Approve => return self.approve_by_person(request, argument, out),
+        }
+        Reply::Now(())
+    }
+
+    /// Resumes the run for its owner, and reminds an idle agent.
+    fn resume(&mut self, argument: &str, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        if !argument.is_empty() {
+            let allowance = read_allowance(argument);
+            let allowed = allowance.is_some_and(|(amount, unit)| run.budgets.allow(amount, unit));
+            if !allowed {
+                let message = controls::no_allowance(argument, run.budgets.used_up());
+                return out.notify(Severity::Warning, message);
+            }
+            run.persist_spending(out);
+        }
+        let counters = run.counters;
+        // A message resumes the run as well, but does not allow the visit.
+        let allowed = run.allow_visit();
+        if !allowed && !counters.paused_by_owner && counters.paused.is_none() {
+            let message = "The workflow is not paused.";
+            return out.notify(Severity::Info, message);
+        }
+        run.resume(out);
+        if let Some(used_up) = run.budgets.used_up() {
+            let message = budget::paused(&used_up);
+            return out.notify(Severity::Info, message);
+        }
+        if run.counters.paused.is_some() {
+            let message = "The workflow waits for your approval. Answer with /workflow-approve.";
+            return out.notify(Severity::Info, message);
+        }
+        self.auto_continue.forget_reminder();
+        let message = if allowed {
+            "▶ The workflow is resumed, and the phase may be entered once more."
+        } else {
+            "▶ The workflow is resumed."
+        };
+        out.notify(Severity::Info, message);
+        if self.triggers.is_idle(out.now())
+            && let Some(phase) = self.phase().filter(|phase| !phase.auto_continue.wait)
+        {
+            let has_instructions = self.sent_context.has_instructions(&phase.context);
+            let text = phase.reminder.text(has_instructions).to_owned();
+            self.send_to_agent(text, Delivery::IfIdle, out);
+        }
+    }
+
+    /// Moves the run as a person asks, or asks for the confirmation that it needs.
+    fn move_or_confirm(
+        &mut self,
+        request: RequestId,
+        plan: Result<Plan, String>,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        match plan {
+            Err(refusal) => out.notify(Severity::Warning, refusal),
+            Ok(Plan::Move(planned)) => self.move_by_person(&planned, out),
+            Ok(Plan::Confirm(planned, text)) => {
+                if self.confirm(request, planned, text, out) {
+                    return Reply::Later;
+                }
+            }
+        }
+        Reply::Now(())
+    }
+
+    /// Asks a person to confirm a move. Returns false if nobody can be asked, and says so.
+    fn confirm(
+        &mut self,
+        request: RequestId,
+        planned: PlannedMove,
+        text: ConfirmationText,
+        out: &mut Effects,
+    ) -> bool {
+        if !self.questions.can_ask() {
+            let why = self.questions.why_not("this host has no dialogs");
+            let refusal = controls::cannot_confirm(&planned, &why);
+            out.notify(Severity::Warning, refusal);
+            return false;
+        }
+        let questions = &mut self.questions;
+        self.controls.ask(request, planned, text, questions, out);
+        true
+    }
+
+    /// Leaves the phase through its gate, as its owner asks.
+    fn next_by_person(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
+            out.notify(Severity::Info, refusal);
+            return Reply::Now(());
+        }
+        let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
+            out.notify(Severity::Warning, controls::no_definition());
+            return Reply::Now(());
+        };
+        if run.approval().is_some() && !self.questions.can_ask() {
+            let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
+            out.notify(Severity::Warning, message);
+            return Reply::Now(());
+        }
+        if let Some(run) = &mut self.run
+            && let Err(refusal) = controls::choose_outcome(run, argument)
+        {
+            out.notify(Severity::Warning, refusal);
+            return Reply::Now(());
+        }
+        self.controls.begin_exit(request, Control::Next, None);
+        let mut collected = Effects::at(out.now());
+        let (exit, mut context) = self.exit_parts();
+        let outcome = exit.begin(request, &mut context, &mut collected);
+        let step = ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: None,
+        };
+        self.finish_exit(Some(step), out);
+        Reply::Later
+    }
+
+    /// Answers the question for approval, as its owner asks.
+    fn approve_by_person(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Reply<()> {
+        let notify = |severity, message: String, out: &mut Effects| {
+            out.notify(severity, message);
+            Reply::Now(())
+        };
+        let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
+            return notify(Severity::Warning, controls::no_definition(), out);
+        };
+        let Some(approval) = run.approval().cloned() else {
+            let message =
+                "Nothing waits for approval. This phase needs none: /workflow-next leaves it.";
+            return notify(Severity::Info, message.to_owned(), out);
+        };
+        let question = self.exit.approval_question();
+        if let (None, Some(activity)) = (question, self.exit.activity()) {
+            return notify(
+                Severity::Info,
+                controls::exit_refusal(activity).to_owned(),
+                out,
+            );
+        }
+        if question.is_none() && run.approval_request().is_none() {
+            let message = format!(
+                "Nothing waits for approval yet, because the agent has not finished the phase. You will be asked: \"{}\". \
+                 /workflow-next asks you now.",
+                approval.ask
+            );
+            return notify(Severity::Info, message, out);
+        }
+        let reply = match controls::read_reply(&approval, argument) {
+            Ok(reply) => reply,
+            Err(usage) => return notify(Severity::Info, usage, out),
+        };
+        if let Some(question) = question {
+            self.questions.close(question, out);
+            let (exit, mut context) = self.exit_parts();
+            let comment = reply.comment.as_deref().unwrap_or_default();
+            let step = exit.on_command(reply.choice, comment, &mut context, out.now());
+            let message = format!("Your answer: {}.", reply.choice);
+            out.notify(Severity::Info, message);
+            self.finish_exit(step, out);
+            return Reply::Now(());
+        }
+        let Some(target) = reply.target else {
+            if let Some(run) = &mut self.run {
+                run.drop_approval(out);
+            }
+            let message = format!(
+                "Your answer: {}. The agent continues with this phase.",
+                reply.choice
+            );
+            out.notify(Severity::Info, message);
+            let name = self.phase().map_or("", |phase| &phase.phase.name);
+            let declined = phase_exit::declined(&approval.ask, reply.choice, name);
+            let mut text = format!("[workflow] {declined}");
+            if let Some(comment) = &reply.comment {
+                text = format!("{text}\n\n{}", step_tool::said(comment));
+            }
+            self.send_to_agent(text, Delivery::Steer, out);
+            return Reply::Now(());
+        };
+        let is_onward = target.is_onward();
+        if let Some(run) = &mut self.run {
+            run.leave.decide(target);
+            if let Some(comment) = &reply.comment {
+                run.leave.comment(comment);
+            }
+        }
+        self.controls
+            .begin_exit(request, Control::Approve, reply.comment);
+        let mut collected = Effects::at(out.now());
+        let (exit, mut context) = self.exit_parts();
+        let outcome = if is_onward {
+            exit.begin_approved(request, &mut context, &mut collected)
+        } else {
+            ExitOutcome::Advance(Vec::new())
+        };
+        let step = ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: None,
+        };
+        self.finish_exit(Some(step), out);
+        Reply::Later
+    }
+
+    /// Answers a command that leaves the phase, if that is decided.
+    pub(super) fn finish_exit_by_person(
+        &mut self,
+        exit: PersonExit,
+        step: ExitStep,
+        out: &mut Effects,
+    ) {
+        let ExitStep {
+            outcome,
+            mut collected,
+            ..
+        } = step;
+        let request = exit.request();
+        match outcome {
+            ExitOutcome::Wait => {
+                self.controls.put_back(exit);
+                return out.merge(collected);
+            }
+            ExitOutcome::Advance(_) => {
+                let planned = self.run.as_ref().and_then(|run| exit.plan(run, Vec::new()));
+                match planned {
+                    Some(planned) => self.move_by_person(&planned, &mut collected),
+                    None => collected.notify(Severity::Warning, controls::no_definition()),
+                }
+            }
+            ExitOutcome::NotPassed(_, reports) => {
+                let failed = reports.iter().filter(|report| !report.has_passed());
+                let overrode: Vec<String> = failed
+                    .map(|report| format!("gate `{}`", report.what))
+                    .collect();
+                let run = self.run.as_ref();
+                let planned = run.and_then(|run| {
+                    let planned = exit.plan(run, overrode)?;
+                    let next = phase_name(&planned.to.state, run.catalog());
+                    let text = ConfirmationText::not_passed(run.phase()?, &next, &reports);
+                    Some((planned, text))
+                });
+                if let Some((planned, text)) = planned
+                    && self.confirm(request, planned, text, &mut collected)
+                {
+                    return out.merge(collected);
+                }
+            }
+            ExitOutcome::Declined(answer) => {
+                collected.notify(
+                    Severity::Info,
+                    "The agent reads your answer and continues with this phase.",
+                );
+                let answer = step_tool::with_comment(answer, exit.comment());
+                let text = format!("[workflow] {}", answer.text);
+                self.send_to_agent(text, Delivery::Steer, &mut collected);
+            }
+            ExitOutcome::Stay(_) => {
+                let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
+                collected.notify(Severity::Info, message);
+            }
+        }
+        self.refresh_status(&mut collected);
+        out.answer(request, DeferredAnswer::Command, collected);
+    }
+
+    /// Moves the run as a person asked, and sends the agent on.
+    pub(super) fn move_by_person(&mut self, planned: &PlannedMove, out: &mut Effects) {
+        let was_idle = self.triggers.is_idle(out.now());
+        let from = self.phase().map(|phase| phase.phase.name.clone());
+        let from = from.unwrap_or_default();
+        self.auto_continue.forget_reminder();
+        let to = planned.to.clone();
+        if to.state.active {
+            self.enter(to, Some(planned.record()), out);
+        } else {
+            self.auto_continue.cancel_countdown(out);
+            self.cancel_exit("the run has moved to another phase", out);
+            self.cancel_confirmations(out);
+            if let Some(run) = &mut self.run {
+                run.clear_approval(out);
+                run.end_by_person(to.state, planned.record());
+            }
+        }
+        let Some(run) = &self.run else { return };
+        let is_over = !run.is_active();
+        let message = planned.message_to_agent(&from, run);
+        out.notify(Severity::Info, planned.notice(&from, run));
+        if let Some(phase) = run.phase() {
+            self.sent_context.note_step_answer(&phase.context);
+        }
+        if is_over {
+            self.announce_end(out);
+        }
+        if !was_idle {
+            self.send_to_agent(message, Delivery::Steer, out);
+        } else if !is_over {
+            self.send_to_agent(message, Delivery::IfIdle, out);
+        }
+    }
+}

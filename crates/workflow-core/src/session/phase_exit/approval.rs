@@ -1,0 +1,303 @@
+//! The approval of a phase: asks a person, and applies the decision.
+
+use serde_json::json;
+
+use super::state::{
+    ExitContext, ExitOutcome, ExitStep, IfUndecided, PendingApproval, PhaseExit, cancelled,
+};
+use crate::definition::Approval;
+use crate::diagnostic::visible;
+use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
+use crate::event::Answer;
+use crate::policy::gate_report::Report;
+use crate::reminders::PauseReason;
+use crate::run::{Mover, phase_name};
+use crate::session::leave::meaning_of;
+use crate::session::questions::{QuestionText, Topic};
+use crate::session::run::ActiveRun;
+use crate::text::shortened;
+use crate::types::Millis;
+
+/// The time for which the result of a gate is valid while a person decides. After that the gate runs again.
+const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
+
+/// UTF-16 units of the agent's summary in a question.
+const MAX_SUMMARY: u32 = 2000;
+
+const CHANGED: &str =
+    "Your earlier answer does not count, because what it was about has changed. Please look again.";
+const NO_APPROVAL: &str = "the phase needs no approval any more";
+const DISMISSED: &str = "the question was closed without an answer";
+
+impl PhaseExit {
+    /// Continues with a decision and its comment.
+    pub(super) fn decided(
+        &mut self,
+        pending: PendingApproval,
+        choice: &str,
+        comment: &str,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> ExitStep {
+        let mut collected = Effects::at(now);
+        let request = pending.request;
+        let outcome = self.decide(pending, Answer::Chosen(choice), context, &mut collected);
+        ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: Some(comment.to_owned()).filter(|comment| !comment.is_empty()),
+        }
+    }
+
+    /// Asks the person who has answered for a comment.
+    pub(super) fn ask_comment(
+        &mut self,
+        pending: PendingApproval,
+        choice: &str,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let text = QuestionText {
+            title: format!("{choice}: your comment for the agent"),
+            placeholder: Some("may be empty".to_owned()),
+            ..QuestionText::default()
+        };
+        *self = Self::AwaitingComment {
+            pending,
+            choice: choice.to_owned(),
+            question: context.questions.ask(Topic::Approval, text, out),
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Looks up a decision about the open approval request, or asks for one.
+    pub(super) fn need_approval(
+        &mut self,
+        pending: PendingApproval,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let is_open = context
+            .run
+            .as_deref()
+            .and_then(ActiveRun::approval_request)
+            .is_some();
+        if is_open {
+            self.look_up(pending, IfUndecided::Ask, context, out)
+        } else {
+            self.ask_approval(pending, "", context, out)
+        }
+    }
+
+    /// Looks up a decision that was made outside of the host.
+    pub(super) fn look_up(
+        &mut self,
+        pending: PendingApproval,
+        if_undecided: IfUndecided,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let request = context.run.as_deref().and_then(ActiveRun::approval_request);
+        let Some(request) = request else {
+            return ExitOutcome::Stay(cancelled(NO_APPROVAL));
+        };
+        out.perform(Effect::ReadApproval(request));
+        *self = Self::ReadingApproval {
+            pending,
+            if_undecided,
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Asks for approval, in the host's dialog and outside of it.
+    pub(super) fn ask_approval(
+        &mut self,
+        pending: PendingApproval,
+        note: &str,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let nonce = context.ids.nonce();
+        let run = context.run.as_deref_mut();
+        let approval = run.and_then(|run| {
+            let approval = run.approval()?.clone();
+            run.request_approval(nonce, out);
+            let message = approval_message(run, &approval, &pending.reports, note);
+            Some((approval, message))
+        });
+        let Some((approval, message)) = approval else {
+            return ExitOutcome::Stay(cancelled(NO_APPROVAL));
+        };
+        if !context.questions.can_ask() {
+            let mut why = context.questions.why_not("this host has no dialogs");
+            if !note.is_empty() {
+                why += ", and the earlier answer does not count, because what it was about has changed";
+            }
+            return pause_for_approval(&why, context, out);
+        }
+        let text = QuestionText {
+            title: approval.ask,
+            message,
+            options: approval.choices,
+            show: approval.show,
+            ..QuestionText::default()
+        };
+        *self = Self::AwaitingApproval {
+            pending,
+            question: context.questions.ask(Topic::Approval, text, out),
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Applies a person's decision: the first choice approves.
+    pub(super) fn decide(
+        &mut self,
+        pending: PendingApproval,
+        answer: Answer<'_>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let run = context.run.as_deref_mut();
+        let Some((run, approval)) = run.and_then(|run| {
+            let approval = run.approval()?.clone();
+            Some((run, approval))
+        }) else {
+            return ExitOutcome::Stay(cancelled(NO_APPROVAL));
+        };
+        let choice = match answer {
+            Answer::Chosen(choice) => approval.choices.iter().position(|known| known == choice),
+            Answer::Outdated => {
+                run.drop_approval(out);
+                return self.ask_approval(pending, CHANGED, context, out);
+            }
+            Answer::Confirmed(_) | Answer::Dismissed => None,
+        };
+        let Some(choice) = choice else {
+            return self.look_up(pending, IfUndecided::Pause(DISMISSED), context, out);
+        };
+        let Some(target) = approval.target(choice) else {
+            let phase = run.phase();
+            let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
+            run.drop_approval(out);
+            let choice = &approval.choices[choice];
+            return ExitOutcome::Declined(ToolAnswer {
+                text: declined(&approval.ask, choice, &name),
+                details: json!({ "active": true, "advanced": false, "approval": choice }),
+                kind: Some(AnswerKind::Error),
+            });
+        };
+        let is_onward = target.is_onward();
+        run.leave.decide(target);
+        if is_onward {
+            self.approved(pending, context, out)
+        } else {
+            // A way back or out does not need a fresh result.
+            ExitOutcome::Advance(pending.reports)
+        }
+    }
+
+    /// Leaves the phase, unless the result of its gate is too old.
+    pub(super) fn approved(
+        &mut self,
+        pending: PendingApproval,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let is_old = out.now().saturating_sub(pending.checked) > GATE_VALID_FOR;
+        if is_old && !pending.reports.is_empty() {
+            self.start_gate(pending.request, true, context, out)
+        } else {
+            ExitOutcome::Advance(pending.reports)
+        }
+    }
+}
+
+/// The text of the question for approval: the place, the result of the gate, the agent's summary, and the consequences.
+pub(super) fn approval_message(
+    run: &ActiveRun,
+    approval: &Approval,
+    reports: &[Report],
+    note: &str,
+) -> String {
+    let mut lines = Vec::new();
+    if !note.is_empty() {
+        lines.push(note.to_owned());
+    }
+    let mut name = String::new();
+    if let Some(phase) = run.phase() {
+        lines.push(phase.place());
+        name.clone_from(&phase.phase.name);
+    }
+    if !approval.source.is_empty() {
+        lines.push(format!("Defined in: {}", visible(&approval.source)));
+    }
+    let checks = reports
+        .iter()
+        .map(|report| format!("Check: {}", report.describe()));
+    lines.extend(checks);
+    if let Some(summary) = &run.summary {
+        let summary = shortened(&visible(summary), MAX_SUMMARY);
+        lines.push(format!("The agent says: {summary}"));
+    }
+    if let Some(file) = &approval.show {
+        lines.push(format!("File: {}", visible(file)));
+    }
+    if approval.targets.is_empty() {
+        let next = run.plan_leave(Mover::Person);
+        let next = next.map_or_else(|_| String::new(), |to| phase_name(&to.state, run.catalog()));
+        let first = approval.choices.first().map_or("", String::as_str);
+        lines.push(format!(
+            "\n\"{first}\" leaves {name} and goes on to {next}. Every other answer keeps the workflow in {name}, and the agent reads it."
+        ));
+    } else {
+        lines.push(String::new());
+        let choices = approval.choices.iter().enumerate();
+        lines.extend(
+            choices.map(|(index, choice)| format!("\"{choice}\" {}.", meaning_of(approval, index))),
+        );
+    }
+    lines.join("\n")
+}
+
+/// The text for the agent after a choice that does not approve.
+pub(crate) fn declined(ask: &str, choice: &str, phase: &str) -> String {
+    format!(
+        "Not approved: the user was asked \"{ask}\" and chose \"{choice}\". You are still in {phase}. Change what the user \
+         wants changed, and ask if that is not clear. Then call workflow_step with action='next' again."
+    )
+}
+
+/// Returns true if the person who chooses this is asked for a comment.
+pub(super) fn wants_comment(choice: &str, context: &ExitContext<'_>) -> bool {
+    let approval = context.run.as_deref().and_then(ActiveRun::approval);
+    let wanted = approval.is_some_and(|approval| {
+        approval.comment && approval.choices.iter().any(|known| known == choice)
+    });
+    wanted && context.questions.can_ask()
+}
+
+/// Pauses the run until a person decides.
+pub(super) fn pause_for_approval(
+    why: &str,
+    context: &mut ExitContext<'_>,
+    out: &mut Effects,
+) -> ExitOutcome {
+    let (mut ask, mut name) = (String::new(), String::new());
+    if let Some(run) = context.run.as_deref_mut() {
+        run.pause(PauseReason::Approval, out);
+        let phase = run.phase();
+        name = phase.map_or(name, |phase| phase.phase.name.clone());
+        ask = run
+            .approval_request()
+            .map_or(ask, |request| request.approval.ask);
+    }
+    ExitOutcome::Stay(ToolAnswer {
+        text: format!(
+            "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
+             in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again."
+        ),
+        details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
+        kind: Some(AnswerKind::Error),
+    })
+}

@@ -1,0 +1,170 @@
+//! The gate of a phase: runs it, and continues with its result.
+
+use serde_json::json;
+
+use super::state::{ExitContext, ExitOutcome, ExitStep, PendingApproval, PhaseExit, cancelled};
+use crate::definition::{Check, Gate, RunCheck};
+use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
+use crate::policy::STEP_TOOL;
+use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
+use crate::policy::results::Results;
+use crate::run::{StoredGate, entry_type};
+use crate::session::run::ActiveRun;
+use crate::types::{Millis, RequestId};
+
+const NO_PHASE: &str = "the run is in no phase any more";
+
+impl PhaseExit {
+    /// Runs the gate, if its commands are trusted.
+    pub(super) fn start_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let run = context.active_run();
+        let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
+        self.run_gate(request, approved, commands, context, out)
+    }
+
+    /// Runs the gate; `commands` are those that need the user's trust.
+    pub(super) fn run_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        commands: Vec<RunCheck>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let gate = context.run.as_deref().and_then(|run| {
+            let phase = run.phase()?;
+            Some((
+                phase.phase.gate.clone(),
+                run.baseline().map(ToOwned::to_owned),
+            ))
+        });
+        let Some((gates, baseline)) = gate else {
+            return ExitOutcome::Stay(cancelled(NO_PHASE));
+        };
+        let id = context.ids.gate_run();
+        out.perform(Effect::RunGate(GateRun {
+            id,
+            gates,
+            baseline,
+            commands,
+        }));
+        *self = Self::RunningGate {
+            request,
+            gate: id,
+            approved,
+            in_widget: false,
+        };
+        ExitOutcome::Wait
+    }
+
+    /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
+    pub(super) fn finish_gate(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        reports: Vec<Report>,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> ExitStep {
+        let mut collected = Effects::at(now);
+        let outcome = self.gate_outcome(request, approved, reports, context, &mut collected);
+        ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: None,
+        }
+    }
+
+    pub(super) fn gate_outcome(
+        &mut self,
+        request: RequestId,
+        approved: bool,
+        reports: Vec<Report>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let Some(run) = context.active_run() else {
+            return ExitOutcome::Stay(cancelled(NO_PHASE));
+        };
+        let Some(phase) = run.phase() else {
+            return ExitOutcome::Stay(cancelled(NO_PHASE));
+        };
+        let name = phase.phase.name.clone();
+        // A host may keep the newest entry only, so it contains everything about the phase.
+        let stored = StoredGate {
+            baseline: run.baseline().map(ToOwned::to_owned),
+            ..StoredGate::of_reports(run.state(), &phase.phase.id, &reports)
+        };
+        out.append_entry(entry_type::GATE, &stored);
+        let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
+        if !has_passed {
+            run.drop_open_approval(out);
+            let answer = ToolAnswer {
+                text: not_passed(&name, &reports),
+                details: json!({ "active": true, "advanced": false, "gate": reports }),
+                kind: Some(AnswerKind::Error),
+            };
+            return ExitOutcome::NotPassed(answer, reports);
+        }
+        if run.approval().is_none() || approved {
+            return ExitOutcome::Advance(reports);
+        }
+        let pending = PendingApproval {
+            request,
+            reports,
+            checked: out.now(),
+        };
+        self.need_approval(pending, context, out)
+    }
+}
+
+/// Redacts what checks report, because the reports are in the result of `workflow_step` and in the session.
+pub(super) fn redact(reports: &mut [Report], results: &Results) {
+    let is_error = !reports.iter().all(Report::has_passed);
+    for report in reports {
+        for text in [&mut report.what, &mut report.reason, &mut report.tail] {
+            if !text.is_empty() {
+                results.redact_text(STEP_TOOL, is_error, text);
+            }
+        }
+    }
+}
+
+/// The report on a gate with commands that are not trusted.
+pub(super) fn not_trusted(context: &mut ExitContext<'_>, why: &str) -> Vec<Report> {
+    let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
+    let reason = format!(
+        "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust`"
+    );
+    could_not_run(context, is_command, CheckError::NotTrusted, reason)
+}
+
+/// The report on the first check of the gate that fits.
+pub(super) fn could_not_run(
+    context: &mut ExitContext<'_>,
+    fits: impl FnMut(&&Gate) -> bool,
+    error: CheckError,
+    reason: String,
+) -> Vec<Report> {
+    let phase = context.run.as_deref().and_then(ActiveRun::phase);
+    let gates = phase.map_or(&[][..], |phase| &phase.phase.gate);
+    let gate = gates.iter().find(fits);
+    let report = gate.map(|gate| Report {
+        what: gate.check.describe(),
+        source: gate.source.clone(),
+        verdict: CheckVerdict::CouldNotRun(error),
+        reason,
+        exit: None,
+        signal: None,
+        duration_ms: 0,
+        tail: String::new(),
+    });
+    report.into_iter().collect()
+}

@@ -1,0 +1,341 @@
+//! Leaving a phase: trust in the gate's commands, the gate, and the approval of a person.
+//!
+//! `next` may take long, while the session continues. Whatever moves the run or ends the session cancels it.
+//!
+//! A person approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
+//! has a nonce, and about the file that was shown.
+
+mod approval;
+mod gate;
+mod state;
+
+use serde_json::json;
+
+pub(crate) use self::approval::declined;
+use self::approval::{pause_for_approval, wants_comment};
+use self::gate::{could_not_run, not_trusted, redact};
+pub(crate) use self::state::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
+use self::state::{IfUndecided, PendingApproval, TakenQuestion};
+use super::phase::ResolvedPhase;
+use super::questions::{QuestionText, TIMED_OUT, Topic};
+use super::run::ActiveRun;
+use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
+use crate::event::{Answer, ApprovalDecision};
+use crate::policy::gate_report::{CheckError, Report};
+use crate::types::{GateRunId, Millis, RequestId};
+use crate::white_space::trim;
+
+const UNANSWERED: &str = "no answer in time";
+
+impl PhaseExit {
+    /// Starts to leave the phase.
+    pub(crate) fn begin(
+        &mut self,
+        request: RequestId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        if !matches!(self, Self::Idle) {
+            return ExitOutcome::Stay(exit_in_progress());
+        }
+        let Some(phase) = context.active_run().and_then(|run| run.phase()) else {
+            return ExitOutcome::Advance(Vec::new());
+        };
+        if !phase.phase.gate.is_empty() {
+            self.start_gate(request, false, context, out)
+        } else if phase.phase.approve.is_some() {
+            let pending = PendingApproval {
+                request,
+                reports: Vec::new(),
+                checked: out.now(),
+            };
+            self.need_approval(pending, context, out)
+        } else {
+            ExitOutcome::Advance(Vec::new())
+        }
+    }
+
+    /// Starts to leave a phase that a person has approved: only its gate is missing.
+    pub(crate) fn begin_approved(
+        &mut self,
+        request: RequestId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let phase = context.active_run().and_then(|run| run.phase());
+        if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
+            ExitOutcome::Advance(Vec::new())
+        } else {
+            self.start_gate(request, true, context, out)
+        }
+    }
+
+    /// Asks for trust in the commands of the gate, or reports that it cannot run.
+    pub(crate) fn on_gate_not_trusted(
+        &mut self,
+        gate: GateRunId,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> Option<ExitStep> {
+        let (request, approved) = self.take_gate(gate, out)?;
+        let why = if !context.project_trusted {
+            "the user does not trust the project in this host".to_owned()
+        } else if !context.questions.can_ask() {
+            context.questions.why_not("this host cannot ask")
+        } else {
+            let run = context.active_run();
+            let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
+            let place = context.active_run().and_then(|run| run.phase());
+            let place = place.map_or_else(String::new, ResolvedPhase::place);
+            let run = context.run.as_deref();
+            let listed = run.map(ActiveRun::listed_commands).unwrap_or_default();
+            let mut text = QuestionText::trust(
+                "Run commands of this project?",
+                &format!(
+                    "{place}\n\nThis phase is left only after its checks, which run commands of this project. You are asked because a \
+                     project can change its commands. The workflow runs:"
+                ),
+                listed.iter().cloned(),
+            );
+            text.message.push_str(
+                "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
+            );
+            *self = Self::AwaitingTrust {
+                request,
+                question: context.questions.ask(Topic::Trust, text, out),
+                commands,
+                approved,
+            };
+            return None;
+        };
+        let reports = not_trusted(context, &why);
+        Some(self.finish_gate(request, false, reports, context, out.now()))
+    }
+
+    /// Shows the progress of the gate.
+    pub(crate) fn on_gate_progress(
+        &mut self,
+        id: GateRunId,
+        text: &str,
+        shows_widgets: bool,
+        out: &mut Effects,
+    ) {
+        if let Self::RunningGate {
+            gate, in_widget, ..
+        } = self
+            && *gate == id
+            && shows_widgets
+        {
+            *in_widget = true;
+            out.show_widget(format!("⏳ {text}"));
+        }
+    }
+
+    /// Continues with the result of the gate. A report of a gate that was cancelled changes nothing.
+    pub(crate) fn on_gate_finished(
+        &mut self,
+        gate: GateRunId,
+        mut reports: Vec<Report>,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> Option<ExitStep> {
+        let (request, approved) = self.take_gate(gate, out)?;
+        // A gate without a report has not passed.
+        if reports.is_empty() {
+            let reason = "it ended without a result".to_owned();
+            reports = could_not_run(context, |_| true, CheckError::Start, reason);
+        }
+        if let Some(phase) = context.active_run().and_then(|run| run.phase()) {
+            redact(&mut reports, &phase.results);
+        }
+        Some(self.finish_gate(request, approved, reports, context, out.now()))
+    }
+
+    /// Continues with the decision that was looked up.
+    pub(crate) fn on_approval_read(
+        &mut self,
+        decision: Option<&ApprovalDecision>,
+        comment: Option<String>,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let (pending, if_undecided) = match std::mem::take(self) {
+            Self::ReadingApproval {
+                pending,
+                if_undecided,
+            } => (pending, if_undecided),
+            other => {
+                *self = other;
+                return None;
+            }
+        };
+        let request = pending.request;
+        let mut collected = Effects::at(now);
+        let out = &mut collected;
+        let outcome = match (decision, if_undecided) {
+            (Some(ApprovalDecision::Chosen(choice)), _) => {
+                self.decide(pending, Answer::Chosen(choice), context, out)
+            }
+            (Some(ApprovalDecision::Outdated), _) => {
+                self.decide(pending, Answer::Outdated, context, out)
+            }
+            (None, IfUndecided::Ask) => self.ask_approval(pending, "", context, out),
+            (None, IfUndecided::Pause(why)) => pause_for_approval(why, context, out),
+        };
+        let counts = matches!(decision, Some(ApprovalDecision::Chosen(_)));
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: comment.filter(|_| counts),
+        })
+    }
+
+    /// Continues with the answer to the open question.
+    pub(crate) fn on_answer(
+        &mut self,
+        answer: Answer<'_>,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let mut collected = Effects::at(now);
+        let (request, outcome) = match self.take_question()? {
+            TakenQuestion::Trust {
+                request,
+                commands,
+                approved,
+            } if answer == Answer::Confirmed(true) => {
+                // The yes is about the commands that were shown: if they changed since, the question is repeated.
+                let run = context.active_run();
+                let needed = run.map(|run| run.commands_to_trust()).unwrap_or_default();
+                let untrusted = if needed == commands {
+                    Vec::new()
+                } else {
+                    needed
+                };
+                collected.perform(Effect::TrustCommands { commands });
+                let outcome = self.run_gate(request, approved, untrusted, context, &mut collected);
+                (request, outcome)
+            }
+            TakenQuestion::Trust { request, .. } => {
+                let reports = not_trusted(context, "the user did not agree");
+                return Some(self.finish_gate(request, false, reports, context, now));
+            }
+            TakenQuestion::Approval(pending) => {
+                let request = pending.request;
+                let outcome = match answer {
+                    Answer::Chosen(choice) if wants_comment(choice, context) => {
+                        self.ask_comment(pending, choice, context, &mut collected)
+                    }
+                    answer => self.decide(pending, answer, context, &mut collected),
+                };
+                (request, outcome)
+            }
+            TakenQuestion::Comment(pending, choice) => {
+                // The decision is made; a dialog that is dismissed leaves out the comment only.
+                let comment = match answer {
+                    Answer::Chosen(comment) => trim(comment),
+                    _ => "",
+                };
+                return Some(self.decided(pending, &choice, comment, context, now));
+            }
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: None,
+        })
+    }
+
+    /// Continues with the decision that a person made by a command while the question is open.
+    pub(crate) fn on_command(
+        &mut self,
+        choice: &str,
+        comment: &str,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        match self.take_question()? {
+            TakenQuestion::Approval(pending) | TakenQuestion::Comment(pending, _) => {
+                Some(self.decided(pending, choice, comment, context, now))
+            }
+            TakenQuestion::Trust { .. } => None,
+        }
+    }
+
+    /// Continues after the open question was settled outside of the host: looks the approval up, or runs the gate, which
+    /// asks again if its commands are not those that were trusted.
+    pub(crate) fn on_settled_elsewhere(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        let mut collected = Effects::at(now);
+        if let Self::AwaitingTrust { question, .. }
+        | Self::AwaitingApproval { question, .. }
+        | Self::AwaitingComment { question, .. } = self
+        {
+            context.questions.close(*question, &mut collected);
+        }
+        let (request, outcome) = match self.take_question()? {
+            TakenQuestion::Trust {
+                request, approved, ..
+            } => (
+                request,
+                self.start_gate(request, approved, context, &mut collected),
+            ),
+            TakenQuestion::Approval(pending) | TakenQuestion::Comment(pending, _) => (
+                pending.request,
+                self.look_up(pending, IfUndecided::Ask, context, &mut collected),
+            ),
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+            comment: None,
+        })
+    }
+
+    /// Continues after the open question timed out.
+    pub(crate) fn on_timeout(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        now: Millis,
+    ) -> Option<ExitStep> {
+        match self.take_question()? {
+            TakenQuestion::Trust { request, .. } => {
+                let reports = not_trusted(context, TIMED_OUT);
+                Some(self.finish_gate(request, false, reports, context, now))
+            }
+            TakenQuestion::Comment(pending, choice) => {
+                Some(self.decided(pending, &choice, "", context, now))
+            }
+            TakenQuestion::Approval(pending) => {
+                let request = pending.request;
+                let mut collected = Effects::at(now);
+                let outcome = self.look_up(
+                    pending,
+                    IfUndecided::Pause(UNANSWERED),
+                    context,
+                    &mut collected,
+                );
+                Some(ExitStep {
+                    request,
+                    outcome,
+                    collected,
+                    comment: None,
+                })
+            }
+        }
+    }
+}
+
+fn exit_in_progress() -> ToolAnswer {
+    ToolAnswer {
+        text: "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.".to_owned(),
+        details: json!({ "active": true, "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
+}

@@ -1,0 +1,272 @@
+//! The states of leaving a phase, and what they wait for.
+
+use serde_json::json;
+
+use crate::definition::RunCheck;
+use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
+use crate::policy::gate_report::Report;
+use crate::session::ids::Ids;
+use crate::session::questions::QuestionTable;
+use crate::session::run::ActiveRun;
+use crate::types::{GateRunId, Millis, QuestionId, RequestId};
+
+/// The progress of leaving the phase.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum PhaseExit {
+    /// No call of `next` is pending.
+    #[default]
+    Idle,
+    /// A question to a person is open: trust in the commands of the gate.
+    AwaitingTrust {
+        request: RequestId,
+        question: QuestionId,
+        commands: Vec<RunCheck>,
+        /// True if the phase is approved, and only the gate runs again.
+        approved: bool,
+    },
+    /// The gate runs.
+    RunningGate {
+        request: RequestId,
+        gate: GateRunId,
+        approved: bool,
+        in_widget: bool,
+    },
+    /// A decision that was made outside of the host is looked up.
+    ReadingApproval {
+        pending: PendingApproval,
+        if_undecided: IfUndecided,
+    },
+    /// A question to a person is open: approval.
+    AwaitingApproval {
+        pending: PendingApproval,
+        question: QuestionId,
+    },
+    /// A person has answered, and is asked for a comment.
+    AwaitingComment {
+        pending: PendingApproval,
+        choice: String,
+        question: QuestionId,
+    },
+}
+
+/// A call of `next` in a phase that needs approval.
+#[derive(Debug, Clone)]
+pub(crate) struct PendingApproval {
+    pub(super) request: RequestId,
+    /// The result of the gate, if there is one.
+    pub(super) reports: Vec<Report>,
+    /// When the gate finished.
+    pub(super) checked: Millis,
+}
+
+/// The next step if no decision was made outside of the host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IfUndecided {
+    Ask,
+    /// Pause the run, for this reason.
+    Pause(&'static str),
+}
+
+/// The next step of the session.
+#[derive(Debug)]
+pub(crate) enum ExitOutcome {
+    /// The answer comes later.
+    Wait,
+    /// The run stays in the phase.
+    Stay(ToolAnswer),
+    /// The run stays in the phase, because its gate did not pass. The answer is for the agent.
+    NotPassed(ToolAnswer, Vec<Report>),
+    /// The run stays in the phase, because a person chose another answer than the one that approves. The answer is for
+    /// the agent.
+    Declined(ToolAnswer),
+    /// The run leaves the phase. Its gate passed with these reports.
+    Advance(Vec<Report>),
+}
+
+/// A step of a request that is answered later: its outcome, and what was collected for its answer.
+#[derive(Debug)]
+pub(crate) struct ExitStep {
+    pub(crate) request: RequestId,
+    pub(crate) outcome: ExitOutcome,
+    pub(crate) collected: Effects,
+    /// The comment of the person who decided.
+    pub(crate) comment: Option<String>,
+}
+
+/// The parts of the session that leaving a phase needs.
+#[derive(Debug)]
+pub(crate) struct ExitContext<'a> {
+    pub(crate) run: Option<&'a mut ActiveRun>,
+    pub(crate) questions: &'a mut QuestionTable,
+    pub(crate) ids: &'a mut Ids,
+    pub(crate) project_trusted: bool,
+}
+
+/// The activity of an exit from a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExitActivity {
+    /// A person is asked for trust in the commands of the gate.
+    AwaitingTrust,
+    /// The gate runs.
+    RunningGate,
+    /// A person is asked for approval.
+    AwaitingApproval,
+}
+
+impl ExitContext<'_> {
+    pub(super) fn active_run(&mut self) -> Option<&mut ActiveRun> {
+        self.run.as_deref_mut().filter(|run| run.phase().is_some())
+    }
+}
+
+impl PhaseExit {
+    /// What leaving the phase waits for; `None` if no exit is in progress.
+    pub(crate) fn activity(&self) -> Option<ExitActivity> {
+        match self {
+            Self::Idle => None,
+            Self::AwaitingTrust { .. } => Some(ExitActivity::AwaitingTrust),
+            Self::RunningGate { .. } => Some(ExitActivity::RunningGate),
+            Self::ReadingApproval { .. }
+            | Self::AwaitingApproval { .. }
+            | Self::AwaitingComment { .. } => Some(ExitActivity::AwaitingApproval),
+        }
+    }
+
+    /// Returns true if a person is asked for trust in the commands of the gate.
+    pub(crate) fn awaits_trust(&self) -> bool {
+        matches!(self, Self::AwaitingTrust { .. })
+    }
+
+    /// The open question for approval.
+    pub(crate) fn approval_question(&self) -> Option<QuestionId> {
+        match self {
+            Self::AwaitingApproval { question, .. } | Self::AwaitingComment { question, .. } => {
+                Some(*question)
+            }
+            Self::Idle
+            | Self::AwaitingTrust { .. }
+            | Self::RunningGate { .. }
+            | Self::ReadingApproval { .. } => None,
+        }
+    }
+
+    /// Returns true if this request is the call of `next` in progress.
+    pub(crate) fn is_for(&self, request: RequestId) -> bool {
+        self.request() == Some(request)
+    }
+
+    /// The pending request.
+    pub(super) fn request(&self) -> Option<RequestId> {
+        match self {
+            Self::Idle => None,
+            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => {
+                Some(*request)
+            }
+            Self::ReadingApproval { pending, .. }
+            | Self::AwaitingApproval { pending, .. }
+            | Self::AwaitingComment { pending, .. } => Some(pending.request),
+        }
+    }
+
+    /// Leaves the state of this gate run.
+    pub(super) fn take_gate(
+        &mut self,
+        id: GateRunId,
+        out: &mut Effects,
+    ) -> Option<(RequestId, bool)> {
+        let Self::RunningGate {
+            request,
+            gate,
+            approved,
+            in_widget,
+        } = *self
+        else {
+            return None;
+        };
+        if gate != id {
+            return None;
+        }
+        *self = Self::Idle;
+        if in_widget {
+            out.clear_widget();
+        }
+        Some((request, approved))
+    }
+
+    /// Leaves the state of an open question.
+    pub(super) fn take_question(&mut self) -> Option<TakenQuestion> {
+        match std::mem::take(self) {
+            Self::AwaitingTrust {
+                request,
+                commands,
+                approved,
+                ..
+            } => Some(TakenQuestion::Trust {
+                request,
+                commands,
+                approved,
+            }),
+            Self::AwaitingApproval { pending, .. } => Some(TakenQuestion::Approval(pending)),
+            Self::AwaitingComment {
+                pending, choice, ..
+            } => Some(TakenQuestion::Comment(pending, choice)),
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    /// Stops the gate and withdraws the question. Returns the pending request, and its answer.
+    pub(crate) fn cancel(
+        &mut self,
+        why: &str,
+        run: Option<&mut ActiveRun>,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) -> Option<(RequestId, ToolAnswer)> {
+        let answer = self.request().map(|request| (request, cancelled(why)));
+        match std::mem::take(self) {
+            Self::AwaitingTrust { question, .. }
+            | Self::AwaitingApproval { question, .. }
+            | Self::AwaitingComment { question, .. } => {
+                questions.close(question, out);
+            }
+            Self::RunningGate {
+                gate, in_widget, ..
+            } => {
+                out.perform(Effect::CancelGate { gate });
+                if in_widget {
+                    out.clear_widget();
+                }
+            }
+            Self::ReadingApproval { .. } | Self::Idle => {}
+        }
+        if let Some(run) = run {
+            run.clear_dialog_approval(out);
+        }
+        answer
+    }
+}
+
+/// A question that is answered or timed out.
+#[derive(Debug)]
+pub(super) enum TakenQuestion {
+    Trust {
+        request: RequestId,
+        commands: Vec<RunCheck>,
+        approved: bool,
+    },
+    Approval(PendingApproval),
+    /// For the comment on this choice.
+    Comment(PendingApproval, String),
+}
+
+/// The answer to a call of `next` that was cancelled.
+pub(super) fn cancelled(why: &str) -> ToolAnswer {
+    ToolAnswer {
+        text: format!("Leaving the phase was cancelled: {why}."),
+        details: json!({ "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
+}
