@@ -857,7 +857,7 @@ impl Session {
                 Topic::ToolCall => {
                     self.driver
                         .calls
-                        .end_question(question, "the session ended", out)
+                        .end_question(question, "the session ended", out);
                 }
                 Topic::Restore => self.checkpoints.end_question(None, out),
                 Topic::Triggers => self.driver.triggers.forget_question(),

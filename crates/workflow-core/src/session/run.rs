@@ -2,24 +2,28 @@
 //!
 //! A run stays loaded after its end until the end has been announced.
 
+mod approval;
+mod in_force;
+
 use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 
+pub(crate) use self::approval::switch_approval;
+pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
+use self::in_force::{choose_catalog, definition_lost, fits};
 use super::budget::{Budgets, Limit};
 use super::leave::{Leave, StepCall, Way};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{
-    Approval, CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target,
-};
-use crate::diagnostic::{Code, Diagnostic, Severity, shown};
-use crate::effect::{Action, ApprovalRequest, Effect, Effects, ToolAnswer};
+use crate::definition::{CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target};
+use crate::diagnostic::Severity;
+use crate::effect::{Action, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    HandedOver, Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState,
-    Stale, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
+    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
+    StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
     VisitLimit, answer, entry_type, fall_back, follow, weakened,
 };
 
@@ -597,100 +601,6 @@ impl ActiveRun {
         self.project_commands.listed()
     }
 
-    /// The approval that the phase needs, if any.
-    pub(crate) fn approval(&self) -> Option<&Approval> {
-        self.phase()?.phase.approve.as_ref()
-    }
-
-    /// Stores that the phase is left with a person's approval.
-    pub(crate) fn record_approval(&self, reports: &[Report], out: &mut Effects) {
-        let Some(phase) = self.phase().filter(|_| self.approval().is_some()) else {
-            return;
-        };
-        // A host may keep the newest entry only, so it contains everything about the phase.
-        let stored = StoredGate {
-            baseline: self.baseline.clone(),
-            approved: true,
-            ..StoredGate::of_reports(&self.progress.state, &phase.phase.id, reports)
-        };
-        out.append_entry(entry_type::GATE, &stored);
-    }
-
-    /// The open approval request of the phase.
-    pub(crate) fn approval_request(&self) -> Option<ApprovalRequest> {
-        Some(ApprovalRequest {
-            approval: self.approval()?.clone(),
-            nonce: self.approval_request.clone()?,
-            seal: self.approval_seal.clone(),
-        })
-    }
-
-    /// Identifies the open approval request among all runs.
-    pub(crate) fn approval_key(&self) -> Option<(String, String)> {
-        Some((
-            self.progress.state.task_id.clone(),
-            self.approval_request.clone()?,
-        ))
-    }
-
-    /// Opens an approval request with this nonce, unless one is open.
-    pub(crate) fn request_approval(&mut self, nonce: String, out: &mut Effects) {
-        self.approval_request.get_or_insert(nonce);
-        if let Some(request) = self.approval_request() {
-            // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
-            out.perform(Effect::RequestApproval(ApprovalRequest {
-                seal: None,
-                ..request
-            }));
-        }
-    }
-
-    /// Stores the seal of the open approval request. The session's entries have it, so that a file in the user's
-    /// directory alone proves nothing.
-    pub(crate) fn seal_approval(&mut self, seal: String, out: &mut Effects) {
-        if self.approval_request.is_some() {
-            self.approval_seal = Some(seal);
-            self.persist_counters(out);
-        }
-    }
-
-    /// Closes the approval request of the phase, if the phase needs approval.
-    pub(crate) fn clear_approval(&mut self, out: &mut Effects) {
-        if self.approval().is_none() {
-            return;
-        }
-        out.perform(Effect::ClearApproval {
-            task_id: self.progress.state.task_id.clone(),
-        });
-        self.approval_request = None;
-        self.approval_seal = None;
-        self.answered = None;
-        self.progress.data.handed_over = HandedOver::default();
-        let paused = &mut self.counters.paused;
-        paused.take_if(|reason| *reason == PauseReason::Approval);
-    }
-
-    /// Closes the approval request and persists that.
-    pub(crate) fn drop_approval(&mut self, out: &mut Effects) {
-        self.clear_approval(out);
-        self.persist_counters(out);
-    }
-
-    /// Closes an approval request after a failed gate, because the code will change.
-    pub(crate) fn drop_open_approval(&mut self, out: &mut Effects) {
-        if self.approval_request.is_some() {
-            self.drop_approval(out);
-        }
-    }
-
-    /// Closes an approval request that exists only as a dialog.
-    pub(crate) fn clear_dialog_approval(&mut self, out: &mut Effects) {
-        let is_paused = self.counters.paused == Some(PauseReason::Approval);
-        if self.approval_request.is_some() && !is_paused {
-            self.clear_approval(out);
-        }
-    }
-
     /// Pauses the run.
     pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
         self.counters.paused = Some(reason);
@@ -699,132 +609,6 @@ impl ActiveRun {
         }
         self.persist_counters(out);
     }
-}
-
-/// What is in force in a run.
-#[derive(Debug, Clone)]
-pub(crate) struct InForce {
-    task_id: String,
-    catalog: Arc<Catalog>,
-    guards: Option<StoredGuards>,
-}
-
-/// What comes to light when a run is restored.
-#[derive(Debug)]
-pub(crate) struct Restoring<'p> {
-    pub(crate) problems: &'p mut Vec<Diagnostic>,
-    /// What the files weaken, for display; the guards that were known hold instead.
-    pub(crate) weakened: Vec<String>,
-}
-
-/// Chooses between the definitions that were known until now and those of the files.
-fn choose_catalog(
-    state: &RunState,
-    known: Option<Arc<Catalog>>,
-    files: &Arc<Catalog>,
-    found: &mut Restoring<'_>,
-) -> Arc<Catalog> {
-    let Some(known) = known else {
-        return Arc::clone(files);
-    };
-    let fits_files = fits(state, files);
-    if !fits_files && fits(state, &known) {
-        if state.active {
-            found.problems.push(definition_gone(state));
-        }
-        return known;
-    }
-    if state.active && fits_files && !Arc::ptr_eq(&known, files) {
-        let hash =
-            |catalog| StoredDefinition::of(&state.workflow_key, catalog, &state.task_id).hash;
-        if hash(&known) != hash(files) {
-            found.weakened = weakened(&known, files, state);
-            if !found.weakened.is_empty() {
-                return known;
-            }
-            found.problems.push(definition_changed(state));
-        }
-    }
-    Arc::clone(files)
-}
-
-/// Clears approval requests of another run or branch, and makes one that was restored available again.
-pub(crate) fn switch_approval(
-    before: Option<(String, String)>,
-    run: Option<&ActiveRun>,
-    out: &mut Effects,
-) {
-    let now = run.and_then(ActiveRun::approval_key);
-    let is_new = now != before;
-    let left = before.filter(|before| Some(before) != now.as_ref());
-    // A phase that needs approval and has no request in the session's entries gets a new request.
-    let here = run.filter(|run| now.is_none() && run.approval().is_some());
-    let here = here.map(|run| run.progress.state.task_id.clone());
-    let left = left.map(|(task, _)| task);
-    let left = left.filter(|task| Some(task) != here.as_ref());
-    for task_id in left.into_iter().chain(here) {
-        out.perform(Effect::ClearApproval { task_id });
-    }
-    if let Some(request) = run.and_then(ActiveRun::approval_request).filter(|_| is_new) {
-        out.perform(Effect::RequestApproval(request));
-    }
-}
-
-/// Returns true if a run can continue with a catalog; a run that ended needs only its workflow's name and texts.
-fn fits(state: &RunState, catalog: &Catalog) -> bool {
-    if state.active {
-        Position::of(state, catalog).is_ok()
-    } else {
-        catalog.get(&state.workflow_key).is_some()
-    }
-}
-
-fn definition_gone(state: &RunState) -> Diagnostic {
-    Diagnostic::new(
-        Code::DefinitionGone,
-        Severity::Warning,
-        format!(
-            "the files of workflow `{}` are missing, have errors, or do not fit the run: the run continues with the \
-             definition stored in the session",
-            state.workflow_key
-        ),
-    )
-}
-
-fn definition_lost(state: &RunState, why: &Stale) -> Diagnostic {
-    Diagnostic::new(
-        Code::DefinitionLost,
-        Severity::Error,
-        format!(
-            "workflow `{}` cannot continue, and its rules are not in force: {why}",
-            state.workflow_key
-        ),
-    )
-}
-
-/// The diagnostic of guards that were weakened, and hold. Also of the settings, where the run keeps those.
-pub(crate) fn guards_weakened(state: &RunState, lost: &[String]) -> Diagnostic {
-    Diagnostic::new(
-        Code::GuardsWeakened,
-        Severity::Warning,
-        format!(
-            "the files of workflow `{}` or the settings were changed to allow more; the run keeps its rules until you \
-             agree: {}",
-            shown(&state.workflow_key),
-            lost.join("; ")
-        ),
-    )
-}
-
-fn definition_changed(state: &RunState) -> Diagnostic {
-    Diagnostic::new(
-        Code::DefinitionChanged,
-        Severity::Info,
-        format!(
-            "workflow `{}` has changed since this run started: the run continues with the new definition",
-            state.workflow_key
-        ),
-    )
 }
 
 /// The budgets of the scopes of a path, the root first, and of its phase; empty where the run does not fit.

@@ -3,7 +3,7 @@
 //!
 //! A tool that a list blocks and a rule opens is described by what is left: `write only in docs/**`.
 
-use super::LevelRules;
+use super::level_rules::LevelRules;
 use super::reason::tool_names;
 use crate::definition::{Rule, RuleAction, ToolAccess};
 use crate::pattern::names_match;
@@ -406,7 +406,8 @@ fn patterns(all: &[String]) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::{ReadOnly, RuleSource};
+    use super::super::level_rules::RuleSource;
+    use super::super::read_only::ReadOnly;
     use super::*;
 
     fn rules(rules: &Value) -> Vec<Rule> {

@@ -16,6 +16,7 @@ mod file_access;
 mod glob_intersection;
 mod globs;
 mod known;
+mod level_rules;
 mod line_verdict;
 mod path_matcher;
 mod paths;
@@ -27,7 +28,7 @@ mod shell_lines;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::definition::{Rule, RuleAction, Tier, ToolAccess, UnknownAction};
+use crate::definition::{Rule, RuleAction, UnknownAction};
 use crate::effect::VisibleTools;
 use crate::pattern::names_match;
 use crate::policy::tool_list::{STEP_TOOL, ToolList};
@@ -37,39 +38,12 @@ use compiled_rule::CompiledRule;
 pub use decision::{Decision, Denial, Override, Subject};
 pub(crate) use description::Description;
 use known::Known;
+pub use level_rules::{LevelRules, RuleSource};
 pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;
 pub(crate) use reason::{block_notice, cause, describe_rule, reason};
-
-/// The rules of one level.
-#[derive(Debug, Clone)]
-pub struct LevelRules<'a> {
-    /// The name of the level, for display: `the Plan phase`.
-    pub name: &'a str,
-    /// The source of the rules.
-    pub source: RuleSource<'a>,
-    /// The tools that may run.
-    pub tools: Option<&'a ToolAccess>,
-    /// Its rules, in order.
-    pub rules: &'a [Rule],
-    /// What is open, if it is read-only.
-    pub read_only: Option<ReadOnly<'a>>,
-    /// The decision on shell commands of which nothing is known, if given.
-    pub unknown: Option<UnknownAction>,
-}
-
-/// The source of rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RuleSource<'a> {
-    /// A settings file.
-    Settings(Tier),
-    /// The workflow with this key.
-    Workflow(&'a str),
-    /// The phase.
-    Phase,
-}
 
 /// The rules of all levels, outer first.
 #[derive(Debug, Clone, Default)]

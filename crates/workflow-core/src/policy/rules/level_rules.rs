@@ -1,0 +1,32 @@
+//! The rules of one level, as the definitions have them.
+
+use super::read_only::ReadOnly;
+use crate::definition::{Rule, Tier, ToolAccess, UnknownAction};
+
+/// The rules of one level.
+#[derive(Debug, Clone)]
+pub struct LevelRules<'a> {
+    /// The name of the level, for display: `the Plan phase`.
+    pub name: &'a str,
+    /// The source of the rules.
+    pub source: RuleSource<'a>,
+    /// The tools that may run.
+    pub tools: Option<&'a ToolAccess>,
+    /// Its rules, in order.
+    pub rules: &'a [Rule],
+    /// What is open, if it is read-only.
+    pub read_only: Option<ReadOnly<'a>>,
+    /// The decision on shell commands of which nothing is known, if given.
+    pub unknown: Option<UnknownAction>,
+}
+
+/// The source of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleSource<'a> {
+    /// A settings file.
+    Settings(Tier),
+    /// The workflow with this key.
+    Workflow(&'a str),
+    /// The phase.
+    Phase,
+}

@@ -1,0 +1,288 @@
+//! Moves of the run by a person: what is planned, what is confirmed, and the messages about them.
+
+use super::command::Control;
+use super::texts::no_definition;
+use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
+use crate::diagnostic::visible;
+use crate::policy::gate_report::Report;
+use crate::run::{Mover, PersonMove, RunProgress, RunState, advance, entry_name, jump, phase_name};
+use crate::session::phase::ResolvedPhase;
+use crate::session::run::ActiveRun;
+use crate::session::step_tool::{entered_text, said};
+use crate::types::RequestId;
+
+/// The name of the author of a move, in the session's entry.
+const PERSON: &str = "person";
+
+/// A move of the run by a person.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedMove {
+    /// The state that the question to the person was about.
+    pub(super) from: RunState,
+    /// The progress to enter.
+    pub(crate) to: RunProgress,
+    control: Control,
+    /// The gates and approvals that are passed over.
+    overrode: Vec<String>,
+    /// The person's comment for the agent.
+    comment: Option<String>,
+}
+
+/// A command that leaves the phase through its gate.
+#[derive(Debug, Clone)]
+pub(crate) struct PersonExit {
+    pub(super) request: RequestId,
+    pub(super) control: Control,
+    pub(super) comment: Option<String>,
+}
+
+impl PersonExit {
+    pub(crate) fn request(&self) -> RequestId {
+        self.request
+    }
+
+    /// Notes the comment of the dialog, if there is one.
+    pub(crate) fn note_comment(&mut self, comment: Option<&str>) {
+        if let Some(comment) = comment {
+            self.comment = Some(comment.to_owned());
+        }
+    }
+
+    pub(crate) fn comment(&self) -> Option<&str> {
+        self.comment.as_deref()
+    }
+
+    /// Plans the move to the next phase, past what is named.
+    pub(crate) fn plan(&self, run: &ActiveRun, overrode: Vec<String>) -> Option<PlannedMove> {
+        let to = run.plan_leave(Mover::Person).ok()?;
+        Some(PlannedMove {
+            from: run.state().clone(),
+            to,
+            control: self.control,
+            overrode,
+            comment: self.comment.clone(),
+        })
+    }
+}
+
+impl PlannedMove {
+    /// The record of the move in the session.
+    pub(crate) fn record(&self) -> PersonMove {
+        PersonMove {
+            by: PERSON.to_owned(),
+            command: self.control.short_name().to_owned(),
+            step: self.to.state.global_step_count,
+            overrode: self.overrode.clone(),
+        }
+    }
+
+    /// The message to the agent; `run` has moved, `from` is the phase before.
+    pub(crate) fn message_to_agent(&self, from: &str, run: &ActiveRun) -> String {
+        let verb = if self.control == Control::Approve {
+            format!("The user approved {from}. The workflow moved")
+        } else {
+            "The user moved the workflow".to_owned()
+        };
+        let mut message = match run.phase() {
+            Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
+            None if run.state().cancelled => {
+                "[workflow] The user cancelled the workflow: nothing is left to do in it."
+                    .to_owned()
+            }
+            None => format!(
+                "[workflow] {verb}: {from} → DONE. The workflow is complete. There is nothing left to do in it."
+            ),
+        };
+        if let Some(comment) = &self.comment {
+            message = format!("{message}\n\n{}", said(comment));
+        }
+        message
+    }
+
+    /// The message to the person; `run` has moved, `from` is the phase before.
+    pub(crate) fn notice(&self, from: &str, run: &ActiveRun) -> String {
+        if run.state().cancelled {
+            return format!("The workflow is cancelled in {from}, by you.");
+        }
+        let to = run
+            .phase()
+            .map_or_else(|| "DONE".to_owned(), ResolvedPhase::label);
+        let over = match &*self.overrode {
+            [] => String::new(),
+            passed => format!(" Skipped: {}.", passed.join("; ")),
+        };
+        format!("✓ {from} → {to}, by you.{over}")
+    }
+}
+
+/// The text of a question that confirms a move.
+#[derive(Debug)]
+pub(crate) struct ConfirmationText {
+    pub(super) title: String,
+    pub(super) message: String,
+    /// The first option, which hosts preselect.
+    pub(super) no: String,
+    pub(super) yes: String,
+}
+
+impl ConfirmationText {
+    /// The question after a gate that did not pass.
+    pub(crate) fn not_passed(phase: &ResolvedPhase, next: &str, reports: &[Report]) -> Self {
+        let lines: Vec<String> = reports.iter().map(Report::describe).collect();
+        Self {
+            title: format!("Leave {} although its gate did not pass?", phase.phase.name),
+            message: format!("{}\n\n{}", phase.place(), lines.join("\n")),
+            no: format!("No, stay in {}", phase.phase.name),
+            yes: format!("Yes, go on to {next} without the gate"),
+        }
+    }
+
+    /// The question before a move that passes gates and approvals over.
+    fn passes_over(phase: &ResolvedPhase, next: &str, passed: &[String]) -> Self {
+        let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
+        Self {
+            title: format!("Leave {} without its checks?", phase.phase.name),
+            message: format!("{}\n\nThis skips:\n{}", phase.place(), lines.join("\n")),
+            no: format!("No, stay in {}", phase.phase.name),
+            yes: format!("Yes, go on to {next} without them"),
+        }
+    }
+}
+
+/// A move that is planned: made at once, or after a confirmation.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Move(PlannedMove),
+    Confirm(PlannedMove, ConfirmationText),
+}
+
+/// Plans `/workflow-skip`.
+pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
+    let phase = run.phase().ok_or_else(no_definition)?;
+    let to = advance(run.progress(), run.catalog()).map_err(|_| no_definition())?;
+    let passed = conditions(&phase.phase);
+    Ok(plan(run, phase, to, Control::Skip, passed))
+}
+
+/// Plans `/workflow-goto`; the error is shown to the person.
+pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String> {
+    let phase = run.phase().ok_or_else(no_definition)?;
+    let (scope, now) = scope_of(run).ok_or_else(no_definition)?;
+    let listed = listing(scope, now, run.catalog());
+    if argument.is_empty() {
+        return Err(format!("Usage: /workflow-goto {{phase}}\n\n{listed}"));
+    }
+    let index = find_entry(scope, argument, run.catalog()).ok_or_else(|| {
+        format!(
+            "There is no phase \"{}\" in {}.\n\n{listed}",
+            visible(argument),
+            scope.name
+        )
+    })?;
+    if index == now {
+        return Err(format!(
+            "The workflow is in {} already.\n\n{listed}",
+            phase.label()
+        ));
+    }
+    let to = jump(run.progress(), index, run.catalog()).map_err(|_| no_definition())?;
+    let passed = if index > now {
+        let between = &scope.phases[now..index];
+        between
+            .iter()
+            .flat_map(|entry| conditions_of(entry, run.catalog()))
+            .collect()
+    } else {
+        Vec::new()
+    };
+    Ok(plan(run, phase, to, Control::Goto, passed))
+}
+
+fn plan(
+    run: &ActiveRun,
+    phase: &ResolvedPhase,
+    to: RunProgress,
+    control: Control,
+    passed: Vec<String>,
+) -> Plan {
+    let next = phase_name(&to.state, run.catalog());
+    let text = (!passed.is_empty()).then(|| ConfirmationText::passes_over(phase, &next, &passed));
+    let planned = PlannedMove {
+        from: run.state().clone(),
+        to,
+        control,
+        overrode: passed,
+        comment: None,
+    };
+    match text {
+        Some(text) => Plan::Confirm(planned, text),
+        None => Plan::Move(planned),
+    }
+}
+
+/// The refusal of a move that needs a confirmation which cannot be asked for.
+pub(crate) fn cannot_confirm(planned: &PlannedMove, why: &str) -> String {
+    format!(
+        "The workflow was not moved. The move skips {}, which you must confirm, and {why}.",
+        planned.overrode.join("; ")
+    )
+}
+
+/// The gate and the approval of a phase, by name.
+fn conditions(phase: &Phase) -> Vec<String> {
+    let gates = phase
+        .gate
+        .iter()
+        .map(|gate| format!("{}: gate `{}`", phase.name, gate.check.describe()));
+    let approval = phase
+        .approve
+        .iter()
+        .map(|approval| format!("{}: approval \"{}\"", phase.name, approval.ask));
+    gates.chain(approval).collect()
+}
+
+fn conditions_of(entry: &PhaseEntry, catalog: &Catalog) -> Vec<String> {
+    match entry {
+        PhaseEntry::Phase(phase) => conditions(phase),
+        // Ends, as no workflow contains itself.
+        PhaseEntry::Subworkflow(key) => catalog.get(key).map_or_else(Vec::new, |workflow| {
+            let entries = workflow.phases.iter();
+            entries
+                .flat_map(|entry| conditions_of(entry, catalog))
+                .collect()
+        }),
+    }
+}
+
+/// The innermost workflow, and the index of the entry that the run is at.
+pub(super) fn scope_of(run: &ActiveRun) -> Option<(&Workflow, usize)> {
+    let segment = run.state().current_path.innermost();
+    let scope = run.catalog().get(&segment.workflow_key)?;
+    Some((scope, segment.phase_index))
+}
+
+/// Finds an entry by its id, or by its name if that is unique.
+fn find_entry(scope: &Workflow, wanted: &str, catalog: &Catalog) -> Option<usize> {
+    let by_id = scope.phases.iter().position(|entry| entry.id() == wanted);
+    by_id.or_else(|| {
+        let is_named = |entry: &PhaseEntry| {
+            let name = entry_name(entry, catalog);
+            name.to_lowercase() == wanted.to_lowercase() || entry.id().eq_ignore_ascii_case(wanted)
+        };
+        let mut found = (0..scope.phases.len()).filter(|&index| is_named(&scope.phases[index]));
+        found.next().filter(|_| found.next().is_none())
+    })
+}
+
+fn listing(scope: &Workflow, now: usize, catalog: &Catalog) -> String {
+    let lines: Vec<String> = scope
+        .phases
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| {
+            let here = if index == now { " (now)" } else { "" };
+            format!("  {} — {}{here}", entry.id(), entry_name(entry, catalog))
+        })
+        .collect();
+    format!("Phases of {}:\n{}", scope.name, lines.join("\n"))
+}

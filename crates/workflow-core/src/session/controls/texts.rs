@@ -1,0 +1,147 @@
+//! The answers to commands that cannot be carried out, and the text of `/workflow-status`.
+
+use super::command::Control;
+use crate::definition::Bound;
+use crate::diagnostic::visible;
+use crate::reminders::PauseReason;
+use crate::session::phase_exit::ExitActivity;
+use crate::session::phase_rules::needed_to_leave;
+use crate::session::run::ActiveRun;
+use crate::text;
+
+/// UTF-16 units of a question that the status line shows.
+const MAX_ASK_IN_STATUS: u32 = 60;
+
+/// The answer without a run.
+pub(crate) fn no_run(control: Control) -> String {
+    let what = match control {
+        Control::Status => "No workflow is active.",
+        Control::Pause => "No workflow is active, so there is nothing to pause.",
+        Control::Resume => "No workflow is active, so there is nothing to resume.",
+        Control::Next | Control::Skip | Control::Goto => {
+            "No workflow is active, so there is no phase to leave."
+        }
+        Control::Approve => "No workflow is active, so nothing waits for approval.",
+    };
+    format!("{what} Use /workflow {{name}} {{description}} to start one.")
+}
+
+/// The answer to a command with an argument that it does not take.
+pub(crate) fn takes_no_argument(control: Control, argument: &str) -> String {
+    let name = control.command();
+    format!(
+        "/{name} takes no argument, so \"{}\" was not understood. Nothing was done.",
+        visible(argument)
+    )
+}
+
+/// The answer to `/workflow-resume` with an argument that allows nothing.
+pub(crate) fn no_allowance(argument: &str, used_up: Option<String>) -> String {
+    match used_up {
+        Some(used_up) => format!(
+            "\"{}\" allows nothing: the budget that is used up is {used_up}. Write for example /workflow-resume +20 turns.",
+            visible(argument)
+        ),
+        None => format!(
+            "No budget is used up, so there is nothing to allow: \"{}\" was not understood, and nothing was done.",
+            visible(argument)
+        ),
+    }
+}
+
+/// The answer without a definition.
+pub(crate) fn no_definition() -> String {
+    "The definition of this workflow is missing, so the run cannot be moved. /cancel-workflow ends it."
+        .to_owned()
+}
+
+/// The answer to a command that would leave a phase while its exit is in progress.
+pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
+    match activity {
+        ExitActivity::AwaitingTrust => {
+            "A dialog is open: do you trust the commands of this phase's gate? Answer it first."
+        }
+        ExitActivity::RunningGate => "The gate of this phase is running. Wait for its result.",
+        ExitActivity::AwaitingApproval => {
+            "This phase waits for your approval. Answer with /workflow-approve."
+        }
+    }
+}
+
+/// The addition to the status line: why the run does not go on.
+pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option<String> {
+    let approval = || {
+        if let Some(choice) = &run.answered {
+            let choice = text::shortened(choice, MAX_ASK_IN_STATUS);
+            return format!("✓ answered: {choice} · tell the agent to go on");
+        }
+        let ask = run.approval().map_or("", |approval| &approval.ask);
+        let ask = text::shortened(ask, MAX_ASK_IN_STATUS);
+        format!("⏸ waiting for approval: {ask}")
+    };
+    Some(match (exit, run.counters.paused) {
+        (Some(ExitActivity::RunningGate), _) => "⏳ gate running".to_owned(),
+        (Some(ExitActivity::AwaitingTrust), _) => {
+            "⏸ waiting for your trust in the gate's commands".to_owned()
+        }
+        (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
+            approval()
+        }
+        (None, _) if run.counters.paused_by_owner => "⏸ paused by you".to_owned(),
+        (None, Some(PauseReason::Max | PauseReason::MaxStale)) => {
+            "⏸ paused: reminder limit reached".to_owned()
+        }
+        (None, Some(PauseReason::Error)) => "⏸ paused: model error".to_owned(),
+        (None, Some(PauseReason::Question)) => "⏸ paused: the agent asks you".to_owned(),
+        (None, Some(PauseReason::Visits)) => "⏸ paused: limit of visits".to_owned(),
+        (None, Some(PauseReason::Budget)) => "⏸ paused: budget used up".to_owned(),
+        (None, None) => return None,
+    })
+}
+
+/// The answer to `/workflow-status`.
+pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String {
+    let state = run.state();
+    let Some(phase) = run.phase() else {
+        return no_definition();
+    };
+    let mut lines = vec![
+        format!("{}: {}", phase.workflow_name, state.task_description),
+        format!("Phase: {}", phase.status),
+    ];
+    if let Some(note) = status_note(run, exit) {
+        lines.push(format!("Now: {note}"));
+    } else if phase.auto_continue.wait {
+        lines.push("Now: waiting for you".to_owned());
+    }
+    if let Some(tools) = &phase.allowed {
+        lines.push(format!("Tools: {tools}"));
+    }
+    let needed = needed_to_leave(&phase.phase);
+    let needed =
+        needed.unwrap_or_else(|| "the agent calls workflow_step with action='next'".to_owned());
+    lines.push(format!("To leave: {needed}"));
+    let approval = phase.phase.approve.iter();
+    lines.extend(approval.map(|approval| {
+        let choices = approval.choices.join(", ");
+        format!("Approval: {} ({choices})", approval.ask)
+    }));
+    let reminders = match (run.counters.reminders, phase.auto_continue.max) {
+        (0, _) => None,
+        (count, Bound::Times(max)) => Some(format!("Reminders: {count} of {max}")),
+        (count, Bound::Unlimited) => Some(format!("Reminders: {count}")),
+    };
+    lines.extend(reminders);
+    if let Some(visit) = run.visit_note() {
+        lines.push(visit);
+    }
+    if !phase.phase.outcomes.is_empty() {
+        lines.push(format!("Outcomes: {}", phase.outcomes));
+    }
+    if !run.budgets.is_empty() {
+        lines.push(format!("Budget: {}", run.budgets.describe()));
+    }
+    lines.push(format!("Steps: {}", state.global_step_count));
+    lines.push(format!("Started: {}", text::moment(state.started_at)));
+    lines.join("\n")
+}

@@ -1,0 +1,126 @@
+//! The open approval request of a run.
+
+use super::ActiveRun;
+use crate::definition::Approval;
+use crate::effect::{ApprovalRequest, Effect, Effects};
+use crate::policy::gate_report::Report;
+use crate::reminders::PauseReason;
+use crate::run::{HandedOver, StoredGate, entry_type};
+
+impl ActiveRun {
+    /// The approval that the phase needs, if any.
+    pub(crate) fn approval(&self) -> Option<&Approval> {
+        self.phase()?.phase.approve.as_ref()
+    }
+
+    /// Stores that the phase is left with a person's approval.
+    pub(crate) fn record_approval(&self, reports: &[Report], out: &mut Effects) {
+        let Some(phase) = self.phase().filter(|_| self.approval().is_some()) else {
+            return;
+        };
+        // A host may keep the newest entry only, so it contains everything about the phase.
+        let stored = StoredGate {
+            baseline: self.baseline.clone(),
+            approved: true,
+            ..StoredGate::of_reports(&self.progress.state, &phase.phase.id, reports)
+        };
+        out.append_entry(entry_type::GATE, &stored);
+    }
+
+    /// The open approval request of the phase.
+    pub(crate) fn approval_request(&self) -> Option<ApprovalRequest> {
+        Some(ApprovalRequest {
+            approval: self.approval()?.clone(),
+            nonce: self.approval_request.clone()?,
+            seal: self.approval_seal.clone(),
+        })
+    }
+
+    /// Identifies the open approval request among all runs.
+    pub(crate) fn approval_key(&self) -> Option<(String, String)> {
+        Some((
+            self.progress.state.task_id.clone(),
+            self.approval_request.clone()?,
+        ))
+    }
+
+    /// Opens an approval request with this nonce, unless one is open.
+    pub(crate) fn request_approval(&mut self, nonce: String, out: &mut Effects) {
+        self.approval_request.get_or_insert(nonce);
+        if let Some(request) = self.approval_request() {
+            // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
+            out.perform(Effect::RequestApproval(ApprovalRequest {
+                seal: None,
+                ..request
+            }));
+        }
+    }
+
+    /// Stores the seal of the open approval request. The session's entries have it, so that a file in the user's
+    /// directory alone proves nothing.
+    pub(crate) fn seal_approval(&mut self, seal: String, out: &mut Effects) {
+        if self.approval_request.is_some() {
+            self.approval_seal = Some(seal);
+            self.persist_counters(out);
+        }
+    }
+
+    /// Closes the approval request of the phase, if the phase needs approval.
+    pub(crate) fn clear_approval(&mut self, out: &mut Effects) {
+        if self.approval().is_none() {
+            return;
+        }
+        out.perform(Effect::ClearApproval {
+            task_id: self.progress.state.task_id.clone(),
+        });
+        self.approval_request = None;
+        self.approval_seal = None;
+        self.answered = None;
+        self.progress.data.handed_over = HandedOver::default();
+        let paused = &mut self.counters.paused;
+        paused.take_if(|reason| *reason == PauseReason::Approval);
+    }
+
+    /// Closes the approval request and persists that.
+    pub(crate) fn drop_approval(&mut self, out: &mut Effects) {
+        self.clear_approval(out);
+        self.persist_counters(out);
+    }
+
+    /// Closes an approval request after a failed gate, because the code will change.
+    pub(crate) fn drop_open_approval(&mut self, out: &mut Effects) {
+        if self.approval_request.is_some() {
+            self.drop_approval(out);
+        }
+    }
+
+    /// Closes an approval request that exists only as a dialog.
+    pub(crate) fn clear_dialog_approval(&mut self, out: &mut Effects) {
+        let is_paused = self.counters.paused == Some(PauseReason::Approval);
+        if self.approval_request.is_some() && !is_paused {
+            self.clear_approval(out);
+        }
+    }
+}
+
+/// Clears approval requests of another run or branch, and makes one that was restored available again.
+pub(crate) fn switch_approval(
+    before: Option<(String, String)>,
+    run: Option<&ActiveRun>,
+    out: &mut Effects,
+) {
+    let now = run.and_then(ActiveRun::approval_key);
+    let is_new = now != before;
+    let left = before.filter(|before| Some(before) != now.as_ref());
+    // A phase that needs approval and has no request in the session's entries gets a new request.
+    let here = run.filter(|run| now.is_none() && run.approval().is_some());
+    let here = here.map(|run| run.progress.state.task_id.clone());
+    let left = left.map(|(task, _)| task);
+    let left = left.filter(|task| Some(task) != here.as_ref());
+    for task_id in left.into_iter().chain(here) {
+        out.perform(Effect::ClearApproval { task_id });
+    }
+    if let Some(request) = run.and_then(ActiveRun::approval_request).filter(|_| is_new) {
+        out.perform(Effect::RequestApproval(request));
+    }
+}
