@@ -774,7 +774,7 @@ impl Session {
                 if let Some((request, planned)) = confirmed {
                     let mut collected = Effects::at(out.now());
                     self.move_by_person(&planned, &mut collected);
-                    out.answer(request, DeferredAnswer::Command, collected);
+                    controls::answer(request, collected, out);
                 }
             }
             Topic::Restore => {
@@ -867,9 +867,11 @@ impl Session {
                 let step = exit.on_approval_read(decision, comment, &mut context, out.now());
                 self.finish_exit(step, out);
             }
-            PlatformEvent::ApprovalAnswered { nonce, choice } => {
-                self.on_approval_answered(&nonce, choice, out);
-            }
+            PlatformEvent::ApprovalAnswered {
+                nonce,
+                choice,
+                is_earlier,
+            } => self.on_approval_answered(&nonce, choice, is_earlier, out),
             PlatformEvent::ProjectTrusted => self.on_project_trusted(out),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let run = self.run.as_ref().filter(|run| run.is_active());
@@ -895,8 +897,15 @@ impl Session {
         None
     }
 
-    /// Uses an answer that a person gave outside of the host, if a call of `next` waits for it; otherwise the next call does.
-    fn on_approval_answered(&mut self, nonce: &str, choice: String, out: &mut Effects) {
+    /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
+    /// the agent calls `next` again, because restoring a session does not wake the agent.
+    fn on_approval_answered(
+        &mut self,
+        nonce: &str,
+        choice: String,
+        is_earlier: bool,
+        out: &mut Effects,
+    ) {
         let Some(run) = &mut self.run else { return };
         if run
             .approval_request()
@@ -905,10 +914,13 @@ impl Session {
             return;
         }
         let is_asked = self.exit.approval_question().is_some();
+        let is_leaving = self.exit.activity().is_some();
         let next = if is_asked {
             self.questions.please_close()
-        } else {
+        } else if is_earlier {
             " Tell the agent to go on."
+        } else {
+            ""
         };
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         out.notify(Severity::Info, message);
@@ -916,8 +928,20 @@ impl Session {
             let (exit, mut context) = self.exit_parts();
             let step = exit.on_settled_elsewhere(&mut context, out.now());
             self.finish_exit(step, out);
-        } else {
+        } else if is_earlier || is_leaving {
             run.answered = Some(choice);
+        } else {
+            self.controls.begin_exit(None, Control::Approve, None);
+            let mut collected = Effects::at(out.now());
+            let (exit, mut context) = self.exit_parts();
+            let outcome = exit.begin_answered(&mut context, &mut collected);
+            let step = ExitStep {
+                request: None,
+                outcome,
+                collected,
+                comment: None,
+            };
+            self.finish_exit(Some(step), out);
         }
     }
 
@@ -1247,7 +1271,10 @@ impl Session {
         let answer = step_tool::with_comment(answer, comment.as_deref());
         // With the answer, so that a host that waits for it hears nothing else before.
         self.refresh_status(&mut collected);
-        out.answer(request, DeferredAnswer::Step(answer), collected);
+        match request {
+            Some(request) => out.answer(request, DeferredAnswer::Step(answer), collected),
+            None => out.merge(collected),
+        }
     }
 
     fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
@@ -1260,11 +1287,10 @@ impl Session {
             let notice = format!("The workflow was not moved: {why}.");
             return controls::settle(request, Severity::Info, notice, out);
         }
-        out.answer(
-            request,
-            DeferredAnswer::Step(answer),
-            Effects::at(out.now()),
-        );
+        if let Some(request) = request {
+            let collected = Effects::at(out.now());
+            out.answer(request, DeferredAnswer::Step(answer), collected);
+        }
     }
 
     /// Withdraws the question whether the run is cancelled.
@@ -1386,7 +1412,7 @@ impl Session {
             Err(refusal) => out.notify(Severity::Warning, refusal),
             Ok(Plan::Move(planned)) => self.move_by_person(&planned, out),
             Ok(Plan::Confirm(planned, text)) => {
-                if self.confirm(request, planned, text, out) {
+                if self.confirm(Some(request), planned, text, out) {
                     return Reply::Later;
                 }
             }
@@ -1397,7 +1423,7 @@ impl Session {
     /// Asks a person to confirm a move. Returns false if nobody can be asked, and says so.
     fn confirm(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         planned: PlannedMove,
         text: ConfirmationText,
         out: &mut Effects,
@@ -1439,12 +1465,12 @@ impl Session {
             out.notify(Severity::Warning, refusal);
             return Reply::Now(());
         }
-        self.controls.begin_exit(request, Control::Next, None);
+        self.controls.begin_exit(Some(request), Control::Next, None);
         let mut collected = Effects::at(out.now());
         let (exit, mut context) = self.exit_parts();
         let outcome = exit.begin(request, &mut context, &mut collected);
         let step = ExitStep {
-            request,
+            request: Some(request),
             outcome,
             collected,
             comment: None,
@@ -1528,7 +1554,7 @@ impl Session {
             }
         }
         self.controls
-            .begin_exit(request, Control::Approve, reply.comment);
+            .begin_exit(Some(request), Control::Approve, reply.comment);
         let mut collected = Effects::at(out.now());
         let (exit, mut context) = self.exit_parts();
         let outcome = if is_onward {
@@ -1537,7 +1563,7 @@ impl Session {
             ExitOutcome::Advance(Vec::new())
         };
         let step = ExitStep {
-            request,
+            request: Some(request),
             outcome,
             collected,
             comment: None,
@@ -1599,7 +1625,7 @@ impl Session {
             }
         }
         self.refresh_status(&mut collected);
-        out.answer(request, DeferredAnswer::Command, collected);
+        controls::answer(request, collected, out);
     }
 
     /// Moves the run as a person asked, and sends the agent on.

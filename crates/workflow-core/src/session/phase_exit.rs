@@ -46,7 +46,7 @@ pub(crate) enum PhaseExit {
     Idle,
     /// A question to a person is open: trust in the commands of the gate.
     AwaitingTrust {
-        request: RequestId,
+        request: Option<RequestId>,
         question: QuestionId,
         commands: Vec<RunCheck>,
         /// True if the phase is approved, and only the gate runs again.
@@ -54,7 +54,7 @@ pub(crate) enum PhaseExit {
     },
     /// The gate runs.
     RunningGate {
-        request: RequestId,
+        request: Option<RequestId>,
         gate: GateRunId,
         approved: bool,
         in_widget: bool,
@@ -77,14 +77,15 @@ pub(crate) enum PhaseExit {
     },
 }
 
-/// A call of `next` in a phase that needs approval.
+/// An exit from a phase that needs approval.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingApproval {
-    request: RequestId,
+    /// The request that is answered with the outcome; `None` for an answer in a terminal.
+    request: Option<RequestId>,
     /// The result of the gate, if there is one.
     reports: Vec<Report>,
-    /// When the gate finished.
-    checked: Millis,
+    /// When the gate finished; `None` if it must run again.
+    checked: Option<Millis>,
 }
 
 /// The next step if no decision was made outside of the host.
@@ -111,10 +112,11 @@ pub(crate) enum ExitOutcome {
     Advance(Vec<Report>),
 }
 
-/// A step of a request that is answered later: its outcome, and what was collected for its answer.
+/// A step of an exit: its outcome, and what was collected for the answer.
 #[derive(Debug)]
 pub(crate) struct ExitStep {
-    pub(crate) request: RequestId,
+    /// The request that is answered; `None` if an answer in a terminal started the exit.
+    pub(crate) request: Option<RequestId>,
     pub(crate) outcome: ExitOutcome,
     pub(crate) collected: Effects,
     /// The comment of the person who decided.
@@ -162,17 +164,32 @@ impl PhaseExit {
             return ExitOutcome::Advance(Vec::new());
         };
         if !phase.phase.gate.is_empty() {
-            self.start_gate(request, false, context, out)
+            self.start_gate(Some(request), false, context, out)
         } else if phase.phase.approve.is_some() {
             let pending = PendingApproval {
-                request,
+                request: Some(request),
                 reports: Vec::new(),
-                checked: out.now(),
+                checked: Some(out.now()),
             };
             self.need_approval(pending, context, out)
         } else {
             ExitOutcome::Advance(Vec::new())
         }
+    }
+
+    /// Starts to follow an answer that a person gave outside of the host while no exit is in progress. Its gate runs
+    /// again.
+    pub(crate) fn begin_answered(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let pending = PendingApproval {
+            request: None,
+            reports: Vec::new(),
+            checked: None,
+        };
+        self.look_up(pending, IfUndecided::Pause(UNANSWERED), context, out)
     }
 
     /// Starts to leave a phase that a person has approved: only its gate is missing.
@@ -186,7 +203,7 @@ impl PhaseExit {
         if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
             ExitOutcome::Advance(Vec::new())
         } else {
-            self.start_gate(request, true, context, out)
+            self.start_gate(Some(request), true, context, out)
         }
     }
 
@@ -527,15 +544,16 @@ impl PhaseExit {
         self.request() == Some(request)
     }
 
-    /// Stops the gate and withdraws the question. Returns the pending request, and its answer.
+    /// Stops the gate and withdraws the question. Returns the request of the exit in progress, and its answer.
     pub(crate) fn cancel(
         &mut self,
         why: &str,
         run: Option<&mut ActiveRun>,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) -> Option<(RequestId, ToolAnswer)> {
-        let answer = self.request().map(|request| (request, cancelled(why)));
+    ) -> Option<(Option<RequestId>, ToolAnswer)> {
+        let is_leaving = !matches!(self, Self::Idle);
+        let answer = is_leaving.then(|| (self.request(), cancelled(why)));
         match std::mem::take(self) {
             Self::AwaitingTrust { question, .. }
             | Self::AwaitingApproval { question, .. }
@@ -558,21 +576,19 @@ impl PhaseExit {
         answer
     }
 
-    /// The pending request.
+    /// The request of the exit in progress.
     fn request(&self) -> Option<RequestId> {
         match self {
             Self::Idle => None,
-            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => {
-                Some(*request)
-            }
+            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => *request,
             Self::ReadingApproval { pending, .. }
             | Self::AwaitingApproval { pending, .. }
-            | Self::AwaitingComment { pending, .. } => Some(pending.request),
+            | Self::AwaitingComment { pending, .. } => pending.request,
         }
     }
 
     /// Leaves the state of this gate run.
-    fn take_gate(&mut self, id: GateRunId, out: &mut Effects) -> Option<(RequestId, bool)> {
+    fn take_gate(&mut self, id: GateRunId, out: &mut Effects) -> Option<(Option<RequestId>, bool)> {
         let Self::RunningGate {
             request,
             gate,
@@ -619,7 +635,7 @@ impl PhaseExit {
     /// Runs the gate, if its commands are trusted.
     fn start_gate(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         context: &mut ExitContext<'_>,
         out: &mut Effects,
@@ -632,7 +648,7 @@ impl PhaseExit {
     /// Runs the gate; `commands` are those that need the user's trust.
     fn run_gate(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         commands: Vec<RunCheck>,
         context: &mut ExitContext<'_>,
@@ -667,7 +683,7 @@ impl PhaseExit {
     /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
     fn finish_gate(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         reports: Vec<Report>,
         context: &mut ExitContext<'_>,
@@ -685,7 +701,7 @@ impl PhaseExit {
 
     fn gate_outcome(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         reports: Vec<Report>,
         context: &mut ExitContext<'_>,
@@ -720,7 +736,7 @@ impl PhaseExit {
         let pending = PendingApproval {
             request,
             reports,
-            checked: out.now(),
+            checked: Some(out.now()),
         };
         self.need_approval(pending, context, out)
     }
@@ -858,8 +874,11 @@ impl PhaseExit {
         context: &mut ExitContext<'_>,
         out: &mut Effects,
     ) -> ExitOutcome {
-        let is_old = out.now().saturating_sub(pending.checked) > GATE_VALID_FOR;
-        if is_old && !pending.reports.is_empty() {
+        let age = pending.checked.map(|at| out.now().saturating_sub(at));
+        let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
+        let phase = context.active_run().and_then(|run| run.phase());
+        let has_gate = phase.is_some_and(|phase| !phase.phase.gate.is_empty());
+        if has_gate && !is_valid {
             self.start_gate(pending.request, true, context, out)
         } else {
             ExitOutcome::Advance(pending.reports)
@@ -926,7 +945,7 @@ pub(crate) fn declined(ask: &str, choice: &str, phase: &str) -> String {
 #[derive(Debug)]
 enum TakenQuestion {
     Trust {
-        request: RequestId,
+        request: Option<RequestId>,
         commands: Vec<RunCheck>,
         approved: bool,
     },
