@@ -269,9 +269,9 @@ fn no_process_of_the_agent_approves_or_trusts() {
         .iter()
         .filter(|(_, output)| output.contains("started by the agent"));
     assert!(refused.count() > 30, "the lines do run: {outputs:#?}");
-    let noted = outputs
-        .iter()
-        .find(|(_, output)| output.contains("noted. Tell"));
+    let noted = outputs.iter().find(|(_, output)| {
+        output.contains("sent to the session") || output.contains("No sidecar runs")
+    });
     assert_eq!(noted, None);
     still_waits(&next(&mut host), &outputs);
     let forgeries: Vec<_> = FORGERIES.iter().map(|line| (approve, *line)).collect();

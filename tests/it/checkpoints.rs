@@ -157,6 +157,27 @@ fn a_slow_restore_delays_no_answer_and_its_end_is_reported() {
 
 #[cfg(unix)]
 #[test]
+fn a_slow_restore_is_reported_to_the_session_that_a_fork_begins() {
+    let project = project(&json!({"checkpoint": "git"}), None);
+    let slow = with_slow_git(&project);
+    let mut host = host_with(&project, slow);
+    changed_since(&project, &mut host);
+    accept_restore(&mut host);
+    // The session ends, and another process has the new one, as with pi.
+    let ended = host.request("hook/session_shutdown", &json!({}));
+    while host.receive()["id"] != ended {}
+    let mut forked = crate::triggers::host(&project);
+    start(&mut forked);
+    fs::write(project.path().join(GO), "").unwrap();
+    let said = crate::triggers::next_texts(&mut forked).concat();
+    assert!(said.contains("Code restored to checkpoint"), "{said}");
+    assert!(said.contains("git stash apply"), "{said}");
+    shut_down(&mut forked);
+    shut_down(&mut host);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_sidecar_restores_code_before_it_ends() {
     let project = project(&json!({"checkpoint": "git"}), None);
     let slow = with_slow_git(&project);

@@ -221,6 +221,29 @@ fn commands_of_the_project_run_at_the_host_only_if_they_are_trusted() {
 }
 
 #[test]
+fn a_redacted_recording_has_nothing_that_a_command_at_the_host_printed() {
+    for result in [
+        json!({"stdout": "SECRET", "stderr": "SECRET", "code": 1}),
+        json!("SECRET"),
+        json!(["SECRET"]),
+    ] {
+        let ((_directory, file), directory) = (recording(), project(true));
+        let mut host = TestHost::over(recorded(&file, &["--record-redact"]));
+        initialize(&mut host, directory.path(), &Value::Null);
+        let call = next(&mut host);
+        let first = command(&mut host);
+        answer(&mut host, &first, &result);
+        text_of(&mut host, call);
+        host.close_and_hear();
+        drop(host);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("SECRET"), "{text}");
+        let replayed = replay(&[&file.display().to_string()]);
+        assert!(replayed.is_ok(), "{replayed:?}");
+    }
+}
+
+#[test]
 fn a_recording_of_a_gate_at_the_host_replays() {
     let ((_directory, file), directory) = (recording(), project(true));
     let mut host = TestHost::over(recorded(&file, &[]));

@@ -353,27 +353,65 @@ fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
     let mut terminal = Terminal::open(project.path());
-    let mut host = started(project.path(), true);
+    let mut host = introduced(project.path(), false);
+    host.start_session();
+    let mut branch = entries(&host.result("command/run", &run_it()));
     let call = next(&mut host);
-    let (asked, _) = question(&mut host);
-    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
-    answer_to(&mut host, call);
-    let (shown, code) = terminal.run("approve --choice approve", "");
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(answered_notice(&mut host).contains("Tell the agent to go on"));
+    let answered = answer_to(&mut host, call);
+    branch.extend(entries(&answered));
+    drop(host);
+    let code = code_in(&answered["actions"]);
+    let (shown, status) = terminal.run("approve --choice approve", &format!("{code}\n"));
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(
+        shown.contains("No sidecar runs for this session"),
+        "{shown}"
+    );
     fs::write(&plan, "Do that.").unwrap();
+    let mut host = introduced(project.path(), true);
+    host.result(
+        "hook/session_start",
+        &json!({"context": {"branch": branch}}),
+    );
     let call = next(&mut host);
     let (asked, shown) = question(&mut host);
     assert!(
-        shown.contains("Your earlier answer does not count"),
+        shown.contains("Your earlier answer does not count") && shown.ends_with("Do that."),
         "{shown}"
     );
-    let (shown, code) = terminal.run("approve --choice approve", "");
-    assert!(code == Some(0) && shown.contains("Do that."), "{shown}");
+    answer(&mut host, &asked, "approve");
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("Advanced: A"), "{answer}");
-    answered_notice(&mut host);
-    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_approval_in_a_terminal_moves_a_waiting_run_so_that_a_reload_keeps_it() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let mut terminal = Terminal::open(project.path());
+    let mut host = introduced(project.path(), false);
+    host.start_session();
+    let mut branch = entries(&host.result("command/run", &run_it()));
+    let call = next(&mut host);
+    branch.extend(entries(&answer_to(&mut host, call)));
+    let (shown, status) = terminal.run("approve --choice approve", "");
+    assert_eq!(status, Some(0), "{shown}");
+    assert!(shown.contains("sent to the session"), "{shown}");
+    let moved = host.receive();
+    let actions = &moved["params"]["actions"];
+    assert!(
+        actions.to_string().contains("✓ A → 🅱 B, by you."),
+        "{moved}"
+    );
+    branch.extend(entries(&moved["params"]));
+    drop(host);
+    let mut host = introduced(project.path(), false);
+    host.result(
+        "hook/session_start",
+        &json!({"context": {"branch": branch}}),
+    );
+    let state = host.result("session/state", &json!({}));
+    assert_eq!(state["phase"]["id"], "b", "{state}");
 }
 
 #[cfg(target_os = "linux")]
@@ -433,12 +471,12 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
     fs::write(project.path().join("plan.md"), "Do it.\u{1b}[2J\n").unwrap();
     let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), false);
-    let mut step = |expected: &str| {
-        let call = next(&mut host);
-        let answer = answer_to(&mut host, call);
+    let step = |host: &mut TestHost, expected: &str| {
+        let call = next(host);
+        let answer = answer_to(host, call);
         assert!(text(&answer).contains(expected), "{answer}");
     };
-    step("this host has no dialogs");
+    step(&mut host, "this host has no dialogs");
     let (shown, code) = terminal.run("approve", "\n");
     assert_eq!(code, Some(3), "{shown}");
     for expected in [
@@ -446,7 +484,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
         "Do it.",
         "right?",
         "1 approve · 2 revise",
-        "Nothing was said",
+        "Nothing was answered",
     ] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
@@ -458,16 +496,18 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
     assert_eq!(code, Some(2), "{shown}");
     let (shown, code) = terminal.run("approve", "2\n");
     assert_eq!(code, Some(0), "{shown}");
+    let said = host.receive().to_string();
+    assert!(said.contains("chose \\\"revise\\\""), "{said}");
     let (shown, code) = terminal.run("approve --list", "");
     assert!(
-        code == Some(0) && shown.contains("the agent has not asked since"),
+        code == Some(0) && shown.contains("Nothing waits"),
         "{shown}"
     );
-    step("chose \"revise\"");
-    step("this host has no dialogs");
+    step(&mut host, "this host has no dialogs");
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
-    step("Advanced: A");
+    let said = host.receive().to_string();
+    assert!(said.contains("✓ A → 🅱 B, by you."), "{said}");
     let (shown, code) = terminal.run("approve", "");
     assert!(
         code == Some(0) && shown.contains("Nothing waits"),

@@ -70,6 +70,9 @@ pub enum PlatformEvent {
         nonce: String,
         /// The answer, for display.
         choice: String,
+        /// True if it was given before this session was restored.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_earlier: bool,
     },
     /// A person trusted the commands and triggers of the project outside of the host.
     ProjectTrusted,

@@ -389,7 +389,10 @@ impl RunDriver {
         let answer = step_tool::with_comment(answer, comment.as_deref());
         // With the answer, so that a host that waits for it hears nothing else before.
         self.refresh_status(&mut collected);
-        out.answer(request, DeferredAnswer::Step(answer), collected);
+        match request {
+            Some(request) => out.answer(request, DeferredAnswer::Step(answer), collected),
+            None => out.merge(collected),
+        }
     }
 
     pub(super) fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
@@ -402,11 +405,10 @@ impl RunDriver {
             let notice = format!("The workflow was not moved: {why}.");
             return controls::settle(request, Severity::Info, notice, out);
         }
-        out.answer(
-            request,
-            DeferredAnswer::Step(answer),
-            Effects::at(out.now()),
-        );
+        if let Some(request) = request {
+            let collected = Effects::at(out.now());
+            out.answer(request, DeferredAnswer::Step(answer), collected);
+        }
     }
 
     /// Withdraws the question whether the run is cancelled.

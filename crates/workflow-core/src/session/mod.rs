@@ -638,7 +638,7 @@ impl Session {
                 if let Some((request, planned)) = confirmed {
                     let mut collected = Effects::at(out.now());
                     self.driver.move_by_person(&planned, &mut collected);
-                    out.answer(request, DeferredAnswer::Command, collected);
+                    controls::answer(request, collected, out);
                 }
             }
             Topic::Restore => {
@@ -741,9 +741,13 @@ impl Session {
                 let step = exit.on_approval_read(decision, comment, &mut context, out.now());
                 self.driver.finish_exit(step, out);
             }
-            PlatformEvent::ApprovalAnswered { nonce, choice } => {
-                self.driver.on_approval_answered(&nonce, choice, out);
-            }
+            PlatformEvent::ApprovalAnswered {
+                nonce,
+                choice,
+                is_earlier,
+            } => self
+                .driver
+                .on_approval_answered(&nonce, choice, is_earlier, out),
             PlatformEvent::ProjectTrusted => self.driver.on_project_trusted(out),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let run = self.driver.run.as_ref().filter(|run| run.is_active());

@@ -7,13 +7,20 @@ use super::phase_exit::{ExitOutcome, ExitStep};
 use super::questions::Topic;
 use super::{budget, controls, phase_exit, step_tool};
 use crate::diagnostic::visible;
-use crate::effect::{DeferredAnswer, Delivery, Effects, Reply};
+use crate::effect::{Delivery, Effects, Reply};
 use crate::run::{phase_name, read_allowance};
 use crate::types::{RequestId, Severity};
 
 impl RunDriver {
-    /// Uses an answer that a person gave outside of the host, if a call of `next` waits for it; otherwise the next call does.
-    pub(super) fn on_approval_answered(&mut self, nonce: &str, choice: String, out: &mut Effects) {
+    /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
+    /// the agent calls `next` again, because restoring a session does not wake the agent.
+    pub(super) fn on_approval_answered(
+        &mut self,
+        nonce: &str,
+        choice: String,
+        is_earlier: bool,
+        out: &mut Effects,
+    ) {
         let Some(run) = &mut self.run else { return };
         if run
             .approval_request()
@@ -22,10 +29,13 @@ impl RunDriver {
             return;
         }
         let is_asked = self.exit.approval_question().is_some();
+        let is_leaving = self.exit.activity().is_some();
         let next = if is_asked {
             self.questions.please_close()
-        } else {
+        } else if is_earlier {
             " Tell the agent to go on."
+        } else {
+            ""
         };
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         out.notify(Severity::Info, message);
@@ -33,8 +43,20 @@ impl RunDriver {
             let (exit, mut context) = self.exit_parts();
             let step = exit.on_settled_elsewhere(&mut context, out.now());
             self.finish_exit(step, out);
-        } else {
+        } else if is_earlier || is_leaving {
             run.answered = Some(choice);
+        } else {
+            self.controls.begin_exit(None, Control::Approve, None);
+            let mut collected = Effects::at(out.now());
+            let (exit, mut context) = self.exit_parts();
+            let outcome = exit.begin_answered(&mut context, &mut collected);
+            let step = ExitStep {
+                request: None,
+                outcome,
+                collected,
+                comment: None,
+            };
+            self.finish_exit(Some(step), out);
         }
     }
 
@@ -165,7 +187,7 @@ impl RunDriver {
             Err(refusal) => out.notify(Severity::Warning, refusal),
             Ok(Plan::Move(planned)) => self.move_by_person(&planned, out),
             Ok(Plan::Confirm(planned, text)) => {
-                if self.confirm(request, planned, text, out) {
+                if self.confirm(Some(request), planned, text, out) {
                     return Reply::Later;
                 }
             }
@@ -176,7 +198,7 @@ impl RunDriver {
     /// Asks a person to confirm a move. Returns false if nobody can be asked, and says so.
     fn confirm(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         planned: PlannedMove,
         text: ConfirmationText,
         out: &mut Effects,
@@ -218,12 +240,12 @@ impl RunDriver {
             out.notify(Severity::Warning, refusal);
             return Reply::Now(());
         }
-        self.controls.begin_exit(request, Control::Next, None);
+        self.controls.begin_exit(Some(request), Control::Next, None);
         let mut collected = Effects::at(out.now());
         let (exit, mut context) = self.exit_parts();
         let outcome = exit.begin(request, &mut context, &mut collected);
         let step = ExitStep {
-            request,
+            request: Some(request),
             outcome,
             collected,
             comment: None,
@@ -307,7 +329,7 @@ impl RunDriver {
             }
         }
         self.controls
-            .begin_exit(request, Control::Approve, reply.comment);
+            .begin_exit(Some(request), Control::Approve, reply.comment);
         let mut collected = Effects::at(out.now());
         let (exit, mut context) = self.exit_parts();
         let outcome = if is_onward {
@@ -316,7 +338,7 @@ impl RunDriver {
             ExitOutcome::Advance(Vec::new())
         };
         let step = ExitStep {
-            request,
+            request: Some(request),
             outcome,
             collected,
             comment: None,
@@ -383,7 +405,7 @@ impl RunDriver {
             }
         }
         self.refresh_status(&mut collected);
-        out.answer(request, DeferredAnswer::Command, collected);
+        controls::answer(request, collected, out);
     }
 
     /// Moves the run as a person asked, and sends the agent on.

@@ -490,9 +490,14 @@ fn a_missing_baseline_is_recorded_anew() {
 /// A person answers the open request for approval in a terminal.
 fn answered(world: &mut World, choice: &str) -> Vec<String> {
     world.word = Some(says(choice));
+    reported(world, choice, false)
+}
+
+fn reported(world: &mut World, choice: &str, is_earlier: bool) -> Vec<String> {
     world.report(PlatformEvent::ApprovalAnswered {
         nonce: world.nonce.clone(),
         choice: choice.to_owned(),
+        is_earlier,
     })
 }
 
@@ -511,11 +516,93 @@ fn an_approval_in_a_terminal_counts_at_once_and_closes_the_dialog() {
 }
 
 #[test]
-fn an_approval_in_a_terminal_that_nobody_waits_for_changes_the_status_line() {
+fn an_approval_in_a_terminal_moves_a_paused_run_at_once() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    world.choose(None);
+    let lines = answered(&mut world, "approve");
+    assert!(
+        lines.contains(&"notify Info Answered in a terminal: approve.".to_owned()),
+        "{lines:?}"
+    );
+    line(&lines, "notify Info ✓ A → ");
+    line(
+        &lines,
+        "user (steers) [workflow] The user approved A. The workflow moved",
+    );
+    assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
+}
+
+#[test]
+fn another_answer_in_a_terminal_reaches_the_agent_at_once() {
     let mut world = world_with(needs_approval());
     world.tool("next");
     world.choose(None);
     let lines = answered(&mut world, "revise");
+    line(
+        &lines,
+        "user (steers) [workflow] Not approved: the user was asked \"Plan OK?\" and chose \"revise\"",
+    );
+    assert!(
+        lines.contains(&"status N-w > 🔹 A [1/2]".to_owned()),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn an_approval_in_a_terminal_runs_the_gate_again_before_the_run_moves() {
+    let mut world = world_with(Phase {
+        gate: cargo_test(),
+        ..needs_approval()
+    });
+    world.tool("next");
+    over(&mut world, passed());
+    world.choose(None);
+    let lines = answered(&mut world, "approve");
+    line(&lines, "gate #2 ");
+    let lines = over(&mut world, passed());
+    line(&lines, "notify Info ✓ A → ");
+}
+
+#[test]
+fn an_approval_in_a_terminal_asks_before_it_overrides_a_gate_that_fails() {
+    let mut world = world_with(Phase {
+        gate: cargo_test(),
+        ..needs_approval()
+    });
+    world.tool("next");
+    over(&mut world, passed());
+    world.choose(None);
+    answered(&mut world, "approve");
+    over(&mut world, failed());
+    let lines = world.choose(Some("Yes, go on to B without the gate"));
+    line(&lines, "notify Info ✓ A → ");
+}
+
+#[test]
+fn an_answer_in_a_terminal_about_a_file_that_changed_is_asked_for_again() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    world.choose(None);
+    world.word = Some(ApprovalDecision::Outdated);
+    let lines = reported(&mut world, "approve", false);
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Your earlier answer does not count")),
+        "{lines:?}"
+    );
+    let lines = world.choose(Some("approve"));
+    line(&lines, "notify Info ✓ A → ");
+}
+
+#[test]
+fn an_answer_from_before_the_session_was_restored_waits_for_the_next_call() {
+    let mut world = world_with(needs_approval());
+    world.tool("next");
+    world.choose(None);
+    world.word = Some(says("revise"));
+    let lines = reported(&mut world, "revise", true);
     line(
         &lines,
         "status N-w > 🔹 A [1/2] · ✓ answered: revise · tell the agent to go on",
@@ -539,6 +626,7 @@ fn an_answer_in_a_terminal_to_another_request_changes_nothing() {
     let lines = world.report(PlatformEvent::ApprovalAnswered {
         nonce: "another".to_owned(),
         choice: "approve".to_owned(),
+        is_earlier: false,
     });
     assert_eq!(lines, Vec::<String>::new());
 }

@@ -25,8 +25,9 @@ Examples:
   workflow-sidecar approve --code K7QM-2XWP-9RTB      answer with the code that the host shows
   workflow-sidecar approve --list                     list the runs that wait
 
-If a dialog of the host asks the same, your answer counts at once and closes it. Otherwise it is used when the agent
-calls workflow_step with action='next' again. It is valid only for what you were shown: if that changes, you are asked again.
+While the session is open, your answer counts at once: it closes the dialog in the host, and the run continues. If the
+session is closed, your answer is stored, and used when the session is open again and the agent calls workflow_step with
+action='next'. It is valid only for what you were shown: if that changes, you are asked again.
 
 Only a person can answer, in a terminal that the agent did not start. A terminal that was open before the agent
 needs no code. Any other terminal needs the code that the host shows, and so does an answer while the host is
@@ -79,14 +80,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let file = match pending.len() {
         0 if task.is_empty() => {
-            writeln!(anstream::stdout(), "Nothing waits for your word.")?;
+            writeln!(anstream::stdout(), "Nothing waits for your approval.")?;
             return Ok(Outcome::Success);
         }
-        0 => bail!("no run `{}` waits for your word", shown(task)),
+        0 => bail!("no run `{}` waits for your approval", shown(task)),
         1 => pending.remove(0),
         several => {
             list(&pending, Format::Human)?;
-            bail!("{several} runs wait: say which one");
+            bail!("{several} runs wait: name one of them");
         }
     };
     let name = file.sidecar.as_deref();
@@ -104,7 +105,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => ask(request)?,
     };
     let Some(answer) = answer else {
-        writeln!(anstream::stdout(), "Nothing was said: it still waits.")?;
+        writeln!(
+            anstream::stdout(),
+            "Nothing was answered. The run still waits."
+        )?;
         return Ok(Outcome::Waits);
     };
     let Some(choice) = chosen(request, &answer) else {
@@ -113,7 +117,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     if file_state(request) != shown_state {
         let show = visible(request.show.as_deref().unwrap_or_default());
-        bail!("{show} has changed since it was shown to you: nothing was noted, look at it again");
+        bail!(
+            "{show} has changed since it was shown to you: nothing was answered. Look at it again"
+        );
     }
     let answer = Answer {
         request: request.clone(),
@@ -122,13 +128,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         shown: shown_state,
         code: arguments.code.clone(),
     };
-    match sidecar {
-        Some(sidecar) => send(answer, &sidecar)?,
-        None => store(answer, file.seal.as_deref(), &approvals)?,
-    }
+    let what_follows = if let Some(sidecar) = sidecar {
+        send(answer, &sidecar)?;
+        "sent to the session, which continues with it at once."
+    } else {
+        store(answer, file.seal.as_deref(), &approvals)?;
+        "stored. No sidecar runs for this session: open the session again, and tell the agent to go on."
+    };
     writeln!(
         anstream::stdout(),
-        "{GOOD}{}{GOOD:#}: noted. Unless the agent goes on by itself, tell it to.",
+        "{GOOD}{}{GOOD:#}: {what_follows}",
         visible(&choice)
     )?;
     Ok(Outcome::Success)
@@ -192,11 +201,11 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
 }
 
 fn gone() -> anyhow::Error {
-    anyhow!("the run has gone on, and waits for this no more")
+    anyhow!("the run has moved on and no longer waits for this")
 }
 
 fn wrong_code() -> anyhow::Error {
-    anyhow!("that is not the code: nothing was noted")
+    anyhow!("this is not the code: nothing was answered")
 }
 
 /// The error of an answer that the agent gives, or may give.
@@ -227,7 +236,7 @@ fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<Outcome> {
 fn print_all(pending: &[RequestFile]) -> io::Result<()> {
     let mut out = anstream::stdout();
     if pending.is_empty() {
-        writeln!(out, "Nothing waits for your word.")?;
+        writeln!(out, "Nothing waits for your approval.")?;
     }
     for RequestFile {
         request, choice, ..
@@ -239,7 +248,7 @@ fn print_all(pending: &[RequestFile]) -> io::Result<()> {
             None => writeln!(out, "  {NOTABLE}waits{NOTABLE:#}")?,
             Some(choice) => writeln!(
                 out,
-                "  {GOOD}answered{GOOD:#}: {}; the agent has not asked since",
+                "  {GOOD}answered{GOOD:#}: {}; not used yet",
                 visible(choice)
             )?,
         }

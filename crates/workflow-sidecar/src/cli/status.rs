@@ -190,7 +190,7 @@ struct RunStatus<'a> {
 #[derive(Debug, Clone, Copy, Serialize)]
 struct ApprovalStatus<'a> {
     ask: &'a str,
-    /// The answer, if the agent has not asked since.
+    /// The answer, if it is not used yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<&'a str>,
 }
@@ -353,7 +353,7 @@ fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
         }
         ("parked", _) if run.approval.is_some() => (
             NOTABLE,
-            "waits for your word about the phase: see workflow-sidecar approve",
+            "waits for your approval: see workflow-sidecar approve",
         ),
         ("parked", Some(PauseReason::Approval)) => (
             NOTABLE,

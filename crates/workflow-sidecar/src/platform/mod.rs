@@ -31,6 +31,7 @@ mod private_file;
 mod process;
 mod real;
 mod regular_file;
+mod restore_reports;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

@@ -29,6 +29,7 @@ use super::gates::{self, Baseline, Job, SupervisorBinary};
 use super::git::{self, RestoreEvent};
 use super::open_requests::{OpenRequests, ShownCode};
 use super::paths::LocalPaths;
+use super::restore_reports::{self, RestoreNote};
 use super::triggers::{self, ActiveTrigger, TriggerEvent};
 use super::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
 
@@ -70,7 +71,9 @@ struct WatchedTrigger {
     _active: ActiveTrigger,
 }
 
-const BEING_RESTORED: &str = "the code is being brought back";
+const BEING_RESTORED: &str = "the code is being restored";
+/// No restore of a session has this number.
+const OF_ANOTHER_SESSION: RestoreId = RestoreId(0);
 const TOO_SLOW: &str = "git does not answer in time here, and is asked again in a minute";
 /// Time in which git is not asked for a checkpoint again.
 const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
@@ -180,6 +183,7 @@ impl RealPlatform {
             .map(|choice| PlatformEvent::ApprovalAnswered {
                 nonce: request.nonce.clone(),
                 choice,
+                is_earlier: true,
             });
         let file = RequestFile {
             seal: lock(&self.requests).seal(&request.task_id),
@@ -327,20 +331,39 @@ impl RealPlatform {
             });
         }
         lock(&self.restoring).push(cwd.to_path_buf());
-        let report = self.reporter(session.id, None);
+        let listener = Arc::clone(&self.listener);
         let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
+        let (sessions, asked_by) = (Arc::clone(&self.directories), session.id.to_owned());
+        let note = Mutex::new(RestoreNote::begin(session.project.agent_dir, cwd));
         let on_event = move |event| {
-            report(match event {
+            // The conversation may continue in another session of the directory, or in another process.
+            let session = session_in(&lock(&sessions), &asked_by, &directory);
+            let restore = match &session {
+                Some(session) if *session != asked_by => OF_ANOTHER_SESSION,
+                _ => restore,
+            };
+            let event = match event {
                 RestoreEvent::Progress { step, elapsed_ms } => {
                     let seconds = elapsed_ms / 1000;
-                    let text = format!("Bringing the code back: {step} ({seconds} s)");
+                    let text = format!("Restoring the code: {step} ({seconds} s)");
                     PlatformEvent::RestoreProgress { restore, text }
                 }
                 RestoreEvent::Finished(outcome) => {
                     lock(&restoring).retain(|other| *other != directory);
+                    if let Some(note) = lock(&note).take().filter(|_| session.is_none()) {
+                        note.leave(outcome.clone());
+                    }
                     PlatformEvent::CodeRestored { restore, outcome }
                 }
-            });
+            };
+            let listener = lock(&listener).clone();
+            if let Some(listener) = listener {
+                listener(PlatformReport {
+                    session: session.unwrap_or_else(|| asked_by.clone()),
+                    event,
+                    trigger: None,
+                });
+            }
         };
         match git::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
             Ok(thread) => {
@@ -354,6 +377,21 @@ impl RealPlatform {
                 Some(outcome)
             }
         }
+    }
+
+    /// Reports the restores that outlived their sessions.
+    fn report_restores(&self, session: &SessionContext<'_>) {
+        let report = self.reporter(session.id, None);
+        let (sessions, id) = (Arc::clone(&self.directories), session.id.to_owned());
+        restore_reports::report_of_others(
+            session.project.agent_dir,
+            session.project.cwd,
+            move || lock(&sessions).contains_key(&id),
+            move |outcome| {
+                let restore = OF_ANOTHER_SESSION;
+                report(PlatformEvent::CodeRestored { restore, outcome });
+            },
+        );
     }
 
     fn is_being_restored(&self, cwd: &Path) -> bool {
@@ -489,9 +527,10 @@ impl Platform for RealPlatform {
         session.id.clone_into(&mut lock(&self.newest));
         let cwd = session.project.cwd.to_path_buf();
         lock(&self.directories).insert(session.id.to_owned(), cwd);
-        #[cfg(unix)]
         if session.project.agent_dir.is_absolute() {
+            #[cfg(unix)]
             self.open_socket(session.project.agent_dir);
+            self.report_restores(session);
         }
     }
 
@@ -514,6 +553,19 @@ impl Platform for RealPlatform {
     fn fingerprint(&self, path: &str, cwd: &Path) -> String {
         file_excerpt::state(path, cwd)
     }
+}
+
+/// The session that reads about a restore: the one that asked for it, or another one in the directory.
+fn session_in(
+    sessions: &HashMap<String, PathBuf>,
+    asked_by: &str,
+    directory: &Path,
+) -> Option<String> {
+    if sessions.contains_key(asked_by) {
+        return Some(asked_by.to_owned());
+    }
+    let there = sessions.iter().find(|(_, cwd)| *cwd == directory);
+    there.map(|(session, _)| session.clone())
 }
 
 fn baseline(gates: &[Gate], cwd: &Path) -> Box<RawValue> {
@@ -581,7 +633,11 @@ fn reports_of(
             } = *answer;
             let session = lock(requests).session(&request.task_id);
             let nonce = request.nonce;
-            let event = PlatformEvent::ApprovalAnswered { nonce, choice };
+            let event = PlatformEvent::ApprovalAnswered {
+                nonce,
+                choice,
+                is_earlier: false,
+            };
             session
                 .map(|session| report(session, event))
                 .into_iter()

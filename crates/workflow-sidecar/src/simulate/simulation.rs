@@ -466,7 +466,7 @@ impl Simulation {
         let how = match view {
             _ if self.host.question.is_some() => ": a question is open",
             Some(view) if view.counters.paused == Some(PauseReason::Approval) => {
-                ": waits for your word"
+                ": waits for your approval"
             }
             Some(view) if view.counters.paused == Some(PauseReason::Budget) => {
                 ": paused, because its budget is used up; `/workflow-resume +20 turns` allows more"

@@ -32,17 +32,17 @@ pub(crate) struct PendingControls {
 
 #[derive(Debug, Clone)]
 struct PendingConfirmation {
-    request: RequestId,
+    request: Option<RequestId>,
     planned: PlannedMove,
     /// The option that confirms.
     yes: String,
 }
 
 impl PendingControls {
-    /// Notes that this request leaves the phase.
+    /// Notes that this request, or an answer in a terminal, leaves the phase.
     pub(crate) fn begin_exit(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         control: Control,
         comment: Option<String>,
     ) {
@@ -59,7 +59,7 @@ impl PendingControls {
     }
 
     /// Takes the command that this request is, if it leaves the phase.
-    pub(crate) fn take_exit(&mut self, request: RequestId) -> Option<PersonExit> {
+    pub(crate) fn take_exit(&mut self, request: Option<RequestId>) -> Option<PersonExit> {
         self.exit.take_if(|exit| exit.request == request)
     }
 
@@ -71,7 +71,7 @@ impl PendingControls {
     /// Asks a person to confirm a move that passes gates or approvals over.
     pub(crate) fn ask(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         planned: PlannedMove,
         text: ConfirmationText,
         questions: &mut QuestionTable,
@@ -105,7 +105,7 @@ impl PendingControls {
         answer: Answer<'_>,
         state: Option<&RunState>,
         out: &mut Effects,
-    ) -> Option<(RequestId, PlannedMove)> {
+    ) -> Option<(Option<RequestId>, PlannedMove)> {
         let pending = self.confirmations.remove(&question)?;
         let notice = if !matches!(answer, Answer::Chosen(choice) if choice == pending.yes) {
             "The workflow was not moved."
@@ -140,9 +140,22 @@ impl PendingControls {
     }
 }
 
-/// Answers a command with a notification.
-pub(crate) fn settle(request: RequestId, severity: Severity, notice: String, out: &mut Effects) {
+/// Notifies the person, in the answer to the command if there is one.
+pub(crate) fn settle(
+    request: Option<RequestId>,
+    severity: Severity,
+    notice: String,
+    out: &mut Effects,
+) {
     let mut collected = Effects::at(out.now());
     collected.notify(severity, notice);
-    out.answer(request, DeferredAnswer::Command, collected);
+    answer(request, collected, out);
+}
+
+/// Answers the command with what was collected; without a command, that is done at once.
+pub(crate) fn answer(request: Option<RequestId>, collected: Effects, out: &mut Effects) {
+    match request {
+        Some(request) => out.answer(request, DeferredAnswer::Command, collected),
+        None => out.merge(collected),
+    }
 }

@@ -31,13 +31,14 @@ pub(crate) struct PlannedMove {
 /// A command that leaves the phase through its gate.
 #[derive(Debug, Clone)]
 pub(crate) struct PersonExit {
-    pub(super) request: RequestId,
+    /// `None` if the person answered in a terminal.
+    pub(super) request: Option<RequestId>,
     pub(super) control: Control,
     pub(super) comment: Option<String>,
 }
 
 impl PersonExit {
-    pub(crate) fn request(&self) -> RequestId {
+    pub(crate) fn request(&self) -> Option<RequestId> {
         self.request
     }
 

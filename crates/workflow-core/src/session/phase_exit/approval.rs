@@ -204,8 +204,11 @@ impl PhaseExit {
         context: &mut ExitContext<'_>,
         out: &mut Effects,
     ) -> ExitOutcome {
-        let is_old = out.now().saturating_sub(pending.checked) > GATE_VALID_FOR;
-        if is_old && !pending.reports.is_empty() {
+        let age = pending.checked.map(|at| out.now().saturating_sub(at));
+        let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
+        let phase = context.active_run().and_then(|run| run.phase());
+        let has_gate = phase.is_some_and(|phase| !phase.phase.gate.is_empty());
+        if has_gate && !is_valid {
             self.start_gate(pending.request, true, context, out)
         } else {
             ExitOutcome::Advance(pending.reports)

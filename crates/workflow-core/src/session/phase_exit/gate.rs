@@ -18,7 +18,7 @@ impl PhaseExit {
     /// Runs the gate, if its commands are trusted.
     pub(super) fn start_gate(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         context: &mut ExitContext<'_>,
         out: &mut Effects,
@@ -31,7 +31,7 @@ impl PhaseExit {
     /// Runs the gate; `commands` are those that need the user's trust.
     pub(super) fn run_gate(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         commands: Vec<RunCheck>,
         context: &mut ExitContext<'_>,
@@ -66,7 +66,7 @@ impl PhaseExit {
     /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
     pub(super) fn finish_gate(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         reports: Vec<Report>,
         context: &mut ExitContext<'_>,
@@ -84,7 +84,7 @@ impl PhaseExit {
 
     pub(super) fn gate_outcome(
         &mut self,
-        request: RequestId,
+        request: Option<RequestId>,
         approved: bool,
         reports: Vec<Report>,
         context: &mut ExitContext<'_>,
@@ -119,7 +119,7 @@ impl PhaseExit {
         let pending = PendingApproval {
             request,
             reports,
-            checked: out.now(),
+            checked: Some(out.now()),
         };
         self.need_approval(pending, context, out)
     }

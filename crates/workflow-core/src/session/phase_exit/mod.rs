@@ -42,17 +42,32 @@ impl PhaseExit {
             return ExitOutcome::Advance(Vec::new());
         };
         if !phase.phase.gate.is_empty() {
-            self.start_gate(request, false, context, out)
+            self.start_gate(Some(request), false, context, out)
         } else if phase.phase.approve.is_some() {
             let pending = PendingApproval {
-                request,
+                request: Some(request),
                 reports: Vec::new(),
-                checked: out.now(),
+                checked: Some(out.now()),
             };
             self.need_approval(pending, context, out)
         } else {
             ExitOutcome::Advance(Vec::new())
         }
+    }
+
+    /// Starts to follow an answer that a person gave outside of the host while no exit is in progress. Its gate runs
+    /// again.
+    pub(crate) fn begin_answered(
+        &mut self,
+        context: &mut ExitContext<'_>,
+        out: &mut Effects,
+    ) -> ExitOutcome {
+        let pending = PendingApproval {
+            request: None,
+            reports: Vec::new(),
+            checked: None,
+        };
+        self.look_up(pending, IfUndecided::Pause(UNANSWERED), context, out)
     }
 
     /// Starts to leave a phase that a person has approved: only its gate is missing.
@@ -66,7 +81,7 @@ impl PhaseExit {
         if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
             ExitOutcome::Advance(Vec::new())
         } else {
-            self.start_gate(request, true, context, out)
+            self.start_gate(Some(request), true, context, out)
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) enum PhaseExit {
     Idle,
     /// A question to a person is open: trust in the commands of the gate.
     AwaitingTrust {
-        request: RequestId,
+        request: Option<RequestId>,
         question: QuestionId,
         commands: Vec<RunCheck>,
         /// True if the phase is approved, and only the gate runs again.
@@ -26,7 +26,7 @@ pub(crate) enum PhaseExit {
     },
     /// The gate runs.
     RunningGate {
-        request: RequestId,
+        request: Option<RequestId>,
         gate: GateRunId,
         approved: bool,
         in_widget: bool,
@@ -49,14 +49,15 @@ pub(crate) enum PhaseExit {
     },
 }
 
-/// A call of `next` in a phase that needs approval.
+/// An exit from a phase that needs approval.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingApproval {
-    pub(super) request: RequestId,
+    /// The request that is answered with the outcome; `None` for an answer in a terminal.
+    pub(super) request: Option<RequestId>,
     /// The result of the gate, if there is one.
     pub(super) reports: Vec<Report>,
-    /// When the gate finished.
-    pub(super) checked: Millis,
+    /// When the gate finished; `None` if it must run again.
+    pub(super) checked: Option<Millis>,
 }
 
 /// The next step if no decision was made outside of the host.
@@ -83,10 +84,11 @@ pub(crate) enum ExitOutcome {
     Advance(Vec<Report>),
 }
 
-/// A step of a request that is answered later: its outcome, and what was collected for its answer.
+/// A step of an exit: its outcome, and what was collected for the answer.
 #[derive(Debug)]
 pub(crate) struct ExitStep {
-    pub(crate) request: RequestId,
+    /// The request that is answered; `None` if an answer in a terminal started the exit.
+    pub(crate) request: Option<RequestId>,
     pub(crate) outcome: ExitOutcome,
     pub(crate) collected: Effects,
     /// The comment of the person who decided.
@@ -155,16 +157,14 @@ impl PhaseExit {
         self.request() == Some(request)
     }
 
-    /// The pending request.
+    /// The request of the exit in progress.
     pub(super) fn request(&self) -> Option<RequestId> {
         match self {
             Self::Idle => None,
-            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => {
-                Some(*request)
-            }
+            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => *request,
             Self::ReadingApproval { pending, .. }
             | Self::AwaitingApproval { pending, .. }
-            | Self::AwaitingComment { pending, .. } => Some(pending.request),
+            | Self::AwaitingComment { pending, .. } => pending.request,
         }
     }
 
@@ -173,7 +173,7 @@ impl PhaseExit {
         &mut self,
         id: GateRunId,
         out: &mut Effects,
-    ) -> Option<(RequestId, bool)> {
+    ) -> Option<(Option<RequestId>, bool)> {
         let Self::RunningGate {
             request,
             gate,
@@ -217,15 +217,16 @@ impl PhaseExit {
         }
     }
 
-    /// Stops the gate and withdraws the question. Returns the pending request, and its answer.
+    /// Stops the gate and withdraws the question. Returns the request of the exit in progress, and its answer.
     pub(crate) fn cancel(
         &mut self,
         why: &str,
         run: Option<&mut ActiveRun>,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) -> Option<(RequestId, ToolAnswer)> {
-        let answer = self.request().map(|request| (request, cancelled(why)));
+    ) -> Option<(Option<RequestId>, ToolAnswer)> {
+        let is_leaving = !matches!(self, Self::Idle);
+        let answer = is_leaving.then(|| (self.request(), cancelled(why)));
         match std::mem::take(self) {
             Self::AwaitingTrust { question, .. }
             | Self::AwaitingApproval { question, .. }
@@ -253,7 +254,7 @@ impl PhaseExit {
 #[derive(Debug)]
 pub(super) enum TakenQuestion {
     Trust {
-        request: RequestId,
+        request: Option<RequestId>,
         commands: Vec<RunCheck>,
         approved: bool,
     },

@@ -119,6 +119,8 @@ pub(super) struct Redaction {
     messages: VecDeque<String>,
     /// The ids of tool calls with answers that depend on what is left out.
     calls: HashSet<String>,
+    /// The ids of commands that the host runs: an answer of any shape is left out.
+    commands: HashSet<String>,
     /// The codes that only the person is shown.
     codes: VecDeque<String>,
     /// True if the line that is answered now is such a call.
@@ -133,6 +135,7 @@ impl Redaction {
             excerpts: VecDeque::new(),
             messages: VecDeque::new(),
             calls: HashSet::new(),
+            commands: HashSet::new(),
             codes: VecDeque::new(),
             is_call: false,
         }
@@ -253,6 +256,7 @@ impl Redaction {
         };
         let before = message.clone();
         self.redact(&mut message);
+        self.redact_malformed_output(&mut message);
         if depends {
             self.note_call(&message);
         }
@@ -276,6 +280,20 @@ impl Redaction {
                     REDACTED.clone_into(text);
                 }
             });
+        }
+    }
+
+    /// Leaves out the answer to a command of the host that is not as the protocol has it.
+    fn redact_malformed_output(&mut self, message: &mut Value) {
+        let is_response = message.get("method").is_none();
+        let id = message.get("id").filter(|_| is_response);
+        let is_output = id.is_some_and(|id| self.commands.remove(&id.to_string()));
+        if is_output
+            && message
+                .get("result")
+                .is_some_and(|result| !result.is_object())
+        {
+            message["result"] = Value::from(REDACTED);
         }
     }
 
@@ -313,6 +331,9 @@ impl Redaction {
         };
         let id = message.get("id").map(Value::to_string);
         let is_request = message.get("method").is_some();
+        if message["method"] == "host/exec" {
+            self.commands.extend(id.clone());
+        }
         let is_answer = !is_request && id.as_ref().is_some_and(|id| self.calls.remove(id));
         let is_question = is_request && self.is_call && id.is_some();
         if is_answer || is_question {
