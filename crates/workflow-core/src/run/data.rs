@@ -30,6 +30,18 @@ impl From<RunState> for RunProgress {
 /// The values of a phase's outputs, by name.
 pub type Values = BTreeMap<String, Value>;
 
+/// The values that a run has collected: its inputs and outputs.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunValues {
+    /// The values that the run was given at its start.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub inputs: Values,
+    /// The values that the agent handed over, by `<workflow key>/<phase id>`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs: BTreeMap<String, Values>,
+}
+
 /// The data of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -89,6 +101,36 @@ impl RunData {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// The values among the data, which have an entry of their own.
+    #[must_use]
+    pub fn values(&self) -> RunValues {
+        RunValues {
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+        }
+    }
+
+    /// Returns true if these are the values among the data.
+    pub(crate) fn has_values(&self, values: &RunValues) -> bool {
+        (&self.inputs, &self.outputs) == (&values.inputs, &values.outputs)
+    }
+
+    /// The data without the values.
+    #[must_use]
+    pub fn without_values(&self) -> Self {
+        Self {
+            inputs: Values::new(),
+            outputs: BTreeMap::new(),
+            visits: self.visits.clone(),
+            extra_visits: self.extra_visits.clone(),
+            skipped: self.skipped.clone(),
+            outcome: self.outcome.clone(),
+            refused_visit: self.refused_visit.clone(),
+            comment: self.comment.clone(),
+            handed_over: self.handed_over.clone(),
+        }
     }
 
     /// The key of a phase's outputs.

@@ -13,7 +13,7 @@ mod transition;
 mod weakened;
 
 pub(crate) use data::input_texts;
-pub use data::{HandedOver, RunData, RunProgress, Values};
+pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};
@@ -21,7 +21,8 @@ pub use restore::{RestoredRun, restore};
 pub use spending::{Meter, Share, Spending, Unit, Usage, read_allowance};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
-    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, entry_type,
+    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending,
+    StoredValues, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
 pub(crate) use transition::in_order;

@@ -12,8 +12,8 @@ use crate::reminders::ContinueCounters;
 use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
 use super::{
-    Meter, PersonMove, RunData, RunState, Spending, StoredDefinition, StoredGate, StoredGuards,
-    StoredRun, StoredSpending,
+    Meter, PersonMove, RunData, RunState, RunValues, Spending, StoredDefinition, StoredGate,
+    StoredGuards, StoredRun, StoredSpending, StoredValues,
 };
 
 /// The content of the entries.
@@ -37,6 +37,8 @@ pub struct RestoredRun {
     pub moved_by: Option<PersonMove>,
     /// What the run had collected.
     pub data: RunData,
+    /// The values among that data, if their own entry has them.
+    pub stored_values: Option<RunValues>,
     /// What it had used of its budgets.
     pub spending: Spending,
     /// True if an entry is left out that came before a state which was not stored.
@@ -103,6 +105,24 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
             restored.approval_seal = run.approval_seal;
             restored.moved_by = run.moved_by;
             restored.data = run.data;
+        }
+        let mut has_unmade_values = false;
+        let values: Option<StoredValues> = last_of_run(
+            entries,
+            entry_type::VALUES,
+            &task_id,
+            |values: &StoredValues| {
+                has_unmade_values |= values.step > step;
+                values.step <= step
+            },
+            &mut restored.diagnostics,
+        );
+        let values = values.map(|stored| stored.values).unwrap_or_default();
+        // Entries of earlier versions have the values among the data.
+        if restored.data.has_values(&RunValues::default()) {
+            restored.data.inputs.clone_from(&values.inputs);
+            restored.data.outputs.clone_from(&values.outputs);
+            restored.stored_values = Some(values).filter(|_| !has_unmade_values);
         }
         let stored: Option<StoredSpending> = last_of_run(
             entries,

@@ -12,7 +12,7 @@ use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
 use super::weakened::weakened_settings;
-use super::{RunData, RunState, Spending};
+use super::{RunData, RunState, RunValues, Spending};
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -22,12 +22,16 @@ pub mod entry_type {
     pub const DEFINITION: &str = "workflow:definition";
     /// The counts of reminders, and why the run is paused.
     pub const RUN: &str = "workflow:run";
+    /// The inputs and outputs of the run.
+    pub const VALUES: &str = "workflow:values";
     /// What the run has used of its budgets.
     pub const BUDGET: &str = "workflow:budget";
     /// The result of a gate, or its baseline: the state of files when its phase was entered.
     pub const GATE: &str = "workflow:gate";
     /// The checkpoint of the code at the start of a turn.
     pub const CHECKPOINT: &str = "workflow:checkpoint";
+    /// All of them.
+    pub const ALL: [&str; 7] = [STATE, DEFINITION, RUN, VALUES, BUDGET, GATE, CHECKPOINT];
 }
 
 /// The version of [`StoredDefinition`] and [`StoredRun`] that this code writes and reads.
@@ -161,12 +165,41 @@ pub struct StoredRun {
     /// The last move, if a person made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<PersonMove>,
-    /// What the run has collected: inputs, outputs, visits.
+    /// What the run has collected: visits, the last outcome. Entries of earlier versions have the inputs and outputs too.
     #[serde(default, skip_serializing_if = "RunData::is_empty")]
     pub data: RunData,
     /// The number of moves of the run with which it has collected that; this entry comes before that of the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
+}
+
+/// The inputs and outputs of a run. They have an entry of their own, which is appended when one of them changes, so that a
+/// long run does not repeat them at every move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredValues {
+    /// The version of this entry's shape.
+    pub version: u32,
+    /// The run it belongs to.
+    pub task_id: String,
+    /// The number of moves of the run with which it has these values; this entry comes before that of the state.
+    pub step: u64,
+    /// All values: a host may keep the newest entry only.
+    #[serde(flatten)]
+    pub values: RunValues,
+}
+
+impl StoredValues {
+    /// Creates the entry of a run.
+    #[must_use]
+    pub fn of(state: &RunState, values: RunValues) -> Self {
+        Self {
+            version: VERSION,
+            task_id: state.task_id.clone(),
+            step: state.global_step_count,
+            values,
+        }
+    }
 }
 
 /// What a run has used of its budgets, stored after every response of the model.

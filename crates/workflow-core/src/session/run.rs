@@ -37,7 +37,10 @@ const NOT_STORED: &str = "[workflow] The workflow is larger than 4 MiB, so it is
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRun {
     progress: RunProgress,
+    /// The data that the session has, without the values.
     persisted_data: RunData,
+    /// The values that the session has; `None` if they must be stored anew.
+    persisted_values: Option<RunValues>,
     catalog: Arc<Catalog>,
     phase: Result<ResolvedPhase, Stale>,
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
@@ -89,6 +92,7 @@ impl ActiveRun {
             project_commands: ProjectCommands::of(root, &catalog, &loaded.index),
             progress,
             persisted_data: RunData::default(),
+            persisted_values: Some(RunValues::default()),
             catalog,
             cancel_pending: false,
             counters: ContinueCounters::default(),
@@ -130,6 +134,7 @@ impl ActiveRun {
             approval_seal,
             moved_by,
             data,
+            stored_values,
             spending,
             has_unmade_move,
             baseline,
@@ -181,7 +186,8 @@ impl ActiveRun {
             budgets,
             project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
             baseline,
-            persisted_data: progress.data.clone(),
+            persisted_data: progress.data.without_values(),
+            persisted_values: stored_values,
             progress,
             catalog,
             phase,
@@ -478,6 +484,17 @@ impl ActiveRun {
         }
     }
 
+    /// Appends the inputs and outputs, unless the session has them.
+    fn persist_values(&mut self, out: &mut Effects) {
+        let data = &self.progress.data;
+        let is_stored = |values: &RunValues| data.has_values(values);
+        if !self.persisted_values.as_ref().is_some_and(is_stored) {
+            let stored = StoredValues::of(&self.progress.state, data.values());
+            out.append_entry(entry_type::VALUES, &stored);
+            self.persisted_values = Some(stored.values);
+        }
+    }
+
     /// Appends the counters and the reason for a pause, unless the session has them.
     pub(crate) fn persist_counters(&mut self, out: &mut Effects) {
         // A request that the run is not paused for ends with the session.
@@ -485,14 +502,15 @@ impl ActiveRun {
         let request = request.filter(|_| self.counters.paused.is_some());
         let seal = self.approval_seal.clone().filter(|_| request.is_some());
         let approval = (request, seal);
+        self.persist_values(out);
+        let data = self.progress.data.without_values();
         if self.counters != self.persisted_counters
             || approval != self.persisted_approval
             || self.moved_by != self.persisted_moved_by
-            || self.progress.data != self.persisted_data
+            || data != self.persisted_data
             || self.has_unmade_move
         {
             let (request, seal) = approval.clone();
-            let data = &self.progress.data;
             let has_data = !data.is_empty() || !self.persisted_data.is_empty();
             let stored = StoredRun {
                 approval_request: request,
@@ -505,7 +523,7 @@ impl ActiveRun {
             out.append_entry(entry_type::RUN, &stored);
             self.persisted_counters = self.counters;
             self.persisted_approval = approval;
-            self.persisted_data.clone_from(&self.progress.data);
+            self.persisted_data = data;
             self.persisted_moved_by.clone_from(&self.moved_by);
             self.has_unmade_move = false;
         }

@@ -130,21 +130,30 @@ fn happen(host: &mut Host, step: &Step, flow: &Flow, walk: &Walk) {
     }
 }
 
-/// The data that the session has of the run: that of the newest entry.
+/// The data that the session has of the run: that of the newest entry, and the newest values.
 fn stored_data(host: &Host) -> Value {
     let entries = host.branch(usize::MAX);
-    let mut runs = entries
-        .iter()
-        .rev()
-        .filter(|entry| entry.custom_type == "workflow:run");
-    let newest = runs.find_map(|entry| entry.data);
-    let newest = newest.map_or_else(Value::default, |data| {
-        serde_json::from_str(data.get()).expect("an entry is JSON")
-    });
-    match &newest["data"] {
+    let newest = |custom_type: &str| {
+        let mut of_type = entries
+            .iter()
+            .rev()
+            .filter(|entry| entry.custom_type == custom_type);
+        let newest = of_type.find_map(|entry| entry.data);
+        newest.map_or_else(Value::default, |data| {
+            serde_json::from_str(data.get()).expect("an entry is JSON")
+        })
+    };
+    let mut data = match &newest("workflow:run")["data"] {
         Value::Null => json!({}),
         data => data.clone(),
+    };
+    let values = newest("workflow:values");
+    for name in ["inputs", "outputs"] {
+        if let Some(values) = values.get(name) {
+            data[name] = values.clone();
+        }
     }
+    data
 }
 
 /// Checks that both are at the same position with the same data.

@@ -90,12 +90,23 @@ pub(crate) fn index(world: &World) -> serde_json::Value {
     world.last_state()["currentPath"][0]["phaseIndex"].clone()
 }
 
+/// The data that the session has of the run: that of the newest entry, and the newest values.
 pub(crate) fn data(world: &World) -> serde_json::Value {
-    let entries = world.branch.iter().rev();
-    let mut entries = entries.filter(|(kind, _)| kind == "workflow:run");
-    let (_, data) = entries.next().expect("the run has stored data");
-    let entry: serde_json::Value = serde_json::from_str(data.get()).expect("an entry is JSON");
-    entry["data"].clone()
+    let newest = |custom_type: &str| {
+        let mut entries = world.branch.iter().rev();
+        let entry = entries.find(|(kind, _)| kind == custom_type);
+        entry.map_or_else(Default::default, |(_, data)| {
+            serde_json::from_str::<serde_json::Value>(data.get()).expect("an entry is JSON")
+        })
+    };
+    let mut data = newest("workflow:run")["data"].clone();
+    let values = newest("workflow:values");
+    for name in ["inputs", "outputs"] {
+        if let Some(values) = values.get(name) {
+            data[name] = values.clone();
+        }
+    }
+    data
 }
 
 #[test]

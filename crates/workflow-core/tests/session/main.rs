@@ -11,6 +11,7 @@ mod context;
 mod controls;
 mod event;
 mod flow;
+mod flow_entries;
 mod flow_moves;
 mod flow_properties;
 mod gates;

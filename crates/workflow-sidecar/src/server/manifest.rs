@@ -211,6 +211,8 @@ fn entry_types() -> Vec<EntryType> {
             entry_type::RUN,
             "How often the agent was told to go on, whether the run is parked, and which move a person made",
         ),
+        entry(entry_type::VALUES, "The inputs and outputs of the run"),
+        entry(entry_type::BUDGET, "What the run has used of its budgets"),
         entry(
             entry_type::GATE,
             "What a gate came to, or how things stood when its phase was entered",
@@ -220,4 +222,15 @@ fn entry_types() -> Vec<EntryType> {
             "What was kept of the code when a turn began",
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_keep_every_type_of_entry_that_a_run_is_restored_from() {
+        let declared = entry_types().into_iter().map(|entry| entry.custom_type);
+        assert_eq!(declared.collect::<Vec<_>>(), entry_type::ALL);
+    }
 }

@@ -264,6 +264,14 @@ export const manifest: Manifest = {
       "description": "How often the agent was told to go on, whether the run is parked, and which move a person made"
     },
     {
+      "customType": "workflow:values",
+      "description": "The inputs and outputs of the run"
+    },
+    {
+      "customType": "workflow:budget",
+      "description": "What the run has used of its budgets"
+    },
+    {
       "customType": "workflow:gate",
       "description": "What a gate came to, or how things stood when its phase was entered"
     },
