@@ -9,7 +9,7 @@ import { messageOf, SidecarError } from "../error.ts";
 import type { OfflineCommand } from "../offline.ts";
 import { ANSWER, type Command, confirmation, mayBeCommand, parseArguments, parsePrompt, unquoted } from "./prompt.ts";
 import type { Screen } from "./screen.ts";
-import type { CommandOutput, Session } from "./session.ts";
+import type { Addition, CommandOutput, Session } from "./session.ts";
 import type { Sidecar } from "./sidecar.ts";
 
 /** The variable that marks the shell of an agent: an opencode that is started there takes no commands. */
@@ -46,27 +46,29 @@ export class Commands {
     return known ?? { name, arguments: argument, isConfirmed: false };
   }
 
-  /** Carries out a command, and returns what is added to its message for the model. */
-  async run(command: Command, session: Session): Promise<string> {
-    if (this.#env[SHELL_MARK] !== undefined) return this.#repeat(TYPED_BY_AGENT, session);
-    if (command.name === ANSWER) return this.#repeat(session.questions.answer(command.arguments), session);
+  /** Carries out a command, and returns what is added to its message. */
+  async run(command: Command, session: Session): Promise<Addition> {
+    if (this.#env[SHELL_MARK] !== undefined) return this.#show(TYPED_BY_AGENT, session);
+    if (command.name === ANSWER) return this.#show(session.questions.answer(command.arguments), session);
     const output: CommandOutput = { notices: [], messages: [], isConfirmed: command.isConfirmed };
     session.command = output;
     try {
       await this.#sidecar.ask("command/run", session, { name: command.name, arguments: command.arguments }, { patient: true });
     } catch (error) {
       if (!(error instanceof SidecarError)) throw error;
-      output.notices.push(this.#runOffline(command, session) ?? `The command did nothing: ${messageOf(error)}.`);
+      const text = this.#runOffline(command, session) ?? `The command did nothing: ${messageOf(error)}.`;
+      output.notices.push(text);
+      this.#screen.show(text, "warning");
     } finally {
       session.command = undefined;
     }
     const { question } = output;
     if (question) {
-      const text = `${question.title}\n\n${question.message ?? ""}\n\nTo do it, type: ${confirmation(command)}`;
-      this.#screen.show(text, "warning");
-      return this.#repeat(text, session);
+      const lines = [question.title, question.message, `To do it, type: ${confirmation(command)}`];
+      return this.#show(lines.filter((line) => line).join("\n\n"), session);
     }
-    return output.messages.length > 0 ? output.messages.join("\n\n") : this.#repeat(output.notices.join("\n\n") || "Done.", session);
+    if (output.messages.length > 0) return { text: output.messages.join("\n\n"), isWork: true };
+    return this.#repeat(output.notices.join("\n\n") || "Done.", session);
   }
 
   async #workflows(session: Session): Promise<string[]> {
@@ -85,13 +87,18 @@ export class Commands {
     return offline.done;
   }
 
-  /** The part of a command's message that has its answer. */
-  #repeat(text: string, session: Session): string {
+  #show(answer: string, session: Session): Addition {
+    this.#screen.show(answer, "warning");
+    return this.#repeat(answer, session);
+  }
+
+  /** Has the model repeat an answer. */
+  #repeat(answer: string, session: Session): Addition {
     const then = session.isBusy ? "then go on with your work" : "and do nothing else";
     // Without dialogs the answer may have a code that is for the person alone: it is on the standard error.
-    if (!this.#screen.hasPerson) {
-      return `[workflow] The workflow engine has carried out this command of the user, and has shown them its answer. Reply only "Done.", ${then}.`;
-    }
-    return `[workflow] The workflow engine has carried out this command of the user. Repeat its answer to them word for word, ${then}:\n\n${text}`;
+    const text = this.#screen.hasPerson
+      ? `[workflow] The workflow engine has carried out this command of the user. Repeat its answer to them word for word, ${then}:\n\n${answer}`
+      : `[workflow] The workflow engine has carried out this command of the user, and has shown them its answer. Reply only "Done.", ${then}.`;
+    return { text, isWork: false };
   }
 }

@@ -91,19 +91,20 @@ class Plugin {
     session.messages += 1;
     session.noteUser(message);
     const prompt = parts.filter((part) => part.type === "text" && !part.synthetic).map(({ text }) => text ?? "").join("\n");
+    const isOwn = session.ownMessages.has(prompt);
     let addition = session.ownMessages.get(prompt);
-    const isOwn = addition !== undefined;
     session.ownMessages.delete(prompt);
     if (!isOwn) {
       const command = await this.#commands.parse(prompt, session);
       if (command) addition = await this.#commands.run(command, session);
     }
-    if (addition) add(addition, parts);
-    const isCommand = addition !== undefined && addition !== "";
-    await this.#sidecar.report("hook/input", session, { event: { source: isOwn || isCommand ? "extension" : "interactive" } });
+    if (addition) add(addition.text, parts);
+    // The answer to a command is no message to the agent.
+    if (addition && !addition.isWork) return;
+    await this.#sidecar.report("hook/input", session, { event: { source: isOwn || addition ? "extension" : "interactive" } });
     // A message to a busy agent joins its work, so no other work begins.
     if (session.isBusy) return;
-    const answer = await this.#sidecar.report("hook/before_agent_start", session, { event: { prompt: addition || prompt } });
+    const answer = await this.#sidecar.report("hook/before_agent_start", session, { event: { prompt: addition?.text ?? prompt } });
     if (!answer?.inject) return;
     session.noteInstructions(answer.inject.content);
     add(answer.inject.content, parts);

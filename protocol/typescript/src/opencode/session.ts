@@ -21,6 +21,13 @@ export interface CommandOutput {
   isConfirmed: boolean;
 }
 
+/** The part of a command's message that only the model reads. */
+export interface Addition {
+  text: string;
+  /** True if the model has work to do, and false if it only repeats an answer. */
+  isWork: boolean;
+}
+
 export class Session {
   readonly id: string;
   readonly cwd: string;
@@ -44,8 +51,8 @@ export class Session {
   model: ModelId | undefined;
   /** The command that is being carried out. */
   command: CommandOutput | undefined;
-  /** Texts of messages that are not a person's, with what is added to them for the model. */
-  readonly ownMessages = new Map<string, string>();
+  /** Texts of messages that are not a person's prompts, with what is added to those that are commands. */
+  readonly ownMessages = new Map<string, Addition | undefined>();
   /** The instructions of the phase as the model got them last. */
   instructions = "";
   /** True if the conversation lost the instructions, because it was shortened. */

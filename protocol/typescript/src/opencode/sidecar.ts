@@ -297,7 +297,7 @@ export class Sidecar {
 
   /** Sends a message that is not the person's, with the agent and the model that they use. */
   send(session: Session, text: string): void {
-    session.ownMessages.set(text, "");
+    session.ownMessages.set(text, undefined);
     const { agent, model } = session;
     const body = { ...(agent && { agent }), ...(model && { model }), parts: [{ type: "text", text }] };
     const failed = (error: unknown) => this.#screen.show(`Workflows: a message could not be sent: ${messageOf(error)}`, "error");
