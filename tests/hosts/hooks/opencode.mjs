@@ -71,7 +71,8 @@ async function serve() {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (server.log += data));
   const ended = new Promise((resolve) => child.on('close', resolve));
   for (const deadline = Date.now() + 2 * STEP_MS; server.url === ''; await sleep(50)) {
-    assert.ok(Date.now() < deadline && child.exitCode === null, `opencode serve does not start\n${server.log}`);
+    if (Date.now() > deadline) child.kill('SIGKILL');
+    assert.ok(child.exitCode === null && child.signalCode === null, `opencode serve does not start\n${server.log}`);
     server.url = /listening on (http:\/\/\S+)/.exec(server.log)?.[1] ?? '';
   }
   const stopped = new AbortController();
@@ -145,7 +146,8 @@ const sidecars = () =>
     }
   });
 
-let server = await serve();
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
 
 const scenarios = {
   async 'a whole workflow, with a reminder and an approval'() {
@@ -252,7 +254,7 @@ const scenarios = {
     await session.send(START);
     await until('the sub-agent has ended', () => asked().length >= 5);
     includes(news()[2], /blocked/);
-    includes(news()[3], /Only the main agent|not available|unavailable/);
+    includes(news()[3], /Only the main agent/);
     assert.ok(!existsSync(file('sub.txt')));
     assert.equal(session.state().active, true);
     model.play([say('ok')]);
@@ -292,7 +294,7 @@ const scenarios = {
     await session.command('workflow-pause');
     for (const pid of sidecars()) process.kill(Number(pid), 'SIGKILL');
     await session.prompt('write it');
-    includes(news()[3], /blocked during the Analyze phase/);
+    includes(news()[3], /blocked by the Analyze phase/);
     assert.ok(!existsSync(file('killed.txt')));
     await session.command('cancel-workflow');
   },
@@ -327,7 +329,7 @@ const scenarios = {
     model.play([write('resumed.txt'), say('I stop.')]);
     const ran = await run(opencode, ['run', '--session', session.id, 'go on'], { cwd: project, env });
     assert.equal(ran.code, 0, ran.stderr);
-    includes(news()[1], /blocked during the Analyze phase/);
+    includes(news()[1], /blocked by the Analyze phase/);
     assert.ok(!existsSync(file('resumed.txt')));
     model.play([say('Done.')]);
     await run(opencode, ['run', '--session', session.id, 'workflow cancel'], { cwd: project, env });
@@ -339,8 +341,10 @@ const scenarios = {
 
 const chosen = Object.entries(scenarios).filter(([name]) => only.length === 0 || only.some((word) => name.includes(word)));
 try {
+  server = await serve();
   await play(Object.fromEntries(chosen), root);
 } finally {
-  await server.stop();
+  await server?.stop();
   model.close();
+  rmSync(root, { recursive: true, force: true });
 }

@@ -60,7 +60,7 @@ class Plugin {
         if (tool) output.jsonSchema = tool.parameters;
       },
       "chat.message": ({ sessionID }, { message, parts }) => this.#onMessage(sessionID, message, parts),
-      "command.execute.before": ({ command, sessionID, arguments: words }, output) => this.#onCommand(command, words, sessionID, output),
+      "command.execute.before": ({ command, sessionID, arguments: words }, output) => this.#onCommand(command, words, sessionID, output.parts),
       "tool.execute.before": (call, { args }) => this.#decide(call, args),
       "tool.execute.after": (call, output) => this.#rewrite(call, output),
       "shell.env": async ({ sessionID }, { env }) => void (env[SHELL_MARK] = sessionID ?? "1"),
@@ -73,14 +73,14 @@ class Plugin {
 
   // Messages of a person, and those in their name.
 
-  async #onCommand(name: string, words: string, id: string, output: { parts: Part[] }): Promise<void> {
+  async #onCommand(name: string, words: string, id: string, parts: Part[]): Promise<void> {
     const session = await this.#sidecar.open(id);
     const command = session.id === id ? await this.#commands.parseTyped(name, words, session) : undefined;
     if (!command) return;
     await this.#sidecar.refresh(session);
     const text = `/${name} ${words}`.trim();
     session.ownMessages.set(text, await this.#commands.run(command, session));
-    output.parts = [{ type: "text", text }];
+    parts.splice(0, parts.length, { type: "text", text }); // opencode reads this array
   }
 
   async #onMessage(id: string, message: MessageInfo, parts: Part[]): Promise<void> {
