@@ -163,7 +163,7 @@ export class Sidecar {
       this.#isErrorReported = false;
       return result;
     } catch (error) {
-      if (error instanceof SidecarError && error.kind !== "aborted") {
+      if (error instanceof SidecarError && error.kind !== "aborted" && error.kind !== "closed") {
         session.guardStatus.onError(error);
         this.#reportError(error, session);
       }
