@@ -83,6 +83,14 @@ export class ScriptedModel {
     return `http://127.0.0.1:${port}`;
   }
 
+  /** Begins another script, and forgets the requests so far. @param {Reply[]} script */
+  play(script) {
+    this.release();
+    this.#script = script;
+    this.#played = 0;
+    this.requests = [];
+  }
+
   /** The number of replies that have begun and wait for `release`. */
   get pausedCount() {
     return this.#waiting.length;

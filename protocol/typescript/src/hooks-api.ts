@@ -8,11 +8,11 @@
  * A command comes from the variable WORKFLOW_COMMAND when pi starts. Otherwise this interprets the manifest like the
  * extension, without workflow logic.
  */
-import { appendFileSync, copyFileSync, existsSync, readFileSync } from "node:fs";
 import { sidecarBinary } from "./binary.ts";
 import { type BranchEntry, isActive, newestOf } from "./branch.ts";
 import { Client, type Request } from "./client.ts";
-import { isObject, SidecarError } from "./error.ts";
+import { EntryStore } from "./entry-store.ts";
+import { messageOf, SidecarError } from "./error.ts";
 import { type HookEvent, toHandlerResult, select } from "./events.ts";
 import { bounded, inDirectory, withEnv } from "./exec.ts";
 import { GuardStatus } from "./guard-status.ts";
@@ -94,6 +94,7 @@ class Hook {
   readonly #client: Client;
   #manifest: OfflineManifest;
   #ctx: HookContext | undefined;
+  #sessionFile: string | null = null;
   #store = new EntryStore(null);
   #sessionEvent: SessionEvent = { hook: "session_start", reason: "startup" };
   #running = false;
@@ -113,7 +114,7 @@ class Hook {
       await this.#runNamedCommand(ctx);
     });
     pi.on("session_switch", async ({ newSessionFile, previousSessionFile, reason }, ctx) => {
-      if (reason === "branch") EntryStore.copy(previousSessionFile, newSessionFile);
+      if (reason === "branch") EntryStore.copy(entriesFile(previousSessionFile), entriesFile(newSessionFile));
       await this.#begin({ hook: "session_switch", reason }, ctx, newSessionFile);
     });
     pi.on("branch", async (event, ctx) => this.#forward("branch", { ...event }, ctx));
@@ -161,7 +162,8 @@ class Hook {
   async #begin(opening: SessionEvent, ctx: HookContext, file: string | null): Promise<void> {
     this.#ctx = ctx;
     this.#sessionEvent = opening;
-    this.#store = new EntryStore(file);
+    this.#sessionFile = file;
+    this.#store = new EntryStore(file === null ? null : entriesFile(file));
     this.#pendingContext = "";
     this.#guardStatus.reset({ cwd: ctx.cwd, env: this.#options.env });
     try {
@@ -176,7 +178,7 @@ class Hook {
   async #restore(request: Request): Promise<void> {
     const { hook, reason } = this.#sessionEvent;
     const hasUI = this.#ctx !== undefined && this.#hasPerson(this.#ctx);
-    const context = { cwd: this.#ctx?.cwd ?? null, hasUI, sessionFile: this.#store.session, branch: this.#entries() };
+    const context = { cwd: this.#ctx?.cwd ?? null, hasUI, sessionFile: this.#sessionFile, branch: this.#entries() };
     this.#guardStatus.onRestored(await request(`hook/${hook}`, { event: { reason }, context }));
   }
 
@@ -347,40 +349,6 @@ class Hook {
   }
 }
 
-/** The entries of one session: in a file next to the session's, or in memory if the session has no file. */
-class EntryStore {
-  readonly session: string | null;
-  readonly #entries: BranchEntry[] = [];
-
-  constructor(session: string | null) {
-    this.session = session;
-    const file = session === null ? undefined : entriesFile(session);
-    if (file === undefined || !existsSync(file)) return;
-    for (const line of readFileSync(file, "utf8").split("\n")) {
-      try {
-        const entry: unknown = JSON.parse(line);
-        if (isObject(entry)) this.#entries.push(entry as unknown as BranchEntry);
-      } catch {
-        // an incomplete line
-      }
-    }
-  }
-
-  static copy(from: string, to: string): void {
-    if (existsSync(entriesFile(from))) copyFileSync(entriesFile(from), entriesFile(to));
-  }
-
-  newestFirst() {
-    return this.#entries.toReversed();
-  }
-
-  append(customType: string, data: unknown): void {
-    const entry: BranchEntry = { type: "custom", customType, data };
-    this.#entries.push(entry);
-    if (this.session !== null) appendFileSync(entriesFile(this.session), `${JSON.stringify(entry)}\n`);
-  }
-}
-
 const entriesFile = (session: string): string => `${session}.workflow`;
 
 const required = (parameters: ToolDeclaration["parameters"]): string[] => (Array.isArray(parameters.required) ? parameters.required.map(String) : []);
@@ -419,5 +387,3 @@ export function modeOf(argv: readonly string[]): HookMode {
   const isRpc = argv.some((word, at) => word === "--mode=rpc" || (word === "--mode" && argv[at + 1] === "rpc"));
   return isRpc ? "rpc" : "print";
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

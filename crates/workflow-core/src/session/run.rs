@@ -22,9 +22,9 @@ use crate::effect::{Action, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, Stale,
-    StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, TransitionError,
-    VisitLimit, answer, entry_type, fall_back, follow, weakened,
+    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, RunValues,
+    Stale, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, StoredValues,
+    TransitionError, VisitLimit, answer, entry_type, fall_back, follow, weakened,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.

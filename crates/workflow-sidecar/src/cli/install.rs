@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Style};
 
 use crate::hook_hosts::{self, HOSTS, HookHost};
-use crate::install::{self, FileChange, InstallError, Place};
+use crate::install::{self, FileChange, InstallError, Place, opencode};
 use crate::platform::home::home_dir;
 
 const EXAMPLES: &str = "\
@@ -24,7 +24,10 @@ Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
 
-/// Make Codex, Claude Code, Copilot CLI or Gemini CLI follow workflows
+/// The lines of a new file that are shown; a longer one is a source of ours.
+const MOST_NEW_LINES: usize = 30;
+
+/// Make Codex, Claude Code, Copilot CLI, Gemini CLI or opencode follow workflows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -46,7 +49,7 @@ pub(super) struct RemovalArguments {
 #[derive(Debug, clap::Args)]
 struct Target {
     /// The host
-    #[arg(value_parser = PossibleValuesParser::new(HOSTS.map(|host| host.name)))]
+    #[arg(value_parser = PossibleValuesParser::new(HOSTS.map(|host| host.name).into_iter().chain([opencode::NAME])))]
     host: String,
     /// Only for the project of the current directory
     #[arg(long)]
@@ -57,31 +60,33 @@ struct Target {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let host = arguments.target.host()?;
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
-    arguments.target.change(state.as_deref(), install::plan)?;
+    arguments
+        .target
+        .change(state.as_deref(), |host, place| match host {
+            Some(host) => install::plan(host, place),
+            None => opencode::plan(place),
+        })?;
     if !arguments.target.dry_run {
-        anstream::println!("{}", next_step(host));
+        anstream::println!("{}", next_step(&arguments.target.host));
     }
     Ok(())
 }
 
 pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
-    arguments.target.change(None, install::plan_removal)
+    arguments.target.change(None, |host, place| match host {
+        Some(host) => install::plan_removal(host, place),
+        None => opencode::plan_removal(place),
+    })
 }
 
 impl Target {
-    fn host(&self) -> anyhow::Result<&'static HookHost> {
-        // The parser of the argument knows the hosts.
-        hook_hosts::host(&self.host).context("the host is not known")
-    }
-
-    /// Shows the changes, and makes them.
+    /// Shows the changes, and makes them. The plan gets the host; `None` is opencode, which loads a plugin.
     fn change(
         &self,
         state: Option<&Path>,
-        plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
+        plan: fn(Option<&HookHost>, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
     ) -> anyhow::Result<()> {
         let home = home_dir().ok_or(InstallError::NoHome)?;
         let project = self.project.then(std::env::current_dir).transpose()?;
@@ -94,7 +99,7 @@ impl Target {
         };
         let mut out = anstream::stdout();
         let mut has_changes = false;
-        for change in plan(self.host()?, &place)? {
+        for change in plan(hook_hosts::host(&self.host), &place)? {
             if change.before == change.after {
                 continue;
             }
@@ -106,6 +111,8 @@ impl Target {
         }
         if !has_changes {
             writeln!(out, "Nothing to change.")?;
+        } else if self.host == opencode::NAME && !self.dry_run {
+            opencode::remove_empty_directories(&place);
         }
         Ok(())
     }
@@ -123,7 +130,14 @@ fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
         (_, None) => " (removed)",
         _ => "",
     };
+    if change.before.is_none() && after.len() > MOST_NEW_LINES {
+        let count = after.len();
+        return writeln!(out, "{} (new, {count} lines)", change.path.display());
+    }
     writeln!(out, "{}{note}", change.path.display())?;
+    if change.after.is_none() && before.len() > MOST_NEW_LINES {
+        return Ok(());
+    }
     let styled = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
     let (red, green) = (styled(AnsiColor::Red), styled(AnsiColor::Green));
     for line in before.iter().filter(|line| !after.contains(line)) {
@@ -136,8 +150,8 @@ fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
 }
 
 /// What the user has to do in the host.
-fn next_step(host: &HookHost) -> &'static str {
-    match host.name {
+fn next_step(host: &str) -> &'static str {
+    match host {
         "codex" => {
             "Start `codex` and choose to trust the hooks; it asks at the start. Until then it does not run them, and `codex exec` does not \
              say so. Then type: workflow NAME TASK"
@@ -145,6 +159,7 @@ fn next_step(host: &HookHost) -> &'static str {
         "gemini" => {
             "Trust the folder in Gemini CLI, or it runs no hooks. In editors (ACP) it runs none at all. Then type: workflow NAME TASK"
         }
+        opencode::NAME => "Start opencode again. Then type: /workflow NAME TASK",
         _ => "Start the host again. Then type: workflow NAME TASK",
     }
 }

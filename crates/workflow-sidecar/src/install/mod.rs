@@ -5,6 +5,7 @@
 
 mod hosts;
 mod json_text;
+pub(crate) mod opencode;
 mod toml_block;
 
 use std::fs;

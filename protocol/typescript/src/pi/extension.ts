@@ -9,7 +9,7 @@ import { sidecarBinary } from "../binary.ts";
 import { fromLeaf, isActive, newestOf, upFrom } from "../branch.ts";
 import { type CallOptions, Client, type Request } from "../client.ts";
 import type { HostHandlers } from "../connection.ts";
-import { SidecarError } from "../error.ts";
+import { messageOf, SidecarError } from "../error.ts";
 import { type HookEvent, toHandlerResult, select } from "../events.ts";
 import { bounded, withEnv } from "../exec.ts";
 import { GuardStatus } from "../guard-status.ts";
@@ -611,7 +611,5 @@ const ESCAPE_OR_KEY = /^\u001b(\[\d[\d:]*(;\d*(:[12])?(;[\d:]*)?)?u)?$/;
 
 /** True for Escape and for text, and false for cursor keys and for what a terminal sends by itself. */
 const isTyped = (data: string): boolean => ESCAPE_OR_KEY.test(data) || !data.startsWith("\u001b");
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isStale = (error: unknown): boolean => error instanceof Error && error.message.includes("stale");

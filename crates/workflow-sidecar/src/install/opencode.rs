@@ -1,0 +1,201 @@
+//! The plugin for opencode: its sources are part of this program, so that both are of one version.
+//!
+//! opencode loads every file in `plugins/` of its configuration. The one that is written there names this program and
+//! imports the sources beside it. No file of the user is changed.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{FileChange, InstallError, Place, read};
+
+/// The name of the host.
+pub(crate) const NAME: &str = "opencode";
+
+/// The sources with their paths, as in the npm package.
+macro_rules! sources {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../../protocol/typescript/src/", $path)))),*]
+    };
+}
+
+const SOURCES: &[(&str, &str)] = sources![
+    "binary.ts",
+    "branch.ts",
+    "client.ts",
+    "connection.ts",
+    "entry-store.ts",
+    "error.ts",
+    "guard-status.ts",
+    "lines.ts",
+    "offline.ts",
+    "types.ts",
+    "pi/manifest.ts",
+    "opencode/commands.ts",
+    "opencode/host.ts",
+    "opencode/plugin.ts",
+    "opencode/prompt.ts",
+    "opencode/questions.ts",
+    "opencode/screen.ts",
+    "opencode/session.ts",
+    "opencode/sidecar.ts",
+    "opencode/tools.ts",
+];
+
+/// The directory of the sources, in opencode's configuration.
+const SOURCE_DIRECTORY: &str = "workflow-sidecar";
+
+/// Plans the installation.
+pub(crate) fn plan(place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
+    let change = |(path, text): (PathBuf, String)| {
+        Ok(FileChange {
+            before: read(&path)?,
+            after: Some(text),
+            path,
+        })
+    };
+    files(place).map(change).collect()
+}
+
+/// Plans the removal.
+pub(crate) fn plan_removal(place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
+    let mut changes = Vec::new();
+    for (path, _) in files(place) {
+        if let Some(before) = read(&path)? {
+            changes.push(FileChange {
+                path,
+                before: Some(before),
+                after: None,
+            });
+        }
+    }
+    Ok(changes)
+}
+
+/// Removes the directories that a removal has left empty.
+pub(crate) fn remove_empty_directories(place: &Place<'_>) {
+    let base = configuration(place);
+    for name in [
+        "workflow-sidecar/opencode",
+        "workflow-sidecar/pi",
+        SOURCE_DIRECTORY,
+    ] {
+        // One with files of somebody else stays.
+        let _ = std::fs::remove_dir(base.join(name));
+    }
+}
+
+/// The file that opencode loads, if it is installed.
+pub(crate) fn installed(place: &Place<'_>) -> Option<PathBuf> {
+    Some(loader(&configuration(place))).filter(|path| path.is_file())
+}
+
+/// The program that an installed plugin starts.
+pub(crate) fn installed_program(loader: &Path) -> Option<PathBuf> {
+    let text = read(loader).ok()??;
+    let line = text.lines().find_map(|line| line.strip_prefix(SETTINGS))?;
+    let settings: Value = serde_json::from_str(line.strip_suffix(';')?).ok()?;
+    Some(PathBuf::from(settings["binary"].as_str()?))
+}
+
+const SETTINGS: &str = "const settings = ";
+
+fn files(place: &Place<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
+    let base = configuration(place);
+    let sources = base.join(SOURCE_DIRECTORY);
+    let mut settings = json!({ "binary": place.program.to_string_lossy() });
+    if let Some(state) = place.state {
+        settings["state"] = json!(state.join(NAME).to_string_lossy());
+    }
+    let text = format!(
+        "// Written by `workflow-sidecar install opencode`; `workflow-sidecar uninstall opencode` removes it.\n\
+         import {{ plugin }} from \"../{SOURCE_DIRECTORY}/opencode/plugin.ts\";\n\n\
+         {SETTINGS}{settings};\n\n\
+         export default {{ id: \"workflow-sidecar\", server: (input) => plugin(input, settings) }};\n"
+    );
+    let written = SOURCES
+        .iter()
+        .map(move |(path, text)| (sources.join(path), (*text).to_owned()));
+    // The sources first: a plugin whose imports are missing does not load, and opencode does not say so.
+    written.chain(std::iter::once((loader(&base), text)))
+}
+
+fn configuration(place: &Place<'_>) -> PathBuf {
+    match place.project {
+        Some(project) => project.join(".opencode"),
+        None => place.home.join(".config/opencode"),
+    }
+}
+
+fn loader(configuration: &Path) -> PathBuf {
+    configuration.join("plugins/workflow-sidecar.ts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::install::apply;
+
+    fn place<'a>(home: &'a Path, program: &'a Path) -> Place<'a> {
+        Place {
+            home,
+            project: None,
+            program,
+            state: None,
+        }
+    }
+
+    #[test]
+    fn the_sources_contain_all_that_they_import() {
+        for (path, text) in SOURCES {
+            let directory = Path::new(path).parent().expect("a path has a parent");
+            for line in text.lines() {
+                let Some((_, import)) = line.split_once("from \"./").map_or_else(
+                    || {
+                        line.split_once("from \"../")
+                            .map(|(_, rest)| ("", format!("../{rest}")))
+                    },
+                    |(_, rest)| Some(("", rest.to_owned())),
+                ) else {
+                    continue;
+                };
+                let import = import.trim_end_matches("\";");
+                let found = match import.strip_prefix("../") {
+                    Some(above) => PathBuf::from(above),
+                    None => directory.join(import),
+                };
+                assert!(
+                    SOURCES.iter().any(|(path, _)| Path::new(path) == found),
+                    "{path} imports {}",
+                    found.display()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_installed_is_removed_again_with_its_directories() {
+        let home = tempfile::tempdir().expect("a directory");
+        let program = Path::new("/opt/work \"flow\"/workflow-sidecar");
+        let place = place(home.path(), program);
+        assert_eq!(installed(&place), None);
+        for change in plan(&place).expect("a plan") {
+            apply(&change).expect("it is written");
+        }
+        let loader = installed(&place).expect("it is installed");
+        assert_eq!(installed_program(&loader).as_deref(), Some(program));
+        let again = plan(&place).expect("a plan");
+        assert!(again.iter().all(|change| change.before == change.after));
+        for change in plan_removal(&place).expect("a plan") {
+            apply(&change).expect("it is removed");
+        }
+        remove_empty_directories(&place);
+        assert!(
+            !home
+                .path()
+                .join(".config/opencode/workflow-sidecar")
+                .exists()
+        );
+        assert_eq!(installed(&place), None);
+    }
+}

@@ -1,0 +1,104 @@
+/**
+ * Commands of a person: `/workflow bugfix …`, `/workflow-status`, or the same as a prompt.
+ *
+ * opencode has no command without the model: a command becomes a message. So the answer is in the message, and the model is
+ * asked to repeat it, unless the command has work for it.
+ */
+import { isActive } from "../branch.ts";
+import { messageOf, SidecarError } from "../error.ts";
+import type { OfflineCommand } from "../offline.ts";
+import { ANSWER, type Command, confirmation, mayBeCommand, parseArguments, parsePrompt, unquoted } from "./prompt.ts";
+import type { Screen } from "./screen.ts";
+import type { Addition, CommandOutput, Session } from "./session.ts";
+import type { Sidecar } from "./sidecar.ts";
+
+/** The variable that marks the shell of an agent: an opencode that is started there takes no commands. */
+export const SHELL_MARK = "WORKFLOW_SIDECAR_AGENT_SHELL";
+const TYPED_BY_AGENT = "This command comes from the shell of an agent, and only a person may give it.";
+
+export class Commands {
+  readonly #sidecar: Sidecar;
+  readonly #screen: Screen;
+  readonly #env: NodeJS.ProcessEnv;
+
+  constructor(sidecar: Sidecar, screen: Screen, env: NodeJS.ProcessEnv = process.env) {
+    this.#sidecar = sidecar;
+    this.#screen = screen;
+    this.#env = env;
+  }
+
+  /** The commands to register, with their descriptions. */
+  get declarations(): { name: string; description: string }[] {
+    const answer = { name: ANSWER, description: "Answer an open question of the workflow: /workflow-answer {answer}" };
+    return [...this.#sidecar.manifest.commands.map(({ name, description }) => ({ name, description })), answer];
+  }
+
+  /** Reads a prompt; `undefined` if it is no command. */
+  async parse(prompt: string, session: Session): Promise<Command | undefined> {
+    return mayBeCommand(prompt) ? parsePrompt(prompt, await this.#workflows(session)) : undefined;
+  }
+
+  /** Reads a command of opencode; `undefined` if it is not one of these. */
+  async parseTyped(name: string, words: string, session: Session): Promise<Command | undefined> {
+    if (!this.declarations.some((command) => command.name === name)) return undefined;
+    const argument = unquoted(words);
+    const known = name === "workflow" ? parseArguments(argument, await this.#workflows(session)) : undefined;
+    return known ?? { name, arguments: argument, isConfirmed: false };
+  }
+
+  /** Carries out a command, and returns what is added to its message. */
+  async run(command: Command, session: Session): Promise<Addition> {
+    if (this.#env[SHELL_MARK] !== undefined) return this.#show(TYPED_BY_AGENT, session);
+    if (command.name === ANSWER) return this.#show(session.questions.answer(command.arguments), session);
+    const output: CommandOutput = { notices: [], messages: [], isConfirmed: command.isConfirmed };
+    session.command = output;
+    try {
+      await this.#sidecar.ask("command/run", session, { name: command.name, arguments: command.arguments }, { patient: true });
+    } catch (error) {
+      if (!(error instanceof SidecarError)) throw error;
+      const text = this.#runOffline(command, session) ?? `The command did nothing: ${messageOf(error)}.`;
+      output.notices.push(text);
+      this.#screen.show(text, "warning");
+    } finally {
+      session.command = undefined;
+    }
+    const { question } = output;
+    if (question) {
+      const lines = [question.title, question.message, `To do it, type: ${confirmation(command)}`];
+      return this.#show(lines.filter((line) => line).join("\n\n"), session);
+    }
+    if (output.messages.length > 0) return { text: output.messages.join("\n\n"), isWork: true };
+    return this.#repeat(output.notices.join("\n\n") || "Done.", session);
+  }
+
+  async #workflows(session: Session): Promise<string[]> {
+    const answer = await this.#sidecar.report("workflow/list", session, {});
+    return (answer?.workflows ?? []).flatMap(({ commandName }) => (commandName === undefined ? [] : [commandName]));
+  }
+
+  /** Ends a run without the sidecar. Returns what to say; `undefined` if the command needs the sidecar. */
+  #runOffline({ name }: Command, session: Session): string | undefined {
+    const offline: OfflineCommand | undefined = this.#sidecar.manifest.commands.find((command) => command.name === name)?.offline;
+    if (!offline) return undefined;
+    const newest = session.entries.find((entry) => entry.customType === offline.customType);
+    if (!newest || !isActive([newest], this.#sidecar.manifest.entryTypes)) return offline.nothing;
+    session.append(offline.customType, { ...(newest.data as object), ...offline.change });
+    this.#sidecar.resync();
+    return offline.done;
+  }
+
+  #show(answer: string, session: Session): Addition {
+    this.#screen.show(answer, "warning");
+    return this.#repeat(answer, session);
+  }
+
+  /** Has the model repeat an answer. */
+  #repeat(answer: string, session: Session): Addition {
+    const then = session.isBusy ? "then go on with your work" : "and do nothing else";
+    // Without dialogs the answer may have a code that is for the person alone: it is on the standard error.
+    const text = this.#screen.hasPerson
+      ? `[workflow] The workflow engine has carried out this command of the user. Repeat its answer to them word for word, ${then}:\n\n${answer}`
+      : `[workflow] The workflow engine has carried out this command of the user, and has shown them its answer. Reply only "Done.", ${then}.`;
+    return { text, isWork: false };
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Prompts that are commands: `workflow bugfix the export is empty`, `workflow status`.
+ *
+ * The first word must be exactly `workflow`, with or without `/`, and the second a verb or the name of a workflow. Any other
+ * sentence goes to the model, and so does a verb with more words than it takes: "workflow status reports are late".
+ */
+
+export interface Command {
+  /** A command of the manifest. */
+  name: string;
+  arguments: string;
+  /** True if the person has confirmed it: `workflow confirm skip`. */
+  isConfirmed: boolean;
+}
+
+/** The command with which a person answers an open question. */
+export const ANSWER = "workflow-answer";
+const CONFIRM = "confirm";
+
+/** True if a verb takes these words. */
+type Takes = (words: string) => boolean;
+const nothing: Takes = (words) => words === "";
+const oneWord: Takes = (words) => !/\s/.test(words);
+const anything: Takes = () => true;
+const VERBS: Record<string, [name: string, takes: Takes]> = {
+  cancel: ["cancel-workflow", nothing],
+  status: ["workflow-status", nothing],
+  pause: ["workflow-pause", nothing],
+  resume: ["workflow-resume", (words) => words === "" || words.startsWith("+")],
+  next: ["workflow-next", oneWord],
+  skip: ["workflow-skip", nothing],
+  goto: ["workflow-goto", anything],
+  approve: ["workflow-approve", anything],
+  answer: [ANSWER, anything],
+};
+
+/** True if a prompt may be a command: then the names of the workflows are needed. */
+export const mayBeCommand = (prompt: string): boolean => /^\/?workflow\s+\S/.test(unquoted(prompt));
+
+/** Reads a prompt; `undefined` if it is no command. */
+export function parsePrompt(prompt: string, workflows: readonly string[]): Command | undefined {
+  const [first, rest] = split(unquoted(prompt));
+  return first === "workflow" || first === "/workflow" ? parseArguments(rest, workflows) : undefined;
+}
+
+/** Reads the words behind `workflow`. */
+export function parseArguments(words: string, workflows: readonly string[]): Command | undefined {
+  const [first, after] = split(words);
+  const isConfirmed = first === CONFIRM;
+  const rest = isConfirmed ? after : words.trim();
+  const [word, more] = split(rest);
+  const [name, takes] = (Object.hasOwn(VERBS, word) && VERBS[word]) || [];
+  if (name !== undefined) return takes?.(more) ? { name, arguments: more, isConfirmed } : undefined;
+  return workflows.includes(word) ? { name: "workflow", arguments: rest, isConfirmed } : undefined;
+}
+
+/** The prompt that confirms a command. */
+export function confirmation(command: Command): string {
+  const verb = Object.keys(VERBS).find((verb) => VERBS[verb]?.[0] === command.name);
+  return ["workflow", CONFIRM, verb, command.arguments].filter((word) => word).join(" ");
+}
+
+/** `opencode run` puts quotes around an argument with spaces. */
+export function unquoted(text: string): string {
+  const trimmed = text.trim();
+  return /^"[^"]*"$/.test(trimmed) ? trimmed.slice(1, -1) : trimmed;
+}
+
+/** The first word, and the rest without the white space around it. */
+function split(text: string): [string, string] {
+  const [, first = "", rest = ""] = /^\s*(\S*)\s*(.*?)\s*$/s.exec(text) ?? [];
+  return [first, rest];
+}

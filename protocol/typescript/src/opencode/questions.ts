@@ -1,0 +1,64 @@
+/**
+ * Questions of the sidecar that a person answers with a command, since a plugin of opencode cannot show a dialog.
+ */
+
+export interface Question {
+  title: string;
+  message?: string | undefined;
+  /** The answers; any text counts without them. */
+  options?: readonly string[] | undefined;
+}
+
+interface OpenQuestion {
+  question: Question;
+  settle: (answer: string | null) => void;
+}
+
+export class Questions {
+  readonly #open: OpenQuestion[] = [];
+
+  /** Waits for the answer; null if the question is settled otherwise. */
+  ask(question: Question, signal: AbortSignal): Promise<string | null> {
+    return new Promise((resolve) => {
+      const open: OpenQuestion = {
+        question,
+        settle: (answer) => {
+          const at = this.#open.indexOf(open);
+          if (at >= 0) this.#open.splice(at, 1);
+          resolve(answer);
+        },
+      };
+      if (signal.aborted) return resolve(null);
+      signal.addEventListener("abort", () => open.settle(null), { once: true });
+      this.#open.push(open);
+    });
+  }
+
+  /** Answers the oldest question, and returns what to say to the person. */
+  answer(text: string): string {
+    const open = this.#open[0];
+    if (!open) return "No question is open.";
+    const { options } = open.question;
+    const answer = options === undefined ? text : choose(options, text);
+    if (answer === undefined) return `"${text}" is not an answer to: ${describe(open.question)}`;
+    open.settle(answer);
+    return `Answered "${open.question.title}" with "${answer}".`;
+  }
+}
+
+/** Finds an option by its number, its text or a beginning that no other one has. */
+function choose(options: readonly string[], text: string): string | undefined {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "") return undefined;
+  const same = options.find((option) => option.toLowerCase() === wanted);
+  if (same !== undefined) return same;
+  if (/^\d+$/.test(wanted)) return options[Number(wanted) - 1];
+  const beginning = options.filter((option) => option.toLowerCase().startsWith(wanted));
+  return beginning.length === 1 ? beginning[0] : undefined;
+}
+
+/** The text that shows a question, with the ways to answer it. */
+export function describe({ title, message, options }: Question): string {
+  const answers = options ? options.map((option, at) => `${at + 1}: ${option}`).join("\n") : "any text";
+  return [title, message, `Answer with /workflow-answer and one of:\n${answers}`].filter((line) => line).join("\n\n");
+}

@@ -1,0 +1,36 @@
+/**
+ * What a person sees of the plugin: toasts, and standard error where opencode has no interface.
+ */
+import type { OpencodeClient, ToastVariant } from "./host.ts";
+
+/** A text needs time to be read. */
+const MS_PER_CHARACTER = 60;
+const [SHORTEST_MS, LONGEST_MS] = [5_000, 60_000];
+
+export class Screen {
+  readonly #client: OpencodeClient;
+  /** False for `opencode run`, where nobody can be shown a toast or asked. */
+  readonly hasPerson: boolean;
+  #status = "";
+
+  constructor(client: OpencodeClient, hasPerson: boolean) {
+    this.#client = client;
+    this.hasPerson = hasPerson;
+  }
+
+  show(message: string, variant: ToastVariant = "info"): void {
+    if (!this.hasPerson) return void process.stderr.write(`${message}\n`);
+    const duration = Math.min(Math.max(message.length * MS_PER_CHARACTER, SHORTEST_MS), LONGEST_MS);
+    // Without an interface at the moment, nobody is there to read it.
+    this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
+  }
+
+  /** Shows where the run is, if that has changed. */
+  showStatus(text: string | null): void {
+    if (text !== null && text !== this.#status && this.hasPerson) this.show(text);
+    this.#status = text ?? "";
+  }
+}
+
+/** True if this opencode ends with its prompt: `opencode run`. */
+export const isRunMode = (argv: readonly string[]): boolean => argv.slice(2).find((word) => !word.startsWith("-")) === "run";

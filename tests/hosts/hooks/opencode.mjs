@@ -1,0 +1,350 @@
+/**
+ * The real opencode, driven against a scripted model on loopback.
+ *
+ * Usage: opencode.mjs OPENCODE SIDECAR [SCENARIO…]
+ *
+ * Most scenarios are sessions of one `opencode serve`, which is what its terminal interface talks to as well.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ScriptedModel, call, fail, pause, say } from '../model.mjs';
+import { createHome, createRoot, includes, play, run } from './world.mjs';
+
+const [opencode, sidecar, ...only] = process.argv.slice(2);
+if (!opencode || !sidecar) {
+  console.error('Usage: opencode.mjs OPENCODE SIDECAR [SCENARIO…]');
+  process.exit(2);
+}
+
+/** The time for one step of a scenario. */
+const STEP_MS = 30_000;
+/** Longer than the countdown before a reminder. */
+const BEYOND_COUNTDOWN_MS = 5_000;
+
+const root = createRoot();
+const { home, project, env: bare } = createHome(root, 'home');
+const env = {
+  ...bare,
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+};
+// A copy, so that a scenario can take it away.
+const binary = join(home, 'workflow-sidecar');
+copyFileSync(sidecar, binary);
+
+const model = new ScriptedModel([]);
+const provider = {
+  npm: '@ai-sdk/openai-compatible',
+  name: 'Scripted',
+  options: { baseURL: `${await model.listen()}/v1`, apiKey: 'none' },
+  models: { scripted: { name: 'Scripted', tool_call: true, limit: { context: 100_000, output: 4_000 } } },
+};
+const config = join(home, '.config/opencode/opencode.json');
+mkdirSync(join(home, '.config/opencode'), { recursive: true });
+writeFileSync(config, JSON.stringify({ model: 'fake/scripted', small_model: 'fake/scripted', autoupdate: false, share: 'disabled', provider: { fake: provider } }));
+const before = readFileSync(config, 'utf8');
+const installed = await run(binary, ['install', 'opencode'], { cwd: project, env });
+assert.equal(installed.code, 0, installed.stderr);
+
+const file = (path) => join(project, path);
+const step = (action) => call('workflow_step', { action });
+const write = (path) => call('write', { filePath: file(path), content: 'hello\n' });
+const shell = (command) => call('bash', { command, description: 'x' });
+const START = 'workflow bugfix the export is empty';
+
+/** Waits until something is so. */
+async function until(what, isSo) {
+  for (const deadline = Date.now() + STEP_MS; !(await isSo()); await sleep(50)) {
+    assert.ok(Date.now() < deadline, `${what}\n${server.log.slice(-1500)}\n${JSON.stringify(model.requests.at(-1)?.messages.slice(-2))}`);
+  }
+}
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A running `opencode serve`, with the events that an interface would show. */
+async function serve() {
+  const child = spawn(opencode, ['serve', '--port', '0', '--hostname', '127.0.0.1'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = { url: '', log: '', events: [], stop: async () => {} };
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (server.log += data));
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  for (const deadline = Date.now() + 2 * STEP_MS; server.url === ''; await sleep(50)) {
+    if (Date.now() > deadline) child.kill('SIGKILL');
+    assert.ok(child.exitCode === null && child.signalCode === null, `opencode serve does not start\n${server.log}`);
+    server.url = /listening on (http:\/\/\S+)/.exec(server.log)?.[1] ?? '';
+  }
+  const stopped = new AbortController();
+  server.stop = async () => {
+    stopped.abort();
+    child.kill('SIGTERM');
+    await ended;
+  };
+  const events = await fetch(`${server.url}/event`, { signal: stopped.signal });
+  (async () => {
+    let text = '';
+    for await (const chunk of events.body.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const lines = text.split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) if (line.startsWith('data:')) server.events.push(JSON.parse(line.slice(5)));
+    }
+  })().catch(() => {});
+  return server;
+}
+
+async function post(path, body) {
+  const answer = await fetch(`${server.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${path}: ${answer.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** A session of the server. */
+async function createSession(id) {
+  id ??= (await post('/session', {})).id;
+  const parts = (text) => ({ parts: [{ type: 'text', text }] });
+  const isIdle = async () => {
+    const states = await (await fetch(`${server.url}/session/status`)).json();
+    return states[id] === undefined || states[id].type === 'idle';
+  };
+  return {
+    id,
+    isIdle,
+    /** Sends a prompt and waits for the end of the agent's work. */
+    prompt: (text) => post(`/session/${id}/message`, parts(text)),
+    /** Sends a prompt. */
+    send: (text) => post(`/session/${id}/prompt_async`, parts(text)),
+    command: (name, words = '') => post(`/session/${id}/command`, { command: name, arguments: words }),
+    abort: () => post(`/session/${id}/abort`, {}),
+    summarize: () => post(`/session/${id}/summarize`, { providerID: 'fake', modelID: 'scripted' }),
+    entries: () => join(home, '.local/state/workflow-sidecar/opencode', `${id}.jsonl`),
+    state: () => entriesOf(id).findLast((entry) => entry.customType === 'workflow:state')?.data,
+  };
+}
+
+const entriesOf = (id) => {
+  const path = join(home, '.local/state/workflow-sidecar/opencode', `${id}.jsonl`);
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').map((line) => JSON.parse(line)) : [];
+};
+
+/** The texts of all toasts so far. */
+const toasts = () => server.events.filter(({ type }) => type === 'tui.toast.show').map(({ properties }) => properties.message);
+/** The requests of the agent, each as a text. */
+const asked = () => model.requests.filter(({ tools }) => tools.length > 0).map(({ messages }) => JSON.stringify(messages));
+/** The last message of each of these requests. */
+const news = () => model.requests.filter(({ tools }) => tools.length > 0).map(({ messages }) => JSON.stringify(messages.at(-1)));
+
+/** The sidecars that belong to this test. */
+const sidecars = () =>
+  readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${binary}\0serve`);
+    } catch {
+      return false; // it has ended
+    }
+  });
+
+/** @type {Awaited<ReturnType<typeof serve>>} */
+let server;
+
+const scenarios = {
+  async 'a whole workflow, with a reminder and an approval'() {
+    const session = await createSession();
+    model.play([
+      shell('cat README.md'),
+      write('a.txt'),
+      shell('echo x > b.txt'),
+      say('I stop early.'),
+      step('next'),
+      write('c.txt'),
+      step('next'),
+      shell('touch fixed.txt'),
+      step('next'),
+      step('next'),
+      say('Done.'),
+    ]);
+    await session.prompt(START);
+    includes(news()[0], /Fix this: the export is empty/);
+    includes(news()[0], /Find the cause\./);
+    includes(news()[1], /# demo/);
+    includes(news()[2], /blocked/);
+    includes(news()[3], /blocked/);
+    assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
+    await until('a reminder is sent', () => asked().length >= 5);
+    includes(news()[4], /You must NOT stop yet/);
+    await until('the question is asked', () => toasts().some((text) => /Is it good\?/.test(text)));
+    includes(news()[5], /Analyze → F Fix/);
+    assert.ok(existsSync(file('c.txt')), 'Fix may write');
+    includes(news()[7], /Gate failed/);
+    includes(news()[9], /Fix → R Review/);
+    await session.command('workflow-approve', 'approve');
+    await until('the run ends', () => session.state()?.active === false);
+    await until('the agent ends', session.isIdle);
+    const { length } = asked();
+    await sleep(BEYOND_COUNTDOWN_MS);
+    assert.equal(asked().length, length, 'no reminder after the end');
+  },
+
+  async 'start, status, pause and cancel by command'() {
+    const session = await createSession();
+    model.play([say('I stop.'), say('The status.'), say('Paused.'), say('Cancelled.'), say('beyond')]);
+    await session.command('workflow', 'bugfix the export is empty');
+    includes(news()[0], /Find the cause\./);
+    await session.command('workflow-pause');
+    includes(news()[1], /Repeat its answer/);
+    await session.command('workflow-status');
+    includes(news()[2], /Analyze/);
+    await sleep(BEYOND_COUNTDOWN_MS);
+    assert.equal(asked().length, 3, 'a paused run sends no reminders');
+    await session.prompt('workflow cancel');
+    assert.equal(session.state().active, false);
+  },
+
+  async 'an ordinary sentence starts nothing'() {
+    const session = await createSession();
+    model.play([say('Yes.'), write('free.txt'), say('Written.')]);
+    await session.prompt('workflow engines are useful');
+    assert.doesNotMatch(asked()[0], /Find the cause/);
+    await session.prompt('write it');
+    assert.ok(existsSync(file('free.txt')), 'without a run every tool runs');
+    assert.equal(session.state(), undefined);
+  },
+
+  async 'reminders are bounded'() {
+    const session = await createSession();
+    model.play([]);
+    await session.prompt(START);
+    await until('the run is paused', () => entriesOf(session.id).some(({ customType, data }) => customType === 'workflow:run' && data.parked));
+    const { length } = asked();
+    await sleep(BEYOND_COUNTDOWN_MS);
+    assert.equal(asked().length, length);
+    model.play([say('ok')]);
+    await session.prompt('workflow cancel');
+  },
+
+  async 'no reminder after a failure of the provider or an abort'() {
+    const session = await createSession();
+    model.play([fail(400, 'bad request')]);
+    await session.send(START);
+    await until('the agent stops', async () => asked().length === 1 && (await session.isIdle()));
+    await sleep(BEYOND_COUNTDOWN_MS);
+    assert.equal(asked().length, 1, 'no reminder after an error');
+    model.play([pause(say('I begin and never end'))]);
+    await session.send('go on');
+    await model.pausedReply();
+    await session.abort();
+    await until('the agent stops', session.isIdle);
+    await sleep(BEYOND_COUNTDOWN_MS);
+    assert.equal(asked().length, 1, 'no reminder after an abort');
+    model.play([say('ok')]);
+    await session.prompt('workflow cancel');
+  },
+
+  async 'a sub-agent works under the rules of its session, and cannot move the workflow'() {
+    const session = await createSession();
+    model.play([
+      call('task', { description: 'sub', prompt: 'workflow cancel', subagent_type: 'general' }),
+      write('sub.txt'),
+      step('next'),
+      say('Sub-agent done.'),
+      say('I stop.'),
+    ]);
+    await session.send(START);
+    await until('the sub-agent has ended', () => asked().length >= 5);
+    includes(news()[2], /blocked/);
+    includes(news()[3], /Only the main agent/);
+    assert.ok(!existsSync(file('sub.txt')));
+    assert.equal(session.state().active, true);
+    model.play([say('ok')]);
+    await session.command('cancel-workflow');
+    assert.equal(session.state().active, false);
+  },
+
+  async 'compaction keeps the instructions of the phase'() {
+    const session = await createSession();
+    model.play([say('I stop.'), say('ok'), say('ok'), say('ok')]);
+    await session.command('workflow', 'bugfix the export is empty');
+    await session.command('workflow-pause');
+    await session.summarize();
+    await until('the session is idle', session.isIdle);
+    await session.prompt('where are we?');
+    includes(asked().at(-1), /Find the cause\./);
+    await session.command('cancel-workflow');
+  },
+
+  async 'a second start needs a confirmation'() {
+    const session = await createSession();
+    model.play([say('I stop.'), say('ok'), say('ok'), say('ok')]);
+    await session.command('workflow', 'bugfix first');
+    await session.command('workflow-pause');
+    await session.command('workflow', 'bugfix second');
+    includes(news()[2], /To do it, type: workflow confirm bugfix second/);
+    assert.equal(session.state().taskDescription, 'first');
+    await session.prompt('workflow confirm bugfix second');
+    assert.equal(session.state().taskDescription, 'second');
+    await session.command('cancel-workflow');
+  },
+
+  async 'a sidecar that is killed is started again with the run'() {
+    const session = await createSession();
+    model.play([say('I stop.'), say('ok'), write('killed.txt'), say('ok'), say('ok')]);
+    await session.command('workflow', 'bugfix the export is empty');
+    await session.command('workflow-pause');
+    for (const pid of sidecars()) process.kill(Number(pid), 'SIGKILL');
+    await session.prompt('write it');
+    includes(news()[3], /blocked by the Analyze phase/);
+    assert.ok(!existsSync(file('killed.txt')));
+    await session.command('cancel-workflow');
+  },
+
+  async 'a missing program blocks while a run is active, and only then'() {
+    const session = await createSession();
+    model.play([say('I stop.'), say('ok')]);
+    await session.command('workflow', 'bugfix the export is empty');
+    await session.command('workflow-pause');
+    rmSync(binary);
+    for (const pid of sidecars()) process.kill(Number(pid), 'SIGKILL');
+    try {
+      model.play([write('missing.txt'), say('ok'), say('cancelled'), write('free-again.txt'), say('ok')]);
+      await session.prompt('write it');
+      includes(news()[1], /is blocked: a workflow is active/);
+      assert.ok(!existsSync(file('missing.txt')));
+      await session.command('cancel-workflow');
+      assert.equal(session.state().active, false);
+      await session.prompt('write it');
+      assert.ok(existsSync(file('free-again.txt')), 'without a run every tool runs');
+    } finally {
+      copyFileSync(sidecar, binary);
+    }
+  },
+
+  async 'a run goes on in another process'() {
+    const session = await createSession();
+    model.play([say('I stop.'), say('ok')]);
+    await session.command('workflow', 'bugfix the export is empty');
+    await session.command('workflow-pause');
+    await server.stop();
+    model.play([write('resumed.txt'), say('I stop.')]);
+    const ran = await run(opencode, ['run', '--session', session.id, 'go on'], { cwd: project, env });
+    assert.equal(ran.code, 0, ran.stderr);
+    includes(news()[1], /blocked by the Analyze phase/);
+    assert.ok(!existsSync(file('resumed.txt')));
+    model.play([say('Done.')]);
+    await run(opencode, ['run', '--session', session.id, 'workflow cancel'], { cwd: project, env });
+    assert.equal(session.state().active, false);
+    assert.equal((await run(binary, ['uninstall', 'opencode'], { cwd: project, env })).code, 0);
+    assert.equal(readFileSync(config, 'utf8'), before);
+  },
+};
+
+const chosen = Object.entries(scenarios).filter(([name]) => only.length === 0 || only.some((word) => name.includes(word)));
+try {
+  server = await serve();
+  await play(Object.fromEntries(chosen), root);
+} finally {
+  await server?.stop();
+  model.close();
+  rmSync(root, { recursive: true, force: true });
+}
