@@ -66,7 +66,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let agent_dir = arguments.user.directory();
-    let approvals = Approvals::in_agent_dir(&agent_dir);
+    let approvals = Approvals::in_agent_dir(&agent_dir)?;
     let task = arguments.task.as_deref().unwrap_or_default();
     let mut pending = approvals.all()?;
     pending.retain(|file| file.request.task_id.starts_with(task));

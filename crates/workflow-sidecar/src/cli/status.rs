@@ -104,7 +104,7 @@ fn approval_of(view: &View<'_>, arguments: &Arguments) -> anyhow::Result<Option<
     if !view.state.active {
         return Ok(None);
     }
-    let all = Approvals::in_agent_dir(&arguments.user.directory()).all()?;
+    let all = Approvals::in_agent_dir(&arguments.user.directory())?.all()?;
     // A fork has the same run, and may be in another phase.
     let of_run = |status: &RequestFile| {
         let request = &status.request;

@@ -55,10 +55,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let project = &arguments.directory;
     let disk = arguments.user.disk(project)?;
-    let store = TrustStore::in_agent_dir(&arguments.user.directory());
+    let store = TrustStore::in_agent_dir(&arguments.user.directory())?;
     let mut out = anstream::stdout();
     if arguments.revoke {
-        report_renamed(store.revoke(project)?)?;
+        store.revoke(project)?;
         writeln!(out, "Nothing of this project may run any more.")?;
         return Ok(Outcome::Success);
     }
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Waits);
     }
     for hash in &requirements.untrusted {
-        report_renamed(store.trust(project, hash)?)?;
+        store.trust(project, hash)?;
     }
     report_trusted(&arguments.user.directory(), project)?;
     writeln!(out, "They may run, as long as they stay as they are.")?;
@@ -321,16 +321,4 @@ fn print_lines(out: &mut impl Write, lines: &Lines<'_>) -> io::Result<()> {
         writeln!(out, "           {ASIDE}{locations}{ASIDE:#}")?;
     }
     Ok(())
-}
-
-/// Reports the new path of a damaged file.
-fn report_renamed(renamed: Option<PathBuf>) -> io::Result<()> {
-    let Some(renamed) = renamed else {
-        return Ok(());
-    };
-    let renamed = visible(&renamed.to_string_lossy());
-    writeln!(
-        anstream::stderr(),
-        "What was trusted before could not be read: it is in {renamed} now, and counts for nothing."
-    )
 }

@@ -1,31 +1,22 @@
-//! The store of approval requests: the files with which `workflow-sidecar approve` knows what waits.
+//! The approval requests in the store: what `workflow-sidecar approve` knows of the runs that wait.
 //!
-//! Owns the files in the user's directory. For each run there is a file with the request, which the process writes. A file
-//! with a decision exists only if the person decided while no sidecar was running; it has the code that proves it. Each is
-//! replaced atomically, and readable by its owner only. What decides is never in these files alone: a running process
-//! keeps decisions in memory, and checks the code against the seal in the session's entries.
+//! For each run there is a request, which the process writes. An answer is beside it only if the person decided while no
+//! sidecar was running; it has the code that proves it. What decides is never in the store alone: a running process keeps
+//! decisions in memory, and checks the code against the seal in the session's entries.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::private_file::{create_private_dir, read_limited, replace};
+use crate::store::{RequestRow, Store, StoreError, now, of_agent_dir};
 
-const DIRECTORY: &str = "workflow-sidecar/approvals";
-/// Ends of the names of a run's files, after its id.
-const REQUEST: &str = ".json";
-const DECISION: &str = ".word.json";
-
-/// Age at which a file counts as one of an abandoned session.
-const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Milliseconds after which a request counts as one of an abandoned session.
+const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The approval requests of a user.
 #[derive(Debug, Clone)]
-pub(crate) struct Approvals(PathBuf);
+pub(crate) struct Approvals(Arc<dyn Store>);
 
 /// A request of a run for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +45,7 @@ pub(crate) struct StoredRequest {
     pub(crate) show: Option<String>,
 }
 
-/// The content of a request's file.
+/// A request, and what its sidecar notes with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestFile {
@@ -88,56 +79,66 @@ pub(crate) struct StoredDecision {
     pub(crate) code: String,
 }
 
+/// A request that cannot be read or stored.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApprovalsError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the request cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the run's id has other characters than letters, digits, `-` and `_`")]
+    Id,
+}
+
 impl Approvals {
-    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Self {
-        Self(agent_dir.join(DIRECTORY))
+    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self, StoreError> {
+        Ok(Self(of_agent_dir(agent_dir)?.into()))
     }
 
-    /// All requests, with decisions that were not used yet, in the order of the runs' ids.
-    ///
-    /// Removes the files of abandoned sessions.
-    pub(crate) fn all(&self) -> io::Result<Vec<RequestFile>> {
-        let entries = match fs::read_dir(&self.0) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let mut all = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            if is_old(&path) {
-                remove(&path);
-                continue;
-            }
-            let name = path.file_name().and_then(|name| name.to_str());
-            let task_id = name.and_then(|name| name.strip_suffix(REQUEST));
-            if let Some(mut file) = task_id.and_then(|task_id| self.request(task_id)) {
-                let decision = || self.decision(&file.request);
-                file.choice = file.choice.or_else(|| Some(decision()?.choice));
-                all.push(file);
-            }
-        }
-        all.sort_by(|a, b| a.request.task_id.cmp(&b.request.task_id));
-        Ok(all)
+    /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
+    /// left out.
+    pub(crate) fn all(&self) -> Result<Vec<RequestFile>, StoreError> {
+        let rows = self.0.requests(now().saturating_sub(MAX_AGE))?;
+        let files = rows.into_iter().filter_map(|row| {
+            let answer = row.answer.as_deref();
+            let answer = answer.and_then(|answer| serde_json::from_str(answer).ok());
+            let mut file = file_of(row)?;
+            let chosen = answer.map(|answer: StoredDecision| answer.choice);
+            file.choice = file.choice.or(chosen);
+            Some(file)
+        });
+        Ok(files.collect())
     }
 
-    /// Reads the file of a request.
+    /// Reads the request of a run. One that cannot be read counts as missing, so that nothing is approved by it.
     pub(crate) fn request(&self, task_id: &str) -> Option<RequestFile> {
-        let file: RequestFile = self.read(task_id, REQUEST)?;
-        (file.request.task_id == task_id).then_some(file)
+        file_of(self.row(task_id)?)
     }
 
     /// Stores a request, and removes a decision about another one of the run.
-    pub(crate) fn store_request(&self, file: &RequestFile) -> io::Result<()> {
-        if self.decision(&file.request).is_none() {
-            self.remove(&file.request.task_id, DECISION);
+    pub(crate) fn store_request(&self, file: &RequestFile) -> Result<(), ApprovalsError> {
+        let task_id = &file.request.task_id;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if task_id.is_empty() || task_id.len() > 100 || !task_id.chars().all(is_name) {
+            return Err(ApprovalsError::Id);
         }
-        self.replace(&file.request.task_id, REQUEST, file)
+        self.0.put_request(&RequestRow {
+            task_id: task_id.clone(),
+            nonce: file.request.nonce.clone(),
+            request: serde_json::to_string(&file.request)?,
+            seal: file.seal.clone(),
+            sidecar: file.sidecar.clone(),
+            choice: file.choice.clone(),
+            answer: None,
+            changed: now(),
+        })?;
+        Ok(())
     }
 
     /// Reads the decision about a request that was made while no sidecar was running.
     pub(crate) fn decision(&self, request: &StoredRequest) -> Option<StoredDecision> {
-        let decision: StoredDecision = self.read(&request.task_id, DECISION)?;
+        let answer = self.row(&request.task_id)?.answer?;
+        let decision: StoredDecision = serde_json::from_str(&answer).ok()?;
         (decision.nonce == request.nonce).then_some(decision)
     }
 
@@ -146,74 +147,42 @@ impl Approvals {
         &self,
         request: &StoredRequest,
         decision: &StoredDecision,
-    ) -> io::Result<bool> {
-        let is_stored = || {
-            let file = self.request(&request.task_id);
-            file.is_some_and(|file| file.request == *request)
+    ) -> Result<bool, ApprovalsError> {
+        let row = self.0.request(&request.task_id)?;
+        let is_same = |row: &RequestRow| {
+            let stored = file_of(row.clone());
+            stored.is_some_and(|file| file.request == *request)
         };
-        if !is_stored() {
+        let Some(row) = row.filter(is_same) else {
             return Ok(false);
-        }
-        self.replace(&request.task_id, DECISION, decision)?;
-        // The run may have moved in the meantime; then the decision belongs to no request.
-        Ok(is_stored())
+        };
+        Ok(self.0.put_answer(&row, &serde_json::to_string(decision)?)?)
     }
 
     /// Removes the request and the decision of a run.
     pub(crate) fn clear(&self, task_id: &str) {
-        for kind in [DECISION, REQUEST] {
-            self.remove(task_id, kind);
+        if let Err(error) = self.0.clear_request(task_id) {
+            tracing::warn!("the request of a run cannot be removed: {error}");
         }
     }
 
-    /// Reads a file of a run. A file that cannot be read counts as missing, so that nothing is approved by it.
-    fn read<T: DeserializeOwned>(&self, task_id: &str, kind: &str) -> Option<T> {
-        let path = self.file(task_id, kind)?;
-        let read = read_limited(&path).and_then(|text| {
-            let value = text.map(|text| serde_json::from_slice(&text)).transpose();
-            Ok(value?)
-        });
-        read.unwrap_or_else(|error| {
-            tracing::debug!("{}: {error}", path.display());
+    fn row(&self, task_id: &str) -> Option<RequestRow> {
+        self.0.request(task_id).unwrap_or_else(|error| {
+            tracing::warn!("what a run waits for cannot be read: {error}");
             None
         })
     }
-
-    /// Replaces a file of a run atomically.
-    fn replace(&self, task_id: &str, kind: &str, value: &impl Serialize) -> io::Result<()> {
-        let file = self.file(task_id, kind);
-        let file = file.ok_or_else(|| io::Error::other("the run's id is no name of a file"))?;
-        for directory in [self.0.parent(), Some(&*self.0)].into_iter().flatten() {
-            create_private_dir(directory)?;
-        }
-        replace(&file, &serde_json::to_string(value)?)
-    }
-
-    fn remove(&self, task_id: &str, kind: &str) {
-        if let Some(file) = self.file(task_id, kind) {
-            remove(&file);
-        }
-    }
-
-    fn file(&self, task_id: &str, kind: &str) -> Option<PathBuf> {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let fits = !task_id.is_empty() && task_id.len() <= 100 && task_id.chars().all(is_name);
-        fits.then(|| self.0.join(format!("{task_id}{kind}")))
-    }
 }
 
-fn remove(file: &Path) {
-    if let Err(error) = fs::remove_file(file)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        tracing::warn!("{}: {error}", file.display());
-    }
-}
-
-fn is_old(path: &Path) -> bool {
-    let changed = path.metadata().and_then(|metadata| metadata.modified());
-    let age = changed.map(|changed| SystemTime::now().duration_since(changed));
-    matches!(age, Ok(Ok(age)) if age > MAX_AGE)
+/// Reads a row; `None` if it is no request of its run.
+fn file_of(row: RequestRow) -> Option<RequestFile> {
+    let request: StoredRequest = serde_json::from_str(&row.request).ok()?;
+    (request.task_id == row.task_id && request.nonce == row.nonce).then_some(RequestFile {
+        request,
+        seal: row.seal,
+        sidecar: row.sidecar,
+        choice: row.choice,
+    })
 }
 
 #[cfg(test)]
@@ -253,7 +222,7 @@ mod tests {
     #[test]
     fn a_stored_decision_belongs_to_one_request_of_one_run() {
         let agent = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_agent_dir(agent.path());
+        let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
         let file = request("wf-1");
         let request_1 = &file.request;
         approvals.store_request(&file).unwrap();
@@ -276,7 +245,7 @@ mod tests {
     #[test]
     fn storing_the_same_request_again_keeps_its_decision() {
         let agent = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_agent_dir(agent.path());
+        let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
         let file = request("wf-1");
         approvals.store_request(&file).unwrap();
         let revise = decision("revise");
@@ -285,33 +254,18 @@ mod tests {
         assert_eq!(approvals.decision(&file.request), Some(revise));
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn only_the_owner_can_read_the_files() {
-        use std::os::unix::fs::PermissionsExt;
-        let agent = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_agent_dir(agent.path());
-        fs::create_dir_all(&approvals.0).unwrap();
-        fs::set_permissions(&approvals.0, fs::Permissions::from_mode(0o755)).unwrap();
-        approvals.store_request(&request("wf-1")).unwrap();
-        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode(&approvals.0), 0o700);
-        assert_eq!(mode(approvals.0.parent().unwrap()), 0o700);
-        assert_eq!(mode(&approvals.0.join("wf-1.json")), 0o600);
-    }
-
     #[test]
     fn an_id_with_a_path_is_refused() {
         let agent = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_agent_dir(agent.path());
+        let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
         assert!(approvals.store_request(&request("../../x")).is_err());
         assert_eq!(approvals.decision(&request("../../x").request), None);
     }
 
     #[test]
-    fn other_files_are_ignored_and_old_ones_removed() {
+    fn rows_that_are_no_requests_and_old_ones_are_left_out() {
         let agent = tempfile::tempdir().unwrap();
-        let approvals = Approvals::in_agent_dir(agent.path());
+        let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
         assert_eq!(approvals.all().unwrap(), []);
         for task in ["wf-2", "wf-1", "wf-old"] {
             approvals.store_request(&request(task)).unwrap();
@@ -320,12 +274,24 @@ mod tests {
         approvals
             .store_decision(&of_2, &decision("revise"))
             .unwrap();
-        fs::copy(approvals.0.join("wf-1.json"), approvals.0.join("wf-3.json")).unwrap();
-        fs::write(approvals.0.join("wf-4.json"), "{}").unwrap();
-        fs::write(approvals.0.join(".part"), "").unwrap();
-        let old = approvals.0.join("wf-old.json");
-        let file = fs::File::options().write(true).open(&old).unwrap();
-        file.set_modified(SystemTime::now() - MAX_AGE * 2).unwrap();
+        let of_1 = approvals.0.request("wf-1").unwrap().unwrap();
+        let of_another_run = RequestRow {
+            task_id: "wf-3".to_owned(),
+            ..of_1.clone()
+        };
+        let damaged = RequestRow {
+            task_id: "wf-4".to_owned(),
+            request: "{}".to_owned(),
+            ..of_1
+        };
+        let old = approvals.0.request("wf-old").unwrap().unwrap();
+        let old = RequestRow {
+            changed: now() - MAX_AGE * 2,
+            ..old
+        };
+        for row in [of_another_run, damaged, old] {
+            approvals.0.put_request(&row).unwrap();
+        }
         let status = |task: &str, choice: Option<&str>| RequestFile {
             choice: choice.map(str::to_owned),
             ..request(task)
@@ -334,6 +300,37 @@ mod tests {
             approvals.all().unwrap(),
             [status("wf-1", None), status("wf-2", Some("revise"))]
         );
-        assert!(!old.exists());
+    }
+
+    #[test]
+    fn files_of_earlier_versions_are_taken_over_once_and_kept() {
+        use std::fs;
+        let agent = tempfile::tempdir().unwrap();
+        let files = agent.path().join("workflow-sidecar/approvals");
+        fs::create_dir_all(&files).unwrap();
+        let write = |name: &str, text: &str| fs::write(files.join(name), text).unwrap();
+        write(
+            "wf-1.json",
+            &serde_json::to_string(&request("wf-1")).unwrap(),
+        );
+        let answer = serde_json::to_string(&decision("revise")).unwrap();
+        write("wf-1.word.json", &answer);
+        write(
+            "wf-2.json",
+            &serde_json::to_string(&request("wf-1")).unwrap(),
+        );
+        let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
+        let file = request("wf-1");
+        assert_eq!(approvals.request("wf-1").unwrap(), file);
+        assert_eq!(approvals.decision(&file.request), Some(decision("revise")));
+        assert_eq!(approvals.all().unwrap().len(), 1);
+        let kept = agent.path().join("workflow-sidecar/approvals.imported");
+        assert!(kept.join("wf-1.word.json").exists() && !files.exists());
+        fs::create_dir_all(&files).unwrap();
+        write(
+            "wf-5.json",
+            &serde_json::to_string(&request("wf-5")).unwrap(),
+        );
+        assert_eq!(approvals.request("wf-5"), None, "files count once");
     }
 }

@@ -4,8 +4,9 @@
 //! triggers   gates ──┐
 //!              │     │
 //!              ▼     ▼
-//!             git → process        trust_store, approvals → private_file
-//!              └──→ trust_store    disk, file_excerpt, file_state → regular_file
+//!             git → process        answer_socket → private_file
+//!              └──→ trust_store    trust_store, approvals → store
+//!                                  disk, file_excerpt, file_state → regular_file
 //!                                  gates → file_state
 //!                                  open_requests → answer_socket → ancestry
 //! ```

@@ -130,7 +130,14 @@ impl RealPlatform {
             return;
         }
         let (requests, listener) = (Arc::clone(&self.requests), Arc::clone(&self.listener));
-        let (newest, approvals) = (Arc::clone(&self.newest), Approvals::in_agent_dir(agent_dir));
+        let approvals = match Approvals::in_agent_dir(agent_dir) {
+            Ok(approvals) => approvals,
+            Err(error) => {
+                tracing::warn!("answers from a terminal cannot be taken while this runs: {error}");
+                return;
+            }
+        };
+        let newest = Arc::clone(&self.newest);
         let directories = Arc::clone(&self.directories);
         let handle = move |request: Request, by| {
             let settled = request.clone();
@@ -170,7 +177,13 @@ impl RealPlatform {
         let known = request.seal.clone();
         let known_to_session = known.is_some();
         let request = stored_request(session, request)?;
-        let approvals = Approvals::in_agent_dir(agent_dir);
+        let approvals = match Approvals::in_agent_dir(agent_dir) {
+            Ok(approvals) => approvals,
+            Err(error) => {
+                let reason = error.to_string();
+                return Some(PlatformEvent::ApprovalNotStored { reason });
+            }
+        };
         let opened = lock(&self.requests).open(session.id, &request, known, &approvals);
         let made = opened.unwrap_or_else(|error| {
             tracing::warn!("no code can be made: {error}");
@@ -231,7 +244,7 @@ impl RealPlatform {
         let mut requests = lock(&self.requests);
         if cfg!(not(unix)) {
             // No socket takes an answer here.
-            let approvals = Approvals::in_agent_dir(session.project.agent_dir);
+            let approvals = Approvals::in_agent_dir(session.project.agent_dir).ok()?;
             requests.take_stored(&request, known.as_deref(), &approvals);
         }
         let decision = requests.decision(&request, fingerprint.as_deref());
@@ -489,7 +502,10 @@ impl Platform for RealPlatform {
             }
             Effect::ClearApproval { task_id } => {
                 lock(&self.requests).close(&task_id);
-                Approvals::in_agent_dir(project.agent_dir).clear(&task_id);
+                match Approvals::in_agent_dir(project.agent_dir) {
+                    Ok(approvals) => approvals.clear(&task_id),
+                    Err(error) => tracing::warn!("{error}"),
+                }
             }
             Effect::RecordCheckpoint => {
                 return Some(match self.record_checkpoint(&project) {
@@ -574,7 +590,7 @@ fn baseline(gates: &[Gate], cwd: &Path) -> Box<RawValue> {
 
 fn is_trusted(project: &Project<'_>, hash: &CommandsHash) -> bool {
     let store = TrustStore::in_agent_dir(project.agent_dir);
-    match store.look_up(project.cwd, hash) {
+    match store.and_then(|store| store.look_up(project.cwd, hash)) {
         Ok(trust) => trust == Trust::Trusted,
         Err(error) => {
             tracing::warn!("{error}");
@@ -585,7 +601,7 @@ fn is_trusted(project: &Project<'_>, hash: &CommandsHash) -> bool {
 
 fn trust(project: &Project<'_>, hash: &CommandsHash) {
     let store = TrustStore::in_agent_dir(project.agent_dir);
-    if let Err(error) = store.trust(project.cwd, hash) {
+    if let Err(error) = store.and_then(|store| store.trust(project.cwd, hash)) {
         tracing::warn!("the user's trust cannot be remembered: {error}");
     }
 }

@@ -1,45 +1,29 @@
-//! The store of the user's trust in projects.
+//! The user's trust in projects, in the store.
 //!
 //! A definition of a project can contain commands, and a project may come from anyone. So the user is asked once for
-//! each set of commands of a project. The answer is stored in the user's directory, which a project cannot change:
-//!
-//! ```json
-//! {"version":1,"projects":{"/home/me/app":[{"commands":"5f2c…","at":1795190400}]}}
-//! ```
+//! each set of commands of a project. The answer is a row of the store, which a project cannot change: the project's real
+//! path, the hash of the commands, and the time.
 //!
 //! The command lines are trusted, not the files that they run. This is a guard rail: a program that runs as the user can
-//! write this file as well.
+//! write a local store as well.
 //!
-//! Owns the file: it is replaced atomically, by one writer at a time, readable by its owner only, and never deleted when
-//! it cannot be parsed. Must not know where commands are defined, or how the user is asked.
+//! Must not know where commands are defined, or how the user is asked.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
-use super::private_file::{create_private_dir, read_limited, replace};
+use crate::store::{Store, StoreError, TrustRow, now, of_agent_dir};
 
-const DIRECTORY: &str = "workflow-sidecar";
-const FILE: &str = "trust.json";
-const LOCK: &str = "trust.lock";
-const VERSION: u32 = 1;
-
-/// Time to wait for another writer.
-const LOCK_TIME: Duration = Duration::from_secs(5);
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
 const MAX_SETS: usize = 256;
 
 /// The SHA-256 of all commands of a project, in hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CommandsHash(String);
 
 /// The user's decision about a project's commands.
@@ -53,59 +37,27 @@ pub(crate) enum Trust {
     Unknown,
 }
 
-/// The file with the user's decisions.
-#[derive(Debug, Clone)]
-pub(crate) struct TrustStore {
-    directory: PathBuf,
-}
+/// The user's decisions.
+#[derive(Debug)]
+pub(crate) struct TrustStore(Box<dyn Store>);
 
 /// An error of the store. In this case nothing is trusted.
 #[derive(Debug, Error)]
 pub(crate) enum TrustError {
-    /// The file cannot be parsed.
-    #[error("{file} is damaged, so no project is trusted: {problem}")]
-    Damaged {
-        /// The file.
-        file: PathBuf,
-        /// The error of the parser.
-        problem: serde_json::Error,
-    },
-    /// The file has a newer version.
-    #[error("{file} is of version {version}, which is not known here, so no project is trusted")]
-    Newer {
-        /// The file.
-        file: PathBuf,
-        /// The version in the file.
-        version: u32,
-    },
+    /// The store cannot be used.
+    #[error("no project is trusted, because the store cannot be used: {0}")]
+    Store(#[from] StoreError),
     /// The project's path is not UTF-8.
     #[error("the path of the project is no text: {0}")]
     NotUtf8(PathBuf),
-    /// Another program has locked the file.
-    #[error("{0} is held by another program")]
-    Busy(PathBuf),
-    /// An error of the system.
+    /// The directory of the project cannot be found.
     #[error("{path}: {problem}")]
-    File {
-        /// The file or directory.
+    Directory {
+        /// The directory.
         path: PathBuf,
         /// The error.
         problem: io::Error,
     },
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Contents {
-    version: u32,
-    #[serde(default)]
-    projects: BTreeMap<String, Vec<Entry>>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Entry {
-    commands: CommandsHash,
-    /// Seconds since 1970.
-    at: u64,
 }
 
 /// Hashes all commands of a project. Their order, location and repetition do not matter; every argument does.
@@ -178,18 +130,9 @@ fn add_list(hasher: &mut Sha256, texts: &[String]) {
 }
 
 impl TrustStore {
-    /// Returns the store in the user's directory.
-    #[must_use]
-    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Self {
-        Self {
-            directory: agent_dir.join(DIRECTORY),
-        }
-    }
-
-    /// Returns the path of the file.
-    #[must_use]
-    pub(crate) fn file(&self) -> PathBuf {
-        self.directory.join(FILE)
+    /// Returns the decisions of the user with this agent directory.
+    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self, TrustError> {
+        Ok(Self(of_agent_dir(agent_dir)?))
     }
 
     /// Looks up the decision about these commands of a project.
@@ -198,152 +141,40 @@ impl TrustStore {
         project: &Path,
         commands: &CommandsHash,
     ) -> Result<Trust, TrustError> {
-        let project = key(project)?;
-        let contents = self.read()?;
-        Ok(match contents.projects.get(&project).map(Vec::as_slice) {
-            Some(entries) if entries.iter().any(|entry| entry.commands == *commands) => {
-                Trust::Trusted
-            }
-            None | Some([]) => Trust::Unknown,
-            Some(_) => Trust::Changed,
+        let sets = self.0.trusted(&key(project)?)?;
+        Ok(if sets.contains(&commands.0) {
+            Trust::Trusted
+        } else if sets.is_empty() {
+            Trust::Unknown
+        } else {
+            Trust::Changed
         })
     }
 
     /// Stores that these commands of a project may run.
-    ///
-    /// A damaged file is renamed first; the new path is returned.
-    pub(crate) fn trust(
-        &self,
-        project: &Path,
-        commands: &CommandsHash,
-    ) -> Result<Option<PathBuf>, TrustError> {
-        let project = key(project)?;
-        let entry = Entry {
-            commands: commands.clone(),
+    pub(crate) fn trust(&self, project: &Path, commands: &CommandsHash) -> Result<(), TrustError> {
+        let row = TrustRow {
+            project: key(project)?,
+            commands: commands.0.clone(),
             at: now(),
         };
-        self.change(|contents| {
-            let entries = contents.projects.entry(project).or_default();
-            entries.retain(|known| known.commands != entry.commands);
-            let surplus = (entries.len() + 1).saturating_sub(MAX_SETS);
-            entries.drain(..surplus);
-            entries.push(entry);
-        })
+        Ok(self.0.trust(&row, MAX_SETS)?)
     }
 
     /// Removes all decisions about a project, so that its commands may not run.
-    ///
-    /// Renames a damaged file like [`TrustStore::trust`].
-    pub(crate) fn revoke(&self, project: &Path) -> Result<Option<PathBuf>, TrustError> {
-        let project = key(project)?;
-        self.change(|contents| {
-            contents.projects.remove(&project);
-        })
-    }
-
-    fn read(&self) -> Result<Contents, TrustError> {
-        let file = self.file();
-        let problem = |problem| TrustError::File {
-            path: file.clone(),
-            problem,
-        };
-        let Some(text) = read_limited(&file).map_err(problem)? else {
-            return Ok(empty());
-        };
-        let damaged = |problem| TrustError::Damaged {
-            file: file.clone(),
-            problem,
-        };
-        // The format of a newer version is unknown, except for its number.
-        let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
-        if head.version != VERSION {
-            return Err(TrustError::Newer {
-                file,
-                version: head.version,
-            });
-        }
-        serde_json::from_slice(&text).map_err(damaged)
-    }
-
-    /// Reads, changes and replaces the file under the lock.
-    fn change(&self, change: impl FnOnce(&mut Contents)) -> Result<Option<PathBuf>, TrustError> {
-        let problem = |problem| TrustError::File {
-            path: self.directory.clone(),
-            problem,
-        };
-        create_private_dir(&self.directory).map_err(problem)?;
-        let _lock = self.lock()?;
-        let (mut contents, damaged) = match self.read() {
-            Ok(contents) => (contents, None),
-            Err(TrustError::Damaged { file, .. }) => (empty(), Some(file)),
-            Err(other) => return Err(other),
-        };
-        change(&mut contents);
-        let renamed = damaged.map(|file| rename_damaged(&file)).transpose();
-        let renamed = renamed.map_err(problem)?;
-        let mut text = serde_json::to_string(&contents).map_err(|error| problem(error.into()))?;
-        text.push('\n');
-        replace(&self.file(), &text).map_err(problem)?;
-        Ok(renamed)
-    }
-
-    fn lock(&self) -> Result<File, TrustError> {
-        let path = self.directory.join(LOCK);
-        let problem = |problem| TrustError::File {
-            path: path.clone(),
-            problem,
-        };
-        let mut options = File::options();
-        let options = options.create(true).truncate(false).write(true);
-        let lock = options.open(&path).map_err(problem)?;
-        let end = Instant::now() + LOCK_TIME;
-        loop {
-            match lock.try_lock() {
-                Ok(()) => return Ok(lock),
-                Err(TryLockError::WouldBlock) if Instant::now() < end => {
-                    thread::sleep(Duration::from_millis(10));
-                }
-                Err(TryLockError::WouldBlock) => return Err(TrustError::Busy(path)),
-                Err(TryLockError::Error(error)) => return Err(problem(error)),
-            }
-        }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Head {
-    version: u32,
-}
-
-fn empty() -> Contents {
-    Contents {
-        version: VERSION,
-        projects: BTreeMap::new(),
+    pub(crate) fn revoke(&self, project: &Path) -> Result<(), TrustError> {
+        Ok(self.0.revoke(&key(project)?)?)
     }
 }
 
 /// Returns the key of a project: its real path, so that a link does not make it another project.
 fn key(project: &Path) -> Result<String, TrustError> {
-    let real = fs::canonicalize(project).map_err(|problem| TrustError::File {
+    let real = fs::canonicalize(project).map_err(|problem| TrustError::Directory {
         path: project.to_path_buf(),
         problem,
     })?;
     let text = real.into_os_string().into_string();
     text.map_err(|real| TrustError::NotUtf8(real.into()))
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
-}
-
-/// Renames a damaged file to an unused name.
-fn rename_damaged(file: &Path) -> io::Result<PathBuf> {
-    let names = (1..).map(|number: u32| file.with_extension(format!("damaged-{number}.json")));
-    let free = names.into_iter().find(|name| !name.exists());
-    let renamed = free.unwrap_or_else(|| file.with_extension("damaged.json"));
-    fs::rename(file, &renamed)?;
-    Ok(renamed)
 }
 
 #[cfg(test)]

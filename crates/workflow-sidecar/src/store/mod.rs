@@ -1,12 +1,16 @@
-//! The store: the sessions of hook hosts, their tickets and the index of their runs, in one place for all processes.
+//! The store: sessions of hook hosts, tickets, the index of all runs, requests for approval and trust, in one place for all
+//! processes.
 //!
 //! A hook host starts a process for each event, and several at once. [`Store::save`] succeeds only if the session is as it
 //! was loaded; a process that comes too late loads it again. Nothing is locked while the engine works.
 
 mod marker;
+mod old_files;
 mod sqlite;
 
+use std::fmt::Debug;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 
@@ -24,6 +28,29 @@ pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreErro
             .map(|home| home.join(STATE_DIRECTORY))
             .ok_or(StoreError::NoHome),
     }
+}
+
+/// The name of the directory of the store in an agent directory that is not the user's default one.
+const IN_AGENT_DIR: &str = "workflow-sidecar";
+
+/// Returns the store of the user's default agent directory, or of another one, which has a store of its own.
+pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
+    let own = agent_dir.join(IN_AGENT_DIR);
+    let is_default = home_dir().is_some_and(|home| agent_dir == home.join(".pi/agent"));
+    let directory = if is_default {
+        state_directory(None)?
+    } else {
+        own.clone()
+    };
+    Ok(Box::new(SqliteStore::new(directory).with_old_files(own)))
+}
+
+/// Returns the time in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
 }
 
 /// A session of a host.
@@ -105,6 +132,36 @@ pub(crate) struct Ticket {
     pub(crate) expires: u64,
 }
 
+/// A request for approval as it is stored. Nothing of it is an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct RequestRow {
+    pub(crate) task_id: String,
+    /// What is asked, as JSON.
+    pub(crate) request: String,
+    /// Identifies the request: an answer belongs to one.
+    pub(crate) nonce: String,
+    /// The hash of the code with which the person answers.
+    pub(crate) seal: Option<String>,
+    /// The sidecar that asks.
+    pub(crate) sidecar: Option<String>,
+    /// The decision that the sidecar has taken, for display.
+    pub(crate) choice: Option<String>,
+    /// The answer to this request, as JSON.
+    pub(crate) answer: Option<String>,
+    /// The time of the last change, in milliseconds since 1970.
+    pub(crate) changed: u64,
+}
+
+/// The trust of the user in commands of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TrustRow {
+    pub(crate) project: String,
+    /// The hash of the commands.
+    pub(crate) commands: String,
+    /// The time in milliseconds since 1970.
+    pub(crate) at: u64,
+}
+
 /// The reason why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
@@ -133,8 +190,8 @@ pub(crate) enum StoreError {
     },
 }
 
-/// The sessions, tickets and runs of a user.
-pub(crate) trait Store {
+/// The sessions, tickets, runs, requests and trust of a user.
+pub(crate) trait Store: Debug + Send + Sync {
     /// Loads a session; an unknown one is empty.
     fn load(&self, key: &SessionKey) -> Result<StoredSession, StoreError>;
 
@@ -152,4 +209,28 @@ pub(crate) trait Store {
 
     /// Removes the sessions that were not changed since, and returns their number.
     fn prune(&self, before: u64) -> Result<usize, StoreError>;
+
+    /// Lists the requests that were changed since, in the order of the runs' ids.
+    fn requests(&self, since: u64) -> Result<Vec<RequestRow>, StoreError>;
+
+    /// Finds the request of a run.
+    fn request(&self, task_id: &str) -> Result<Option<RequestRow>, StoreError>;
+
+    /// Stores a request in place of the run's last one. An answer to the same request stays. Its own answer is ignored.
+    fn put_request(&self, row: &RequestRow) -> Result<(), StoreError>;
+
+    /// Stores an answer to a request; false if the request is no longer stored as it was read.
+    fn put_answer(&self, to: &RequestRow, answer: &str) -> Result<bool, StoreError>;
+
+    /// Removes the request of a run, and the answers to it.
+    fn clear_request(&self, task_id: &str) -> Result<(), StoreError>;
+
+    /// Lists what is trusted in a project, oldest first.
+    fn trusted(&self, project: &str) -> Result<Vec<String>, StoreError>;
+
+    /// Stores that commands are trusted, and keeps so many sets of the project's commands.
+    fn trust(&self, row: &TrustRow, keep: usize) -> Result<(), StoreError>;
+
+    /// Removes the trust in everything of a project.
+    fn revoke(&self, project: &str) -> Result<(), StoreError>;
 }

@@ -9,16 +9,19 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use serde_json::value::RawValue;
 
 use super::marker::mark;
+use super::old_files::{self, OldFiles};
 use super::{
-    Change, IndexedRun, Run, Saved, SessionKey, Store, StoreError, StoredEntry, StoredSession,
-    Ticket,
+    Change, IndexedRun, RequestRow, Run, Saved, SessionKey, Store, StoreError, StoredEntry,
+    StoredSession, Ticket, TrustRow,
 };
 use crate::platform::create_private_dir;
+
+mod answers;
 
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
 /// The format of the database, in its `user_version`.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// The time to wait for another process. Less than the time that a hook has for its answer.
 const BUSY: Duration = Duration::from_secs(2);
 
@@ -53,15 +56,58 @@ const SCHEMA: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
+/// What format 2 adds: requests for approval, trust, and more about runs.
+const SECOND_FORMAT: &str = "
+    CREATE TABLE requests (
+        task_id TEXT PRIMARY KEY,
+        nonce TEXT NOT NULL,
+        request TEXT NOT NULL,
+        seal TEXT,
+        sidecar TEXT,
+        choice TEXT,
+        changed INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE answers (
+        task_id TEXT NOT NULL REFERENCES requests (task_id) ON DELETE CASCADE,
+        nonce TEXT NOT NULL,
+        answer TEXT NOT NULL,
+        PRIMARY KEY (task_id, nonce)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE trust (
+        id INTEGER PRIMARY KEY,
+        project TEXT NOT NULL,
+        commands TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (project, commands)
+    ) STRICT;
+    ALTER TABLE sessions ADD COLUMN state TEXT NOT NULL DEFAULT '';
+    ALTER TABLE sessions ADD COLUMN waiting TEXT NOT NULL DEFAULT '';
+    ALTER TABLE sessions ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE sessions ADD COLUMN machine TEXT NOT NULL DEFAULT '';
+    ALTER TABLE sessions ADD COLUMN file TEXT;
+    CREATE INDEX sessions_by_run ON sessions (task_id) WHERE task_id IS NOT NULL;
+";
+
 /// The store in a directory. The database is created with the first change.
 #[derive(Debug, Clone)]
 pub(crate) struct SqliteStore {
     directory: PathBuf,
+    /// The directory of the files that earlier versions wrote.
+    old_files: Option<PathBuf>,
 }
 
 impl SqliteStore {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory }
+        Self {
+            directory,
+            old_files: None,
+        }
+    }
+
+    /// Takes over the files of earlier versions in a directory, once.
+    pub(crate) fn with_old_files(mut self, directory: PathBuf) -> Self {
+        self.old_files = Some(directory);
+        self
     }
 
     fn file(&self) -> PathBuf {
@@ -72,7 +118,8 @@ impl SqliteStore {
     fn open(&self) -> Result<Option<Connection>, StoreError> {
         let exists = self.file().try_exists();
         if !exists.map_err(|error| self.io(error))? {
-            return Ok(None);
+            let has_old_files = self.old_files.as_deref().is_some_and(old_files::exist);
+            return has_old_files.then(|| self.open_or_create()).transpose();
         }
         self.connect().map(Some)
     }
@@ -89,19 +136,9 @@ impl SqliteStore {
         let mut connection = Connection::open(self.file()).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
         let mut format = user_version(&connection).map_err(failed)?;
-        if format == 0 {
-            let mode = connection.pragma_update(None, "journal_mode", "wal");
-            mode.map_err(failed)?;
-            let transaction = begin(&mut connection).map_err(failed)?;
-            // Another process may have created the tables meanwhile.
-            format = user_version(&transaction).map_err(failed)?;
-            if format == 0 {
-                transaction.execute_batch(SCHEMA).map_err(failed)?;
-                let version = transaction.pragma_update(None, "user_version", FORMAT);
-                version.map_err(failed)?;
-                format = FORMAT;
-            }
-            transaction.commit().map_err(failed)?;
+        if format < FORMAT {
+            let upgraded = self.upgrade(&mut connection);
+            format = upgraded.map_err(failed)?;
         }
         if format != FORMAT {
             return Err(StoreError::Newer {
@@ -113,6 +150,61 @@ impl SqliteStore {
         let keys = connection.pragma_update(None, "foreign_keys", true);
         keys.map_err(failed)?;
         Ok(connection)
+    }
+
+    /// Creates or upgrades the tables, and gives the format. What earlier versions kept in files is part of the same
+    /// transaction, so that it is taken over once.
+    fn upgrade(&self, connection: &mut Connection) -> rusqlite::Result<i64> {
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        let transaction = begin(connection)?;
+        // Another process may have done it meanwhile.
+        let format = user_version(&transaction)?;
+        if format >= FORMAT {
+            return Ok(format);
+        }
+        if format == 0 {
+            transaction.execute_batch(SCHEMA)?;
+        }
+        transaction.execute_batch(SECOND_FORMAT)?;
+        let files = self.old_files.as_deref();
+        let files = files.map(|directory| (OldFiles::read(directory), directory));
+        if let Some((files, _)) = &files {
+            answers::import(&transaction, files)?;
+        }
+        transaction.pragma_update(None, "user_version", FORMAT)?;
+        transaction.commit()?;
+        if let Some((files, directory)) = files {
+            files.put_aside(directory);
+        }
+        Ok(FORMAT)
+    }
+
+    /// Reads from the database; the default if there is none yet.
+    fn read_all<T: Default>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let Some(connection) = self.open()? else {
+            return Ok(T::default());
+        };
+        read(&connection).map_err(|error| self.database(error))
+    }
+
+    /// Changes the database in a transaction.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.open_or_create()?;
+        let changed = || {
+            // Nobody is asked twice, even if the power fails.
+            connection.pragma_update(None, "synchronous", "full")?;
+            let transaction = begin(&mut connection)?;
+            let value = change(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        changed().map_err(|error| self.database(error))
     }
 
     fn io(&self, error: io::Error) -> StoreError {
@@ -348,6 +440,41 @@ impl Store for SqliteStore {
             Ok(removed)
         };
         remove().map_err(|error| self.database(error))
+    }
+
+    fn requests(&self, since: u64) -> Result<Vec<RequestRow>, StoreError> {
+        self.read_all(|connection| answers::requests(connection, since))
+    }
+
+    fn request(&self, task_id: &str) -> Result<Option<RequestRow>, StoreError> {
+        self.read_all(|connection| answers::request(connection, task_id))
+    }
+
+    fn put_request(&self, row: &RequestRow) -> Result<(), StoreError> {
+        self.change(|transaction| answers::put_request(transaction, row))
+    }
+
+    fn put_answer(&self, to: &RequestRow, answer: &str) -> Result<bool, StoreError> {
+        self.change(|transaction| answers::put_answer(transaction, to, answer))
+    }
+
+    fn clear_request(&self, task_id: &str) -> Result<(), StoreError> {
+        if self.request(task_id)?.is_none() {
+            return Ok(());
+        }
+        self.change(|transaction| answers::clear_request(transaction, task_id))
+    }
+
+    fn trusted(&self, project: &str) -> Result<Vec<String>, StoreError> {
+        self.read_all(|connection| answers::trusted(connection, project))
+    }
+
+    fn trust(&self, row: &TrustRow, keep: usize) -> Result<(), StoreError> {
+        self.change(|transaction| answers::trust(transaction, row, keep))
+    }
+
+    fn revoke(&self, project: &str) -> Result<(), StoreError> {
+        self.change(|transaction| answers::revoke(transaction, project))
     }
 }
 

@@ -106,10 +106,11 @@ impl ConfigCommand {
 
     /// Returns `true` if the user trusts the setting in this project.
     pub(super) fn is_trusted(&self, cwd: &Path, agent_dir: Option<&Path>) -> bool {
-        let Some(store) = agent_dir.map(TrustStore::in_agent_dir) else {
+        let Some(agent_dir) = agent_dir else {
             return false;
         };
-        match store.look_up(cwd, &hash_of([&self.to_check()])) {
+        let store = TrustStore::in_agent_dir(agent_dir);
+        match store.and_then(|store| store.look_up(cwd, &hash_of([&self.to_check()]))) {
             Ok(trust) => trust == Trust::Trusted,
             Err(error) => {
                 tracing::warn!("{error}");

@@ -29,7 +29,7 @@ fn request() -> StoredRequest {
 
 fn opened() -> Fixture {
     let agent = tempfile::tempdir().unwrap();
-    let approvals = Approvals::in_agent_dir(agent.path());
+    let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
     let mut requests = OpenRequests::default();
     let made = requests.open("s", &request(), None, &approvals).unwrap();
     let (seal, code) = made.unwrap();
@@ -66,7 +66,7 @@ impl Fixture {
         self.requests.decision(&request(), None)
     }
 
-    /// Stores a decision as a program with access to the files can.
+    /// Stores a decision as a program with access to the store can.
     fn forge(&self, code: &str) {
         let decision = StoredDecision {
             nonce: "n".to_owned(),
@@ -153,7 +153,7 @@ fn a_code_does_not_count_after_five_wrong_ones_and_the_next_request_has_another(
 }
 
 #[test]
-fn a_file_decides_nothing_while_the_process_runs() {
+fn a_stored_decision_decides_nothing_while_the_process_runs() {
     let mut fixture = opened();
     let code = fixture.code.clone();
     fixture.forge(&code);
@@ -179,7 +179,7 @@ fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_se
         assert!(made.unwrap().is_none());
         fixture.decision()
     };
-    // The file of the request may be forged as well, so its seal does not count.
+    // The stored request may be forged as well, so its seal does not count.
     assert_eq!(reopen("2222-2222-2222"), None);
     assert_eq!(reopen(""), None);
     assert_eq!(reopen(&code.to_lowercase()), Some(approved()));

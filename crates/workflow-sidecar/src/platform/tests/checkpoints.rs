@@ -379,7 +379,7 @@ fn programs_of_the_repository_run_only_if_the_user_trusts_them() {
     assert!(!ran.exists());
     assert_eq!(text(&project, "file.txt"), "three");
     // Proves the setup: with the user's trust git runs it.
-    let store = TrustStore::in_agent_dir(project.agent_dir.path());
+    let store = TrustStore::in_agent_dir(project.agent_dir.path()).unwrap();
     for command in config_commands(project.path()).unwrap() {
         store.trust(project.path(), &hash_of([&command])).unwrap();
     }

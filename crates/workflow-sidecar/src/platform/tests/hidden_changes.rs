@@ -214,7 +214,7 @@ fn what_hides_changes_counts_once_the_user_trusts_it() {
     project.enter(CLEAN);
     let report = project.check(CLEAN);
     assert_eq!(report.tail, " M file.txt\n?? notes.md");
-    let store = TrustStore::in_agent_dir(project.agent_dir.path());
+    let store = TrustStore::in_agent_dir(project.agent_dir.path()).unwrap();
     let commands = config_commands(project.path()).unwrap();
     assert_eq!(commands.len(), 2, "{commands:?}");
     for command in commands {

@@ -1,4 +1,4 @@
-//! Tests of the trust store with a real file.
+//! Tests of the trust store with a real database.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ struct Home {
 impl Home {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let store = TrustStore::in_agent_dir(&directory.path().join("agent"));
+        let store = TrustStore::in_agent_dir(&directory.path().join("agent")).unwrap();
         fs::create_dir(directory.path().join("project")).unwrap();
         Self { directory, store }
     }
@@ -39,13 +39,20 @@ impl Home {
         self.directory.path().join("project")
     }
 
+    /// The file of an earlier version.
+    fn file(&self) -> std::path::PathBuf {
+        let directory = self.directory.path().join("agent/workflow-sidecar");
+        fs::create_dir_all(&directory).unwrap();
+        directory.join("trust.json")
+    }
+
     fn look_up(&self, project: &Path, words: &[&str]) -> Result<Trust, TrustError> {
         self.store.look_up(project, &hash_of([&command(words)]))
     }
 
-    fn trust(&self, words: &[&str]) -> Option<PathBuf> {
+    fn trust(&self, words: &[&str]) {
         let hash = hash_of([&command(words)]);
-        self.store.trust(&self.project(), &hash).unwrap()
+        self.store.trust(&self.project(), &hash).unwrap();
     }
 }
 
@@ -133,38 +140,55 @@ fn the_hash_depends_on_every_argument_but_not_on_order_or_repetition() {
 }
 
 #[test]
-fn a_damaged_file_trusts_nothing_and_is_renamed_by_the_next_write() {
+fn a_file_of_an_earlier_version_is_taken_over_once_and_kept() {
+    let home = Home::new();
+    let project = home.project().canonicalize().unwrap();
+    let file = home.file();
+    let hash = hash_of([&command(&["make"])]).0;
+    let text = format!(
+        r#"{{"version":1,"projects":{{{project:?}:[{{"commands":"{hash}","at":1795190400}}]}}}}"#
+    );
+    fs::write(&file, &text).unwrap();
+    let look_up = |words: &[&str]| home.look_up(&project, words).unwrap();
+    assert_eq!(look_up(&["make"]), Trust::Trusted);
+    assert_eq!(look_up(&["make", "install"]), Trust::Changed);
+    let kept = file.with_extension("json.imported");
+    assert_eq!(fs::read_to_string(kept).unwrap(), text);
+    home.store.revoke(&project).unwrap();
+    fs::write(&file, &text).unwrap();
+    assert_eq!(look_up(&["make"]), Trust::Unknown, "the file counts once");
+}
+
+#[test]
+fn a_damaged_or_newer_file_trusts_nothing_and_is_kept() {
+    for text in [
+        "{\"version\":1,\"proj",
+        "{\"version\":2,\"projects\":\"elsewhere\"}",
+        "{\"version\":2,\"projects\":{}}",
+    ] {
+        let home = Home::new();
+        fs::write(home.file(), text).unwrap();
+        let found = home.look_up(&home.project(), &["make"]).unwrap();
+        assert_eq!(found, Trust::Unknown);
+        let kept = home.file().with_extension("json.damaged");
+        assert_eq!(fs::read_to_string(kept).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_damaged_store_trusts_nothing() {
     let home = Home::new();
     home.trust(&["make"]);
-    fs::write(home.store.file(), "{\"version\":1,\"proj").unwrap();
+    let database = home.file().with_file_name("store.sqlite3");
+    for part in ["store.sqlite3-wal", "store.sqlite3-shm"] {
+        let _ = fs::remove_file(home.file().with_file_name(part));
+    }
+    fs::write(database, "this is no database, and long enough for one").unwrap();
     let error = home.look_up(&home.project(), &["make"]).unwrap_err();
     assert!(
         error.to_string().contains("no project is trusted"),
         "{error}"
     );
-    let renamed = home.trust(&["make"]).unwrap();
-    assert_eq!(
-        fs::read_to_string(renamed).unwrap(),
-        "{\"version\":1,\"proj"
-    );
-    assert_eq!(
-        home.look_up(&home.project(), &["make"]).unwrap(),
-        Trust::Trusted
-    );
-}
-
-#[test]
-fn a_file_of_a_newer_version_is_not_changed() {
-    let home = Home::new();
-    home.trust(&["make"]);
-    let newer = "{\"version\":2,\"projects\":\"elsewhere\"}";
-    fs::write(home.store.file(), newer).unwrap();
-    let hash = hash_of([&command(&["make"])]);
-    assert!(matches!(
-        home.store.trust(&home.project(), &hash),
-        Err(TrustError::Newer { version: 2, .. })
-    ));
-    assert_eq!(fs::read_to_string(home.store.file()).unwrap(), newer);
 }
 
 #[test]
@@ -205,6 +229,6 @@ fn only_the_owner_can_read_the_file() {
     let home = Home::new();
     home.trust(&["make"]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&home.store.file()), 0o600);
-    assert_eq!(mode(home.store.file().parent().unwrap()), 0o700);
+    assert_eq!(mode(&home.file().with_file_name("store.sqlite3")), 0o600);
+    assert_eq!(mode(home.file().parent().unwrap()), 0o700);
 }

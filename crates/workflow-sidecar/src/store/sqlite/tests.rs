@@ -151,7 +151,9 @@ fn a_newer_or_damaged_database_is_an_error_that_names_the_file() {
     let store = SqliteStore::new(directory.path().to_path_buf());
     save(&store, "a", 0, None);
     let connection = Connection::open(store.file()).unwrap();
-    connection.pragma_update(None, "user_version", 2).unwrap();
+    connection
+        .pragma_update(None, "user_version", FORMAT + 1)
+        .unwrap();
     drop(connection);
     let error = store.load(&key("a")).unwrap_err().to_string();
     assert!(error.contains("newer") && error.contains(FILE), "{error}");
