@@ -11,6 +11,8 @@ use crate::hook_hosts::{self, HOSTS, HookHost};
 use crate::install::{self, FileChange, InstallError, Place, opencode};
 use crate::platform::home::home_dir;
 
+use super::install_plugin;
+
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar install codex              for all your projects
@@ -23,9 +25,6 @@ const EXAMPLES_OF_REMOVAL: &str = "\
 Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
-
-/// The lines of a new file that are shown; a longer one is a source of ours.
-const MOST_NEW_LINES: usize = 30;
 
 /// Make Codex, Claude Code, Copilot CLI, Gemini CLI or opencode follow workflows
 #[derive(Debug, clap::Args)]
@@ -62,44 +61,68 @@ struct Target {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
-    arguments
-        .target
-        .change(state.as_deref(), |host, place| match host {
-            Some(host) => install::plan(host, place),
-            None => opencode::plan(place),
-        })?;
+    let target = &arguments.target;
+    if target.host == opencode::NAME {
+        return target.at_place(state.as_deref(), |place| {
+            install_plugin::install(place, target.dry_run)
+        });
+    }
+    let host = arguments.target.host()?;
+    arguments.target.change(state.as_deref(), install::plan)?;
     if !arguments.target.dry_run {
-        anstream::println!("{}", next_step(&arguments.target.host));
+        anstream::println!("{}", next_step(host));
     }
     Ok(())
 }
 
 pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
-    arguments.target.change(None, |host, place| match host {
-        Some(host) => install::plan_removal(host, place),
-        None => opencode::plan_removal(place),
-    })
+    let target = &arguments.target;
+    if target.host == opencode::NAME {
+        return target.at_place(None, |place| install_plugin::remove(place, target.dry_run));
+    }
+    arguments.target.change(None, install::plan_removal)
 }
 
 impl Target {
-    /// Shows the changes, and makes them. The plan gets the host; `None` is opencode, which loads a plugin.
-    fn change(
+    fn host(&self) -> anyhow::Result<&'static HookHost> {
+        // The parser of the argument knows the hosts.
+        hook_hosts::host(&self.host).context("the host is not known")
+    }
+
+    /// Calls a function with the place of the installation.
+    fn at_place<T>(
         &self,
         state: Option<&Path>,
-        plan: fn(Option<&HookHost>, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
-    ) -> anyhow::Result<()> {
+        act: impl FnOnce(&Place<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let home = home_dir().ok_or(InstallError::NoHome)?;
         let project = self.project.then(std::env::current_dir).transpose()?;
         let program = std::env::current_exe().context("the path of this program is not known")?;
-        let place = Place {
+        act(&Place {
             home: &home,
             project: project.as_deref(),
             program: &program,
             state,
-        };
+        })
+    }
+
+    /// Shows the changes, and makes them.
+    fn change(
+        &self,
+        state: Option<&Path>,
+        plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
+    ) -> anyhow::Result<()> {
+        self.at_place(state, |place| self.change_at(place, plan))
+    }
+
+    fn change_at(
+        &self,
+        place: &Place<'_>,
+        plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
+    ) -> anyhow::Result<()> {
         let mut out = anstream::stdout();
         let mut has_changes = false;
-        for change in plan(hook_hosts::host(&self.host), &place)? {
+        for change in plan(self.host()?, place)? {
             if change.before == change.after {
                 continue;
             }
@@ -111,15 +134,13 @@ impl Target {
         }
         if !has_changes {
             writeln!(out, "Nothing to change.")?;
-        } else if self.host == opencode::NAME && !self.dry_run {
-            opencode::remove_empty_directories(&place);
         }
         Ok(())
     }
 }
 
 /// Prints the lines that come and go.
-fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
+pub(super) fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
     let lines = |text: &Option<String>| -> Vec<String> {
         let text = text.as_deref().unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -130,14 +151,7 @@ fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
         (_, None) => " (removed)",
         _ => "",
     };
-    if change.before.is_none() && after.len() > MOST_NEW_LINES {
-        let count = after.len();
-        return writeln!(out, "{} (new, {count} lines)", change.path.display());
-    }
     writeln!(out, "{}{note}", change.path.display())?;
-    if change.after.is_none() && before.len() > MOST_NEW_LINES {
-        return Ok(());
-    }
     let styled = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
     let (red, green) = (styled(AnsiColor::Red), styled(AnsiColor::Green));
     for line in before.iter().filter(|line| !after.contains(line)) {
@@ -150,8 +164,8 @@ fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
 }
 
 /// What the user has to do in the host.
-fn next_step(host: &str) -> &'static str {
-    match host {
+fn next_step(host: &HookHost) -> &'static str {
+    match host.name {
         "codex" => {
             "Start `codex` and choose to trust the hooks; it asks at the start. Until then it does not run them, and `codex exec` does not \
              say so. Then type: workflow NAME TASK"
@@ -159,7 +173,6 @@ fn next_step(host: &str) -> &'static str {
         "gemini" => {
             "Trust the folder in Gemini CLI, or it runs no hooks. In editors (ACP) it runs none at all. Then type: workflow NAME TASK"
         }
-        opencode::NAME => "Start opencode again. Then type: /workflow NAME TASK",
         _ => "Start the host again. Then type: workflow NAME TASK",
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::InstallationCheck;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::{Place, installed_command, opencode, plan};
+use crate::install::{Place, installed_command, plan};
 use crate::platform::home::home_dir;
 
 /// Checks each host that our hooks are installed in, for the user or for the project.
@@ -30,41 +30,7 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
             }
         }
     }
-    checks.extend(places.iter().filter_map(opencode_plugin));
     checks
-}
-
-/// Checks the plugin for opencode, which opencode skips silently if it cannot load it.
-fn opencode_plugin(place: &Place<'_>) -> Option<InstallationCheck> {
-    let loader = opencode::installed(place)?;
-    let again = "workflow-sidecar install opencode";
-    let program = opencode::installed_program(&loader).filter(|program| program.is_file());
-    let Some(program) = program else {
-        let text = format!("{} names a program that does not exist", loader.display());
-        return Some(InstallationCheck::fail(opencode::NAME, text).help(again));
-    };
-    let of_program = Place {
-        program: &program,
-        ..*place
-    };
-    // A store elsewhere is in the file that opencode loads, which is not compared therefore.
-    let is_current = opencode::plan(&of_program).is_ok_and(|changes| {
-        let mut sources = changes.iter().filter(|change| change.path != loader);
-        sources.all(|change| change.before == change.after)
-    });
-    if !is_current {
-        let text = format!(
-            "the plugin beside {} is not that of this version",
-            loader.display()
-        );
-        return Some(InstallationCheck::warn(opencode::NAME, text).help(again));
-    }
-    let text = format!(
-        "the plugin is installed in {}, and starts {}",
-        loader.display(),
-        program.display()
-    );
-    Some(InstallationCheck::ok(opencode::NAME, text))
 }
 
 fn check(host: &HookHost, place: &Place<'_>, command: &str, project: &Path) -> InstallationCheck {

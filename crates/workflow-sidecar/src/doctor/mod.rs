@@ -4,6 +4,7 @@
 
 mod child;
 mod hooks;
+mod opencode;
 mod pi;
 
 use std::env;
@@ -104,6 +105,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
     checks.extend(pi::sidecar(agent_dir, project));
     checks.extend(pi::replaced_package(agent_dir, project));
     checks.extend(hooks::hosts(project));
+    checks.extend(opencode::plugins(project));
     checks
 }
 

@@ -44,6 +44,8 @@ const SOURCES: &[(&str, &str)] = sources![
 
 /// The directory of the sources, in opencode's configuration.
 const SOURCE_DIRECTORY: &str = "workflow-sidecar";
+/// The file that opencode loads.
+const LOADER: &str = "workflow-sidecar.ts";
 
 /// Plans the installation.
 pub(crate) fn plan(place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
@@ -83,6 +85,18 @@ pub(crate) fn remove_empty_directories(place: &Place<'_>) {
         // One with files of somebody else stays.
         let _ = std::fs::remove_dir(base.join(name));
     }
+}
+
+/// Returns true for a source, and false for the file that opencode loads.
+pub(crate) fn is_source(path: &Path) -> bool {
+    path.file_name() != Some(LOADER.as_ref())
+}
+
+/// The directory with all sources, of the path of one of them.
+pub(crate) fn source_directory(path: &Path) -> &Path {
+    let mut above = path.ancestors();
+    let found = above.find(|path| path.file_name() == Some(SOURCE_DIRECTORY.as_ref()));
+    found.unwrap_or(path)
 }
 
 /// The file that opencode loads, if it is installed.
@@ -128,7 +142,7 @@ fn configuration(place: &Place<'_>) -> PathBuf {
 }
 
 fn loader(configuration: &Path) -> PathBuf {
-    configuration.join("plugins/workflow-sidecar.ts")
+    configuration.join("plugins").join(LOADER)
 }
 
 #[cfg(test)]

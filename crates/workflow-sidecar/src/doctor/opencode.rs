@@ -1,0 +1,54 @@
+//! The plugin for opencode: what is installed.
+
+use std::path::Path;
+
+use super::InstallationCheck;
+use crate::install::{Place, opencode};
+use crate::platform::home::home_dir;
+
+/// Checks the plugins that are installed, for the user or for the project.
+pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
+    let (Some(home), Ok(program)) = (home_dir(), std::env::current_exe()) else {
+        return Vec::new();
+    };
+    let places = [None, Some(project)].map(|project| Place {
+        home: &home,
+        project,
+        program: &program,
+        state: None,
+    });
+    places.iter().filter_map(check).collect()
+}
+
+/// Checks one installation. opencode skips a plugin silently if it cannot load it.
+fn check(place: &Place<'_>) -> Option<InstallationCheck> {
+    let loader = opencode::installed(place)?;
+    let again = "workflow-sidecar install opencode";
+    let program = opencode::installed_program(&loader).filter(|program| program.is_file());
+    let Some(program) = program else {
+        let text = format!("{} names a program that does not exist", loader.display());
+        return Some(InstallationCheck::fail(opencode::NAME, text).help(again));
+    };
+    let of_program = Place {
+        program: &program,
+        ..*place
+    };
+    // A store elsewhere is in the file that opencode loads, which is not compared therefore.
+    let is_current = opencode::plan(&of_program).is_ok_and(|changes| {
+        let mut sources = changes.iter().filter(|change| change.path != loader);
+        sources.all(|change| change.before == change.after)
+    });
+    if !is_current {
+        let text = format!(
+            "the plugin beside {} is not that of this version",
+            loader.display()
+        );
+        return Some(InstallationCheck::warn(opencode::NAME, text).help(again));
+    }
+    let text = format!(
+        "the plugin is installed in {}, and starts {}",
+        loader.display(),
+        program.display()
+    );
+    Some(InstallationCheck::ok(opencode::NAME, text))
+}
