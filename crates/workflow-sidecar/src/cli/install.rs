@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Style};
 
-use crate::hook_hosts::{self, HOSTS, HookHost};
+use crate::hook_hosts::{self, HookHost};
 use crate::install::{self, FileChange, InstallError, Place};
 use crate::platform::home::home_dir;
 
@@ -24,7 +23,7 @@ Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
 
-/// Make Codex, Claude Code, Copilot CLI or Gemini CLI follow workflows
+/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, Cursor or goose follow workflows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -46,7 +45,7 @@ pub(super) struct RemovalArguments {
 #[derive(Debug, clap::Args)]
 struct Target {
     /// The host
-    #[arg(value_parser = PossibleValuesParser::new(HOSTS.map(|host| host.name)))]
+    #[arg(value_parser = hook_hosts::names())]
     host: String,
     /// Only for the project of the current directory
     #[arg(long)]

@@ -6,6 +6,7 @@
 mod hosts;
 mod json_text;
 mod toml_block;
+mod yaml_entry;
 
 use std::fs;
 use std::io;
@@ -46,6 +47,10 @@ pub(crate) fn plan(host: &HookHost, place: &Place<'_>) -> Result<Vec<FileChange>
     files
         .map(|file| {
             let before = read(&file.path)?;
+            if !before.as_ref().is_none_or(|text| file.may_replace(text)) {
+                let reason = "it is not ours: rename or remove it".to_owned();
+                return Err(unfit(&file.path, reason));
+            }
             let others = before.clone().filter(|_| !file.is_own);
             let text = others.unwrap_or_default();
             let unfit = |reason| unfit(&file.path, reason);
@@ -70,6 +75,9 @@ pub(crate) fn plan_removal(
         let Some(before) = read(&file.path)? else {
             continue;
         };
+        if !file.may_replace(&before) {
+            continue;
+        }
         let unfit = |reason| unfit(&file.path, reason);
         let is_only_ours = file.is_own || file.insert("").map_err(unfit)? == before;
         let after = file.remove(&before).map_err(unfit)?;
@@ -92,7 +100,11 @@ pub(crate) fn installed_command(host: &HookHost, place: &Place<'_>) -> Option<St
                 .ok()?
                 .iter()
                 .find_map(|element| hosts::command_of(element, host)),
-            Edit::Member { .. } | Edit::Block { .. } => None,
+            Edit::Member { .. }
+            | Edit::Initial { .. }
+            | Edit::Block { .. }
+            | Edit::Entry { .. }
+            | Edit::Text(_) => None,
         })
     })
 }
@@ -141,7 +153,13 @@ impl TargetFile {
             .try_fold(text.to_owned(), |text, edit| match edit {
                 Edit::Element { path, value } => json_text::insert_element(&text, path, value),
                 Edit::Member { path, value } => json_text::insert_member(&text, path, value),
+                Edit::Initial { path, value } if text.trim().is_empty() => {
+                    json_text::insert_member(&text, path, value)
+                }
+                Edit::Initial { .. } => Ok(text),
                 Edit::Block { header, body } => toml_block::insert(&text, header, body),
+                Edit::Entry { key, name, members } => yaml_entry::insert(&text, key, name, members),
+                Edit::Text(text) => Ok(text.clone()),
             })
     }
 
@@ -159,6 +177,12 @@ impl TargetFile {
                     json_text::remove_member(&text, path, |value| self.is_ours(value))
                 }
                 Edit::Block { .. } => Ok(toml_block::remove(&text)),
+                Edit::Entry { key, name, .. } => {
+                    Ok(yaml_entry::remove(&text, key, name, |entry| {
+                        self.is_ours(entry)
+                    }))
+                }
+                Edit::Initial { .. } | Edit::Text(_) => Ok(text),
             })
     }
 }

@@ -48,12 +48,14 @@ impl Home {
 }
 
 /// The files of the hosts that hold JSON of others as well.
-const SHARED: [&str; 5] = [
+const SHARED: [&str; 7] = [
     ".codex/hooks.json",
     ".claude/settings.json",
     ".claude.json",
     ".copilot/mcp-config.json",
     ".gemini/settings.json",
+    ".cursor/hooks.json",
+    ".cursor/mcp.json",
 ];
 
 /// Texts that such a file may have had before.
@@ -109,9 +111,9 @@ fn files_that_were_created_are_removed() {
         home.install(host);
         for change in plan(host, &home.place()).unwrap() {
             let text = change.before.unwrap();
-            let is_toml = change.path.extension().is_some_and(|end| end == "toml");
+            let is_json = change.path.extension().is_some_and(|end| end == "json");
             assert!(
-                is_toml || serde_json::from_str::<serde_json::Value>(&text).is_ok(),
+                !is_json || serde_json::from_str::<serde_json::Value>(&text).is_ok(),
                 "{text}"
             );
         }
@@ -139,7 +141,7 @@ fn every_event_of_a_host_is_registered_once() {
 #[test]
 fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
     let home = Home::new();
-    let [codex, _, copilot, _] = HOSTS;
+    let [codex, _, copilot, ..] = HOSTS;
     home.write(
         ".codex/config.toml",
         "[mcp_servers.workflow]\ncommand = \"x\"\n",
@@ -161,6 +163,17 @@ fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
     assert!(error.contains("mcpServers.workflow"), "{error}");
 }
 
+#[test]
+fn a_command_file_of_somebody_else_stays() {
+    let home = Home::new();
+    let claude = HOSTS[1];
+    home.write(".claude/commands/workflow.md", "Do my workflow.\n");
+    let error = plan(claude, &home.place()).unwrap_err().to_string();
+    assert!(error.contains("workflow.md: it is not ours"), "{error}");
+    let removal = plan_removal(claude, &home.place()).unwrap();
+    assert!(removal.is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_missing_program_blocks_a_tool_call_only_while_a_run_is_active() {
@@ -170,6 +183,7 @@ fn a_missing_program_blocks_a_tool_call_only_while_a_run_is_active() {
         home.install(host);
         let path = match host.name {
             "gemini" => "BeforeTool",
+            "cursor" => "preToolUse",
             _ => "PreToolUse",
         };
         let files = plan(host, &home.place()).unwrap();
