@@ -65,7 +65,7 @@ pub(crate) struct HookHost {
     /// The host's name of `workflow_step`.
     pub(crate) step_tool: &'static str,
     /// The reminders in a row that the host takes before it ends the agent's work by itself; `None` is without end.
-    most_reminders: Option<u32>,
+    pub(crate) most_reminders: Option<u32>,
     /// True if the answer to a prompt can have a text for the model. Otherwise the text waits for a call or for the stop.
     injects: bool,
     /// True if a prompt can be answered without the model.

@@ -13,7 +13,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use self::hosts::{Edit, TargetFile};
-use crate::hook_hosts::HookHost;
+use crate::hook_hosts::{HOSTS, HookHost};
+use crate::platform::home::home_dir;
 use crate::platform::write_atomically;
 
 pub(crate) use self::hosts::Place;
@@ -107,6 +108,24 @@ pub(crate) fn installed_command(host: &HookHost, place: &Place<'_>) -> Option<St
             | Edit::Text(_) => None,
         })
     })
+}
+
+/// The hosts that hooks are installed in, for the user or for a project.
+pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> {
+    let Some(home) = home_dir() else {
+        return Vec::new();
+    };
+    let is_installed = |host: &&HookHost| {
+        let place = |project| Place {
+            home: &home,
+            project,
+            program: Path::new(""),
+            state: None,
+        };
+        let has_command = |project| installed_command(host, &place(project)).is_some();
+        has_command(None) || project.is_some_and(|project| has_command(Some(project)))
+    };
+    HOSTS.into_iter().filter(is_installed).collect()
 }
 
 /// Writes a change.
