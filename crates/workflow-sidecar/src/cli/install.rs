@@ -7,14 +7,17 @@ use anyhow::Context;
 use clap::builder::styling::{AnsiColor, Style};
 
 use crate::hook_hosts::{self, HookHost};
-use crate::install::{self, FileChange, InstallError, Place};
+use crate::install::{self, FileChange, InstallError, Place, codex_trust};
 use crate::platform::home::home_dir;
 
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar install codex              for all your projects
   workflow-sidecar install codex --project    for the project of this directory
+  workflow-sidecar install codex --trust      and trust the hooks, as `/hooks` in Codex does
   workflow-sidecar install codex --dry-run    show what would be written
+
+Cursor and goose were not run by us: their hooks are written from their documentation, Claude Code's from its types.
 
 What is not ours in the files of the host stays byte for byte.";
 
@@ -32,6 +35,9 @@ pub(super) struct Arguments {
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// Trust the hooks in the host as well, where it asks a person; only Codex can be told here
+    #[arg(long)]
+    trust: bool,
 }
 
 /// Remove from a host's configuration what `install` wrote
@@ -60,9 +66,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
     arguments.target.change(state.as_deref(), install::plan)?;
-    if !arguments.target.dry_run {
-        anstream::println!("{}", next_step(host));
+    if arguments.target.dry_run {
+        return Ok(());
     }
+    if arguments.trust && host.name == "codex" {
+        let trusted = arguments.target.trust_in_codex(host, state.as_deref())?;
+        anstream::println!("Codex trusts the {trusted} hooks. Type: workflow NAME TASK");
+        return Ok(());
+    }
+    if arguments.trust {
+        anstream::println!("{}", who_trusts(host));
+    }
+    anstream::println!("{}", next_step(host));
     Ok(())
 }
 
@@ -76,24 +91,55 @@ impl Target {
         hook_hosts::host(&self.host).context("the host is not known")
     }
 
+    /// Calls a function with the place of the installation.
+    fn at_place<T>(
+        &self,
+        state: Option<&Path>,
+        act: impl FnOnce(&Place<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let home = home_dir().ok_or(InstallError::NoHome)?;
+        let project = self.project.then(std::env::current_dir).transpose()?;
+        let program = std::env::current_exe().context("the path of this program is not known")?;
+        act(&Place {
+            home: &home,
+            project: project.as_deref(),
+            program: &program,
+            state,
+        })
+    }
+
+    /// Has Codex trust exactly the hooks that were installed, and returns their number.
+    fn trust_in_codex(
+        &self,
+        host: &'static HookHost,
+        state: Option<&Path>,
+    ) -> anyhow::Result<usize> {
+        self.at_place(state, |place| {
+            let installed = install::installed(host, place).context("no hooks are installed")?;
+            let commands = install::commands(host, place);
+            let here = std::env::current_dir()?;
+            codex_trust::trust(Path::new("codex"), &here, &installed.hooks, &commands)
+                .context("the hooks are installed, and not trusted")
+        })
+    }
+
     /// Shows the changes, and makes them.
     fn change(
         &self,
         state: Option<&Path>,
         plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
     ) -> anyhow::Result<()> {
-        let home = home_dir().ok_or(InstallError::NoHome)?;
-        let project = self.project.then(std::env::current_dir).transpose()?;
-        let program = std::env::current_exe().context("the path of this program is not known")?;
-        let place = Place {
-            home: &home,
-            project: project.as_deref(),
-            program: &program,
-            state,
-        };
+        self.at_place(state, |place| self.change_at(place, plan))
+    }
+
+    fn change_at(
+        &self,
+        place: &Place<'_>,
+        plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
+    ) -> anyhow::Result<()> {
         let mut out = anstream::stdout();
         let mut has_changes = false;
-        for change in plan(self.host()?, &place)? {
+        for change in plan(self.host()?, place)? {
             if change.before == change.after {
                 continue;
             }
@@ -134,6 +180,19 @@ fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What a person has to confirm where no program can.
+fn who_trusts(host: &HookHost) -> &'static str {
+    match host.name {
+        "gemini" => "Only you can trust the folder: Gemini CLI asks when it starts there.",
+        "claude" => "Only you can trust the folder: Claude Code asks when it starts there.",
+        "copilot" => "Only you can trust the folder: Copilot CLI asks when it starts there.",
+        "cursor" => {
+            "Only you can trust the workspace: Cursor asks when it opens it. Its settings list the hooks and the MCP server."
+        }
+        _ => "goose asks for no trust: it runs the hooks of every plugin.",
+    }
+}
+
 /// What the user has to do in the host.
 fn next_step(host: &HookHost) -> &'static str {
     match host.name {
@@ -143,6 +202,14 @@ fn next_step(host: &HookHost) -> &'static str {
         }
         "gemini" => {
             "Trust the folder in Gemini CLI, or it runs no hooks. In editors (ACP) it runs none at all. Then type: workflow NAME TASK"
+        }
+        "cursor" => {
+            "Start Cursor again, and switch the MCP server `workflow` on in its settings. Then type: workflow NAME TASK. We have not run \
+             Cursor: `workflow-sidecar explain NAME --host cursor` says what to expect"
+        }
+        "goose" => {
+            "Start goose again. Then type: workflow NAME TASK. We have not run goose: `workflow-sidecar explain NAME --host goose` says \
+             what to expect"
         }
         _ => "Start the host again. Then type: workflow NAME TASK",
     }

@@ -10,6 +10,7 @@ use super::{HookHost, Limits, Results};
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
     title: "Claude Code",
+    programs: &["claude"],
     tested: None,
     events: EVENTS,
     tools: &[

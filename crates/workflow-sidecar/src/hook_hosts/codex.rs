@@ -11,6 +11,7 @@ use super::{HookHost, Limits, Results};
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
     title: "Codex",
+    programs: &["codex"],
     tested: Some("0.169.0"),
     events: EVENTS,
     tools: &[

@@ -10,6 +10,7 @@ use super::{HookHost, Limits, Results};
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
     title: "Copilot CLI",
+    programs: &["copilot"],
     tested: Some("1.0.102"),
     events: &[
         ("SessionStart", EventName::SessionStart),

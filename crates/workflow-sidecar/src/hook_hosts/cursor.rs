@@ -13,6 +13,7 @@ use super::{HookHost, Limits, Results};
 pub(super) static HOST: HookHost = HookHost {
     name: "cursor",
     title: "Cursor",
+    programs: &["cursor-agent", "cursor"],
     tested: None,
     events: &[
         ("sessionStart", EventName::SessionStart),

@@ -13,6 +13,7 @@ use super::{HookHost, Limits, Results};
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
+    programs: &["gemini"],
     tested: Some("0.61.0"),
     events: EVENTS,
     tools: &[

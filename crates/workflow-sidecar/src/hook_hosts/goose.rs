@@ -14,6 +14,7 @@ use super::{HookHost, Limits, Results};
 pub(super) static HOST: HookHost = HookHost {
     name: "goose",
     title: "goose",
+    programs: &["goose"],
     tested: None,
     events: &[
         ("UserPromptSubmit", EventName::Prompt),

@@ -212,16 +212,28 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
 
 /// The command of one of our hooks; `None` if it is somebody else's.
 pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
+    let mark = format!("hook {}", host.name);
+    let command = any_command_of(element)?;
+    (command.contains("workflow-sidecar") && command.contains(&mark)).then_some(command)
+}
+
+/// The command of a hook.
+fn any_command_of(element: &str) -> Option<String> {
     let element: Value = serde_json::from_str(element).ok()?;
     let hooks = element["hooks"].as_array().into_iter().flatten();
-    let commands = hooks.chain([&element]).filter_map(|hook| {
+    let mut commands = hooks.chain([&element]).filter_map(|hook| {
         let command = hook.get("command").or_else(|| hook.get("bash"))?;
         command.as_str()
     });
-    let mark = format!("hook {}", host.name);
-    let mut ours =
-        commands.filter(|command| command.contains("workflow-sidecar") && command.contains(&mark));
-    ours.next().map(str::to_owned)
+    commands.next().map(str::to_owned)
+}
+
+/// The commands that are to be installed for a host, by the host's names of the events.
+pub(super) fn commands(host: &HookHost, place: &Place<'_>) -> Vec<String> {
+    let events = host.events.iter();
+    events
+        .map(|(_, event)| command(host, place, *event))
+        .collect()
 }
 
 fn hook_edits(host: &HookHost, place: &Place<'_>) -> Vec<Edit> {

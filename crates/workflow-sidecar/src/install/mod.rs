@@ -3,6 +3,7 @@
 //! Edits are made in the text, so everything that is not ours stays byte for byte, and removing what was written gives the
 //! text of before.
 
+pub(crate) mod codex_trust;
 mod hosts;
 mod json_text;
 mod toml_block;
@@ -91,23 +92,52 @@ pub(crate) fn plan_removal(
     Ok(changes)
 }
 
-/// What is installed for a host: the command of its first hook.
-pub(crate) fn installed_command(host: &HookHost, place: &Place<'_>) -> Option<String> {
-    let files = hosts::files(host, place).ok()?;
-    files.iter().find_map(|file| {
-        let text = read(&file.path).ok()??;
-        file.edits.iter().find_map(|edit| match edit {
-            Edit::Element { path, .. } => json_text::elements(&text, path)
-                .ok()?
-                .iter()
-                .find_map(|element| hosts::command_of(element, host)),
-            Edit::Member { .. }
-            | Edit::Initial { .. }
-            | Edit::Block { .. }
-            | Edit::Entry { .. }
-            | Edit::Text(_) => None,
-        })
-    })
+/// Our part of a host's configuration, as it is.
+#[derive(Debug, Default)]
+pub(crate) struct Installed {
+    /// The command of each event, by the host's name of it.
+    pub(crate) commands: Vec<(&'static str, String)>,
+    /// True if the MCP server is registered.
+    pub(crate) has_server: bool,
+    /// The file of the hooks.
+    pub(crate) hooks: PathBuf,
+}
+
+/// Reads what is installed for a host; `None` if no hook is.
+pub(crate) fn installed(host: &HookHost, place: &Place<'_>) -> Option<Installed> {
+    let mut installed = Installed {
+        has_server: true,
+        ..Installed::default()
+    };
+    for file in hosts::files(host, place).ok()? {
+        // A file that cannot be read has nothing of ours that works.
+        let text = read(&file.path).ok().flatten().unwrap_or_default();
+        for edit in &file.edits {
+            match edit {
+                Edit::Element { path, .. } => {
+                    let elements = json_text::elements(&text, path).unwrap_or_default();
+                    let mut commands = elements.iter();
+                    let command = commands.find_map(|element| hosts::command_of(element, host));
+                    let event = path.last().copied().unwrap_or_default();
+                    installed
+                        .commands
+                        .extend(command.map(|command| (event, command)));
+                    installed.hooks.clone_from(&file.path);
+                }
+                Edit::Member { .. } | Edit::Block { .. } | Edit::Entry { .. } => {
+                    let without = file.remove_edit(&text, edit);
+                    installed.has_server &= without.is_ok_and(|without| without != text);
+                }
+                Edit::Initial { .. } | Edit::Text(_) => {}
+            }
+        }
+    }
+    (!installed.commands.is_empty()).then_some(installed)
+}
+
+/// The commands that `install` writes for the hooks of a host.
+pub(crate) fn commands(host: &HookHost, place: &Place<'_>) -> Vec<String> {
+    hosts::commands(host, place)
 }
 
 /// The hosts that hooks are installed in, for the user or for a project.
@@ -122,8 +152,8 @@ pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> 
             program: Path::new(""),
             state: None,
         };
-        let has_command = |project| installed_command(host, &place(project)).is_some();
-        has_command(None) || project.is_some_and(|project| has_command(Some(project)))
+        let has_hooks = |project| installed(host, &place(project)).is_some();
+        has_hooks(None) || project.is_some_and(|project| has_hooks(Some(project)))
     };
     HOSTS.into_iter().filter(is_installed).collect()
 }
@@ -185,24 +215,24 @@ impl TargetFile {
     /// Removes our part.
     fn remove(&self, text: &str) -> Result<String, String> {
         // The last one first, so that what an edit created is empty when its turn comes.
-        self.edits
-            .iter()
-            .rev()
-            .try_fold(text.to_owned(), |text, edit| match edit {
-                Edit::Element { path, .. } => {
-                    json_text::remove_elements(&text, path, |element| self.is_ours(element))
-                }
-                Edit::Member { path, .. } => {
-                    json_text::remove_member(&text, path, |value| self.is_ours(value))
-                }
-                Edit::Block { .. } => Ok(toml_block::remove(&text)),
-                Edit::Entry { key, name, .. } => {
-                    Ok(yaml_entry::remove(&text, key, name, |entry| {
-                        self.is_ours(entry)
-                    }))
-                }
-                Edit::Initial { .. } | Edit::Text(_) => Ok(text),
-            })
+        let mut edits = self.edits.iter().rev();
+        edits.try_fold(text.to_owned(), |text, edit| self.remove_edit(&text, edit))
+    }
+
+    fn remove_edit(&self, text: &str, edit: &Edit) -> Result<String, String> {
+        match edit {
+            Edit::Element { path, .. } => {
+                json_text::remove_elements(text, path, |element| self.is_ours(element))
+            }
+            Edit::Member { path, .. } => {
+                json_text::remove_member(text, path, |value| self.is_ours(value))
+            }
+            Edit::Block { .. } => Ok(toml_block::remove(text)),
+            Edit::Entry { key, name, .. } => Ok(yaml_entry::remove(text, key, name, |entry| {
+                self.is_ours(entry)
+            })),
+            Edit::Initial { .. } | Edit::Text(_) => Ok(text.to_owned()),
+        }
     }
 }
 

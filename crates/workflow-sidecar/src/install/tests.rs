@@ -79,8 +79,9 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             }
             home.write(".codex/config.toml", "model = \"x\"\n[a]\nb = 1");
             home.install(host);
-            let installed = installed_command(host, &home.place());
-            assert!(installed.unwrap().contains(&format!("hook {}", host.name)));
+            let found = installed(host, &home.place()).unwrap();
+            assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
+            assert!(found.has_server, "{} {text}", host.name);
             // A second time changes nothing.
             let again = plan(host, &home.place()).unwrap();
             assert!(
@@ -99,7 +100,7 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             }
             let config = home.text(".codex/config.toml").unwrap();
             assert_eq!(config, "model = \"x\"\n[a]\nb = 1");
-            assert_eq!(installed_command(host, &home.place()), None);
+            assert!(installed(host, &home.place()).is_none());
         }
     }
 }
