@@ -53,6 +53,13 @@ pub(crate) fn plan(host: &HookHost, place: &Place<'_>) -> Result<Vec<FileChange>
                 let reason = "it is not ours: rename or remove it".to_owned();
                 return Err(unfit(&file.path, reason));
             }
+            if before.as_ref().is_some_and(|text| file.is_current(text)) {
+                return Ok(FileChange {
+                    path: file.path,
+                    after: before.clone(),
+                    before,
+                });
+            }
             let others = before.clone().filter(|_| !file.is_own);
             let text = others.unwrap_or_default();
             let unfit = |reason| unfit(&file.path, reason);
@@ -212,6 +219,24 @@ impl TargetFile {
             })
     }
 
+    /// Returns true if our part is there as it would be written.
+    fn is_current(&self, text: &str) -> bool {
+        self.edits.iter().all(|edit| match edit {
+            Edit::Element { path, value } => {
+                let elements = json_text::elements(text, path).unwrap_or_default();
+                let mut ours = elements.iter().filter(|element| self.is_ours(element));
+                ours.next() == Some(value) && ours.next().is_none()
+            }
+            Edit::Member { path, value } => {
+                json_text::value(text, path).is_ok_and(|found| found == Some(value))
+            }
+            Edit::Block { header, body } => toml_block::has(text, header, body),
+            Edit::Entry { key, name, members } => yaml_entry::has(text, key, name, members),
+            Edit::Initial { .. } => true,
+            Edit::Text(own) => text == own,
+        })
+    }
+
     /// Removes our part.
     fn remove(&self, text: &str) -> Result<String, String> {
         // The last one first, so that what an edit created is empty when its turn comes.
@@ -227,7 +252,7 @@ impl TargetFile {
             Edit::Member { path, .. } => {
                 json_text::remove_member(text, path, |value| self.is_ours(value))
             }
-            Edit::Block { .. } => Ok(toml_block::remove(text)),
+            Edit::Block { header, .. } => Ok(toml_block::remove(text, header)),
             Edit::Entry { key, name, .. } => Ok(yaml_entry::remove(text, key, name, |entry| {
                 self.is_ours(entry)
             })),

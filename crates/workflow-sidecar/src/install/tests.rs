@@ -111,6 +111,7 @@ fn files_that_were_created_are_removed() {
         let home = Home::new();
         home.install(host);
         for change in plan(host, &home.place()).unwrap() {
+            assert_eq!(change.before, change.after, "a second time changes nothing");
             let text = change.before.unwrap();
             let is_json = change.path.extension().is_some_and(|end| end == "json");
             assert!(

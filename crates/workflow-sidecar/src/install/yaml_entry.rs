@@ -48,6 +48,22 @@ pub(super) fn remove(text: &str, key: &str, name: &str, is_ours: impl Fn(&str) -
     text.replacen(&format!("{BEGIN}{key}:\n{END}"), "", 1)
 }
 
+/// Returns true if the entry is there with these members. goose may have written it anew: then its order and its quotes are
+/// others, and its command is what counts.
+pub(super) fn has(text: &str, key: &str, name: &str, members: &[String]) -> bool {
+    let Some(entry) = find(text, key, name) else {
+        return false;
+    };
+    let entry = &text[entry.start..entry.end];
+    let has = |member: &String| entry.contains(member.as_str());
+    let command = members
+        .iter()
+        .find_map(|member| member.strip_prefix("cmd: "));
+    let command = command.map(|command| command.trim_matches('"'));
+    members.iter().all(has)
+        || entry.contains("\n    - mcp\n") && command.is_some_and(|command| entry.contains(command))
+}
+
 /// The text of an entry, with the line feed before it.
 fn entry(name: &str, members: &[String], indent: &str) -> String {
     let members: String = members
