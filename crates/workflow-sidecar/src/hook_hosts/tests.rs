@@ -10,7 +10,7 @@ use super::answer::{Answer, Printed, Verdict};
 use super::decide::Decider;
 use super::event::{EventName, Kind, Payload, Source};
 use super::{HOSTS, HookHost, TICKET_ARGUMENT, host};
-use crate::store::{SessionKey, SqliteStore, Store};
+use crate::store::{SessionKey, SqliteStore, Store, Ticket};
 
 const WORKFLOW: &str = "
 name: Bugfix
@@ -371,6 +371,25 @@ fn the_step_tool_gets_a_ticket_and_a_sub_agent_gets_none() {
             host.name
         );
     }
+}
+
+#[test]
+fn a_ticket_that_expired_or_was_never_issued_is_not_taken() {
+    let world = World::new(host("codex").unwrap());
+    let ticket = Ticket {
+        key: SessionKey {
+            host: "codex".to_owned(),
+            session: "s".to_owned(),
+        },
+        cwd: world.root.path().to_path_buf(),
+        expires: 100,
+    };
+    for (id, now, is_taken) in [("a", 100, true), ("b", 101, false)] {
+        world.store.issue(id, &ticket, 50).unwrap();
+        assert_eq!(world.store.take(id, now).unwrap().is_some(), is_taken, "{id}");
+        assert_eq!(world.store.take(id, now).unwrap(), None, "{id} is used");
+    }
+    assert_eq!(world.store.take("never", 60).unwrap(), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::hook_hosts::HOSTS;
+use crate::hook_hosts::{EventName, HOSTS};
 
 /// A home directory.
 struct Home(tempfile::TempDir);
@@ -179,34 +179,51 @@ fn a_command_file_of_somebody_else_stays() {
 #[cfg(unix)]
 #[test]
 fn a_missing_program_blocks_a_tool_call_only_while_a_run_is_active() {
+    for host in HOSTS {
+        assert_blocked_while_active(host, None);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_killed_or_fails_blocks_a_tool_call_only_while_a_run_is_active() {
+    for script in ["kill -9 $$", "exit 1", "kill -SEGV $$", "exit 101"] {
+        assert_blocked_while_active(HOSTS[0], Some(script));
+    }
+}
+
+/// Runs the installed command of a tool call with a program that is missing, or is this script.
+#[cfg(unix)]
+fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
+    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
     let home = Home::new();
-    for host in HOSTS {
-        home.install(host);
-        let path = match host.name {
-            "gemini" => "BeforeTool",
-            "cursor" => "preToolUse",
-            _ => "PreToolUse",
-        };
-        let files = plan(host, &home.place()).unwrap();
-        let text = files[0].before.as_ref().unwrap();
-        let elements = json_text::elements(text, &["hooks", path]).unwrap();
-        let command = hosts::command_of(&elements[0], host).unwrap();
-        let run = || {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", &command]).env("HOME", home.0.path());
-            let output = shell.output().unwrap();
-            (
-                output.status.code(),
-                String::from_utf8(output.stderr).unwrap(),
-            )
-        };
-        let marker = ".local/state/workflow-sidecar/active";
-        assert_eq!(run().0, Some(0));
-        home.write(marker, "");
-        let (code, stderr) = run();
-        assert_eq!(code, Some(2));
-        assert!(stderr.contains("so it is blocked"), "{stderr}");
-        fs::remove_file(home.0.path().join(marker)).unwrap();
+    let program = home.0.path().join("workflow-sidecar");
+    if let Some(script) = script {
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
+    let place = Place {
+        program: &program,
+        ..home.place()
+    };
+    let event = host
+        .events
+        .iter()
+        .position(|(_, event)| *event == EventName::ToolCall);
+    let command = &commands(host, &place)[event.unwrap()];
+    let run = || {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", command]).env("HOME", home.0.path());
+        let output = shell.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    assert_eq!(run().0, Some(0), "{} {script:?}", host.name);
+    home.write(".local/state/workflow-sidecar/active", "");
+    let (code, stderr) = run();
+    assert_eq!(code, Some(2), "{} {script:?}", host.name);
+    assert!(stderr.contains("so it is blocked"), "{stderr}");
 }
