@@ -165,3 +165,81 @@ fn a_large_event_is_judged_like_any_other() {
     let output = answer(root.path(), &event(root.path(), "PreToolUse", &input));
     assert!(is_blocked(&output));
 }
+
+#[test]
+fn a_very_large_event_is_blocked_while_a_run_is_active() {
+    let root = started();
+    let text = "x".repeat(50 << 20);
+    let input =
+        json!({ "tool_name": "Bash", "tool_input": { "command": format!("echo {text} > a") } });
+    let blocked = answer(root.path(), &event(root.path(), "PreToolUse", &input));
+    assert!(is_blocked(&blocked), "{:?}", blocked.status);
+}
+
+#[test]
+fn fields_that_are_unknown_or_of_another_type_are_ignored() {
+    let root = started();
+    let mut members = json!({
+        "tool_name": "Bash",
+        "tool_input": { "command": "echo x > a", "new": [{}] },
+        "tool_use_id": 7,
+        "turn": { "id": null },
+    });
+    // Other hosts have fields of these names, with texts.
+    for name in [
+        "event",
+        "conversation_id",
+        "workspace_roots",
+        "working_dir",
+        "message",
+        "tool_output",
+        "status",
+    ] {
+        members[name] = json!({ "a": [1] });
+    }
+    assert!(is_blocked(&answer(
+        root.path(),
+        &event(root.path(), "PreToolUse", &members)
+    )));
+    members["tool_input"] = json!({ "command": "cat a" });
+    assert!(is_silent(&answer(
+        root.path(),
+        &event(root.path(), "PreToolUse", &members)
+    )));
+}
+
+#[test]
+fn a_call_without_a_session_or_a_directory_is_blocked_while_any_run_is_active() {
+    let root = started();
+    let free = tempfile::tempdir().unwrap();
+    for missing in [
+        json!({ "session_id": null }),
+        json!({ "session_id": "" }),
+        json!({ "cwd": null }),
+        json!({ "cwd": "a" }),
+    ] {
+        let mut members = missing.clone();
+        members["tool_name"] = json!("Bash");
+        members["tool_input"] = json!({ "command": "cat a" });
+        let call = event(root.path(), "PreToolUse", &members);
+        assert!(is_blocked(&answer(root.path(), &call)), "{missing}");
+        assert!(is_silent(&answer(free.path(), &call)), "{missing}");
+    }
+}
+
+#[test]
+fn a_session_of_another_host_with_the_same_id_has_no_run() {
+    let root = started();
+    let mut child = Process::command()
+        .args(["hook", "claude"])
+        .env("HOME", root.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&writing(root.path())).unwrap();
+    drop(stdin);
+    assert!(is_silent(&child.wait_with_output().unwrap()));
+}

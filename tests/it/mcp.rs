@@ -205,3 +205,54 @@ fn a_move_while_the_gate_runs_makes_the_call_void() {
         "{status}"
     );
 }
+
+#[test]
+fn a_session_of_goose_moves_by_the_ticket_of_its_last_hook() {
+    let mut world = World::started();
+    let root = world.root.path().to_path_buf();
+    let goose = |event: &Value| {
+        let mut hook = Process::command()
+            .args(["hook", "goose"])
+            .env("HOME", &root)
+            .current_dir(root.join("project"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut input = hook.stdin.take().unwrap();
+        input.write_all(event.to_string().as_bytes()).unwrap();
+        drop(input);
+        String::from_utf8(hook.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let prompt =
+        json!({ "event": "UserPromptSubmit", "session_id": "g", "message": "workflow bugfix it" });
+    assert_eq!(goose(&prompt), "", "goose shows no answer to a prompt");
+    let step = json!({
+        "event": "PreToolUse",
+        "session_id": "g",
+        "tool_name": "workflow__workflow_step",
+        "tool_input": { "action": "status" },
+        "working_dir": root.join("project"),
+    });
+    let first = goose(&step);
+    assert!(
+        first.contains("Look."),
+        "the agent reads the phase first: {first}"
+    );
+    assert_eq!(goose(&step), "");
+    let meta = json!({ "agent-session-id": "g" });
+    world.call(1, &json!({ "action": "status" }), &meta);
+    let answer = world.answer(1);
+    assert!(answer.contains("Analyze"), "{answer}");
+    world.call(2, &json!({ "action": "status" }), &meta);
+    assert!(world.answer(2).contains("made before"));
+    // The ticket is no argument that a model could name.
+    assert_eq!(goose(&step), "");
+    world.call(
+        3,
+        &json!({ "action": "status", "_ticket": "goose:g" }),
+        &json!({}),
+    );
+    assert!(world.answer(3).contains("do not run in this session"));
+}

@@ -44,9 +44,10 @@ async function world(name, program = sidecar) {
     env,
     file: (path) => join(project, path),
     /** Sends a prompt, with the replies of the model to it; goes on with the session of the last one. */
-    async prompt(text, replies, { fresh = false } = {}) {
+    async prompt(text, replies, { fresh = false, bypass = true } = {}) {
       model.play(replies);
-      const options = ['--json', '--skip-git-repo-check', '--dangerously-bypass-hook-trust'];
+      const options = ['--json', '--skip-git-repo-check'];
+      if (bypass) options.push('--dangerously-bypass-hook-trust');
       const args = session && !fresh ? ['exec', 'resume', ...options, session, text] : ['exec', ...options, text];
       const ran = await run(codex, args, { cwd: project, env });
       const lines = ran.stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
@@ -154,6 +155,22 @@ const scenarios = {
     behave(undefined);
     await prompt('go on', [patch('free.txt'), say('ok')]);
     assert.ok(existsSync(file('free.txt')), 'without a run a missing program blocks nothing');
+  },
+
+  async 'hooks run once install --trust was asked for, and not before'() {
+    const { project, prompt, env, file, sidecar: ours } = await world('trust');
+    const bin = join(codex, '..');
+    const withCodex = { cwd: project, env: { ...env, PATH: `${bin}:${env.PATH}` } };
+    const doctor = async () => (await run(sidecar, ['doctor'], withCodex)).stdout;
+    includes(await doctor(), /codex .*does not trust 6 of 6 hooks/);
+    await prompt('workflow bugfix it', [patch('a.txt'), say('ok')], { bypass: false });
+    assert.ok(existsSync(file('a.txt')), 'Codex runs no hook that it does not trust');
+    const trusted = await run(sidecar, ['install', 'codex', '--trust'], withCodex);
+    assert.equal(trusted.code, 0, trusted.stderr);
+    includes(await doctor(), /codex .*0\.169\.0; hooks and MCP server are installed for you, and answer; trusted/);
+    await prompt('workflow bugfix it', [patch('b.txt'), say('Shall I?')], { fresh: true, bypass: false });
+    assert.ok(!existsSync(file('b.txt')), 'a trusted hook blocks');
+    assert.equal((await ours('uninstall', 'codex')).code, 0);
   },
 
   async 'uninstalled, nothing of it is left'() {

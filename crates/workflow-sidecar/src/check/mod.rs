@@ -26,6 +26,8 @@ pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
 
+use crate::hook_hosts::{HOSTS, HookHost};
+use crate::install::installed_hosts;
 use crate::platform::disk::{Disk, HOST_DIRECTORY, WORKFLOWS};
 use crate::platform::paths::lexical;
 
@@ -72,7 +74,13 @@ impl Report {
 }
 
 /// Checks what paths name: projects, or single workflows by a path in one.
-pub(crate) fn check(paths: &[PathBuf], agent_dir: &Path) -> anyhow::Result<Report> {
+///
+/// What a host cannot do is found for the hosts that hooks are installed in, and for the named ones.
+pub(crate) fn check(
+    paths: &[PathBuf],
+    agent_dir: &Path,
+    named: &[&'static HookHost],
+) -> anyhow::Result<Report> {
     let here = env::current_dir()?;
     let agent_dir = std::path::absolute(agent_dir)?;
     let mut report = Report::default();
@@ -81,12 +89,18 @@ pub(crate) fn check(paths: &[PathBuf], agent_dir: &Path) -> anyhow::Result<Repor
     let (wanted, passed_over): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_project);
     report.passed_over = passed_over.into_iter().cloned().collect();
     for target in Target::all(wanted, &here, &agent_dir)? {
-        check_target(&target, &here, &agent_dir, &mut report);
+        check_target(&target, &here, &agent_dir, named, &mut report);
     }
     Ok(report)
 }
 
-fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Report) {
+fn check_target(
+    target: &Target,
+    here: &Path,
+    agent_dir: &Path,
+    named: &[&'static HookHost],
+    report: &mut Report,
+) {
     let files = Located {
         disk: Disk::new(
             agent_dir.to_path_buf(),
@@ -109,7 +123,13 @@ fn check_target(target: &Target, here: &Path, agent_dir: &Path, report: &mut Rep
                 .map(|found| with_relative_path(found, here)),
         );
     }
-    let advice = advice(&files, &loaded);
+    let installed = installed_hosts(target.project.as_deref());
+    let is_concerned = |host: &&HookHost| {
+        let is_it = |other: &&HookHost| other.name == host.name;
+        named.iter().any(is_it) || installed.iter().any(is_it)
+    };
+    let hosts: Vec<&'static HookHost> = HOSTS.into_iter().filter(is_concerned).collect();
+    let advice = advice(&files, &loaded, &hosts);
     for found in loaded.diagnostics.into_iter().chain(advice) {
         // The user's own definitions are those of every project.
         if is_about(&found, target, &files) && !report.diagnostics.contains(&found) {

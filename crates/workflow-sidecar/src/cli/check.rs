@@ -11,6 +11,8 @@ use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use crate::check::{Change, Report, annotation, apply, check, code_named, explanation, log};
+use crate::hook_hosts;
+use clap::builder::PossibleValuesParser;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +51,9 @@ pub(super) struct Arguments {
     /// With --fix: show the changed lines, and write no file
     #[arg(long, requires = "fix")]
     dry_run: bool,
+    /// Also say what this host cannot enforce; for the hosts that workflows are installed in, that is always said
+    #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(hook_hosts::names()))]
+    host: Vec<String>,
     /// Show what a shell line does, command by command, and what each phase decides about it
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     explain_command: Option<String>,
@@ -86,7 +91,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let project = arguments.paths.first().map_or(Path::new("."), |path| path);
         return explain_command::run(line, project, &arguments.user, json);
     }
-    let mut report = check(&arguments.paths, &arguments.user.directory())?;
+    let named = arguments.host.iter();
+    let named: Vec<_> = named.filter_map(|name| hook_hosts::host(name)).collect();
+    let check_again = || check(&arguments.paths, &arguments.user.directory(), &named);
+    let mut report = check_again()?;
     if arguments.fix {
         let mut changes = apply(&report.diagnostics, !arguments.dry_run)?;
         let mut made = changes.len();
@@ -95,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             if arguments.dry_run || made == 0 {
                 break;
             }
-            report = check(&arguments.paths, &arguments.user.directory())?;
+            report = check_again()?;
             let more = apply(&report.diagnostics, true)?;
             made = more.len();
             changes.extend(more);

@@ -11,10 +11,13 @@ use workflow_core::explain::{
     phase_tree,
 };
 
+use super::explain_host::HostLimits;
 use super::format::{ASIDE, Format, TITLE, block, count, json};
 use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
+use crate::hook_hosts::{self, HookHost};
+use clap::builder::PossibleValuesParser;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +25,7 @@ Examples:
   workflow-sidecar explain bugfix reproduce       everything that applies in one phase
   workflow-sidecar explain ship build/verify      a phase of a subworkflow
   workflow-sidecar explain ship verify --format json | jq .tools
+  workflow-sidecar explain bugfix --host codex    and what Codex does not enforce of it
 
 The description and the task id are known only during a run: they are shown as {description} and {taskId}. The
 step count is that of a run that reached the phase without a loop.";
@@ -36,6 +40,9 @@ pub(super) struct Arguments {
     phase: Option<String>,
     #[command(flatten)]
     project: Project,
+    /// Also say what this host does not enforce
+    #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(hook_hosts::names()))]
+    host: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -52,6 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         tree: &tree,
         loaded: &loaded,
         origins: &origins,
+        host: arguments.host.as_deref().and_then(hook_hosts::host),
     };
     match &arguments.phase {
         None => explaining.outline(arguments.format)?,
@@ -66,6 +74,7 @@ struct Explaining<'a> {
     tree: &'a PhaseTree<'a>,
     loaded: &'a Loaded,
     origins: &'a Origins<'a>,
+    host: Option<&'static HookHost>,
 }
 
 impl Explaining<'_> {
@@ -82,6 +91,7 @@ impl Explaining<'_> {
             return json(&PhaseJson {
                 workflow: &self.workflow.key,
                 path: &node.name,
+                host: self.host.map(|host| HostLimits::of(host, &explained.rows)),
                 sections: Sections(&explained.rows),
             });
         }
@@ -97,6 +107,9 @@ impl Explaining<'_> {
             shown(&node.name),
         )?;
         print_sections(&mut out, &explained.rows)?;
+        if let Some(host) = self.host {
+            HostLimits::of(host, &explained.rows).print(&mut out)?;
+        }
         Ok(())
     }
 
@@ -113,6 +126,7 @@ impl Explaining<'_> {
                 workflow: &self.workflow.key,
                 entries: &entries,
                 cut: self.tree.cut,
+                host: self.host_limits(&rows),
                 sections: Sections(&rows),
             });
         }
@@ -126,7 +140,20 @@ impl Explaining<'_> {
         )?;
         self.print_tree(&mut out, &entries)?;
         print_sections(&mut out, &rows)?;
+        if let Some(limits) = self.host_limits(&rows) {
+            limits.print(&mut out)?;
+        }
         Ok(())
+    }
+
+    /// Returns what the host does not enforce in any phase.
+    fn host_limits(&self, rows: &[Row]) -> Option<HostLimits> {
+        let host = self.host?;
+        let phases = self.tree.nodes.iter();
+        let of_phases = phases.filter_map(|node| Some(self.explained(node)?.rows));
+        let mut all = rows.to_vec();
+        all.extend(of_phases.flatten());
+        Some(HostLimits::of(host, &all))
     }
 
     /// Prints a line for each entry, indented by its depth.
@@ -357,6 +384,8 @@ struct PhaseJson<'a> {
     workflow: &'a str,
     #[serde(rename = "place")]
     path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostLimits>,
     #[serde(flatten)]
     sections: Sections<'a>,
 }
@@ -369,6 +398,8 @@ struct WorkflowJson<'a> {
     entries: &'a [OutlineEntry<'a>],
     /// Set if the outline is longer than its limit.
     cut: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostLimits>,
     #[serde(flatten)]
     sections: Sections<'a>,
 }

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
-
 use super::outcome::Outcome;
-use crate::hook_hosts::{self, HOSTS};
+use crate::hook_hosts;
+use clap::builder::PossibleValuesParser;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,12 +12,12 @@ Examples:
 
 A host's own configuration names this command: `workflow-sidecar install codex` writes it.";
 
-/// Answer one event of Codex, Claude Code, Copilot CLI or Gemini CLI
+/// Answer one event of Codex, Claude Code, Copilot CLI, Gemini CLI, Cursor or goose
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     /// The host that sends the event on standard input
-    #[arg(value_parser = PossibleValuesParser::new(HOSTS.map(|host| host.name)))]
+    #[arg(value_parser = PossibleValuesParser::new(hook_hosts::names()))]
     host: String,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]

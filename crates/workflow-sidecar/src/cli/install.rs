@@ -4,11 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Style};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
-use crate::hook_hosts::{self, HOSTS, HookHost};
-use crate::install::{self, FileChange, InstallError, Place, opencode};
+use crate::hook_hosts::{self, HookHost};
+use crate::install::{self, FileChange, InstallError, Place, codex_trust, opencode};
 use crate::platform::home::home_dir;
 
 use super::install_plugin;
@@ -17,7 +17,10 @@ const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar install codex              for all your projects
   workflow-sidecar install codex --project    for the project of this directory
+  workflow-sidecar install codex --trust      and trust the hooks, as `/hooks` in Codex does
   workflow-sidecar install codex --dry-run    show what would be written
+
+Cursor and goose were not run by us: their hooks are written from their documentation, Claude Code's from its types.
 
 What is not ours in the files of the host stays byte for byte.";
 
@@ -26,7 +29,7 @@ Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
 
-/// Make Codex, Claude Code, Copilot CLI, Gemini CLI or opencode follow workflows
+/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, opencode, Cursor or goose follow workflows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -35,6 +38,9 @@ pub(super) struct Arguments {
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// Trust the hooks in the host as well, where it asks a person; only Codex can be told here
+    #[arg(long)]
+    trust: bool,
 }
 
 /// Remove from a host's configuration what `install` wrote
@@ -48,7 +54,7 @@ pub(super) struct RemovalArguments {
 #[derive(Debug, clap::Args)]
 struct Target {
     /// The host
-    #[arg(value_parser = PossibleValuesParser::new(HOSTS.map(|host| host.name).into_iter().chain([opencode::NAME])))]
+    #[arg(value_parser = names())]
     host: String,
     /// Only for the project of the current directory
     #[arg(long)]
@@ -56,6 +62,12 @@ struct Target {
     /// Show the changes and make none
     #[arg(long)]
     dry_run: bool,
+}
+
+/// The hosts, for the command line.
+fn names() -> PossibleValuesParser {
+    let plugin = PossibleValue::new(opencode::NAME).help(opencode::NAME);
+    PossibleValuesParser::new(hook_hosts::names().chain([plugin]))
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -69,9 +81,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     let host = arguments.target.host()?;
     arguments.target.change(state.as_deref(), install::plan)?;
-    if !arguments.target.dry_run {
-        anstream::println!("{}", next_step(host));
+    if arguments.target.dry_run {
+        return Ok(());
     }
+    if arguments.trust && host.name == "codex" {
+        let trusted = arguments.target.trust_in_codex(host, state.as_deref())?;
+        anstream::println!("Codex trusts the {trusted} hooks. Type: workflow NAME TASK");
+        return Ok(());
+    }
+    if arguments.trust {
+        anstream::println!("{}", who_trusts(host));
+    }
+    anstream::println!("{}", next_step(host));
     Ok(())
 }
 
@@ -103,6 +124,21 @@ impl Target {
             project: project.as_deref(),
             program: &program,
             state,
+        })
+    }
+
+    /// Has Codex trust exactly the hooks that were installed, and returns their number.
+    fn trust_in_codex(
+        &self,
+        host: &'static HookHost,
+        state: Option<&Path>,
+    ) -> anyhow::Result<usize> {
+        self.at_place(state, |place| {
+            let installed = install::installed(host, place).context("no hooks are installed")?;
+            let commands = install::commands(host, place);
+            let here = std::env::current_dir()?;
+            codex_trust::trust(Path::new("codex"), &here, &installed.hooks, &commands)
+                .context("the hooks are installed, and not trusted")
         })
     }
 
@@ -163,6 +199,19 @@ pub(super) fn print(out: &mut impl Write, change: &FileChange) -> std::io::Resul
     Ok(())
 }
 
+/// What a person has to confirm where no program can.
+fn who_trusts(host: &HookHost) -> &'static str {
+    match host.name {
+        "gemini" => "Only you can trust the folder: Gemini CLI asks when it starts there.",
+        "claude" => "Only you can trust the folder: Claude Code asks when it starts there.",
+        "copilot" => "Only you can trust the folder: Copilot CLI asks when it starts there.",
+        "cursor" => {
+            "Only you can trust the workspace: Cursor asks when it opens it. Its settings list the hooks and the MCP server."
+        }
+        _ => "goose asks for no trust: it runs the hooks of every plugin.",
+    }
+}
+
 /// What the user has to do in the host.
 fn next_step(host: &HookHost) -> &'static str {
     match host.name {
@@ -172,6 +221,14 @@ fn next_step(host: &HookHost) -> &'static str {
         }
         "gemini" => {
             "Trust the folder in Gemini CLI, or it runs no hooks. In editors (ACP) it runs none at all. Then type: workflow NAME TASK"
+        }
+        "cursor" => {
+            "Start Cursor again, and switch the MCP server `workflow` on in its settings. Then type: workflow NAME TASK. We have not run \
+             Cursor: `workflow-sidecar explain NAME --host cursor` says what to expect"
+        }
+        "goose" => {
+            "Start goose again. Then type: workflow NAME TASK. We have not run goose: `workflow-sidecar explain NAME --host goose` says \
+             what to expect"
         }
         _ => "Start the host again. Then type: workflow NAME TASK",
     }

@@ -6,7 +6,7 @@ use crate::mcp;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar mcp     what Codex, Claude Code, Copilot CLI and Gemini CLI start
+  workflow-sidecar mcp     what a host that starts hooks starts as well
 
 A host's own configuration names this command: `workflow-sidecar install codex` writes it. A call counts only if the hooks of
 the same host have seen it.";

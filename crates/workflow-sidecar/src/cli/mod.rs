@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod explain;
 mod explain_command;
+mod explain_host;
 mod format;
 mod graph;
 mod hook;

@@ -1,6 +1,7 @@
 //! Checks of the installation: binary, host, directories, settings and definitions.
 //!
-//! Other programs are run for their version, with a timeout; nothing is changed.
+//! Other programs are run for their version, with a timeout, and Codex for what it thinks of our hooks; no configuration is
+//! changed.
 
 mod child;
 mod hooks;

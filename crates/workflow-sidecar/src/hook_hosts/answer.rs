@@ -56,6 +56,7 @@ impl Answer {
             | EventName::Prompt
             | EventName::Stop
             | EventName::Interrupt
+            | EventName::Compaction
             | EventName::Unused => Verdict::GoOn,
         })
     }

@@ -2,13 +2,16 @@
 
 use serde_json::json;
 
-use super::HookHost;
 use super::answer::{Answer, Printed, Verdict, claude_family};
 use super::event::{EventName, Kind, Payload};
 use super::tools::ToolName;
+use super::{HookHost, Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
+    title: "Claude Code",
+    programs: &["claude"],
+    tested: None,
     events: EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
@@ -24,6 +27,17 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "mcp__workflow__workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
+    injects: true,
+    answers_prompts: true,
+    changes_arguments: true,
+    limits: Limits {
+        results: Results::All,
+        holes: &[
+            "Files that you mention with `@` are read without a hook.",
+            "A shell that was started in the background goes on in the next phase.",
+            "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
+        ],
+    },
     shows_notices: true,
     shell_marks: &[],
     event,

@@ -3,13 +3,16 @@
 //! Its output is strict: an unknown key makes the hook fail, and a failed hook lets the tool run. So every answer has the
 //! fewest keys that do.
 
-use super::HookHost;
 use super::answer::{Answer, Printed, claude_family};
 use super::event::EventName;
 use super::tools::ToolName;
+use super::{HookHost, Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
+    title: "Codex",
+    programs: &["codex"],
+    tested: Some("0.169.0"),
     events: EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
@@ -18,6 +21,18 @@ pub(super) static HOST: HookHost = HookHost {
     ],
     step_tool: "mcp__workflow__workflow_step",
     most_reminders: None,
+    injects: true,
+    answers_prompts: true,
+    changes_arguments: true,
+    limits: Limits {
+        results: Results::All,
+        holes: &[
+            "Text that is typed into a program that runs already has no hook (`write_stdin`).",
+            "The result of a patch that a shell line applies has no hook.",
+            "Hooks that are new or changed do not run until you trust them, and `codex exec` does not say so.",
+            "A hook that takes longer than its time lets the call run.",
+        ],
+    },
     shows_notices: true,
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
     event: |name, payload| payload.kind(name),

@@ -2,13 +2,16 @@
 
 use serde_json::json;
 
-use super::HookHost;
 use super::answer::{Answer, Printed, Verdict};
 use super::event::{EventName, Kind, Payload};
 use super::tools::ToolName;
+use super::{HookHost, Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
+    title: "Copilot CLI",
+    programs: &["copilot"],
+    tested: Some("1.0.102"),
     events: &[
         ("SessionStart", EventName::SessionStart),
         ("UserPromptSubmit", EventName::Prompt),
@@ -28,6 +31,13 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "workflow-workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
+    injects: true,
+    answers_prompts: true,
+    changes_arguments: true,
+    limits: Limits {
+        results: Results::All,
+        holes: &["A hook that takes longer than its time lets the call run."],
+    },
     shows_notices: false,
     shell_marks: &[],
     event,

@@ -17,6 +17,7 @@ use super::event::{Event, EventName, Kind, Source};
 use super::prompt::{self, Action, Command};
 use super::{
     HookHost, HookPlatform, HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of,
+    session_ticket,
 };
 use crate::store::{Change, Saved, SessionKey, Store, StoreError, StoredSession, Ticket};
 
@@ -31,6 +32,8 @@ const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
 const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only a person may give it.";
+const READ_FIRST: &str = "[workflow] This call did not run, so that you read this first. Then make the call again, if it is still right.";
+const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
 /// An event could not be handled.
@@ -80,6 +83,7 @@ impl Decider<'_> {
                 run,
                 entries,
             } = decided;
+            let answer = self.in_reach(event, answer, &mut memory);
             let text = memory.to_text();
             let is_unchanged = entries.is_empty() && text == before;
             if is_unchanged {
@@ -129,6 +133,43 @@ impl Decider<'_> {
             self.store.save(key, &change)?;
         }
         Ok(self.store.load(key)?)
+    }
+
+    /// Moves the texts of an answer that the host would drop to the next answer that can have them: the denial of a call, or
+    /// the reason to go on.
+    fn in_reach(&self, event: &Event<'_>, mut answer: Answer, memory: &mut HostMemory) -> Answer {
+        if !self.host.injects {
+            memory.for_agent.extend(answer.context.take());
+        }
+        if !self.host.answers_prompts
+            && let Verdict::BlockPrompt(text) = &answer.verdict
+        {
+            memory.for_agent.push(format!("{TELL_USER}\n{text}"));
+            answer.verdict = Verdict::GoOn;
+        }
+        let takes_texts = matches!(event.kind, Kind::ToolCall { .. } | Kind::Stop { .. });
+        if memory.for_agent.is_empty() || !takes_texts || event.is_of_subagent {
+            return answer;
+        }
+        let text = std::mem::take(&mut memory.for_agent).join("\n\n");
+        answer.verdict = match (&event.kind, answer.verdict) {
+            (Kind::Stop { .. }, Verdict::Continue(reminder)) => {
+                Verdict::Continue(format!("{text}\n\n{reminder}"))
+            }
+            (Kind::Stop { .. }, verdict) => {
+                let most = self.host.most_reminders.unwrap_or(u32::MAX);
+                if memory.reminders >= most {
+                    memory.for_agent.push(text);
+                    verdict
+                } else {
+                    memory.reminders += 1;
+                    Verdict::Continue(text)
+                }
+            }
+            (_, Verdict::Deny(reason)) => Verdict::Deny(format!("{reason}\n\n{text}")),
+            _ => Verdict::Deny(format!("{READ_FIRST}\n\n{text}")),
+        };
+        answer
     }
 
     fn restore<'p>(
@@ -363,16 +404,27 @@ impl Decider<'_> {
         event: &Event<'_>,
         input: Option<&RawValue>,
     ) -> Result<Verdict, Failure> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|_| Failure::NoTicket)?;
-        let id = format!("{:032x}", u128::from_be_bytes(bytes));
+        let id = if self.host.changes_arguments {
+            let mut bytes = [0; 16];
+            getrandom::fill(&mut bytes).map_err(|_| Failure::NoTicket)?;
+            format!("{:032x}", u128::from_be_bytes(bytes))
+        } else {
+            session_ticket(&key.host, &key.session)
+        };
         let now = now();
+        if !self.host.changes_arguments {
+            // The one of a call that was never made is of no use any more.
+            self.store.take(&id, now)?;
+        }
         let ticket = Ticket {
             key: key.clone(),
             cwd: event.cwd.clone(),
             expires: now.saturating_add(TICKET_VALID_FOR),
         };
         self.store.issue(&id, &ticket, now)?;
+        if !self.host.changes_arguments {
+            return Ok(Verdict::GoOn);
+        }
         let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
         let mut input = match input {
             Some(Value::Object(input)) => input,

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -16,6 +17,8 @@ pub(crate) enum EventName {
     ToolResult,
     Stop,
     Interrupt,
+    /// The conversation loses messages.
+    Compaction,
     /// An event that changes nothing here.
     Unused,
     /// The event could not be read.
@@ -57,6 +60,35 @@ pub(super) struct Payload<'a> {
     pub(super) prompt_response: Option<Cow<'a, str>>,
     /// The work that goes on in the background when the agent stops.
     pub(super) background_tasks: Vec<Value>,
+    /// The name of the event (goose).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) event: Option<String>,
+    /// The session (Cursor).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) conversation_id: Option<String>,
+    /// The directories that are open (Cursor).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) workspace_roots: Vec<PathBuf>,
+    /// The directory of the session (goose).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) working_dir: Option<PathBuf>,
+    /// The prompt (goose).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) message: Option<String>,
+    /// The result of a call, as JSON in a text (Cursor).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) tool_output: Option<String>,
+    /// How the agent stopped (Cursor).
+    #[serde(deserialize_with = "lenient")]
+    pub(super) status: Option<String>,
+}
+
+/// Reads a field that few hosts have. Another host may have one of this name and of another type, which counts as none.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = <&RawValue>::deserialize(deserializer)?;
+    Ok(serde_json::from_str(value.get()).unwrap_or_default())
 }
 
 /// An event.
@@ -114,18 +146,24 @@ impl<'a> Payload<'a> {
 
     /// The meaning of the event's name in a table.
     pub(super) fn name(&self, table: &[(&str, EventName)]) -> EventName {
-        let Some(name) = &self.hook_event_name else {
+        let name = self.hook_event_name.as_deref().or(self.event.as_deref());
+        let Some(name) = name else {
             return EventName::Unknown;
         };
-        let known = table.iter().find(|(known, _)| known == name);
+        let known = table.iter().find(|(known, _)| *known == name);
         known.map_or(EventName::Unused, |(_, event)| *event)
     }
 
     /// The event, with its content in the host's form.
     pub(super) fn event(&'a self, name: EventName, kind: Kind<'a>) -> Result<Event<'a>, String> {
-        let session = self.parent_agent_id.as_ref().or(self.session_id.as_ref());
+        let session = self.parent_agent_id.as_deref();
+        let session = session.or(self.conversation_id.as_deref());
+        let session = session.or(self.session_id.as_deref());
         let session = session.filter(|session| !session.is_empty());
-        let cwd = self.cwd.clone().filter(|cwd| cwd.is_absolute());
+        // A call may be made in another directory than that of the session.
+        let cwd = self.workspace_roots.first().or(self.cwd.as_ref());
+        let cwd = cwd.or(self.working_dir.as_ref()).cloned();
+        let cwd = cwd.filter(|cwd| cwd.is_absolute());
         Ok(Event {
             name,
             session: session.ok_or("the event names no session")?.to_string(),
@@ -164,6 +202,7 @@ impl<'a> Payload<'a> {
                     .or(self.prompt_response.as_deref()),
             },
             EventName::Interrupt => Kind::Interrupt,
+            EventName::Compaction => Kind::SessionStart(Source::Shortened),
             EventName::Unused | EventName::Unknown => Kind::Unused,
         }
     }

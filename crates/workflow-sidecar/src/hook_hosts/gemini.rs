@@ -5,13 +5,16 @@
 
 use serde_json::json;
 
-use super::HookHost;
 use super::answer::{Answer, Printed, Verdict};
 use super::event::EventName;
 use super::tools::ToolName;
+use super::{HookHost, Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
+    title: "Gemini CLI",
+    programs: &["gemini"],
+    tested: Some("0.61.0"),
     events: EVENTS,
     tools: &[
         ("run_shell_command", ToolName::Shell),
@@ -27,6 +30,17 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "mcp_workflow_workflow_step",
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),
+    injects: true,
+    answers_prompts: true,
+    changes_arguments: true,
+    limits: Limits {
+        results: Results::All,
+        holes: &[
+            "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
+            "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+            "A hook that is killed or takes longer than its time lets the call run.",
+        ],
+    },
     shows_notices: true,
     shell_marks: &["GEMINI_CLI_SHELL"],
     event: |name, payload| payload.kind(name),

@@ -17,6 +17,9 @@ pub(crate) struct HostMemory {
     /// Texts for the person that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
+    /// Texts for the agent that no answer could have yet.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) for_agent: Vec<String>,
 }
 
 #[expect(

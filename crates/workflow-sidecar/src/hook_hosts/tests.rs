@@ -10,7 +10,7 @@ use super::answer::{Answer, Printed, Verdict};
 use super::decide::Decider;
 use super::event::{EventName, Kind, Payload, Source};
 use super::{HOSTS, HookHost, TICKET_ARGUMENT, host};
-use crate::store::{SessionKey, SqliteStore, Store};
+use crate::store::{SessionKey, SqliteStore, Store, Ticket};
 
 const WORKFLOW: &str = "
 name: Bugfix
@@ -47,7 +47,7 @@ impl World {
     fn send_from(&self, event: &Value, is_from_shell: bool) -> Printed {
         let text = event.to_string();
         let text = text.replace("$ROOT", self.root.path().to_str().unwrap());
-        let payload = Payload::parse(text.as_bytes()).unwrap();
+        let payload = parsed(&text, &self.root.path().join("project"));
         let name = payload.name(self.host.events);
         let event = payload.event(name, (self.host.event)(name, &payload));
         let decider = Decider {
@@ -70,11 +70,39 @@ impl World {
     }
 
     fn prompt(&self, text: &str) -> Printed {
-        self.send_with(EventName::Prompt, &json!({ "prompt": text }))
+        let name = if self.host.name == "goose" {
+            "message"
+        } else {
+            "prompt"
+        };
+        self.send_with(EventName::Prompt, &json!({ name: text }))
     }
 
     fn start(&self) -> Printed {
-        self.prompt("workflow bugfix the export is empty")
+        self.ask("workflow bugfix the export is empty")
+    }
+
+    /// Sends a prompt, and gives the answer with the text for the model: where nothing can be added to a prompt, that to the
+    /// next call.
+    fn ask(&self, text: &str) -> Printed {
+        let printed = self.prompt(text);
+        if self.host.injects {
+            return printed;
+        }
+        assert!(!printed.stdout.contains("Find the cause."), "{printed:?}");
+        self.send(&call_of(self.host, "bash"))
+    }
+
+    /// Sends a prompt that is a command, and gives the text that answers it.
+    fn command(&self, text: &str) -> String {
+        let printed = self.prompt(text);
+        if self.host.answers_prompts {
+            return json_of(&printed).to_string();
+        }
+        // The agent reads it when it stops, and passes it on.
+        assert_eq!(printed, Printed::default());
+        let stopped = self.send_with(EventName::Stop, &json!({}));
+        json_of(&stopped)["reason"].to_string()
     }
 
     fn entries(&self, session: &str) -> usize {
@@ -84,6 +112,15 @@ impl World {
         };
         self.store.load(&key).unwrap().entries.len()
     }
+}
+
+/// Reads an event. goose names the directory in events of tools only.
+fn parsed<'a>(text: &'a str, project: &Path) -> Payload<'a> {
+    let mut payload = Payload::parse(text.as_bytes()).unwrap();
+    if payload.hook_event_name.is_none() {
+        payload.working_dir = Some(project.to_path_buf());
+    }
+    payload
 }
 
 fn fixture(name: &str) -> Value {
@@ -98,7 +135,7 @@ fn session_of(host: &HookHost) -> Vec<Value> {
     let hooks = fixture["hooks"].as_array().unwrap().iter();
     let events = hooks.map(|hook| hook["stdin"].clone());
     events
-        .filter(|stdin| stdin["hook_event_name"].is_string())
+        .filter(|stdin| stdin["hook_event_name"].is_string() || stdin["event"].is_string())
         .collect()
 }
 
@@ -148,6 +185,8 @@ fn context_of(printed: &Printed) -> String {
     let json = json_of(printed);
     let context = json.pointer("/hookSpecificOutput/additionalContext");
     let context = context.or_else(|| json.get("additionalContext"));
+    let context = context.or_else(|| json.get("agent_message"));
+    let context = context.or_else(|| json.get("reason"));
     context
         .and_then(Value::as_str)
         .unwrap_or_default()
@@ -157,6 +196,8 @@ fn context_of(printed: &Printed) -> String {
 fn is_blocked_prompt(printed: &Printed) -> bool {
     let json = json_of(printed);
     matches!(json["decision"].as_str(), Some("block" | "deny"))
+        || json["continue"] == false
+        || json["followup_message"].is_string()
 }
 
 #[test]
@@ -165,7 +206,7 @@ fn every_recorded_event_of_a_session_is_read() {
         let mut seen = Vec::new();
         for stdin in session_of(host) {
             let text = stdin.to_string().replace("$ROOT", "/somewhere");
-            let payload = Payload::parse(text.as_bytes()).unwrap();
+            let payload = parsed(&text, Path::new("/somewhere/project"));
             let name = payload.name(host.events);
             if name == EventName::Unused {
                 continue;
@@ -196,7 +237,7 @@ fn a_run_starts_by_prompt_and_its_context_reaches_the_model() {
             context.contains("Fix this: the export is empty"),
             "{context}"
         );
-        let again = context_of(&world.prompt("go on"));
+        let again = context_of(&world.ask("go on"));
         assert!(again.contains("unchanged"), "{}: {again}", host.name);
     }
 }
@@ -218,11 +259,18 @@ fn a_call_that_the_phase_forbids_is_denied_in_the_closed_form_of_the_host() {
         let (decision, code) = match host.name {
             "gemini" => (json["decision"].clone(), 0),
             "copilot" => (json["permissionDecision"].clone(), 2),
+            "cursor" => (json["permission"].clone(), 0),
+            "goose" => (json["decision"].clone(), 2),
             _ => (json["hookSpecificOutput"]["permissionDecision"].clone(), 2),
+        };
+        let deny = if host.name == "goose" {
+            "block"
+        } else {
+            "deny"
         };
         assert_eq!(
             (decision, denied.code),
-            (json!("deny"), code),
+            (json!(deny), code),
             "{}",
             host.name
         );
@@ -256,21 +304,22 @@ fn an_early_stop_is_answered_with_a_reminder_that_is_no_persons_word() {
         let json = json_of(&stopped);
         assert!(is_blocked_prompt(&stopped), "{}: {json}", host.name);
         assert_eq!(stopped.code, 0);
-        let reminder = json["reason"].as_str().unwrap();
+        let reminder = json["reason"].as_str();
+        let reminder = reminder.or(json["followup_message"].as_str()).unwrap();
         assert!(reminder.contains("You must NOT stop yet"), "{reminder}");
-        // Gemini and Copilot bring it back as a prompt.
+        // Gemini, Copilot and Cursor bring it back as a prompt.
         world.prompt(reminder);
-        let status = json_of(&world.prompt("workflow status")).to_string();
+        let status = world.command("workflow status");
         assert!(status.contains("Reminders: 1"), "{}: {status}", host.name);
         world.prompt("I am a person");
-        let status = json_of(&world.prompt("workflow status")).to_string();
+        let status = world.command("workflow status");
         assert!(!status.contains("Reminders: 1"), "{}: {status}", host.name);
     }
 }
 
 #[test]
 fn reminders_end_before_the_host_ends_the_work_itself() {
-    for name in ["copilot", "claude"] {
+    for (name, most) in [("copilot", 7), ("claude", 7), ("goose", 7), ("cursor", 4)] {
         let world = World::new(host(name).unwrap());
         world.start();
         let mut reminders = 0;
@@ -280,9 +329,11 @@ fn reminders_end_before_the_host_ends_the_work_itself() {
             let call = call_of(world.host, "bash");
             world.send(&call);
         }
-        assert_eq!(reminders, 7, "{name}");
-        let status = json_of(&world.prompt("workflow status")).to_string();
-        assert!(status.contains("paused"), "{status}");
+        assert_eq!(reminders, most, "{name}");
+        if world.host.answers_prompts {
+            let status = world.command("workflow status");
+            assert!(status.contains("paused"), "{status}");
+        }
     }
 }
 
@@ -292,15 +343,25 @@ fn the_step_tool_gets_a_ticket_and_a_sub_agent_gets_none() {
         let world = World::new(host);
         let call = call_of(host, "workflow_step");
         let printed = json_of(&world.send(&call));
-        let input = printed
-            .pointer("/hookSpecificOutput/updatedInput")
-            .or_else(|| printed.pointer("/hookSpecificOutput/tool_input"))
-            .or_else(|| printed.get("modifiedArgs"))
-            .unwrap_or_else(|| panic!("{}: {printed}", host.name));
-        assert_eq!(input["action"], "next");
-        let ticket = input[TICKET_ARGUMENT].as_str().unwrap();
-        let taken = world.store.take(ticket, super::now()).unwrap().unwrap();
-        assert_eq!(taken.key.session, call["session_id"].as_str().unwrap());
+        let session = call["session_id"].as_str();
+        let session = session.or(call["conversation_id"].as_str()).unwrap();
+        let ticket = if host.changes_arguments {
+            let input = printed
+                .pointer("/hookSpecificOutput/updatedInput")
+                .or_else(|| printed.pointer("/hookSpecificOutput/tool_input"))
+                .or_else(|| printed.get("modifiedArgs"))
+                .or_else(|| printed.get("updated_input"))
+                .unwrap_or_else(|| panic!("{}: {printed}", host.name));
+            assert_eq!(input["action"], "next");
+            input[TICKET_ARGUMENT].as_str().unwrap().to_owned()
+        } else {
+            // A second hook of the session replaces the ticket of the first.
+            assert_eq!(printed, Value::Null);
+            assert_eq!(world.send(&call), Printed::default());
+            super::session_ticket(host.name, session)
+        };
+        let taken = world.store.take(&ticket, super::now()).unwrap().unwrap();
+        assert_eq!(taken.key.session, session);
         let mut of_subagent = call.clone();
         of_subagent["agent_id"] = json!("a1");
         let denied = world.send(&of_subagent);
@@ -310,6 +371,29 @@ fn the_step_tool_gets_a_ticket_and_a_sub_agent_gets_none() {
             host.name
         );
     }
+}
+
+#[test]
+fn a_ticket_that_expired_or_was_never_issued_is_not_taken() {
+    let world = World::new(host("codex").unwrap());
+    let ticket = Ticket {
+        key: SessionKey {
+            host: "codex".to_owned(),
+            session: "s".to_owned(),
+        },
+        cwd: world.root.path().to_path_buf(),
+        expires: 100,
+    };
+    for (id, now, is_taken) in [("a", 100, true), ("b", 101, false)] {
+        world.store.issue(id, &ticket, 50).unwrap();
+        assert_eq!(
+            world.store.take(id, now).unwrap().is_some(),
+            is_taken,
+            "{id}"
+        );
+        assert_eq!(world.store.take(id, now).unwrap(), None, "{id} is used");
+    }
+    assert_eq!(world.store.take("never", 60).unwrap(), None);
 }
 
 #[test]
@@ -339,9 +423,14 @@ fn commands_are_answered_without_the_model() {
             ("workflow status", "No workflow is active"),
             ("workflow bugfix", "Usage: workflow bugfix"),
         ] {
-            let printed = world.prompt(prompt);
-            assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
-            assert!(printed.stdout.contains(expected), "{}", printed.stdout);
+            if host.answers_prompts {
+                let printed = world.prompt(prompt);
+                assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
+                assert!(printed.stdout.contains(expected), "{}", printed.stdout);
+            } else {
+                let text = world.command(prompt);
+                assert!(text.contains(expected), "{}: {text}", host.name);
+            }
         }
         world.start();
         for (prompt, expected) in [
@@ -354,13 +443,16 @@ fn commands_are_answered_without_the_model() {
             ("workflow confirm bugfix another", "Find the cause."),
             ("workflow cancel", "Workflow cancelled"),
         ] {
-            let printed = world.prompt(prompt);
-            assert!(
-                printed.stdout.contains(expected),
-                "{}: {prompt}: {}",
-                host.name,
-                printed.stdout
+            // Texts for the model come with the next call, texts for the person at once or through the agent.
+            let is_for_model = matches!(
+                prompt,
+                "workflow resume" | "workflow skip" | "workflow confirm bugfix another"
             );
+            let text = match (is_for_model, host.injects) {
+                (true, false) => context_of(&world.ask(prompt)),
+                _ => world.command(prompt),
+            };
+            assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
         }
         let call = writing_call(host);
         assert_eq!(

@@ -43,8 +43,21 @@ pub(super) enum Edit {
         path: Vec<&'static str>,
         value: String,
     },
+    /// A member of an object in JSON that only a new file gets.
+    Initial {
+        path: Vec<&'static str>,
+        value: String,
+    },
     /// A table in TOML.
     Block { header: &'static str, body: String },
+    /// An entry of a mapping in YAML.
+    Entry {
+        key: &'static str,
+        name: &'static str,
+        members: Vec<String>,
+    },
+    /// The whole text of a file of ours.
+    Text(String),
 }
 
 /// Seconds for a hook, which answers after three at the latest.
@@ -54,7 +67,28 @@ const TIMEOUT_OF_INTERRUPT: u64 = 3;
 /// Seconds for a call of `workflow_step`: a gate has limits of its own.
 const TIMEOUT_OF_STEP: u64 = 86_400;
 
+/// The command file of Claude Code. The prompt reaches the hook, which answers it.
+const CLAUDE_COMMAND: &str = "\
+---
+description: Start or control a workflow (workflow-sidecar)
+argument-hint: NAME TASK | status | next | pause | resume | skip | goto PHASE | approve CHOICE | cancel
+---
+
+workflow $ARGUMENTS
+";
+
+/// The command file of Gemini CLI.
+const GEMINI_COMMAND: &str = "\
+description = \"Start or control a workflow (workflow-sidecar): NAME TASK, status, next, pause, resume, skip, goto, approve, cancel\"
+prompt = \"workflow {{args}}\"
+";
+
 impl TargetFile {
+    /// Returns true if a text of a file of ours may be replaced: nobody else wrote it.
+    pub(super) fn may_replace(&self, text: &str) -> bool {
+        !self.is_own || text.contains("workflow-sidecar")
+    }
+
     /// Returns true if a value is ours.
     pub(super) fn is_ours(&self, value: &str) -> bool {
         value.contains("workflow-sidecar") && value.contains(&self.mark)
@@ -70,6 +104,12 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
         edits,
         is_own: false,
         mark: format!("hook {}", host.name),
+    };
+    let own = |path: PathBuf, text: String| TargetFile {
+        path,
+        edits: vec![Edit::Text(text)],
+        is_own: true,
+        mark: String::new(),
     };
     let server = |path: PathBuf, edit| TargetFile {
         path,
@@ -91,13 +131,17 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
                 },
                 json_server(place, &json!({})),
             ),
+            own(
+                base.join(".claude/commands/workflow.md"),
+                CLAUDE_COMMAND.to_owned(),
+            ),
         ],
         "copilot" if place.project.is_some() => {
             let why = "Copilot CLI reads MCP servers from the home directory only: install without --project";
             return Err(InstallError::NoProject(why));
         }
         "copilot" => {
-            let mut edits = vec![Edit::Member {
+            let mut edits = vec![Edit::Initial {
                 path: vec!["version"],
                 value: "1".to_owned(),
             }];
@@ -114,6 +158,42 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
                 ),
             ]
         }
+        "cursor" => {
+            let mut edits = vec![Edit::Initial {
+                path: vec!["version"],
+                value: "1".to_owned(),
+            }];
+            edits.extend(hook_edits(host, place));
+            vec![
+                hooks(base.join(".cursor/hooks.json"), edits),
+                server(
+                    base.join(".cursor/mcp.json"),
+                    json_server(place, &json!({})),
+                ),
+            ]
+        }
+        "goose" if place.project.is_some() => {
+            let why =
+                "goose reads extensions from the home directory only: install without --project";
+            return Err(InstallError::NoProject(why));
+        }
+        "goose" => {
+            let plugin = home.join(".agents/plugins/workflow-sidecar");
+            let manifest = json!({
+                "name": "workflow-sidecar",
+                "version": env!("CARGO_PKG_VERSION"),
+                "description": "Makes the agent follow a workflow",
+            });
+            let file = hooks(plugin.join("hooks/hooks.json"), hook_edits(host, place));
+            vec![
+                TargetFile {
+                    is_own: true,
+                    ..file
+                },
+                own(plugin.join("plugin.json"), format!("{manifest}\n")),
+                server(home.join(".config/goose/config.yaml"), goose_server(place)),
+            ]
+        }
         _ => {
             let mut edits = hook_edits(host, place);
             let timeout = TIMEOUT_OF_STEP * 1000;
@@ -124,23 +204,36 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
             let mut file = hooks(base.join(".gemini/settings.json"), edits);
             // Both parts are in one file.
             file.mark.clear();
-            vec![file]
+            let command = base.join(".gemini/commands/workflow.toml");
+            vec![file, own(command, GEMINI_COMMAND.to_owned())]
         }
     })
 }
 
 /// The command of one of our hooks; `None` if it is somebody else's.
 pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
+    let mark = format!("hook {}", host.name);
+    let command = any_command_of(element)?;
+    (command.contains("workflow-sidecar") && command.contains(&mark)).then_some(command)
+}
+
+/// The command of a hook.
+fn any_command_of(element: &str) -> Option<String> {
     let element: Value = serde_json::from_str(element).ok()?;
     let hooks = element["hooks"].as_array().into_iter().flatten();
-    let commands = hooks.chain([&element]).filter_map(|hook| {
+    let mut commands = hooks.chain([&element]).filter_map(|hook| {
         let command = hook.get("command").or_else(|| hook.get("bash"))?;
         command.as_str()
     });
-    let mark = format!("hook {}", host.name);
-    let mut ours =
-        commands.filter(|command| command.contains("workflow-sidecar") && command.contains(&mark));
-    ours.next().map(str::to_owned)
+    commands.next().map(str::to_owned)
+}
+
+/// The commands that are to be installed for a host, by the host's names of the events.
+pub(super) fn commands(host: &HookHost, place: &Place<'_>) -> Vec<String> {
+    let events = host.events.iter();
+    events
+        .map(|(_, event)| command(host, place, *event))
+        .collect()
 }
 
 fn hook_edits(host: &HookHost, place: &Place<'_>) -> Vec<Edit> {
@@ -157,6 +250,16 @@ fn hook_edits(host: &HookHost, place: &Place<'_>) -> Vec<Edit> {
                 "type": "command",
                 "command": command,
                 "timeout": timeout * 1000,
+            }] }),
+            "cursor" if *event == EventName::ToolCall => {
+                json!({ "command": command, "timeout": timeout, "failClosed": true })
+            }
+            "cursor" => json!({ "command": command, "timeout": timeout }),
+            "goose" if *event == EventName::ToolCall => json!({ "hooks": [{
+                "type": "command",
+                "command": command,
+                "timeout": timeout,
+                "on_failure": "block",
             }] }),
             "claude" if *event == EventName::ToolCall => json!({ "hooks": [{
                 "type": "command",
@@ -209,6 +312,32 @@ fn codex_server(place: &Place<'_>) -> Edit {
             text(&place.program.to_string_lossy()),
             args.join(", ")
         ),
+    }
+}
+
+fn goose_server(place: &Place<'_>) -> Edit {
+    let members = [
+        ("enabled", json!(true)),
+        ("type", json!("stdio")),
+        ("name", json!("workflow")),
+        (
+            "description",
+            json!("Moves the workflow of workflow-sidecar"),
+        ),
+        ("cmd", json!(place.program.to_string_lossy())),
+        ("args", json!(server_args(place))),
+        ("envs", json!({})),
+        ("env_keys", json!([])),
+        ("timeout", json!(TIMEOUT_OF_STEP)),
+    ];
+    Edit::Entry {
+        key: "extensions",
+        name: "workflow",
+        // Every value in JSON is one in YAML.
+        members: members
+            .into_iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect(),
     }
 }
 

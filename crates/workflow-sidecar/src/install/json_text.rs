@@ -138,6 +138,11 @@ pub(super) fn elements(text: &str, path: &[&str]) -> Result<Vec<String>, String>
     Ok(values.map(|value| text[value].to_owned()).collect())
 }
 
+/// The value at a path, as it is written.
+pub(super) fn value<'a>(text: &'a str, path: &[&str]) -> Result<Option<&'a str>, String> {
+    Ok(find(text, path)?.map(|place| &text[place]))
+}
+
 /// Removes elements of the array at a path, and what was created for them.
 pub(super) fn remove_elements(
     text: &str,

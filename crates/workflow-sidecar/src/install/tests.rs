@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::hook_hosts::HOSTS;
+use crate::hook_hosts::{EventName, HOSTS};
 
 /// A home directory.
 struct Home(tempfile::TempDir);
@@ -48,12 +48,14 @@ impl Home {
 }
 
 /// The files of the hosts that hold JSON of others as well.
-const SHARED: [&str; 5] = [
+const SHARED: [&str; 7] = [
     ".codex/hooks.json",
     ".claude/settings.json",
     ".claude.json",
     ".copilot/mcp-config.json",
     ".gemini/settings.json",
+    ".cursor/hooks.json",
+    ".cursor/mcp.json",
 ];
 
 /// Texts that such a file may have had before.
@@ -77,8 +79,9 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             }
             home.write(".codex/config.toml", "model = \"x\"\n[a]\nb = 1");
             home.install(host);
-            let installed = installed_command(host, &home.place());
-            assert!(installed.unwrap().contains(&format!("hook {}", host.name)));
+            let found = installed(host, &home.place()).unwrap();
+            assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
+            assert!(found.has_server, "{} {text}", host.name);
             // A second time changes nothing.
             let again = plan(host, &home.place()).unwrap();
             assert!(
@@ -97,7 +100,7 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             }
             let config = home.text(".codex/config.toml").unwrap();
             assert_eq!(config, "model = \"x\"\n[a]\nb = 1");
-            assert_eq!(installed_command(host, &home.place()), None);
+            assert!(installed(host, &home.place()).is_none());
         }
     }
 }
@@ -108,10 +111,11 @@ fn files_that_were_created_are_removed() {
         let home = Home::new();
         home.install(host);
         for change in plan(host, &home.place()).unwrap() {
+            assert_eq!(change.before, change.after, "a second time changes nothing");
             let text = change.before.unwrap();
-            let is_toml = change.path.extension().is_some_and(|end| end == "toml");
+            let is_json = change.path.extension().is_some_and(|end| end == "json");
             assert!(
-                is_toml || serde_json::from_str::<serde_json::Value>(&text).is_ok(),
+                !is_json || serde_json::from_str::<serde_json::Value>(&text).is_ok(),
                 "{text}"
             );
         }
@@ -139,7 +143,7 @@ fn every_event_of_a_host_is_registered_once() {
 #[test]
 fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
     let home = Home::new();
-    let [codex, _, copilot, _] = HOSTS;
+    let [codex, _, copilot, ..] = HOSTS;
     home.write(
         ".codex/config.toml",
         "[mcp_servers.workflow]\ncommand = \"x\"\n",
@@ -161,36 +165,65 @@ fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
     assert!(error.contains("mcpServers.workflow"), "{error}");
 }
 
+#[test]
+fn a_command_file_of_somebody_else_stays() {
+    let home = Home::new();
+    let claude = HOSTS[1];
+    home.write(".claude/commands/workflow.md", "Do my workflow.\n");
+    let error = plan(claude, &home.place()).unwrap_err().to_string();
+    assert!(error.contains("workflow.md: it is not ours"), "{error}");
+    let removal = plan_removal(claude, &home.place()).unwrap();
+    assert!(removal.is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn a_missing_program_blocks_a_tool_call_only_while_a_run_is_active() {
+    for host in HOSTS {
+        assert_blocked_while_active(host, None);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_killed_or_fails_blocks_a_tool_call_only_while_a_run_is_active() {
+    for script in ["kill -9 $$", "exit 1", "kill -SEGV $$", "exit 101"] {
+        assert_blocked_while_active(HOSTS[0], Some(script));
+    }
+}
+
+/// Runs the installed command of a tool call with a program that is missing, or is this script.
+#[cfg(unix)]
+fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
+    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
     let home = Home::new();
-    for host in HOSTS {
-        home.install(host);
-        let path = match host.name {
-            "gemini" => "BeforeTool",
-            _ => "PreToolUse",
-        };
-        let files = plan(host, &home.place()).unwrap();
-        let text = files[0].before.as_ref().unwrap();
-        let elements = json_text::elements(text, &["hooks", path]).unwrap();
-        let command = hosts::command_of(&elements[0], host).unwrap();
-        let run = || {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", &command]).env("HOME", home.0.path());
-            let output = shell.output().unwrap();
-            (
-                output.status.code(),
-                String::from_utf8(output.stderr).unwrap(),
-            )
-        };
-        let marker = ".local/state/workflow-sidecar/active";
-        assert_eq!(run().0, Some(0));
-        home.write(marker, "");
-        let (code, stderr) = run();
-        assert_eq!(code, Some(2));
-        assert!(stderr.contains("so it is blocked"), "{stderr}");
-        fs::remove_file(home.0.path().join(marker)).unwrap();
+    let program = home.0.path().join("workflow-sidecar");
+    if let Some(script) = script {
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
+    let place = Place {
+        program: &program,
+        ..home.place()
+    };
+    let event = host
+        .events
+        .iter()
+        .position(|(_, event)| *event == EventName::ToolCall);
+    let command = &commands(host, &place)[event.unwrap()];
+    let run = || {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", command]).env("HOME", home.0.path());
+        let output = shell.output().unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    assert_eq!(run().0, Some(0), "{} {script:?}", host.name);
+    home.write(".local/state/workflow-sidecar/active", "");
+    let (code, stderr) = run();
+    assert_eq!(code, Some(2), "{} {script:?}", host.name);
+    assert!(stderr.contains("so it is blocked"), "{stderr}");
 }

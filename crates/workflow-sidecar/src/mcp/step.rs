@@ -19,7 +19,9 @@ use workflow_core::policy::rules::Paths;
 use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::GateRunId;
 
-use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of};
+use crate::hook_hosts::{
+    HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of, session_ticket,
+};
 use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
 use crate::store::{Change, Saved, SessionKey, SqliteStore, Store, StoreError, Ticket};
 
@@ -29,6 +31,9 @@ const ATTEMPTS: u32 = 16;
 const LOOK: Duration = Duration::from_millis(100);
 /// The numbers of gate runs that a call has for itself.
 const RUNS_OF_A_CALL: u64 = 1 << 16;
+
+/// The session of a call in goose, whose hooks cannot change arguments.
+const GOOSE_SESSION: &str = "agent-session-id";
 
 const NO_TICKET: &str = "[workflow] Nothing was done: the hooks of workflow-sidecar do not run in this session, so no rule of a workflow \
     holds in it. Tell the user: `workflow-sidecar doctor` says what is missing (in Codex the hooks have to be trusted: start `codex` and \
@@ -109,7 +114,9 @@ impl Step {
             outputs: arguments
                 .get("outputs")
                 .and_then(|outputs| to_raw_value(outputs).ok()),
-            ticket: text(TICKET_ARGUMENT),
+            ticket: text(TICKET_ARGUMENT)
+                .filter(|ticket| ticket.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                .or_else(|| Some(session_ticket("goose", meta.get(GOOSE_SESSION)?.as_str()?))),
             session: meta
                 .get("sessionId")
                 .and_then(Value::as_str)

@@ -4,6 +4,7 @@
 
 mod allows;
 mod hints;
+mod hosts;
 mod levels;
 
 use workflow_core::definition::{
@@ -14,6 +15,8 @@ use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
 use levels::Level;
 
+use crate::hook_hosts::HookHost;
+
 /// The tool that changes files by other means, as the usual hosts call it.
 const SHELL: &str = "bash";
 const WRITING: &str = "write";
@@ -21,10 +24,15 @@ const WRITING: &str = "write";
 /// Phases named in one message.
 const MOST_NAMED: usize = 4;
 
-/// Returns the advice about everything that was loaded from these files.
-pub(super) fn advice(files: &dyn Files, loaded: &Loaded) -> Vec<Diagnostic> {
+/// Returns the advice about everything that was loaded from these files, for runs in these hosts as well.
+pub(super) fn advice(
+    files: &dyn Files,
+    loaded: &Loaded,
+    hosts: &[&'static HookHost],
+) -> Vec<Diagnostic> {
     let origins = Origins::new(files, loaded);
     let mut found = allows::idle(loaded, &origins);
+    found.extend(hosts::limits(hosts, loaded, &origins));
     for settings in origins.settings() {
         let guards = match settings.tier {
             Tier::Global => &loaded.settings.user,

@@ -1,0 +1,146 @@
+//! What a host that starts hooks cannot do of a definition.
+
+use workflow_core::definition::{
+    Bound, Checkpoint, ContinueRule, KeyLocations, Loaded, Origins, PhaseEntry, ResultRule, Tier,
+};
+use workflow_core::diagnostic::{Code, Diagnostic, Severity};
+
+use crate::hook_hosts::{HookHost, Results};
+
+/// Returns what these hosts cannot do of everything that was loaded.
+pub(super) fn limits(
+    hosts: &[&'static HookHost],
+    loaded: &Loaded,
+    origins: &Origins<'_>,
+) -> Vec<Diagnostic> {
+    if hosts.is_empty() {
+        return Vec::new();
+    }
+    let settings = &loaded.settings;
+    let mut found = Vec::new();
+    for file in origins.settings() {
+        let (guards, has_triggers) = match file.tier {
+            Tier::Global => (&settings.user, Tier::Global),
+            Tier::Project => (&settings.project, Tier::Project),
+        };
+        let level = Level {
+            hosts,
+            keys: &file.keys,
+        };
+        found.extend(level.results(&guards.results));
+        found.extend(level.checkpoint(settings.checkpoint));
+        found.extend(level.reminders(&settings.auto_continue));
+        let mut triggers = settings.triggers.iter();
+        if triggers.any(|trigger| trigger.tier == has_triggers) {
+            found.extend(level.useless("triggers", "`triggers` do nothing"));
+        }
+    }
+    for workflow in loaded.catalog.iter() {
+        let Some(origin) = origins.workflow(&workflow.key) else {
+            continue;
+        };
+        let mut of_workflow = Vec::new();
+        let level = Level {
+            hosts,
+            keys: &origin.keys,
+        };
+        of_workflow.extend(level.results(&workflow.results));
+        of_workflow.extend(level.checkpoint(workflow.checkpoint));
+        of_workflow.extend(level.reminders(&workflow.auto_continue));
+        for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
+            let PhaseEntry::Phase(phase) = entry else {
+                continue;
+            };
+            let level = Level {
+                hosts,
+                keys: &origin.keys,
+            };
+            of_workflow.extend(level.results(&phase.results));
+            of_workflow.extend(level.checkpoint(phase.checkpoint));
+            of_workflow.extend(level.reminders(&phase.auto_continue));
+        }
+        found.extend(
+            of_workflow
+                .into_iter()
+                .map(|found| found.about(&workflow.key)),
+        );
+    }
+    found
+}
+
+/// A level of a definition, with the locations of its keys.
+struct Level<'a> {
+    hosts: &'a [&'static HookHost],
+    keys: &'a KeyLocations,
+}
+
+impl Level<'_> {
+    /// Rules on results are guards: a secret that is not withheld is a leak.
+    fn results(&self, rules: &[ResultRule]) -> Option<Diagnostic> {
+        if rules.is_empty() {
+            return None;
+        }
+        let none = self.named(|host| host.limits.results == Results::None);
+        let of_mcp = self.named(|host| host.limits.results == Results::OfMcp);
+        let parts = [
+            none.map(|names| format!("does nothing in {names}")),
+            of_mcp.map(|names| format!("changes only results of MCP tools in {names}")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            return None;
+        }
+        let message = format!("`results` {}", parts.join(", and "));
+        Some(self.found(Severity::Warning, &["results"], message))
+    }
+
+    fn checkpoint(&self, checkpoint: Option<Checkpoint>) -> Option<Diagnostic> {
+        (checkpoint == Some(Checkpoint::Git))
+            .then(|| self.useless("checkpoint", "`checkpoint: git` does nothing"))
+            .flatten()
+    }
+
+    fn reminders(&self, rule: &ContinueRule) -> Option<Diagnostic> {
+        let key = ["continue", "max"];
+        let (max, _) = (rule.max?, self.keys.of(&key)?);
+        let ends_before = |host: &HookHost| match (host.most_reminders, max) {
+            (Some(most), Bound::Times(times)) => times > most,
+            (Some(_), Bound::Unlimited) => true,
+            (None, _) => false,
+        };
+        let hosts = self.hosts.iter().filter(|host| ends_before(host));
+        let names: Vec<String> = hosts
+            .map(|host| format!("{} in {}", host.most_reminders.unwrap_or(0), host.title))
+            .collect();
+        if names.is_empty() {
+            return None;
+        }
+        let message = format!(
+            "the run pauses after fewer reminders than `max` says: {}",
+            names.join(", ")
+        );
+        Some(self.found(Severity::Info, &key, message))
+    }
+
+    /// Something that none of the hosts does.
+    fn useless(&self, key: &'static str, what: &str) -> Option<Diagnostic> {
+        // Settings apply where they are: the other file may have the value.
+        self.keys.of(&[key])?;
+        let names = self.named(|_| true)?;
+        Some(self.found(Severity::Info, &[key], format!("{what} in {names}")))
+    }
+
+    fn named(&self, is_meant: impl Fn(&HookHost) -> bool) -> Option<String> {
+        let hosts = self.hosts.iter().filter(|host| is_meant(host));
+        let names: Vec<&str> = hosts.map(|host| host.title).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    fn found(&self, severity: Severity, key: &[&str], message: String) -> Diagnostic {
+        let found = Diagnostic::new(Code::HostLimit, severity, message);
+        match self.keys.of(key) {
+            Some(location) => found.at(location.clone()),
+            None => found,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a host does not enforce of a workflow, for `explain --host`.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use workflow_core::explain::{Row, Topic, Value};
+
+use super::format::TITLE;
+use crate::hook_hosts::{HookHost, Results};
+
+/// What a host does not enforce.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HostLimits {
+    name: &'static str,
+    #[serde(skip)]
+    title: &'static str,
+    /// The version that was driven for real; null if it was not run.
+    tested: Option<&'static str>,
+    /// Ways around the hooks.
+    not_enforced: Vec<&'static str>,
+    /// What the workflow says, and the host does in another way or not at all.
+    different: Vec<String>,
+}
+
+impl HostLimits {
+    /// What a host does not enforce of these values.
+    pub(super) fn of(host: &HookHost, rows: &[Row]) -> Self {
+        let has = |key: &str| rows.iter().any(|row| row.key == key);
+        let has_value = |key: &str, is_it: fn(&Value) -> bool| {
+            let mut alike = rows.iter().filter(|row| row.key == key);
+            alike.any(|row| is_it(&row.value))
+        };
+        let is_git = |value: &Value| matches!(value, Value::Label(label) if label == "git");
+        let mut different = Vec::new();
+        let mut note = |is_used: bool, text: &str| {
+            if is_used {
+                different.push(text.to_owned());
+            }
+        };
+        note(
+            has("ask"),
+            "ask: the call is blocked, because a hook cannot ask",
+        );
+        note(
+            has("results") && host.limits.results == Results::None,
+            "results: not applied, because no hook sees a result",
+        );
+        note(
+            has("results") && host.limits.results == Results::OfMcp,
+            "results: applied to tools of MCP servers only",
+        );
+        note(has_value("checkpoint", is_git), "checkpoint: none is taken");
+        note(has("trigger"), "triggers: none is watched");
+        if let Some(most) = host.most_reminders {
+            let exceeds = rows
+                .iter()
+                .any(|row| match (row.topic, row.key, &row.value) {
+                    (Topic::Continue, "max", Value::Count(max)) => {
+                        u64::from(*max) > u64::from(most)
+                    }
+                    (Topic::Continue, "max", _) => true,
+                    _ => false,
+                });
+            if exceeds {
+                different.push(format!(
+                    "reminders: the run pauses after {most} since the last prompt, before the host ends the work itself"
+                ));
+            }
+        }
+        Self {
+            name: host.name,
+            title: host.title,
+            tested: host.tested,
+            not_enforced: host.limits.holes.to_vec(),
+            different,
+        }
+    }
+
+    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let tested = match self.tested {
+            Some(version) => format!("tested with {version}"),
+            None => "written from its documentation, not run".to_owned(),
+        };
+        writeln!(out, "\n{TITLE}In {}{TITLE:#} ({tested})", self.title)?;
+        for hole in &self.not_enforced {
+            writeln!(out, "  not enforced: {hole}")?;
+        }
+        for text in &self.different {
+            writeln!(out, "  {text}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Cursor. Written from its documentation, and not run.
+//!
+//! A prompt can be refused, and no text can be added to it. So the context of a phase is the reason of a refusal: that of the
+//! first tool call after the prompt, which the agent then repeats.
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Printed, Verdict};
+use super::event::{EventName, Kind, Payload};
+use super::tools::ToolName;
+use super::{HookHost, Limits, Results};
+
+pub(super) static HOST: HookHost = HookHost {
+    name: "cursor",
+    title: "Cursor",
+    programs: &["cursor-agent", "cursor"],
+    tested: None,
+    events: &[
+        ("sessionStart", EventName::SessionStart),
+        ("preCompact", EventName::Compaction),
+        ("beforeSubmitPrompt", EventName::Prompt),
+        ("preToolUse", EventName::ToolCall),
+        ("postToolUse", EventName::ToolResult),
+        ("stop", EventName::Stop),
+    ],
+    tools: &[
+        ("Shell", ToolName::Shell),
+        ("Write", ToolName::Is("write")),
+        ("Delete", ToolName::Is("write")),
+        ("Read", ToolName::Is("read")),
+        ("Grep", ToolName::Is("grep")),
+    ],
+    step_tool: "MCP:workflow_step",
+    // It ends the work at 5.
+    most_reminders: Some(4),
+    injects: false,
+    answers_prompts: true,
+    changes_arguments: true,
+    limits: Limits {
+        results: Results::OfMcp,
+        holes: &[
+            "No text can be added to a prompt: the agent reads the phase when its first tool call is refused, or when it stops.",
+            "Cloud agents have no stop hook, so they are not reminded.",
+            "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+        ],
+    },
+    shows_notices: false,
+    shell_marks: &[],
+    event,
+    answer,
+};
+
+fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+    match name {
+        EventName::ToolResult => {
+            let tool = payload.tool_name.as_deref().unwrap_or_default();
+            // Nothing but the result of an MCP server can be changed.
+            if !tool.starts_with("MCP:") {
+                return Kind::Unused;
+            }
+            let output = payload.tool_output.as_deref();
+            Kind::ToolResult {
+                tool,
+                text: output.map(text_of),
+                is_error: false,
+            }
+        }
+        EventName::Stop => match payload.status.as_deref() {
+            Some("aborted") => Kind::Interrupt,
+            // A failure of the provider is no early stop.
+            Some("error") => Kind::Unused,
+            _ => payload.kind(name),
+        },
+        _ => payload.kind(name),
+    }
+}
+
+/// The text of a result that is JSON in a text.
+fn text_of(output: &str) -> String {
+    let value: Value = serde_json::from_str(output).unwrap_or_default();
+    let parts = value["content"].as_array().into_iter().flatten();
+    let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
+    if texts.is_empty() {
+        return output.to_owned();
+    }
+    texts.join("\n")
+}
+
+fn answer(event: EventName, answer: &Answer) -> Printed {
+    let printed = match &answer.verdict {
+        Verdict::Deny(reason) => {
+            let output = json!({
+                "permission": "deny",
+                "user_message": reason,
+                "agent_message": reason,
+            });
+            if event == EventName::ToolCall {
+                // With an exit code that blocks, the reason may not reach the agent.
+                return Printed::json(&output);
+            }
+            return Printed::blocked(&output, reason);
+        }
+        Verdict::Input(input) => json!({ "permission": "allow", "updated_input": input }),
+        Verdict::Replace(text) => {
+            let content = json!([{ "type": "text", "text": text }]);
+            json!({ "updated_mcp_tool_output": { "content": content } })
+        }
+        Verdict::BlockPrompt(text) => json!({ "continue": false, "user_message": text }),
+        Verdict::Continue(text) => json!({ "followup_message": text }),
+        // A permission would skip the question that the person has configured.
+        Verdict::GoOn if event == EventName::Prompt => json!({ "continue": true }),
+        Verdict::GoOn => json!({}),
+    };
+    Printed::json(&printed)
+}

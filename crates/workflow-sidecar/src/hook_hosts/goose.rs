@@ -1,0 +1,79 @@
+//! goose. Written from its documentation, and not run.
+//!
+//! Hooks can block a call and keep the agent from stopping, and nothing else: no text can be added to a prompt, no prompt can
+//! be answered, no arguments can be changed. So texts wait for a call or for the stop, and the ticket of a call of
+//! `workflow_step` is that of its session, which goose names in the call of the MCP server.
+
+use serde_json::json;
+
+use super::answer::{Answer, Printed, Verdict};
+use super::event::{EventName, Kind, Payload};
+use super::tools::ToolName;
+use super::{HookHost, Limits, Results};
+
+pub(super) static HOST: HookHost = HookHost {
+    name: "goose",
+    title: "goose",
+    programs: &["goose"],
+    tested: None,
+    events: &[
+        ("UserPromptSubmit", EventName::Prompt),
+        ("PreToolUse", EventName::ToolCall),
+        ("Stop", EventName::Stop),
+    ],
+    tools: &[
+        ("developer__shell", ToolName::Shell),
+        ("developer__write", ToolName::Is("write")),
+        ("developer__edit", ToolName::Is("edit")),
+        ("developer__text_editor", ToolName::Is("edit")),
+        ("developer__tree", ToolName::Is("ls")),
+        ("developer__read_image", ToolName::Is("read")),
+        ("shell", ToolName::Shell),
+        ("write", ToolName::Is("write")),
+        ("edit", ToolName::Is("edit")),
+        ("tree", ToolName::Is("ls")),
+    ],
+    step_tool: "workflow__workflow_step",
+    // It ends the work at 8.
+    most_reminders: Some(7),
+    injects: false,
+    answers_prompts: false,
+    changes_arguments: false,
+    limits: Limits {
+        results: Results::None,
+        holes: &[
+            "No text can be added to a prompt: the agent reads the phase when its first tool call is refused, or when it stops.",
+            "A prompt cannot be answered without the model: the answer to `workflow status` comes through the agent.",
+            "It does not say when a conversation was compacted, so the phase is not given again.",
+            "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+        ],
+    },
+    shows_notices: false,
+    shell_marks: &[],
+    event,
+    answer,
+};
+
+fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+    match name {
+        EventName::Prompt => Kind::Prompt(payload.message.as_deref().unwrap_or_default()),
+        _ => payload.kind(name),
+    }
+}
+
+/// Its output is strict before a tool call: anything but nothing or a denial counts as a failure of the hook.
+fn answer(event: EventName, answer: &Answer) -> Printed {
+    match &answer.verdict {
+        Verdict::Deny(reason) => {
+            Printed::blocked(&json!({ "decision": "block", "reason": reason }), reason)
+        }
+        Verdict::Continue(text) if event == EventName::Stop => {
+            Printed::json(&json!({ "decision": "block", "reason": text }))
+        }
+        Verdict::Continue(_)
+        | Verdict::Input(_)
+        | Verdict::Replace(_)
+        | Verdict::BlockPrompt(_)
+        | Verdict::GoOn => Printed::default(),
+    }
+}

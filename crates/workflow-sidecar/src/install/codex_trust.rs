@@ -1,0 +1,259 @@
+//! Trust in the hooks of Codex, through its app-server.
+//!
+//! Codex runs the hooks of a user once the person trusts them, and remembers a hash of each. The app-server, which its own
+//! user interface talks to, lists them and writes that down.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// The time for one answer of Codex.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// The time in which it has to end once its input is closed.
+const TIME_TO_END: Duration = Duration::from_secs(2);
+
+/// The trust could not be read or given.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrustError {
+    #[error("`{} app-server` cannot be started: {error}", program.display())]
+    Start { program: PathBuf, error: io::Error },
+    #[error("Codex did not answer {method} within {} seconds", TIME_LIMIT.as_secs())]
+    Late { method: &'static str },
+    #[error("Codex ended before it answered {method}: is it 0.169.0 or later?")]
+    Ended { method: &'static str },
+    #[error("Codex refused {method}: {message}")]
+    Refused {
+        method: &'static str,
+        message: String,
+    },
+    #[error(
+        "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start `codex` there. If \
+         CODEX_HOME is set, it reads another directory",
+        file.display()
+    )]
+    NotListed { file: PathBuf },
+    #[error("Codex still does not trust {0} of the hooks: start `codex` and choose to trust them")]
+    NotTrusted(usize),
+}
+
+/// A hook, as Codex lists it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedHook {
+    key: String,
+    #[serde(default)]
+    command: Option<String>,
+    source_path: PathBuf,
+    current_hash: String,
+    trust_status: String,
+    #[serde(default)]
+    is_managed: bool,
+    #[serde(default = "enabled")]
+    enabled: bool,
+}
+
+fn enabled() -> bool {
+    true
+}
+
+impl ListedHook {
+    /// Returns true if Codex runs it.
+    fn runs(&self) -> bool {
+        self.enabled && (self.is_managed || self.trust_status == "trusted")
+    }
+}
+
+/// Our hooks, as Codex sees them.
+#[derive(Debug)]
+pub(crate) struct HooksOfCodex {
+    pub(crate) listed: usize,
+    pub(crate) trusted: usize,
+}
+
+/// Asks Codex about the hooks in a file that have one of these commands.
+pub(crate) fn status(
+    program: &Path,
+    directory: &Path,
+    file: &Path,
+    commands: &[String],
+) -> Result<HooksOfCodex, TrustError> {
+    let mut server = AppServer::start(program)?;
+    let hooks = server.hooks(directory, file, commands)?;
+    Ok(HooksOfCodex {
+        listed: hooks.len(),
+        trusted: hooks.iter().filter(|hook| hook.runs()).count(),
+    })
+}
+
+/// Has Codex trust the hooks in a file that have one of these commands, and returns their number.
+pub(crate) fn trust(
+    program: &Path,
+    directory: &Path,
+    file: &Path,
+    commands: &[String],
+) -> Result<usize, TrustError> {
+    let mut server = AppServer::start(program)?;
+    let hooks = server.hooks(directory, file, commands)?;
+    if hooks.is_empty() {
+        let file = file.to_path_buf();
+        return Err(TrustError::NotListed { file });
+    }
+    let state: Map<String, Value> = hooks
+        .iter()
+        .filter(|hook| !hook.runs())
+        .map(|hook| {
+            (
+                hook.key.clone(),
+                json!({ "trusted_hash": hook.current_hash }),
+            )
+        })
+        .collect();
+    if !state.is_empty() {
+        let edit = json!({ "keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert" });
+        server.request("config/batchWrite", &json!({ "edits": [edit] }))?;
+    }
+    let hooks = server.hooks(directory, file, commands)?;
+    match hooks.iter().filter(|hook| !hook.runs()).count() {
+        0 => Ok(hooks.len()),
+        left => Err(TrustError::NotTrusted(left)),
+    }
+}
+
+/// A running app-server. It ends with its input.
+struct AppServer {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    requests: u64,
+}
+
+impl AppServer {
+    fn start(program: &Path) -> Result<Self, TrustError> {
+        let failed = |error| TrustError::Start {
+            program: program.to_path_buf(),
+            error,
+        };
+        let mut child = Command::new(program)
+            .arg("app-server")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        let input = child.stdin.take();
+        let (send, lines) = channel();
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(output).lines().map_while(Result::ok) {
+                    if send.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        let mut server = Self {
+            child,
+            input,
+            lines,
+            requests: 0,
+        };
+        let client = json!({
+            "name": "workflow-sidecar",
+            "title": "workflow-sidecar",
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        server.request("initialize", &json!({ "clientInfo": client }))?;
+        server.send("initialized", &json!({ "method": "initialized" }))?;
+        Ok(server)
+    }
+
+    /// The hooks in a file that have one of these commands.
+    fn hooks(
+        &mut self,
+        directory: &Path,
+        file: &Path,
+        commands: &[String],
+    ) -> Result<Vec<ListedHook>, TrustError> {
+        const METHOD: &str = "hooks/list";
+        let result = self.request(METHOD, &json!({ "cwds": [directory] }))?;
+        let directories = result["data"].as_array().into_iter().flatten();
+        let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
+        let hooks = hooks.map(ListedHook::deserialize);
+        let hooks = hooks.collect::<Result<Vec<_>, _>>();
+        let hooks = hooks.map_err(|error| TrustError::Refused {
+            method: METHOD,
+            message: error.to_string(),
+        })?;
+        // Codex may name the file without links.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let file = real(file);
+        let is_ours = |hook: &ListedHook| {
+            let command = hook.command.as_ref();
+            real(&hook.source_path) == file && command.is_some_and(|one| commands.contains(one))
+        };
+        Ok(hooks.into_iter().filter(is_ours).collect())
+    }
+
+    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), TrustError> {
+        let written = self
+            .input
+            .as_mut()
+            .map(|input| writeln!(input, "{message}"));
+        match written {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) | None => Err(TrustError::Ended { method }),
+        }
+    }
+
+    fn request(&mut self, method: &'static str, params: &Value) -> Result<Value, TrustError> {
+        self.requests += 1;
+        let id = self.requests;
+        self.send(
+            method,
+            &json!({ "id": id, "method": method, "params": params }),
+        )?;
+        let until = Instant::now() + TIME_LIMIT;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.lines.recv_timeout(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => TrustError::Late { method },
+                RecvTimeoutError::Disconnected => TrustError::Ended { method },
+            })?;
+            // Notifications and other lines are none of ours.
+            let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            if message["id"] != id || message.get("method").is_some() {
+                continue;
+            }
+            if let Some(error) = message.get("error") {
+                let message = error["message"].as_str().unwrap_or("no reason given");
+                let message = message.to_owned();
+                return Err(TrustError::Refused { method, message });
+            }
+            return Ok(message["result"].take());
+        }
+    }
+}
+
+impl Drop for AppServer {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let until = Instant::now() + TIME_TO_END;
+        while Instant::now() < until {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        // It may have ended just now.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
