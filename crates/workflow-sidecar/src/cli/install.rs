@@ -17,7 +17,7 @@ Examples:
   workflow-sidecar install codex --project    for the project of this directory
   workflow-sidecar install codex --dry-run    show what would be written
 
-What is not ours in the files of the host stays byte for byte.";
+Everything else in the files of the host stays as it is, byte for byte.";
 
 const EXAMPLES_OF_REMOVAL: &str = "\
 Examples:
