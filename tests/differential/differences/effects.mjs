@@ -480,6 +480,19 @@ export const ON_TOP = [
     },
   },
   {
+    id: "Unknown names without a description",
+    says: "an unknown name is answered as such also without a description",
+    rule: (step) => {
+      const ours = isCommand(step, "workflow") ? find(step.actual, "notify") : undefined;
+      const documented = find(step.expected, "notify");
+      const name = /^Usage: \/workflow ([^]*) \{description\}$/.exec(documented?.message ?? "")?.[1];
+      const refusals = [`Unknown workflow: "${name}"`, `"${name}" is a subworkflow`];
+      if (name === undefined || !refusals.some((start) => ours?.message.startsWith(start))) return false;
+      Object.assign(ours, documented);
+      return true;
+    },
+  },
+  {
     id: "Suggested names",
     says: "an unknown name that is nearly one that can be started is answered with that one",
     rule: (step) => {

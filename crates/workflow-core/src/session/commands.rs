@@ -217,6 +217,7 @@ impl NewRun {
             return Err((Severity::Info, usage(&loaded.catalog)));
         }
         let (name, description) = white_space::split_first_word(arguments);
+        let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
         if description.is_empty() {
             let usage = format!("Usage: /workflow {name} {{description}}");
             return Err((Severity::Warning, usage));
@@ -225,7 +226,6 @@ impl NewRun {
             let message = "The description is longer than 1 MiB. Write it to a file, and name the file in the description.";
             return Err((Severity::Error, message.to_owned()));
         }
-        let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
         let refuse = |refusal| (Severity::Warning, refusal);
         let (inputs, description) = inputs::read(workflow, description).map_err(refuse)?;
         if description.is_empty() {

@@ -58,6 +58,11 @@ fn an_unknown_name_is_answered_with_the_startable_ones() {
         world.command("nope x"),
         ["notify Error Unknown workflow: \"nope\". Available: w"]
     );
+    // Also before a description is asked for.
+    assert_eq!(
+        world.command("nope"),
+        ["notify Error Unknown workflow: \"nope\". Available: w"]
+    );
     assert!(
         line(&world.command("h x"), "notify Error")
             .contains("only run as part of another workflow")

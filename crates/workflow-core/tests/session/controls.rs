@@ -327,7 +327,10 @@ fn a_goto_stays_inside_the_subworkflow() {
     let mut world = World::started(vec![outer, inner]);
     let lines = world.control(Control::Goto, "z");
     let text = line(&lines, "notify Warning");
-    assert!(text.contains("There is no phase \"z\" in N-s."), "{text}");
+    assert!(
+        text.contains("There is no phase \"z\" in N-s. It is a phase of N-w; /workflow-goto moves inside of N-s only.\n\nPhases of N-s:\n  x — X (now)"),
+        "{text}"
+    );
     world.control(Control::Goto, "y");
     assert_eq!(world.last_state()["currentPath"][1]["phaseIndex"], 1);
 }

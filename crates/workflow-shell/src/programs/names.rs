@@ -16,6 +16,8 @@ pub(crate) fn is_known_location(word: &Word) -> bool {
     let location = word.location();
     match location.rsplit_once('/') {
         None | Some((".", "gradlew" | "mvnw")) => true,
+        // The scripts of a Rails project, which run its code as `bundle exec` does.
+        Some(("bin" | "./bin", "rails" | "rake" | "rspec")) => true,
         Some((directory, _)) => DIRECTORIES.contains(&directory),
     }
 }

@@ -366,6 +366,8 @@ fn django(arguments: &[Word]) -> Option<Result> {
             None,
         ),
         "showmigrations" => ("-lp --list --plan --database=", None),
+        "sqlmigrate" => ("--backwards --database=", None),
+        "diffsettings" => ("--all --default= --output=", None),
         "migrate" => ("--plan --check --database=", Some("--plan")),
         "makemigrations" => ("--check --dry-run", Some("--dry-run")),
         _ => return None,

@@ -22,7 +22,7 @@ Examples:
 
 Cursor and goose were not run by us: their hooks are written from their documentation, Claude Code's from its types.
 
-What is not ours in the files of the host stays byte for byte.";
+Everything else in the files of the host stays as it is, byte for byte.";
 
 const EXAMPLES_OF_REMOVAL: &str = "\
 Examples:

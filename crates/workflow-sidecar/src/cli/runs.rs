@@ -18,21 +18,21 @@ const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar runs                     the runs in Codex, Claude Code, Copilot CLI and Gemini CLI
   workflow-sidecar runs --format json
-  workflow-sidecar runs --prune             forget what was not touched for 90 days
+  workflow-sidecar runs --prune             delete the sessions that have not changed for 90 days
 
-A session of pi keeps its run itself: `workflow-sidecar status` shows it.";
+Runs in pi are stored in the sessions of pi: `workflow-sidecar status` shows them.";
 
 /// List the runs of Codex, Claude Code, Copilot CLI and Gemini CLI
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Forget the sessions that were not touched for this many days
+    /// Delete the sessions that have not changed for this many days
     #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90")]
     prune: Option<u64>,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Whom the output is for
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

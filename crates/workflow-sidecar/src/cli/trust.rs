@@ -144,7 +144,7 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
             return Ok(());
         }
     }
-    bail!("that is not the code: nothing is trusted")
+    bail!("this is not the code: nothing is trusted")
 }
 
 /// Reports the trust to the running sidecars, so that open dialogs about it close.

@@ -112,7 +112,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
 
 fn binary() -> InstallationCheck {
     let location = env::current_exe().map_or_else(
-        |error| format!("at a place that cannot be told: {error}"),
+        |error| format!("its path cannot be read: {error}"),
         |path| path.display().to_string(),
     );
     InstallationCheck::ok(
@@ -127,17 +127,17 @@ fn binary() -> InstallationCheck {
 }
 
 fn user_directory(agent_dir: &Path) -> InstallationCheck {
-    const SUBJECT: &str = "own directory";
+    const SUBJECT: &str = "user directory";
     let shown = agent_dir.display();
     match agent_dir.read_dir() {
         Ok(_) => InstallationCheck::ok(SUBJECT, shown.to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => InstallationCheck::warn(
             SUBJECT,
-            format!("{shown} does not exist: you have no workflows of your own"),
+            format!("{shown} does not exist, so you have no workflows for all projects"),
         )
-        .help("pi makes it when it starts; another host may have another: --agent-dir or PI_CODING_AGENT_DIR names it"),
+        .help("pi creates it when it starts. For another host, set --agent-dir or PI_CODING_AGENT_DIR to its directory"),
         Err(error) => InstallationCheck::fail(SUBJECT, format!("{shown} cannot be read: {error}"))
-            .help("make it a directory that you may read"),
+            .help("make it a directory that you can read"),
     }
 }
 
@@ -151,7 +151,7 @@ fn settings(disk: &Disk, loaded: &Loaded) -> InstallationCheck {
         .map(|path| disk.shown(path))
         .collect();
     let text = if files.is_empty() {
-        format!("no {SETTINGS_FILE}: the defaults hold")
+        format!("no {SETTINGS_FILE}: the defaults apply")
     } else {
         files.join(", ")
     };
@@ -183,7 +183,7 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
         (_, 1.., _) => InstallationCheck::fail(SUBJECT, found).help(help),
         (_, 0, 1..) => InstallationCheck::warn(SUBJECT, found).help(help),
         (0, 0, 0) => {
-            InstallationCheck::warn(SUBJECT, "there are none").help("workflow-sidecar init")
+            InstallationCheck::warn(SUBJECT, "no workflows found").help("workflow-sidecar init")
         }
         (1.., 0, 0) => InstallationCheck::ok(SUBJECT, found),
     }
@@ -203,7 +203,7 @@ fn runtime(node: &VersionAnswer, has_pi: bool) -> InstallationCheck {
     let missing = if has_pi {
         InstallationCheck::fail("node", "not on the PATH, and pi needs it").help(INSTALL)
     } else {
-        InstallationCheck::ok("node", "not on the PATH, and only pi needs it")
+        InstallationCheck::ok("node", "not on the PATH; only pi needs it")
     };
     program(node, missing, OLDEST_NODE, INSTALL)
 }
@@ -217,13 +217,14 @@ fn program(
 ) -> InstallationCheck {
     let subject = missing.subject;
     let unknown = |text: String| {
-        InstallationCheck::fail(subject, text)
-            .help(format!("run `{subject} --version`, and cure what it says"))
+        InstallationCheck::fail(subject, text).help(format!(
+            "run `{subject} --version` and fix the problem that it reports"
+        ))
     };
     match answer {
         VersionAnswer::Missing => missing,
         VersionAnswer::Slow { path } => unknown(format!(
-            "does not tell its version within {} seconds: {}",
+            "did not report its version within {} seconds: {}",
             VERSION_TIMEOUT.as_secs(),
             path.display()
         )),
@@ -231,7 +232,7 @@ fn program(
             let version = parsed(line);
             let (path, line) = (path.display(), shown(line));
             match version {
-                None => unknown(format!("does not tell its version: {path}")),
+                None => unknown(format!("did not report a version: {path}")),
                 Some(version) if version < oldest => {
                     InstallationCheck::fail(subject, format!("{line} is too old: {path}"))
                         .help(install)

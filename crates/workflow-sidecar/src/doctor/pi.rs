@@ -27,7 +27,9 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
         .find(|package| package.name == PACKAGE);
     let this = env!("CARGO_PKG_VERSION");
     match found {
-        None if !has_pi => InstallationCheck::ok(SUBJECT, "not installed, as there is no pi"),
+        None if !has_pi => {
+            InstallationCheck::ok(SUBJECT, "not installed, because pi is not installed")
+        }
         None => InstallationCheck::warn(SUBJECT, "not installed in pi")
             .help("pi install npm:workflow-sidecar"),
         Some(Package {
@@ -37,9 +39,11 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
             match version.as_deref() {
                 None => InstallationCheck::warn(
                     SUBJECT,
-                    format!("{source}, which is not there yet: its version is not known"),
+                    format!(
+                        "{source} is configured and not downloaded yet, so its version is not known"
+                    ),
                 )
-                .help("start pi once: it installs what is missing"),
+                .help("start pi once: it downloads missing packages"),
                 Some(version) if version == this => {
                     InstallationCheck::ok(SUBJECT, format!("{version}: {source}"))
                 }
@@ -47,7 +51,7 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
                     let other = shown(other);
                     InstallationCheck::fail(
                         SUBJECT,
-                        format!("{other}, but this binary is {this}: {source}"),
+                        format!("version {other}, but this binary is version {this}: {source}"),
                     )
                     .help("install the same version of both: pi update --extensions")
                 }
@@ -75,14 +79,14 @@ pub(super) fn sidecar(agent_dir: &Path, project: &Path) -> Option<InstallationCh
         ("the PATH", path)
     } else {
         let text = format!(
-            "the extension finds none: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
+            "the extension finds no binary: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
         );
         let help = "cargo install --locked --path crates/workflow-sidecar, or npm install without --omit=optional";
         return Some(InstallationCheck::fail(SUBJECT, text).help(help));
     };
     let shown = path.display();
     if !path.is_file() {
-        let text = format!("{from} is {shown}, and there is no such file");
+        let text = format!("{from} is {shown}, which does not exist");
         return Some(InstallationCheck::fail(SUBJECT, text).help("correct the path"));
     }
     let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
@@ -138,7 +142,7 @@ pub(super) fn replaced_package(agent_dir: &Path, project: &Path) -> Option<Insta
         return None;
     };
     let source = shown(&replaced.source);
-    let text = format!("{source} is installed as well: both would start workflows");
+    let text = format!("{source} is also installed, and both would start workflows");
     Some(InstallationCheck::fail(SUBJECT, text).help(format!("pi remove {source}")))
 }
 

@@ -101,7 +101,7 @@ impl HostGates {
             return Some(Next::Finished(run.id, reports));
         };
         let Some(command) = HostCommand::new(expected, cwd) else {
-            let reason = "the command has no words";
+            let reason = "the command is empty";
             let report = could_not_run(check, CheckError::Missing, reason);
             gate.reports.push(report);
             return self.next(session, cwd);

@@ -83,20 +83,21 @@ pub(crate) fn step_tool() -> ToolDeclaration {
             "action": {
                 "type": "string",
                 "enum": ["next", "status", "cancel", "loop"],
-                "description": "next: the phase is done, go on; status: where the workflow stands; \
-                    loop: start the current scope over; cancel: end the workflow, confirmed by a second call",
+                "description": "next: finish the phase and enter the next one; status: show the current phase, its rules and what is \
+                    needed to leave it; loop: start the current scope again at its first phase; cancel: end the workflow, \
+                    which a second call must confirm",
             },
             "summary": {
                 "type": "string",
-                "description": "what was done in the phase, in a sentence or two",
+                "description": "next: one or two sentences about what you did in this phase",
             },
             "outcome": {
                 "type": "string",
-                "description": "next: how the phase ended, in a phase that lists outcomes",
+                "description": "next: one of the outcomes that the phase lists",
             },
             "outputs": {
                 "type": "object",
-                "description": "next: the values that the phase asks for, by name",
+                "description": "next: the outputs that the phase asks for, by name",
             },
         },
         "required": ["action"],
@@ -104,19 +105,19 @@ pub(crate) fn step_tool() -> ToolDeclaration {
     ToolDeclaration {
         name: STEP_TOOL.to_owned(),
         label: "Workflow Step".to_owned(),
-        description: "Moves the active workflow. 'next' finishes the current phase and enters the next one, \
-            'status' says where the workflow stands, 'loop' starts the current scope over from its first phase, \
-            and 'cancel' ends the workflow once a second call confirms it."
+        description: "Controls the active workflow. 'next' finishes the current phase and enters the next one, \
+            'status' shows the current phase and its rules, 'loop' starts the current scope again at its first phase, \
+            and 'cancel' ends the workflow after a second call has confirmed it."
             .to_owned(),
         parameters: to_raw_value(&parameters).expect("a JSON value is JSON"),
         prompt_snippet: Some(
-            "Finish a workflow phase, ask where the workflow stands, start over, or cancel".to_owned(),
+            "Finish a workflow phase, show the current phase, start again, or cancel".to_owned(),
         ),
         prompt_guidelines: [
-            "Call workflow_step with action='next' once everything the current phase asks for is done, and not before.",
-            "Call workflow_step by itself: wait for its answer before working on the next phase.",
-            "Call workflow_step with action='status' when unsure which phase is active.",
-            "Use action='loop' to redo the current scope, and action='cancel' only when the user wants the workflow to end.",
+            "Call workflow_step with action='next' only after you have done everything that the current phase asks for.",
+            "Call workflow_step alone, and wait for its answer before you work on the next phase.",
+            "Call workflow_step with action='status' if you are not sure which phase is active.",
+            "Use action='loop' to repeat the current scope, and action='cancel' only if the user wants to end the workflow.",
         ]
         .map(str::to_owned)
         .to_vec(),
@@ -201,25 +202,25 @@ fn entry_types() -> Vec<EntryType> {
     vec![
         entry(
             entry_type::STATE,
-            "Where the run stands; the last one counts",
+            "The state of the run; the last entry counts",
         ),
         entry(
             entry_type::DEFINITION,
-            "The definition the run goes by, for when its files are gone",
+            "The definition that the run uses, also if its files change or are removed",
         ),
         entry(
             entry_type::RUN,
-            "How often the agent was told to go on, whether the run is parked, and which move a person made",
+            "How many reminders the agent was sent, whether the run is paused, and the last move by a person",
         ),
         entry(entry_type::VALUES, "The inputs and outputs of the run"),
         entry(entry_type::BUDGET, "What the run has used of its budgets"),
         entry(
             entry_type::GATE,
-            "What a gate came to, or how things stood when its phase was entered",
+            "The result of a gate, or the state that it compares with, recorded when its phase was entered",
         ),
         entry(
             entry_type::CHECKPOINT,
-            "What was kept of the code when a turn began",
+            "The checkpoint of the code at the start of a turn",
         ),
     ]
 }

@@ -174,8 +174,14 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
         return Err(format!("Usage: /workflow-goto {{phase}}\n\n{listed}"));
     }
     let index = find_entry(scope, argument, run.catalog()).ok_or_else(|| {
+        let elsewhere = workflow_with(run, argument).map_or_else(String::new, |workflow| {
+            format!(
+                " It is a phase of {workflow}; /workflow-goto moves inside of {} only.",
+                scope.name
+            )
+        });
         format!(
-            "There is no phase \"{}\" in {}.\n\n{listed}",
+            "There is no phase \"{}\" in {}.{elsewhere}\n\n{listed}",
             visible(argument),
             scope.name
         )
@@ -273,6 +279,16 @@ fn find_entry(scope: &Workflow, wanted: &str, catalog: &Catalog) -> Option<usize
         let mut found = (0..scope.phases.len()).filter(|&index| is_named(&scope.phases[index]));
         found.next().filter(|_| found.next().is_none())
     })
+}
+
+/// The name of another workflow of the run that has this entry.
+fn workflow_with(run: &ActiveRun, wanted: &str) -> Option<String> {
+    let catalog = run.catalog();
+    let workflows = catalog.reachable_from(&run.state().workflow_key);
+    let mut with = workflows
+        .into_iter()
+        .filter(|workflow| find_entry(workflow, wanted, catalog).is_some());
+    with.next().map(|workflow| workflow.name.clone())
 }
 
 fn listing(scope: &Workflow, now: usize, catalog: &Catalog) -> String {

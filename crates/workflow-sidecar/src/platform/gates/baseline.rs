@@ -107,10 +107,12 @@ pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> 
     let failed = |reason: String| Finding::failed(reason, String::new());
     match (check.changed, before, &now) {
         (None | Some(true), _, FileState::Absent) => failed(format!("there is no {name}")),
-        (None | Some(true), _, FileState::NoFile) => failed(format!("{name} is no regular file")),
+        (None | Some(true), _, FileState::NoFile) => {
+            failed(format!("{name} is not a regular file"))
+        }
         (Some(_), None | Some(FileState::Unreadable), _) => Finding::could_not_run((
             CheckError::NoBaseline,
-            format!("what {name} said when the phase was entered is not known"),
+            format!("the content of {name} when the phase was entered is not known"),
         )),
         (Some(true), Some(before), now) if before == now => failed(format!(
             "{name} has not changed since the phase was entered"

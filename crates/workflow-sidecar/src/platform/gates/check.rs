@@ -80,12 +80,13 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
         Ok(pattern) => pattern,
         Err(error) => {
             let stream = expected.stream.describe();
-            let reason = format!("the pattern for {stream} is no regular expression: {error}");
+            let reason =
+                format!("the pattern for {stream} is not a valid regular expression: {error}");
             return could_not_run(gate, CheckError::Start, reason);
         }
     };
     let Some(command) = command_line(expected) else {
-        return could_not_run(gate, CheckError::Missing, "the command has no words");
+        return could_not_run(gate, CheckError::Missing, "the command is empty");
     };
     let cwd = match directory(expected, cwd) {
         Ok(cwd) => cwd,
@@ -132,11 +133,13 @@ fn directory(expected: &RunCheck, cwd: &Path) -> Result<PathBuf, String> {
     let shown = one_line(directory);
     let real = |path: &Path| {
         let real = path.canonicalize();
-        real.map_err(|error| format!("its directory {shown} cannot be used: {error}"))
+        real.map_err(|error| format!("its working directory {shown} cannot be used: {error}"))
     };
     let (inside, project) = (real(&full)?, real(cwd)?);
     if !inside.starts_with(&project) {
-        return Err(format!("its directory {shown} leads out of the project"));
+        return Err(format!(
+            "its working directory {shown} is outside of the project"
+        ));
     }
     if !inside.is_dir() {
         return Err(format!("{shown} is not a directory"));
@@ -172,7 +175,7 @@ fn judge(
         End::Timeout => could_not(
             CheckError::Timeout,
             format!(
-                "it did not end within {} s, and was ended",
+                "it did not end within {} s and was stopped",
                 expected.timeout
             ),
         ),
@@ -180,14 +183,14 @@ fn judge(
         End::TooMuchOutput => could_not(
             CheckError::TooMuchOutput,
             format!(
-                "it was ended: it wrote more to {} than the {} MiB that are compared with the pattern",
+                "it was stopped: it wrote more to {} than the {} MiB that are compared with the pattern",
                 expected.stream.describe(),
                 STDOUT / 1024 / 1024
             ),
         ),
         End::Unknown(error) => could_not(
             CheckError::Start,
-            format!("how it ended cannot be told: {error}"),
+            format!("its exit status cannot be read: {error}"),
         ),
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn has_new_commit(
     monitor: &mut Monitor<'_>,
 ) -> Finding {
     let Some(before) = &baseline.head else {
-        let reason = "where the repository stood when the phase was entered is not known";
+        let reason = "the commit of the repository when the phase was entered is not known";
         return Finding::could_not_run((CheckError::NoBaseline, reason.to_owned()));
     };
     let now = match look_up_head(TIMEOUT, cwd, monitor) {

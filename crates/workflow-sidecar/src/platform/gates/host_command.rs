@@ -1,7 +1,7 @@
 //! A command of a gate that the host runs: the request for it, and the verdict on the answer.
 //!
-//! The host reaches a workspace that this process does not. What holds for a command that runs here holds there: its
-//! time, the length of its output, its exit code.
+//! The host reaches a workspace that this process does not. The same limits apply as to a command that runs here:
+//! its time, the length of its output, its exit code.
 
 use std::path::Path;
 
@@ -119,7 +119,8 @@ fn judge(gate: &Gate, expected: &RunCheck, output: &HostOutput) -> Report {
         Ok(pattern) => pattern,
         Err(error) => {
             let stream = expected.stream.describe();
-            let reason = format!("the pattern for {stream} is no regular expression: {error}");
+            let reason =
+                format!("the pattern for {stream} is not a valid regular expression: {error}");
             return could_not_run(gate, CheckError::Start, reason);
         }
     };

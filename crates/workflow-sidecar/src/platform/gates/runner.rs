@@ -184,15 +184,17 @@ impl<F: FnMut(Event)> Follower<F> {
         }
         match self.watchdog.wait_for(&mut child) {
             (_, true) => {
-                let reason = "what runs the gate did not answer in time, and was ended: a command may have stopped it";
+                let reason = "the supervisor of the gate did not answer in time and was stopped: a command may have suspended it";
                 (CheckError::Timeout, reason.to_owned())
             }
             (Ok(status), false) => {
-                let reason = format!("what runs the gate ended before the check did: {status}");
+                let reason =
+                    format!("the supervisor of the gate ended before the check did: {status}");
                 (CheckError::Start, reason)
             }
             (Err(error), false) => {
-                let reason = format!("what runs the gate was lost: {error}");
+                let reason =
+                    format!("the connection to the supervisor of the gate was lost: {error}");
                 (CheckError::Start, reason)
             }
         }

@@ -40,7 +40,7 @@ const BOUND: usize = 256 * 1024;
 const FATAL: i32 = 128;
 
 /// Reason of a command or check that was cancelled.
-pub(super) const CANCELLED: &str = "it was ended: the session ended, or the gate was called off";
+pub(super) const CANCELLED: &str = "it was stopped: the session ended, or the gate was cancelled";
 
 const ENVIRONMENT: [(&str, &str); 9] = [
     // Another git may be running, and must not find a lock of this one.

@@ -223,7 +223,7 @@ fn a_link_out_of_the_project_is_no_directory_of_a_command() {
     let report = project.run(outside);
     assert_eq!(report.verdict, could_not_run(CheckError::Start));
     assert!(
-        report.reason.contains("leads out of the project"),
+        report.reason.contains("outside of the project"),
         "{}",
         report.reason
     );

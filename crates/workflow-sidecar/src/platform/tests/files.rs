@@ -42,7 +42,7 @@ fn a_directory_pipe_or_device_fails_and_is_not_waited_for() {
         assert_eq!(project.baseline.files[path], FileState::NoFile);
         let report = project.check(file(path, Some(true)));
         assert_eq!(report.verdict, FAILED);
-        assert_eq!(report.reason, format!("{path} is no regular file"));
+        assert_eq!(report.reason, format!("{path} is not a regular file"));
     }
 }
 

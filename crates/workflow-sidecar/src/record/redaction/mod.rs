@@ -256,7 +256,9 @@ impl Redaction {
         };
         let before = message.clone();
         self.redact(&mut message);
-        self.redact_malformed_output(&mut message);
+        if self.is_output(&message) {
+            redact_output(&mut message, &before);
+        }
         if depends {
             self.note_call(&message);
         }
@@ -283,18 +285,11 @@ impl Redaction {
         }
     }
 
-    /// Leaves out the answer to a command of the host that is not as the protocol has it.
-    fn redact_malformed_output(&mut self, message: &mut Value) {
+    /// Returns true for the answer to a command of the host.
+    fn is_output(&mut self, message: &Value) -> bool {
         let is_response = message.get("method").is_none();
         let id = message.get("id").filter(|_| is_response);
-        let is_output = id.is_some_and(|id| self.commands.remove(&id.to_string()));
-        if is_output
-            && message
-                .get("result")
-                .is_some_and(|result| !result.is_object())
-        {
-            message["result"] = Value::from(REDACTED);
-        }
+        id.is_some_and(|id| self.commands.remove(&id.to_string()))
     }
 
     /// Remembers a call with an answer that depends on what is left out.
@@ -463,6 +458,28 @@ fn hidden(tail: &str) -> &'static str {
         "[redacted] ```"
     } else {
         REDACTED
+    }
+}
+
+/// Leaves out what a command of the host printed. Both streams become one text, as in the report on the command. An
+/// answer that is not as the protocol has it is left out as a whole.
+fn redact_output(message: &mut Value, before: &Value) {
+    match message.get_mut("result") {
+        Some(Value::Object(members)) => {
+            let printed = ["stdout", "stderr"].map(|name| before["result"][name].as_str());
+            let printed: String = printed.into_iter().flatten().collect();
+            let stdout = match printed.trim() {
+                "" => "",
+                _ => hidden(&printed),
+            };
+            for (name, text) in [("stdout", stdout), ("stderr", "")] {
+                if let Some(Value::String(stream)) = members.get_mut(name) {
+                    text.clone_into(stream);
+                }
+            }
+        }
+        Some(result) => *result = Value::from(REDACTED),
+        None => {}
     }
 }
 

@@ -99,7 +99,7 @@ section! {
         CHOICES: Key = Key::new(
             "choices",
             ValueType::ChoicesOrTargets,
-            "What can be answered. Of a list the first approves; with any other the phase goes on. A map says where each leads: an id of the same workflow, `next`, `end`, `done` or `cancel`.",
+            "The possible answers. In a list the first one approves; with any other one the run stays in the phase. A map names the target of each answer: an id of the same workflow, `next`, `end`, `done` or `cancel`.",
         )
         .default(Default::Described("`[approve, revise]`"))
         .example(r#"["approve", "revise"]"#)
