@@ -15,9 +15,8 @@ use workflow_core::types::Millis;
 use super::answer::{Answer, Verdict};
 use super::event::{Event, EventName, Kind, Source};
 use super::prompt::{self, Action, Command};
-use super::{
-    HookHost, HookPlatform, HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of,
-};
+use super::{HookHost, HookPlatform, HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now};
+use crate::run_condition::run_of;
 use crate::store::{Change, Saved, SessionKey, Store, StoreError, StoredSession, Ticket};
 
 /// The time for which a ticket counts.

@@ -32,6 +32,7 @@ mod private_file;
 mod process;
 mod real;
 mod regular_file;
+mod run_notes;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

@@ -11,12 +11,13 @@ use serde_json::value::RawValue;
 use super::marker::mark;
 use super::old_files::{self, OldFiles};
 use super::{
-    Change, IndexedRun, RequestRow, Run, Saved, SessionKey, Store, StoreError, StoredEntry,
-    StoredSession, Ticket, TrustRow,
+    AnswerRight, Change, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionKey, Store,
+    StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 use crate::platform::create_private_dir;
 
 mod answers;
+mod runs;
 
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
@@ -273,28 +274,19 @@ impl SqliteStore {
         if version != change.from {
             return Ok(Saved::Conflict);
         }
-        let run = change.run.as_ref();
-        let is_active = run.is_some_and(|run| run.is_active);
+        let is_active = change.run.as_ref().is_some_and(|run| run.is_active);
         let cwd = change.cwd.to_string_lossy();
         transaction.execute(
-            "INSERT INTO sessions (host, session, version, memory, cwd, updated, active, task_id, workflow, phase, task, status)
-             VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            "INSERT INTO sessions (host, session, version, memory, cwd, updated)
+             VALUES (?1, ?2, 1, ?3, ?4, ?5)
              ON CONFLICT (host, session) DO UPDATE SET
-                 version = version + 1, memory = ?3, cwd = ?4, updated = ?5, active = ?6,
-                 task_id = coalesce(?7, task_id), workflow = coalesce(?8, workflow), phase = coalesce(?9, phase),
-                 task = coalesce(?10, task), status = coalesce(?11, status)",
+                 version = version + 1, memory = ?3, cwd = ?4, updated = ?5",
             params![
                 key.host,
                 key.session,
                 change.memory,
                 cwd,
-                integer(change.now),
-                is_active,
-                run.map(|run| &run.task_id),
-                run.map(|run| &run.workflow),
-                run.map(|run| &run.phase),
-                run.map(|run| &run.task),
-                run.map(|run| &run.status),
+                integer(change.now)
             ],
         )?;
         let id = match known {
@@ -302,6 +294,7 @@ impl SqliteStore {
             None => transaction.last_insert_rowid(),
         };
         append(&transaction, id, change.entries)?;
+        runs::set(&transaction, id, change.run.as_ref(), change.now)?;
         if is_active != was_active {
             self.mark(&transaction)?;
         }
@@ -311,7 +304,7 @@ impl SqliteStore {
 
     /// Brings the marker in line with the database. A marker that stays by mistake blocks more, never less.
     fn mark(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-        let query = "SELECT EXISTS (SELECT 1 FROM sessions WHERE active = 1)";
+        let query = "SELECT EXISTS (SELECT 1 FROM sessions WHERE active = 1 AND version > 0)";
         let is_active = transaction.query_row(query, [], |row| row.get(0))?;
         if let Err(error) = mark(&self.directory, is_active) {
             tracing::warn!("the marker of active runs cannot be changed: {error}");
@@ -394,36 +387,16 @@ impl Store for SqliteStore {
         Ok(taken.filter(|ticket| now <= ticket.expires))
     }
 
-    fn runs(&self) -> Result<Vec<IndexedRun>, StoreError> {
-        let Some(connection) = self.open()? else {
-            return Ok(Vec::new());
-        };
-        let list = || -> rusqlite::Result<Vec<IndexedRun>> {
-            let mut runs = connection.prepare(
-                "SELECT host, session, cwd, updated, task_id, workflow, phase, task, status, active
-                 FROM sessions WHERE task_id IS NOT NULL ORDER BY updated DESC",
-            )?;
-            let runs = runs.query_map([], |row| {
-                Ok(IndexedRun {
-                    key: SessionKey {
-                        host: row.get(0)?,
-                        session: row.get(1)?,
-                    },
-                    cwd: PathBuf::from(row.get::<_, String>(2)?),
-                    updated: number(row, 3)?,
-                    run: Run {
-                        task_id: row.get(4)?,
-                        workflow: row.get(5)?,
-                        phase: row.get(6)?,
-                        task: row.get(7)?,
-                        status: row.get(8)?,
-                        is_active: row.get(9)?,
-                    },
-                })
-            })?;
-            runs.collect()
-        };
-        list().map_err(|error| self.database(error))
+    fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>, StoreError> {
+        self.read_all(|connection| runs::list(connection, query))
+    }
+
+    fn note_run(&self, note: &RunNote) -> Result<(), StoreError> {
+        self.change(|transaction| runs::note(transaction, note))
+    }
+
+    fn answer_right(&self) -> Result<AnswerRight, StoreError> {
+        Ok(AnswerRight::NeedsProof)
     }
 
     fn prune(&self, before: u64) -> Result<usize, StoreError> {

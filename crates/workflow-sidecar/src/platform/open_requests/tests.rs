@@ -74,6 +74,7 @@ impl Fixture {
             comment: None,
             shown: None,
             code: code.to_owned(),
+            asked: Some(request()),
         };
         let is_stored = self.approvals.store_decision(&request(), &decision);
         assert!(is_stored.unwrap());
