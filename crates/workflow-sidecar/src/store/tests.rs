@@ -229,7 +229,7 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
     let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
     assert_eq!(agent.answer_right().unwrap(), AnswerRight::MayRead);
     assert_eq!(approver.answer_right().unwrap(), AnswerRight::MayAnswer);
-    let both = server.store("both", "c");
+    let both = server.store("two_roles", "c");
     assert_eq!(both.answer_right().unwrap(), AnswerRight::MayAnswer);
     let owner = server.store(server.owner(), "d");
     assert_eq!(owner.answer_right().unwrap(), AnswerRight::MayAnswer);

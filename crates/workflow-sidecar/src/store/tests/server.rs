@@ -51,7 +51,7 @@ impl Server {
         server.sql(
             "CREATE ROLE agent LOGIN IN ROLE workflow_agent;
              CREATE ROLE approver LOGIN IN ROLE workflow_approver;
-             CREATE ROLE both LOGIN NOINHERIT IN ROLE workflow_agent, workflow_approver;",
+             CREATE ROLE two_roles LOGIN NOINHERIT IN ROLE workflow_agent, workflow_approver;",
         );
         Some(server)
     }
