@@ -10,8 +10,9 @@ mod marker;
 mod old_files;
 mod postgres;
 mod sqlite;
-#[cfg(all(test, unix))]
-mod tests;
+#[cfg(test)]
+#[cfg(unix)]
+pub(crate) mod tests;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};

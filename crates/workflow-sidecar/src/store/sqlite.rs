@@ -3,9 +3,12 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use serde_json::value::RawValue;
 
 use super::marker::mark;
@@ -25,6 +28,8 @@ const FILE: &str = "store.sqlite3";
 const FORMAT: i64 = 2;
 /// The time to wait for another process. Less than the time that a hook has for its answer.
 const BUSY: Duration = Duration::from_secs(2);
+/// The time until the next attempt to make the database.
+const PAUSE: Duration = Duration::from_millis(10);
 
 const SCHEMA: &str = "
     CREATE TABLE sessions (
@@ -136,11 +141,19 @@ impl SqliteStore {
         let failed = |error| self.database(error);
         let mut connection = Connection::open(self.file()).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
-        let mut format = user_version(&connection).map_err(failed)?;
-        if format < FORMAT {
-            let upgraded = self.upgrade(&mut connection);
-            format = upgraded.map_err(failed)?;
-        }
+        let end = Instant::now() + BUSY;
+        let format = loop {
+            match self.upgrade(&mut connection) {
+                // Two processes that make the database at once do not wait for each other by themselves.
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                        && Instant::now() < end =>
+                {
+                    thread::sleep(PAUSE);
+                }
+                upgraded => break upgraded.map_err(failed)?,
+            }
+        };
         if format != FORMAT {
             return Err(StoreError::Newer {
                 path: self.file(),
@@ -153,9 +166,13 @@ impl SqliteStore {
         Ok(connection)
     }
 
-    /// Creates or upgrades the tables, and gives the format. What earlier versions kept in files is part of the same
+    /// Creates or upgrades the tables where that is needed, and gives the format. What earlier versions kept in files is part of the same
     /// transaction, so that it is taken over once.
     fn upgrade(&self, connection: &mut Connection) -> rusqlite::Result<i64> {
+        let format = user_version(connection)?;
+        if format >= FORMAT {
+            return Ok(format);
+        }
         connection.pragma_update(None, "journal_mode", "wal")?;
         let transaction = begin(connection)?;
         // Another process may have done it meanwhile.

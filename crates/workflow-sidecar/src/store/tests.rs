@@ -1,6 +1,6 @@
 //! The same tests for both stores, and what only the server has: roles, machines, and processes that are killed.
 
-mod server;
+pub(crate) mod server;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -231,7 +231,7 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
     assert_eq!(approver.answer_right().unwrap(), AnswerRight::MayAnswer);
     let both = server.store("two_roles", "c");
     assert_eq!(both.answer_right().unwrap(), AnswerRight::MayAnswer);
-    let owner = server.store(server.owner(), "d");
+    let owner = server.store("postgres", "d");
     assert_eq!(owner.answer_right().unwrap(), AnswerRight::MayAnswer);
     let row = request("wf-1", "n");
     agent.put_request(&row).unwrap();

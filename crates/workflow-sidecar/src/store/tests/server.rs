@@ -1,7 +1,7 @@
 //! A server of `PostgreSQL` for a test, on a socket in a directory of its own.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const PORT: &str = "5432";
 
 /// A server that ends with the test.
-pub(super) struct Server {
+pub(crate) struct Server {
     directory: tempfile::TempDir,
     programs: PathBuf,
     /// The user that it runs as: root may not.
@@ -22,7 +22,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server with the tables, and logins for each role. `None` if `PostgreSQL` is not installed.
-    pub(super) fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             writeln("skipped: PostgreSQL is not installed (Debian: apt install postgresql)");
             return None;
@@ -51,26 +51,29 @@ impl Server {
         server.sql(
             "CREATE ROLE agent LOGIN IN ROLE workflow_agent;
              CREATE ROLE approver LOGIN IN ROLE workflow_approver;
-             CREATE ROLE two_roles LOGIN NOINHERIT IN ROLE workflow_agent, workflow_approver;",
+             CREATE ROLE two_roles LOGIN NOINHERIT IN ROLE workflow_agent, workflow_approver;
+             GRANT USAGE ON SCHEMA workflow_sidecar TO two_roles;
+             GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO two_roles;",
         );
         Some(server)
     }
 
-    /// The store as a login has it, on a machine with a directory of its own.
-    pub(super) fn store(&self, login: &str, machine: &str) -> PostgresStore {
+    /// The address for a login.
+    pub(crate) fn url(&self, login: &str) -> String {
         let socket = self.directory.path().display().to_string();
         let socket = socket.replace('/', "%2F");
-        let url = format!("postgres://{login}@{socket}/postgres");
+        format!("postgres://{login}@{socket}/postgres")
+    }
+
+    /// The store as a login has it, on a machine with a directory of its own.
+    pub(super) fn store(&self, login: &str, machine: &str) -> PostgresStore {
+        let url = self.url(login);
         PostgresStore::new(&url, self.directory(machine)).unwrap()
     }
 
     /// The directory of a machine.
-    pub(super) fn directory(&self, machine: &str) -> PathBuf {
+    pub(crate) fn directory(&self, machine: &str) -> PathBuf {
         self.directory.path().join(machine)
-    }
-
-    pub(super) fn owner(&self) -> &'static str {
-        "postgres"
     }
 
     /// Runs SQL as the owner.
@@ -87,14 +90,19 @@ impl Server {
         let id = id.lines().next().unwrap().to_owned();
         let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
         let children = children.unwrap_or_default();
-        for process in [&*id].into_iter().chain(children.split_whitespace()) {
+        let processes = [&*id].into_iter().chain(children.split_whitespace());
+        let processes: Vec<&str> = processes.collect();
+        for process in &processes {
             let killed = Command::new("kill").args(["-9", process]).status();
             assert!(killed.is_ok());
         }
         let end = Instant::now() + DEADLINE;
-        while Path::new(&format!("/proc/{id}/exe")).exists() && Instant::now() < end {
+        let runs = |process: &&str| fs::read_link(format!("/proc/{process}/exe")).is_ok();
+        while processes.iter().any(runs) && Instant::now() < end {
             thread::sleep(Duration::from_millis(10));
         }
+        // The process may still be in the table, where nothing waits for its end.
+        fs::remove_file(self.directory.path().join("data/postmaster.pid")).unwrap();
     }
 
     /// Starts the server with its data.
