@@ -243,3 +243,134 @@ fn a_session_of_another_host_with_the_same_id_has_no_run() {
     drop(stdin);
     assert!(is_silent(&child.wait_with_output().unwrap()));
 }
+
+#[test]
+fn a_server_that_cannot_be_reached_blocks_only_while_a_run_is_active() {
+    let root = started();
+    let settings = root.path().join(".pi/agent");
+    fs::create_dir_all(&settings).unwrap();
+    // Nothing listens at this port of the machine.
+    let store = json!({ "store": "postgres://agent:secret@127.0.0.1:1/w" });
+    fs::write(settings.join("workflow-sidecar.json5"), store.to_string()).unwrap();
+    let blocked = answer(root.path(), &writing(root.path()));
+    assert!(is_blocked(&blocked), "{blocked:?}");
+    let reason = String::from_utf8(blocked.stderr).unwrap();
+    assert!(reason.contains("PostgreSQL at agent@127.0.0.1"), "{reason}");
+    assert!(!reason.contains("secret"), "{reason}");
+    let state = root.path().join(".local/state/workflow-sidecar");
+    fs::remove_file(state.join("active")).unwrap();
+    assert!(is_silent(&answer(root.path(), &writing(root.path()))));
+}
+
+#[test]
+fn a_locked_or_newer_store_blocks_while_a_run_is_active_and_loses_nothing() {
+    let root = started();
+    let store = root
+        .path()
+        .join(".local/state/workflow-sidecar/store.sqlite3");
+    let database = rusqlite::Connection::open(store).unwrap();
+    let reason = || {
+        let blocked = answer(root.path(), &writing(root.path()));
+        assert!(is_blocked(&blocked), "{blocked:?}");
+        String::from_utf8(blocked.stderr).unwrap()
+    };
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // The denial is to be counted, and cannot be.
+    let locked = reason();
+    assert!(locked.contains("locked"), "{locked}");
+    database.execute_batch("ROLLBACK").unwrap();
+    let version: i64 = database
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    database
+        .pragma_update(None, "user_version", version + 1)
+        .unwrap();
+    let newer = reason();
+    assert!(newer.contains("newer workflow-sidecar"), "{newer}");
+    database
+        .pragma_update(None, "user_version", version)
+        .unwrap();
+    let usual = reason();
+    assert!(!usual.contains("store"), "{usual}");
+}
+
+#[test]
+fn a_run_is_listed_and_shown_by_the_beginning_of_its_id() {
+    let root = started();
+    let run = |arguments: &[&str]| {
+        let output = Process::command()
+            .args(arguments)
+            .current_dir(root.path())
+            .env("HOME", root.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let listed = run(&["runs", "--active", "--format", "json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let listed = &listed[0];
+    assert_eq!(
+        (&listed["host"], &listed["state"], &listed["phase"]),
+        (&json!("codex"), &json!("active"), &json!("Analyze"))
+    );
+    assert!(listed["since"].is_string(), "{listed}");
+    let id = listed["taskId"].as_str().unwrap();
+    assert!(run(&["status", &id[..10]]).contains("Bugfix"));
+    assert!(run(&["show", id]).contains("started"));
+    assert!(run(&["runs"]).contains(id));
+}
+
+#[test]
+fn hooks_that_are_killed_leave_the_store_whole() {
+    let root = started();
+    for delay in 0..16 {
+        let mut child = spawn(root.path());
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(&writing(root.path())).unwrap();
+        drop(stdin);
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(is_blocked(&answer(root.path(), &writing(root.path()))));
+    let store = root
+        .path()
+        .join(".local/state/workflow-sidecar/store.sqlite3");
+    let database = rusqlite::Connection::open(store).unwrap();
+    let whole: String = database
+        .pragma_query_value(None, "integrity_check", |row| row.get(0))
+        .unwrap();
+    assert_eq!(whole, "ok");
+}
+
+#[test]
+fn sixteen_hooks_at_once_lose_nothing() {
+    let root = started();
+    let step = event(
+        root.path(),
+        "PreToolUse",
+        &json!({ "tool_name": "mcp__workflow__workflow_step", "tool_input": { "action": "next" } }),
+    );
+    let prompt = json!({ "prompt": "workflow bugfix it", "session_id": "other" });
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let (root, step, prompt) = (root.path(), &step, &prompt);
+            scope.spawn(move || {
+                let mut start = prompt.clone();
+                start["session_id"] = json!(format!("session {number}"));
+                let started = answer(root, &event(root, "UserPromptSubmit", &start));
+                assert!(started.status.success(), "{started:?}");
+                let ticket = answer(root, step);
+                assert!(ticket.status.success(), "{ticket:?}");
+            });
+        }
+    });
+    let store = root
+        .path()
+        .join(".local/state/workflow-sidecar/store.sqlite3");
+    let database = rusqlite::Connection::open(store).unwrap();
+    let count = |query: &str| -> i64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
+    assert_eq!(count("SELECT count(*) FROM tickets"), 16);
+    assert_eq!(count("SELECT count(*) FROM sessions WHERE active = 1"), 17);
+}

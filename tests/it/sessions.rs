@@ -70,3 +70,29 @@ fn so_many_sessions_are_open_and_one_that_ends_makes_room() {
     host.result("hook/session_shutdown", &json!({"sessionId": "1"}));
     host.result("hook/session_start", &session(MOST));
 }
+
+#[test]
+fn the_runs_of_a_host_are_listed_with_their_state() {
+    let directory = project();
+    let mut host = TestHost::over_pipes();
+    host.initialize(directory.path(), &json!("system"));
+    start(&mut host, "s");
+    let next = json!({"sessionId": "s", "name": "workflow_step", "arguments": {"action": "next"}});
+    host.result("tool/execute", &next);
+    host.close_and_hear();
+    let mut runs = crate::connection::Process::command();
+    runs.args(["runs", "--format", "json", "--agent-dir"]);
+    runs.arg(directory.path().join("agent"));
+    let output = runs.output().unwrap();
+    let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    for (name, value) in [
+        ("host", "test"),
+        ("workflow", "w"),
+        ("phase", "B"),
+        ("state", "active"),
+        ("task", "it"),
+    ] {
+        assert_eq!(listed[0][name], value, "{listed}");
+    }
+}

@@ -14,6 +14,7 @@ use crate::platform::answer_socket::{self, Answer, Registration, Reply, Request}
 use crate::platform::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
 use crate::platform::file_excerpt;
 use crate::platform::one_time_code::seal;
+use crate::store::AnswerRight;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,8 +74,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.list {
         return list(&pending, arguments.format);
     }
-    // The code proves as much as a terminal.
-    if arguments.code.is_none() || arguments.choice.is_none() {
+    // The code proves as much as a terminal, and so does the role of an approver.
+    let is_approver = approvals.answer_right() == AnswerRight::MayAnswer;
+    if arguments.choice.is_none() || arguments.code.is_none() && !is_approver {
         terminal::require("approve")
             .map_err(|error| anyhow!("{error}, or with --choice and --code"))?;
     }
@@ -90,7 +92,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             bail!("{several} runs wait: name one of them");
         }
     };
-    let name = file.sidecar.as_deref();
+    // Where approvers have a role of their own, the sidecar that asks may be on another machine.
+    let name = file.sidecar.as_deref().filter(|_| !is_approver);
     let sidecar = name.and_then(|name| answer_socket::sidecar(&agent_dir, name));
     if let Some(sidecar) = &sidecar
         && let Reply::Judged(Judgement::Agent(why)) =
@@ -128,12 +131,19 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         shown: shown_state,
         code: arguments.code.clone(),
     };
-    let what_follows = if let Some(sidecar) = sidecar {
-        send(answer, &sidecar)?;
-        "sent to the session, which continues with it at once."
-    } else {
-        store(answer, file.seal.as_deref(), &approvals)?;
-        "stored. No sidecar runs for this session: open the session again, and tell the agent to go on."
+    let what_follows = match sidecar {
+        Some(sidecar) => {
+            send(answer, &sidecar)?;
+            "sent to the session, which continues with it at once."
+        }
+        None if is_approver => {
+            store_as_approver(answer, &approvals)?;
+            "stored. The machine of the run uses it when its agent asks again."
+        }
+        None => {
+            store(answer, file.seal.as_deref(), &approvals)?;
+            "stored. No sidecar runs for this session: open the session again, and tell the agent to go on."
+        }
     };
     writeln!(
         anstream::stdout(),
@@ -193,11 +203,29 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
         comment: answer.comment,
         shown: answer.shown,
         code,
+        asked: None,
     };
     if !approvals.store_decision(&answer.request, &decision)? {
         return Err(gone());
     }
     Ok(())
+}
+
+/// Stores an answer that the role of this process proves, with the question that was answered.
+fn store_as_approver(answer: Answer, approvals: &Approvals) -> anyhow::Result<()> {
+    let decision = StoredDecision {
+        nonce: answer.request.nonce.clone(),
+        choice: answer.choice,
+        comment: answer.comment,
+        shown: answer.shown,
+        code: answer.code.unwrap_or_default(),
+        asked: Some(answer.request.clone()),
+    };
+    if approvals.store_decision(&answer.request, &decision)? {
+        Ok(())
+    } else {
+        Err(gone())
+    }
 }
 
 fn gone() -> anyhow::Error {

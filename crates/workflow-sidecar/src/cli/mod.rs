@@ -24,6 +24,7 @@ mod outcome;
 mod project;
 mod replay;
 mod run_gate;
+mod run_session;
 mod runs;
 mod schema;
 mod serve;

@@ -1,57 +1,130 @@
-//! `runs`: the runs of hook hosts.
+//! `runs`: the runs of all hosts.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::thread;
+use std::time::Duration;
 
 use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
-use super::format::{Format, json, moment};
+use super::format::{Format, count, json, moment};
 use super::outcome::Outcome;
+use super::project::UserDirectory;
 use super::table;
-use crate::store::{IndexedRun, SqliteStore, Store, state_directory};
+use crate::store::{
+    IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, now, of_agent_dir, open, state_directory,
+};
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
+/// The time between two looks of `--watch`.
+const LOOK: Duration = Duration::from_secs(1);
+/// Clears the screen of a terminal, and goes to its first line.
+const CLEAR: &str = "\u{1b}[2J\u{1b}[H";
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar runs                     the runs in Codex, Claude Code, Copilot CLI and Gemini CLI
-  workflow-sidecar runs --format json
-  workflow-sidecar runs --prune             delete the sessions that have not changed for 90 days
+  workflow-sidecar runs                     the last 50 runs of all hosts
+  workflow-sidecar runs --active --watch    the active ones, until you press Ctrl-C
+  workflow-sidecar runs --format json --all
+  workflow-sidecar runs --prune             delete what has not changed for 90 days
+  workflow-sidecar status wf-17672256       one of them
 
-Runs in pi are stored in the sessions of pi: `workflow-sidecar status` shows them.";
+With `store: \"postgres://…\"` in your settings, the runs of all machines with the same store are listed: docs/FLEET.md.
+A session of pi keeps its run itself; this list follows it.";
 
-/// List the runs of Codex, Claude Code, Copilot CLI and Gemini CLI
+/// List the runs of all hosts
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
+    /// Only runs that go on
+    #[arg(long)]
+    active: bool,
+    /// All runs, and not only the last 50
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// The most runs to list
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+    /// List again when something changes
+    #[arg(long)]
+    watch: bool,
     /// Delete the sessions that have not changed for this many days
-    #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90")]
+    #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90", conflicts_with = "watch")]
     prune: Option<u64>,
+    /// Print the SQL that makes the tables and roles of a store in `PostgreSQL`
+    #[arg(long, exclusive = true)]
+    schema: bool,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    #[command(flatten)]
+    user: UserDirectory,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let store = SqliteStore::new(state_directory(arguments.state.as_deref())?);
+    if arguments.schema {
+        write!(anstream::stdout(), "{POSTGRES_SCHEMA}")?;
+        return Ok(Outcome::Success);
+    }
+    let agent_dir = arguments.user.directory();
+    let store = match &arguments.state {
+        Some(state) => open(state_directory(Some(state))?, &agent_dir)?,
+        None => of_agent_dir(&agent_dir)?,
+    };
     if let Some(days) = arguments.prune {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-        let now = u64::try_from(since.as_millis())?;
-        let removed = store.prune(now.saturating_sub(days.saturating_mul(DAY)))?;
+        let removed = store.prune(now().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Forgot {removed} sessions.");
         return Ok(Outcome::Success);
     }
-    let runs = store.runs()?;
-    match arguments.format {
-        Format::Json => json(&runs.iter().map(Row::of).collect::<Vec<_>>())?,
-        Format::Human => print(&runs)?,
+    if !arguments.watch {
+        list(arguments, &found(arguments, &*store)?)?;
+        return Ok(Outcome::Success);
     }
-    Ok(Outcome::Success)
+    let mut listed = None;
+    loop {
+        let runs = found(arguments, &*store)?;
+        if listed.as_ref() != Some(&runs) {
+            if arguments.format == Format::Human && std::io::stdout().is_terminal() {
+                write!(anstream::stdout(), "{CLEAR}")?;
+            }
+            list(arguments, &runs)?;
+            listed = Some(runs);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The runs to list, and one more if there are more.
+fn found(arguments: &Arguments, store: &dyn Store) -> anyhow::Result<Vec<IndexedRun>> {
+    Ok(store.runs(&RunQuery {
+        only_active: arguments.active,
+        limit: (!arguments.all).then_some(arguments.limit.saturating_add(1)),
+        ..RunQuery::default()
+    })?)
+}
+
+fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
+    let most = if arguments.all {
+        runs.len()
+    } else {
+        usize::try_from(arguments.limit)?
+    };
+    let listed = &runs[..most.min(runs.len())];
+    match arguments.format {
+        Format::Json => json(&listed.iter().map(Row::of).collect::<Vec<_>>())?,
+        Format::Human => {
+            print(listed)?;
+            if listed.len() < runs.len() {
+                let listed = count(listed.len(), "run");
+                writeln!(anstream::stdout(), "The last {listed}: --all lists all.")?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A run, as in the output of `--format json`.
@@ -66,8 +139,16 @@ struct Row<'a> {
     phase: &'a str,
     task: &'a str,
     status: &'a str,
+    state: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    waiting: &'a str,
     active: bool,
-    updated: u64,
+    since: String,
+    updated: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    machine: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
 }
 
 impl<'a> Row<'a> {
@@ -76,6 +157,9 @@ impl<'a> Row<'a> {
             key,
             cwd,
             updated,
+            since,
+            machine,
+            file,
             run,
         } = indexed;
         Self {
@@ -87,8 +171,13 @@ impl<'a> Row<'a> {
             phase: &run.phase,
             task: &run.task,
             status: &run.status,
+            state: &run.state,
+            waiting: &run.waiting,
             active: run.is_active,
-            updated: *updated,
+            since: time(*since, 3),
+            updated: time(*updated, 3),
+            machine,
+            file: file.as_deref(),
         }
     }
 }
@@ -101,21 +190,30 @@ fn print(runs: &[IndexedRun]) -> anyhow::Result<()> {
     }
     let row = |indexed: &IndexedRun| {
         let run = &indexed.run;
+        let state = if run.waiting.is_empty() {
+            run.state.clone()
+        } else {
+            format!("{}: {}", run.state, run.waiting)
+        };
         [
-            indexed.key.host.clone(),
+            run.task_id.clone(),
+            visible(&indexed.key.host),
             visible(&run.workflow),
-            if run.is_active {
-                visible(&run.phase)
-            } else {
-                "ended".to_owned()
-            },
-            moment(i64::try_from(indexed.updated).unwrap_or(i64::MAX), 0),
+            visible(&run.phase),
+            visible(&state),
+            time(indexed.since, 0),
             visible(&run.task),
             visible(&indexed.cwd.to_string_lossy()),
         ]
     };
-    let rows: Vec<[String; 6]> = runs.iter().map(row).collect();
-    let head = ["HOST", "WORKFLOW", "PHASE", "CHANGED", "TASK", "PROJECT"];
+    let rows: Vec<[String; 8]> = runs.iter().map(row).collect();
+    let head = [
+        "RUN", "HOST", "WORKFLOW", "PHASE", "STATE", "SINCE", "TASK", "PROJECT",
+    ];
     table::write(&mut out, head, &rows)?;
     Ok(())
+}
+
+fn time(milliseconds: u64, digits: usize) -> String {
+    moment(i64::try_from(milliseconds).unwrap_or(i64::MAX), digits)
 }

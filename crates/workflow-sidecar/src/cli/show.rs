@@ -14,6 +14,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
+use super::run_session::{RunSession, elsewhere, run_id, run_session};
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
@@ -21,6 +22,7 @@ use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
 const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar show ~/.pi/agent/sessions/--project--/session.jsonl
+  workflow-sidecar show wf-1767225600000-3t8xrq    a run of any host; the first letters are enough
   workflow-sidecar show recording.jsonl
   workflow-sidecar show recording.jsonl --format json | jq '.sessions[].totals'
 
@@ -31,7 +33,7 @@ branch is shown.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Recording, or session file of pi
+    /// Recording, session file of pi, or the id of a run
     file: PathBuf,
     /// Project with the names of phases, for sessions that do not store their definition
     #[arg(long, value_name = "DIR")]
@@ -68,7 +70,13 @@ struct SessionTimeline {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let bytes = read_file(&arguments.file)?;
+    let bytes = match run_id(&arguments.file) {
+        None => read_file(&arguments.file)?,
+        Some(id) => match run_session(id, &arguments.user.directory())? {
+            RunSession::Entries(bytes) => bytes,
+            RunSession::Elsewhere(run) => return Err(elsewhere(&run)),
+        },
+    };
     let loaded = match &arguments.project {
         Some(project) => Some(load(&arguments.user.disk(project)?)),
         None => None,

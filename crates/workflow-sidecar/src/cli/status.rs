@@ -16,6 +16,7 @@ use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::newest_session::newest_session;
 use super::outcome::Outcome;
 use super::project::UserDirectory;
+use super::run_session::{RunSession, elsewhere, run_id, run_session};
 use crate::platform::approvals::{Approvals, RequestFile};
 use crate::record::Transcript;
 use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
@@ -25,17 +26,18 @@ const EXAMPLES: &str = "\
 Examples:
   workflow-sidecar status                                the newest pi session of this directory
   workflow-sidecar status ~/.pi/agent/sessions/--project--/session.jsonl
+  workflow-sidecar status wf-1767225600000-3t8xrq        a run of any host; the first letters are enough
   workflow-sidecar status session.jsonl --project .      with the workflows as they are now
 
 The definition stored in the session is used, unless --project names another.
 Exits with 3 if the run waits for a person, with 4 if it stopped at a limit.";
 
-/// Show the state of the run in a pi session
+/// Show the state of a run
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Session file [default: newest session of the project, or of the current directory]
-    #[arg(value_name = "SESSION-FILE")]
+    /// Session file, or the id of a run [default: newest session of the project, or of the current directory]
+    #[arg(value_name = "SESSION-FILE|RUN")]
     file: Option<PathBuf>,
     /// Project with the workflows to use instead of the definition stored in the session
     #[arg(long, value_name = "DIR")]
@@ -48,13 +50,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let path = if let Some(file) = &arguments.file {
-        file.clone()
-    } else {
-        let project = arguments.project.as_deref().unwrap_or(Path::new("."));
-        newest_session(project, &arguments.user.directory())?
-    };
-    let bytes = read_file(&path)?;
+    let (path, bytes) = session(arguments)?;
     if !is_session(&bytes) {
         let file = path.display();
         match Transcript::parse(&path, &bytes) {
@@ -97,6 +93,25 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         (None, _) => RunCondition::Fine,
     };
     Ok(condition.into())
+}
+
+/// Reads the session: that of a run's id, a file, or the newest one of the project.
+fn session(arguments: &Arguments) -> anyhow::Result<(PathBuf, Vec<u8>)> {
+    let agent_dir = arguments.user.directory();
+    let Some(file) = &arguments.file else {
+        let project = arguments.project.as_deref().unwrap_or(Path::new("."));
+        let newest = newest_session(project, &agent_dir)?;
+        let bytes = read_file(&newest)?;
+        return Ok((newest, bytes));
+    };
+    let bytes = match run_id(file) {
+        None => read_file(file)?,
+        Some(id) => match run_session(id, &agent_dir)? {
+            RunSession::Entries(bytes) => bytes,
+            RunSession::Elsewhere(run) => return Err(elsewhere(&run)),
+        },
+    };
+    Ok((file.clone(), bytes))
 }
 
 /// The request for approval of a run, as `approve --list` shows it.

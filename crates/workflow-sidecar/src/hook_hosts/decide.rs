@@ -16,9 +16,9 @@ use super::answer::{Answer, Verdict};
 use super::event::{Event, EventName, Kind, Source};
 use super::prompt::{self, Action, Command};
 use super::{
-    HookHost, HookPlatform, HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of,
-    session_ticket,
+    HookHost, HookPlatform, HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, session_ticket,
 };
+use crate::run_condition::run_of;
 use crate::store::{Change, Saved, SessionKey, Store, StoreError, StoredSession, Ticket};
 
 /// The time for which a ticket counts.

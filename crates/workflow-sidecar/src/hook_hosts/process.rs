@@ -15,7 +15,8 @@ use super::answer::{Answer, BLOCKED};
 use super::decide::Decider;
 use super::event::{EventName, Payload};
 use super::outlet::Outlet;
-use crate::store::{SqliteStore, has_active_runs, state_directory};
+use crate::platform::disk::user_agent_dir;
+use crate::store::{self, has_active_runs, state_directory};
 
 /// The time for an answer. Much less than the time that hosts give a hook.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(3);
@@ -102,10 +103,13 @@ impl Hook {
         }
         let event = payload.event(name, (self.host.event)(name, &payload))?;
         let directory = self.directory.clone()?;
+        let store = store::open(directory, &user_agent_dir(None));
+        let store = store
+            .map_err(|error| format!("the store of workflow-sidecar cannot be used: {error}"))?;
         let is_from_shell = |variable: &&str| std::env::var_os(variable).is_some();
         let decider = Decider {
             host: self.host,
-            store: &SqliteStore::new(directory),
+            store: &*store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             on_loaded: &|is_active| self.progress().is_active = Some(is_active),
         };

@@ -19,7 +19,7 @@ use super::HostMemory;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, Project, RealPlatform, SessionContext};
 use crate::server::{Loader, OnDisk};
-use crate::store::{Run, SessionKey, StoredEntry, StoredSession};
+use crate::store::{SessionKey, StoredEntry, StoredSession};
 
 /// The time in milliseconds since 1970.
 pub(crate) fn now() -> Millis {
@@ -213,20 +213,6 @@ impl<'p> Turn<'p> {
             is_trusted: true,
         }
     }
-}
-
-/// The run of a session for the index.
-pub(crate) fn run_of(session: &Session) -> Option<Run> {
-    let view = session.view()?;
-    let phase = view.phase.as_ref();
-    Some(Run {
-        task_id: view.state.task_id.clone(),
-        workflow: view.state.workflow_key.clone(),
-        phase: phase.map_or_else(String::new, |phase| phase.name.to_owned()),
-        task: view.state.task_description.clone(),
-        status: view.status.clone().unwrap_or_default(),
-        is_active: view.state.active,
-    })
 }
 
 /// Replaces the message with a code. What a hook host shows goes through files that the agent can read.

@@ -22,9 +22,10 @@ use serde_json::{Value, json};
 use workflow_core::policy::STEP_TOOL;
 
 use self::step::{Cancelled, Step, StepAnswer, Steps};
+use crate::platform::disk::user_agent_dir;
 use crate::rpc::{Call, DEFAULT_MAX_LINE, Frame, LineReader, Message};
 use crate::server::step_tool;
-use crate::store::{StoreError, state_directory};
+use crate::store::{self, StoreError, state_directory};
 
 /// The versions of the protocol that are spoken, newest last.
 const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -41,8 +42,9 @@ const INSTRUCTIONS: &str = "Moves the workflow that the user started in this ses
 
 /// Serves a host until its input ends.
 pub(crate) fn serve(state: Option<&Path>) -> Result<(), ServeError> {
+    let store = store::open(state_directory(state)?, &user_agent_dir(None))?;
     let server = Arc::new(Server {
-        steps: Steps::new(state_directory(state)?),
+        steps: Steps::new(store),
         calls: Mutex::default(),
         output: Mutex::new(io::stdout()),
     });

@@ -5,7 +5,7 @@
 //! the session as it is by then, and the gate's result counts only if the same gate has to run.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,11 +19,10 @@ use workflow_core::policy::rules::Paths;
 use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::GateRunId;
 
-use crate::hook_hosts::{
-    HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, run_of, session_ticket,
-};
+use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, session_ticket};
 use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
-use crate::store::{Change, Saved, SessionKey, SqliteStore, Store, StoreError, Ticket};
+use crate::run_condition::run_of;
+use crate::store::{Change, Saved, SessionKey, Store, StoreError, Ticket};
 
 /// Attempts to store a change while hooks change the same session.
 const ATTEMPTS: u32 = 16;
@@ -141,7 +140,7 @@ impl Step {
 
 /// The calls of a server.
 pub(super) struct Steps {
-    store: SqliteStore,
+    store: Box<dyn Store>,
     platform: RealPlatform,
     /// The receivers of reports on gates, by session.
     gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>>,
@@ -150,7 +149,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn new(directory: PathBuf) -> Self {
+    pub(super) fn new(store: Box<dyn Store>) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
         let platform = RealPlatform::default();
         let listeners = Arc::clone(&gates);
@@ -159,7 +158,7 @@ impl Steps {
             None
         });
         Self {
-            store: SqliteStore::new(directory),
+            store,
             platform,
             gates,
             calls: AtomicU64::new(0),

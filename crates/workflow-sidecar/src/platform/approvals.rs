@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{RequestRow, Store, StoreError, now, of_agent_dir};
+use crate::store::{AnswerRight, RequestRow, Store, StoreError, now, of_agent_dir};
 
 /// Milliseconds after which a request counts as one of an abandoned session.
 const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -77,6 +77,9 @@ pub(crate) struct StoredDecision {
     /// The code of the request.
     #[serde(default)]
     pub(crate) code: String,
+    /// What the person was asked, where the database proves who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked: Option<StoredRequest>,
 }
 
 /// A request that cannot be read or stored.
@@ -133,6 +136,14 @@ impl Approvals {
             changed: now(),
         })?;
         Ok(())
+    }
+
+    /// Says what this process may do about answers. A store that cannot be reached gives no right.
+    pub(crate) fn answer_right(&self) -> AnswerRight {
+        self.0.answer_right().unwrap_or_else(|error| {
+            tracing::warn!("{error}");
+            AnswerRight::NeedsProof
+        })
     }
 
     /// Reads the decision about a request that was made while no sidecar was running.
@@ -216,6 +227,7 @@ mod tests {
             comment: None,
             shown: None,
             code: "CODE".to_owned(),
+            asked: None,
         }
     }
 

@@ -25,6 +25,9 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
     /// Takes answers that persons give outside of the host, from the begin of a session on.
     fn open_session(&self, _session: &SessionContext<'_>) {}
 
+    /// Notes the run of a session for the index of all runs.
+    fn note_run(&self, _session: &SessionContext<'_>, _host: &str) {}
+
     /// Ends everything that runs for a session.
     fn close_session(&self, _session: &str) {}
 

@@ -33,6 +33,7 @@ mod process;
 mod real;
 mod regular_file;
 mod restore_reports;
+mod run_notes;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

@@ -12,6 +12,7 @@ use super::ancestry::Judgement;
 use super::answer_socket::{Answer, Reply};
 use super::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
 use super::one_time_code::{new_code, seal};
+use crate::store::AnswerRight;
 
 /// Wrong codes after which a code does not count any more.
 const MAX_WRONG: u8 = 5;
@@ -159,7 +160,8 @@ impl OpenRequests {
         Ok(made)
     }
 
-    /// Takes a decision that was stored while this process ran, where no socket takes answers.
+    /// Takes a decision that was stored while this process ran: one with the code, where no socket takes answers, or one
+    /// about the very same question, where the database lets only approvers answer.
     pub(crate) fn take_stored(
         &mut self,
         request: &StoredRequest,
@@ -170,8 +172,14 @@ impl OpenRequests {
             return;
         };
         let decision = approvals.decision(request);
-        let proof = |decision: &StoredDecision| seal(&request.nonce, &decision.code);
-        open.decision = decision.filter(|decision| Some(&*proof(decision)) == known);
+        let is_of_approver = approvals.answer_right() == AnswerRight::MayRead;
+        let decision = decision.filter(|decision| {
+            is_of_approver && decision.asked.as_ref() == Some(&open.request)
+                || cfg!(not(unix)) && Some(&*seal(&request.nonce, &decision.code)) == known
+        });
+        if decision.is_some() || cfg!(not(unix)) {
+            open.decision = decision;
+        }
     }
 
     /// Returns the seal of a run's open request.
@@ -265,6 +273,7 @@ impl OpenRequests {
             comment: answer.comment,
             shown: answer.shown,
             code: String::new(),
+            asked: None,
         });
         if let Some(file) = approvals.request(&open.request.task_id) {
             let noted = RequestFile {

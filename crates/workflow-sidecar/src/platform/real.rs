@@ -30,8 +30,11 @@ use super::git::{self, RestoreEvent};
 use super::open_requests::{OpenRequests, ShownCode};
 use super::paths::LocalPaths;
 use super::restore_reports::{self, RestoreNote};
+use super::run_notes::RunNotes;
 use super::triggers::{self, ActiveTrigger, TriggerEvent};
 use super::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
+use crate::run_condition::run_of;
+use crate::store::{AnswerRight, RunNote, now};
 
 /// Takes reports, and says what happens to the message of a trigger.
 type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
@@ -61,6 +64,7 @@ pub(crate) struct RealPlatform {
     directories: Arc<Mutex<HashMap<String, PathBuf>>>,
     /// The directories in which git was too slow, and when it is tried again: every session waits for it.
     slow: Mutex<HashMap<PathBuf, Instant>>,
+    notes: RunNotes,
 }
 
 struct WatchedTrigger {
@@ -97,6 +101,7 @@ impl RealPlatform {
     pub(crate) fn finish(&self) {
         #[cfg(unix)]
         drop(lock(&self.answers).take());
+        self.notes.finish();
         let restores = std::mem::take(&mut *lock(&self.restores));
         for thread in restores {
             // A panic was logged by the thread itself.
@@ -242,9 +247,10 @@ impl RealPlatform {
         let state = |path: &str| file_excerpt::state(path, &request.cwd);
         let fingerprint = request.show.as_deref().map(state);
         let mut requests = lock(&self.requests);
-        if cfg!(not(unix)) {
-            // No socket takes an answer here.
-            let approvals = Approvals::in_agent_dir(session.project.agent_dir).ok()?;
+        let approvals = Approvals::in_agent_dir(session.project.agent_dir);
+        if let Ok(approvals) = approvals
+            && (cfg!(not(unix)) || approvals.answer_right() == AnswerRight::MayRead)
+        {
             requests.take_stored(&request, known.as_deref(), &approvals);
         }
         let decision = requests.decision(&request, fingerprint.as_deref());
@@ -547,6 +553,26 @@ impl Platform for RealPlatform {
             #[cfg(unix)]
             self.open_socket(session.project.agent_dir);
             self.report_restores(session);
+        }
+    }
+
+    fn note_run(&self, session: &SessionContext<'_>, host: &str) {
+        let project = session.project;
+        // A relative directory is a name in a transcript.
+        if !project.agent_dir.is_absolute() {
+            return;
+        }
+        if let Some(run) = run_of(session.session) {
+            let note = RunNote {
+                host: host.to_owned(),
+                run,
+                cwd: project.cwd.to_path_buf(),
+                file: project
+                    .session_file
+                    .map(|file| file.to_string_lossy().into_owned()),
+                now: now(),
+            };
+            self.notes.write(project.agent_dir, note);
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) struct TrustStore(Box<dyn Store>);
 pub(crate) enum TrustError {
     /// The store cannot be used.
     #[error("no project is trusted, because the store cannot be used: {0}")]
-    Store(#[from] StoreError),
+    Store(StoreError),
     /// The project's path is not UTF-8.
     #[error("the path of the project is no text: {0}")]
     NotUtf8(PathBuf),
@@ -58,6 +58,12 @@ pub(crate) enum TrustError {
         /// The error.
         problem: io::Error,
     },
+}
+
+impl From<StoreError> for TrustError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// Hashes all commands of a project. Their order, location and repetition do not matter; every argument does.

@@ -53,6 +53,10 @@ impl Platform for RecordingPlatform {
         self.inner.open_session(session);
     }
 
+    fn note_run(&self, session: &SessionContext<'_>, host: &str) {
+        self.inner.note_run(session, host);
+    }
+
     fn close_session(&self, session: &str) {
         self.inner.close_session(session);
     }

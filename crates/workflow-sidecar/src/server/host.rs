@@ -10,6 +10,7 @@ use super::definitions::Definitions;
 /// The host of the process.
 #[derive(Debug)]
 pub(super) struct Host {
+    pub(super) name: String,
     pub(super) abilities: Abilities,
     /// True if it runs commands (`host/exec`).
     pub(super) runs_commands: bool,

@@ -379,7 +379,30 @@ impl Server {
         let mut out = Effects::at(now);
         let reply = handle(&mut session.session, &mut out);
         self.follow_up(id, &mut out);
+        let is_stored = |action: &Action| matches!(action, Action::AppendEntry { .. });
+        if out.actions.iter().any(is_stored) {
+            self.note_run(id);
+        }
         Some((reply, out))
+    }
+
+    /// Has the run of a session noted in the index of all runs. One with a virtual clock is no real run.
+    fn note_run(&self, id: &str) {
+        let (Some(host), Some(handle), Some(directories)) =
+            (&self.host, self.sessions.get(id), self.directories(id))
+        else {
+            return;
+        };
+        if self.timer.is_virtual() {
+            return;
+        }
+        let context = SessionContext {
+            id,
+            session: &handle.session,
+            project: directories.project(),
+            is_trusted: directories.is_trusted,
+        };
+        self.platform.note_run(&context, &host.name);
     }
 
     /// Performs effects, answers earlier requests, and sends questions. Actions and diagnostics are left for the answer.

@@ -4,9 +4,15 @@
 //! A hook host starts a process for each event, and several at once. [`Store::save`] succeeds only if the session is as it
 //! was loaded; a process that comes too late loads it again. Nothing is locked while the engine works.
 
+mod location;
+mod machine;
 mod marker;
 mod old_files;
+mod postgres;
 mod sqlite;
+#[cfg(test)]
+#[cfg(unix)]
+pub(crate) mod tests;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -14,36 +20,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 
-use crate::platform::home::{STATE_DIRECTORY, home_dir};
-
+pub(crate) use self::location::{of_agent_dir, open, state_directory};
 pub(crate) use self::marker::has_active_runs;
+pub(crate) use self::postgres::SCHEMA as POSTGRES_SCHEMA;
+#[cfg(test)]
 pub(crate) use self::sqlite::SqliteStore;
-
-/// Returns the directory of the store: the given one, or the user's. It depends on nothing but the home directory, because
-/// hosts start servers and hooks with different environments.
-pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreError> {
-    match given {
-        Some(given) => Ok(given.to_path_buf()),
-        None => home_dir()
-            .map(|home| home.join(STATE_DIRECTORY))
-            .ok_or(StoreError::NoHome),
-    }
-}
-
-/// The name of the directory of the store in an agent directory that is not the user's default one.
-const IN_AGENT_DIR: &str = "workflow-sidecar";
-
-/// Returns the store of the user's default agent directory, or of another one, which has a store of its own.
-pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
-    let own = agent_dir.join(IN_AGENT_DIR);
-    let is_default = home_dir().is_some_and(|home| agent_dir == home.join(".pi/agent"));
-    let directory = if is_default {
-        state_directory(None)?
-    } else {
-        own.clone()
-    };
-    Ok(Box::new(SqliteStore::new(directory).with_old_files(own)))
-}
 
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
@@ -103,6 +84,10 @@ pub(crate) struct Run {
     pub(crate) task: String,
     /// The status line.
     pub(crate) status: String,
+    /// `active`, `waits`, `paused`, `stopped`, `stale`, `complete` or `cancelled`.
+    pub(crate) state: String,
+    /// What it waits for; empty if for nothing.
+    pub(crate) waiting: String,
     pub(crate) is_active: bool,
 }
 
@@ -112,7 +97,46 @@ pub(crate) struct IndexedRun {
     pub(crate) key: SessionKey,
     pub(crate) cwd: PathBuf,
     pub(crate) updated: u64,
+    /// The time since which phase and state are what they are.
+    pub(crate) since: u64,
+    /// The machine on which it went on last.
+    pub(crate) machine: String,
+    /// The file in which the host keeps the session, if it does.
+    pub(crate) file: Option<String>,
     pub(crate) run: Run,
+}
+
+/// The runs to list.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunQuery<'a> {
+    /// The run's id, or its beginning.
+    pub(crate) task_id: &'a str,
+    pub(crate) only_active: bool,
+    /// The most runs to list.
+    pub(crate) limit: Option<u32>,
+}
+
+/// A run of a host that keeps its sessions itself.
+#[derive(Debug, Clone)]
+pub(crate) struct RunNote {
+    pub(crate) host: String,
+    pub(crate) run: Run,
+    pub(crate) cwd: PathBuf,
+    /// The file of the session.
+    pub(crate) file: Option<String>,
+    /// The time in milliseconds since 1970.
+    pub(crate) now: u64,
+}
+
+/// What this process may do about answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnswerRight {
+    /// Every process of the user may write answers, so an answer needs a proof.
+    NeedsProof,
+    /// The database lets this role read answers and not write them, so an answer is an approver's.
+    MayRead,
+    /// The database lets this role write answers.
+    MayAnswer,
 }
 
 /// The outcome of saving a change.
@@ -188,6 +212,10 @@ pub(crate) enum StoreError {
         path: PathBuf,
         error: serde_json::Error,
     },
+    #[error("{}: {reason}", path.display())]
+    Settings { path: PathBuf, reason: String },
+    #[error("PostgreSQL at {place}: {reason}")]
+    Postgres { place: String, reason: String },
 }
 
 /// The sessions, tickets, runs, requests and trust of a user.
@@ -205,7 +233,13 @@ pub(crate) trait Store: Debug + Send + Sync {
     fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError>;
 
     /// Lists the runs, the one that changed last first.
-    fn runs(&self) -> Result<Vec<IndexedRun>, StoreError>;
+    fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>, StoreError>;
+
+    /// Notes the run of a host that keeps its sessions itself.
+    fn note_run(&self, note: &RunNote) -> Result<(), StoreError>;
+
+    /// Says what this process may do about answers.
+    fn answer_right(&self) -> Result<AnswerRight, StoreError>;
 
     /// Removes the sessions that were not changed since, and returns their number.
     fn prune(&self, before: u64) -> Result<usize, StoreError>;

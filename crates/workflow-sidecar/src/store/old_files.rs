@@ -96,10 +96,7 @@ impl OldFiles {
                     ..row
                 })
             });
-            match row {
-                Some(row) => self.requests.push(row),
-                None => tracing::debug!("{} is no request", path.display()),
-            }
+            self.requests.extend(row);
         }
         Ok(())
     }

@@ -3,20 +3,24 @@
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 use serde_json::value::RawValue;
 
 use super::marker::mark;
 use super::old_files::{self, OldFiles};
 use super::{
-    Change, IndexedRun, RequestRow, Run, Saved, SessionKey, Store, StoreError, StoredEntry,
-    StoredSession, Ticket, TrustRow,
+    AnswerRight, Change, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionKey, Store,
+    StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 use crate::platform::create_private_dir;
 
 mod answers;
+mod runs;
 
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
@@ -24,6 +28,8 @@ const FILE: &str = "store.sqlite3";
 const FORMAT: i64 = 2;
 /// The time to wait for another process. Less than the time that a hook has for its answer.
 const BUSY: Duration = Duration::from_secs(2);
+/// The time until the next attempt to make the database.
+const PAUSE: Duration = Duration::from_millis(10);
 
 const SCHEMA: &str = "
     CREATE TABLE sessions (
@@ -135,11 +141,19 @@ impl SqliteStore {
         let failed = |error| self.database(error);
         let mut connection = Connection::open(self.file()).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
-        let mut format = user_version(&connection).map_err(failed)?;
-        if format < FORMAT {
-            let upgraded = self.upgrade(&mut connection);
-            format = upgraded.map_err(failed)?;
-        }
+        let end = Instant::now() + BUSY;
+        let format = loop {
+            match self.upgrade(&mut connection) {
+                // Two processes that make the database at once do not wait for each other by themselves.
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                        && Instant::now() < end =>
+                {
+                    thread::sleep(PAUSE);
+                }
+                upgraded => break upgraded.map_err(failed)?,
+            }
+        };
         if format != FORMAT {
             return Err(StoreError::Newer {
                 path: self.file(),
@@ -152,9 +166,13 @@ impl SqliteStore {
         Ok(connection)
     }
 
-    /// Creates or upgrades the tables, and gives the format. What earlier versions kept in files is part of the same
+    /// Creates or upgrades the tables where that is needed, and gives the format. What earlier versions kept in files is part of the same
     /// transaction, so that it is taken over once.
     fn upgrade(&self, connection: &mut Connection) -> rusqlite::Result<i64> {
+        let format = user_version(connection)?;
+        if format >= FORMAT {
+            return Ok(format);
+        }
         connection.pragma_update(None, "journal_mode", "wal")?;
         let transaction = begin(connection)?;
         // Another process may have done it meanwhile.
@@ -273,28 +291,19 @@ impl SqliteStore {
         if version != change.from {
             return Ok(Saved::Conflict);
         }
-        let run = change.run.as_ref();
-        let is_active = run.is_some_and(|run| run.is_active);
+        let is_active = change.run.as_ref().is_some_and(|run| run.is_active);
         let cwd = change.cwd.to_string_lossy();
         transaction.execute(
-            "INSERT INTO sessions (host, session, version, memory, cwd, updated, active, task_id, workflow, phase, task, status)
-             VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            "INSERT INTO sessions (host, session, version, memory, cwd, updated)
+             VALUES (?1, ?2, 1, ?3, ?4, ?5)
              ON CONFLICT (host, session) DO UPDATE SET
-                 version = version + 1, memory = ?3, cwd = ?4, updated = ?5, active = ?6,
-                 task_id = coalesce(?7, task_id), workflow = coalesce(?8, workflow), phase = coalesce(?9, phase),
-                 task = coalesce(?10, task), status = coalesce(?11, status)",
+                 version = version + 1, memory = ?3, cwd = ?4, updated = ?5",
             params![
                 key.host,
                 key.session,
                 change.memory,
                 cwd,
-                integer(change.now),
-                is_active,
-                run.map(|run| &run.task_id),
-                run.map(|run| &run.workflow),
-                run.map(|run| &run.phase),
-                run.map(|run| &run.task),
-                run.map(|run| &run.status),
+                integer(change.now)
             ],
         )?;
         let id = match known {
@@ -302,6 +311,7 @@ impl SqliteStore {
             None => transaction.last_insert_rowid(),
         };
         append(&transaction, id, change.entries)?;
+        runs::set(&transaction, id, change.run.as_ref(), change.now)?;
         if is_active != was_active {
             self.mark(&transaction)?;
         }
@@ -311,7 +321,7 @@ impl SqliteStore {
 
     /// Brings the marker in line with the database. A marker that stays by mistake blocks more, never less.
     fn mark(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-        let query = "SELECT EXISTS (SELECT 1 FROM sessions WHERE active = 1)";
+        let query = "SELECT EXISTS (SELECT 1 FROM sessions WHERE active = 1 AND version > 0)";
         let is_active = transaction.query_row(query, [], |row| row.get(0))?;
         if let Err(error) = mark(&self.directory, is_active) {
             tracing::warn!("the marker of active runs cannot be changed: {error}");
@@ -394,36 +404,16 @@ impl Store for SqliteStore {
         Ok(taken.filter(|ticket| now <= ticket.expires))
     }
 
-    fn runs(&self) -> Result<Vec<IndexedRun>, StoreError> {
-        let Some(connection) = self.open()? else {
-            return Ok(Vec::new());
-        };
-        let list = || -> rusqlite::Result<Vec<IndexedRun>> {
-            let mut runs = connection.prepare(
-                "SELECT host, session, cwd, updated, task_id, workflow, phase, task, status, active
-                 FROM sessions WHERE task_id IS NOT NULL ORDER BY updated DESC",
-            )?;
-            let runs = runs.query_map([], |row| {
-                Ok(IndexedRun {
-                    key: SessionKey {
-                        host: row.get(0)?,
-                        session: row.get(1)?,
-                    },
-                    cwd: PathBuf::from(row.get::<_, String>(2)?),
-                    updated: number(row, 3)?,
-                    run: Run {
-                        task_id: row.get(4)?,
-                        workflow: row.get(5)?,
-                        phase: row.get(6)?,
-                        task: row.get(7)?,
-                        status: row.get(8)?,
-                        is_active: row.get(9)?,
-                    },
-                })
-            })?;
-            runs.collect()
-        };
-        list().map_err(|error| self.database(error))
+    fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>, StoreError> {
+        self.read_all(|connection| runs::list(connection, query))
+    }
+
+    fn note_run(&self, note: &RunNote) -> Result<(), StoreError> {
+        self.change(|transaction| runs::note(transaction, note))
+    }
+
+    fn answer_right(&self) -> Result<AnswerRight, StoreError> {
+        Ok(AnswerRight::NeedsProof)
     }
 
     fn prune(&self, before: u64) -> Result<usize, StoreError> {

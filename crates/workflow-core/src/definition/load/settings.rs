@@ -14,7 +14,7 @@ use crate::definition::model::{
 use crate::definition::schema::keys::{limits, settings};
 use crate::definition::schema::{Field, MapReader, Section, lost_guards};
 use crate::definition::syntax::{Map, Reader};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic, Finding};
 
 /// The content of one settings file. A limit that it does not name is absent.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,6 +81,7 @@ pub(super) fn read_settings(
     let lost: Vec<_> = lost_guards(Section::Settings, &map).collect();
     let mut keys = MapReader::new(reader, Section::Settings, map, None);
     keys.get(&settings::SCHEMA);
+    check_store(&mut keys, tier);
     let auto_continue = read_continue(&mut keys, &settings::CONTINUE);
     let context = keys.get(&settings::CONTEXT);
     let limits = read_limits(&mut keys);
@@ -134,6 +135,29 @@ pub(super) fn read_settings(
         },
         rule_sets,
     }
+}
+
+/// Checks the store. The platform reads it before anything else is loaded; a project must not redirect answers of persons.
+fn check_store(keys: &mut MapReader<'_, '_, '_>, tier: Tier) {
+    let Field::Value { value, span, .. } = keys.field(&settings::STORE) else {
+        return;
+    };
+    let is_server = ["postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| value.value.starts_with(scheme));
+    let (message, help) = match tier {
+        Tier::Project => (
+            "`store` is a setting of the user, and has no effect in a project",
+            "move it to `workflow-sidecar.json5` of your agent directory",
+        ),
+        Tier::Global if !is_server => (
+            "`store` is no address of a PostgreSQL server",
+            "write `postgres://user@server/database`, or remove it to keep the store on this machine",
+        ),
+        Tier::Global => return,
+    };
+    keys.reader
+        .report(Finding::error(Code::InvalidValue, span, message).help(help));
 }
 
 /// The settings in force.

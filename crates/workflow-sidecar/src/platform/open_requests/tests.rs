@@ -74,6 +74,7 @@ impl Fixture {
             comment: None,
             shown: None,
             code: code.to_owned(),
+            asked: Some(request()),
         };
         let is_stored = self.approvals.store_decision(&request(), &decision);
         assert!(is_stored.unwrap());
@@ -250,4 +251,60 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
         assert_eq!(fixture.answer(&unclear(), Some(code)).0, Reply::Noted);
         assert_eq!(fixture.decision(), Some(approved()));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
+    use crate::store::tests::server::Server;
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let approvals = |login: &str| {
+        let agent_dir = server.directory(login);
+        std::fs::create_dir_all(&agent_dir).unwrap();
+        let settings = serde_json::json!({ "store": server.url(login) });
+        std::fs::write(
+            agent_dir.join("workflow-sidecar.json5"),
+            settings.to_string(),
+        )
+        .unwrap();
+        Approvals::in_agent_dir(&agent_dir).unwrap()
+    };
+    let (of_agent, of_approver) = (approvals("agent"), approvals("approver"));
+    let mut requests = OpenRequests::default();
+    let made = requests.open("s", &request(), None, &of_agent).unwrap();
+    let file = RequestFile {
+        request: request(),
+        seal: made.map(|(seal, _)| seal),
+        sidecar: None,
+        choice: None,
+    };
+    let answer = |asked: &StoredRequest| StoredDecision {
+        nonce: "n".to_owned(),
+        choice: "approve".to_owned(),
+        comment: None,
+        shown: None,
+        code: String::new(),
+        asked: Some(asked.clone()),
+    };
+    // The agent shows the approver another question than the sidecar has.
+    let harmless = StoredRequest {
+        ask: "Is it sunny?".to_owned(),
+        ..request()
+    };
+    let mut forged = file.clone();
+    forged.request = harmless.clone();
+    of_agent.store_request(&forged).unwrap();
+    let stored = of_approver.store_decision(&harmless, &answer(&harmless));
+    assert!(stored.unwrap());
+    of_agent.store_request(&file).unwrap();
+    requests.take_stored(&request(), None, &of_agent);
+    assert_eq!(requests.decision(&request(), None), None);
+    let stored = of_agent.store_decision(&request(), &answer(&request()));
+    assert!(stored.is_err(), "the agent's role does not answer");
+    let stored = of_approver.store_decision(&request(), &answer(&request()));
+    assert!(stored.unwrap());
+    requests.take_stored(&request(), None, &of_agent);
+    assert_eq!(requests.decision(&request(), None), Some(approved()));
 }

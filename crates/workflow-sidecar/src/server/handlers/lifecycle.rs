@@ -42,6 +42,7 @@ impl Handler<Initialize> for Server {
             "a host"
         );
         self.host = Some(Host {
+            name: params.host.name.to_string(),
             abilities: Abilities {
                 dialogs: params.capabilities.dialogs,
                 dismissal: params.capabilities.dismiss,

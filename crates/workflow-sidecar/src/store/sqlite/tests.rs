@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
+use super::super::Run;
 use super::*;
 use crate::store::has_active_runs;
 
@@ -30,6 +31,8 @@ fn run(is_active: bool) -> Run {
         phase: "Analyze".to_owned(),
         task: "the export".to_owned(),
         status: "Analyze 1/2".to_owned(),
+        state: if is_active { "active" } else { "complete" }.to_owned(),
+        waiting: String::new(),
         is_active,
     }
 }
@@ -118,12 +121,12 @@ fn runs_are_listed_newest_first_and_removed_when_they_are_old() {
     save(&store, "b", 0, None);
     save(&store, "c", 0, Some(run(false)));
     save(&store, "a", 1, Some(run(true)));
-    let runs = store.runs().unwrap();
+    let runs = store.runs(&RunQuery::default()).unwrap();
     let sessions: Vec<&str> = runs.iter().map(|run| &*run.key.session).collect();
     assert_eq!(sessions, ["a", "c"]);
     assert_eq!(runs[0].run, run(true));
     assert_eq!(store.prune(1001).unwrap(), 2);
-    assert_eq!(store.runs().unwrap().len(), 1);
+    assert_eq!(store.runs(&RunQuery::default()).unwrap().len(), 1);
     assert_eq!(store.prune(5000).unwrap(), 1);
     assert!(!has_active_runs(directory.path()));
 }

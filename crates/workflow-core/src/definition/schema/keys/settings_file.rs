@@ -49,6 +49,12 @@ section! {
             .default(Default::Described("see `continue`"))
             .example(r#"{"maxPhases": 200}"#)
             .strict();
+        STORE: Typed<Text> = Typed::filled(
+            "store",
+            "The PostgreSQL server with the runs, requests and answers of several machines. Only in the user's settings.",
+        )
+        .default(Default::Described("a database in the home directory"))
+        .example(r#""postgres://laptop@db.example.org/workflows""#);
         SCHEMA: Typed<Text> = SCHEMA_KEY;
     }
 }

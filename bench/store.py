@@ -1,0 +1,172 @@
+"""Measures the store: a hook beside a node process that does nothing, `runs`, growth, and writers at once.
+
+Started by scripts/bench --store. Prints a table; a wrong answer or a lost session ends it with exit code 1.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+WORKFLOW = """
+name: Bugfix
+commandName: bugfix
+initialMessage: Go
+phases: [{ id: a, name: Analyze, emoji: A, instructions: Look., tools: read-only }]
+"""
+STATE = ".local/state/workflow-sidecar"
+
+
+class Home:
+    """A home directory with a workflow, which is the project too."""
+
+    def __init__(self, binary):
+        self.binary = binary
+        self.path = tempfile.mkdtemp(prefix="wf-store-")
+        workflow = os.path.join(self.path, ".pi/workflows/bugfix")
+        os.makedirs(workflow)
+        with open(os.path.join(workflow, "workflow.yaml"), "w", encoding="utf-8") as file:
+            file.write(WORKFLOW)
+        self.environment = {"HOME": self.path, "PATH": os.environ["PATH"]}
+        self.hook("s", "UserPromptSubmit", prompt="workflow bugfix it")
+
+    def database(self):
+        return sqlite3.connect(os.path.join(self.path, STATE, "store.sqlite3"), timeout=60)
+
+    def hook(self, session, name, **members):
+        """Runs a hook; gives its exit code, its seconds and its most memory in KiB."""
+        event = {"hook_event_name": name, "session_id": session, "cwd": self.path, **members}
+        return measured([self.binary, "hook", "codex"], self.environment, json.dumps(event).encode())
+
+    def read(self, session):
+        return self.hook(session, "PreToolUse", tool_name="Bash", tool_input={"command": "cat a"})
+
+    def fill(self, runs):
+        """Copies the run of the session `s` until there are so many runs."""
+        database = self.database()
+        have = database.execute("SELECT count(*) FROM sessions").fetchone()[0]
+        columns = [row[1] for row in database.execute("PRAGMA table_info(sessions)")]
+        copied = [name for name in columns if name not in ("id", "session", "task_id")]
+        names = ", ".join(copied)
+        values = ", ".join(f"s.{name}" for name in copied)
+        numbers = "WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)"
+        with database:
+            database.execute(
+                f"INSERT INTO sessions (session, task_id, {names}) {numbers} "
+                f"SELECT 'copy-' || i, 'wf-copy-' || i, {values} FROM n, sessions s WHERE s.session = 's'",
+                (have, runs - 1),
+            )
+            database.execute(
+                "INSERT OR IGNORE INTO entries (session, number, type, data) "
+                "SELECT c.id, e.number, e.type, e.data FROM sessions c, entries e "
+                "WHERE c.session LIKE 'copy-%' AND c.id > ?1 "
+                "AND e.session = (SELECT id FROM sessions WHERE session = 's')",
+                (have,),
+            )
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.close()
+
+    def size(self):
+        directory = os.path.join(self.path, STATE)
+        return sum(os.path.getsize(os.path.join(directory, name)) for name in os.listdir(directory))
+
+    def remove(self):
+        shutil.rmtree(self.path)
+
+
+def measured(command, environment, given=b""):
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    process.stdin.write(given)
+    process.stdin.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, time.perf_counter() - begin, usage.ru_maxrss
+
+
+def check(is_right, what):
+    if not is_right:
+        sys.exit(f"bench/store.py: {what}")
+
+
+def p50(seconds):
+    return f"{statistics.median(seconds) * 1000:.1f} ms"
+
+
+def line(name, figure, goal=""):
+    print(f"{name:<58} {figure:>12}  {goal}", flush=True)
+
+
+def hooks(home, rounds):
+    """A hook and node by turns, so that both see the same machine."""
+    own, node, memory = [], [], 0
+    for _ in range(rounds):
+        code, seconds, most = home.read("s")
+        check(code == 0, f"a hook ended with {code}")
+        own.append(seconds)
+        memory = max(memory, most)
+        node.append(measured(["node", "-e", "0"], home.environment)[1])
+    return own, node, memory
+
+
+def writers(home, number, events):
+    """Sessions at once, each with its events in turn, and then one session that all change."""
+    failed = []
+
+    def work(session):
+        for _ in range(events):
+            code = home.hook(session, "PreToolUse", tool_name="mcp__workflow__workflow_step", tool_input={"action": "next"})[0]
+            if code != 0:
+                failed.append(code)
+
+    for of_writer in (lambda at: f"writer-{at}", lambda at: "s"):
+        threads = [threading.Thread(target=work, args=(of_writer(at),)) for at in range(number)]
+        begin = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        seconds = time.perf_counter() - begin
+        check(not failed, f"{len(failed)} hooks did not answer")
+        yield number * events / seconds
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=1_000_000, help="the most stored runs")
+    arguments = parser.parse_args()
+    home = Home(arguments.binary)
+    try:
+        for runs in (10_000, 100_000, 1_000_000):
+            if runs > arguments.runs:
+                break
+            home.fill(runs)
+            own, node, memory = hooks(home, arguments.rounds)
+            line(f"hook with {runs:,} runs, p50", p50(own), "4 ms" if runs == 10_000 else "")
+            line("  node -e 0, p50", p50(node))
+            ratio = statistics.median(node) / statistics.median(own)
+            line("  times faster", f"{ratio:.1f}", "20" if runs == 10_000 else "")
+            line("  most memory", f"{memory / 1024:.1f} MB", "12 MB" if runs == 10_000 else "")
+            listed = [measured([arguments.binary, "runs"], home.environment) for _ in range(20)]
+            check(all(code == 0 for code, _, _ in listed), "runs failed")
+            line(f"runs over {runs:,} runs, p50", p50([seconds for _, seconds, _ in listed]), "50 ms" if runs == 100_000 else "")
+            line("  size of the store", f"{home.size() / 1e6:.0f} MB")
+        for name, rate in zip(("sessions of their own", "one session"), writers(home, 64, 5)):
+            line(f"64 writers, {name}", f"{rate:.0f} /s")
+    finally:
+        home.remove()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+//! Where the store is: a database in the user's state directory, or the server that the user's settings name.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use workflow_core::definition::SETTINGS_FILE;
+
+use super::postgres::PostgresStore;
+use super::sqlite::SqliteStore;
+use super::{Store, StoreError};
+use crate::platform::home::{STATE_DIRECTORY, home_dir};
+
+/// The name of the directory of the store in an agent directory that is not the user's default one.
+const IN_AGENT_DIR: &str = "workflow-sidecar";
+
+/// Returns the directory of the store: the given one, or the user's. It depends on nothing but the home directory, because
+/// hosts start servers and hooks with different environments.
+pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreError> {
+    match given {
+        Some(given) => Ok(given.to_path_buf()),
+        None => home_dir()
+            .map(|home| home.join(STATE_DIRECTORY))
+            .ok_or(StoreError::NoHome),
+    }
+}
+
+/// Returns the store of the user's default agent directory, or of another one, which has a store of its own.
+pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
+    open(directory_of(agent_dir)?, agent_dir)
+}
+
+/// Returns the store with a directory, and with the settings of an agent directory.
+pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
+    if let Some(url) = setting(agent_dir)? {
+        return Ok(Box::new(PostgresStore::new(&url, directory)?));
+    }
+    let has_old_files = directory_of(agent_dir).is_ok_and(|own| own == directory);
+    let store = SqliteStore::new(directory);
+    Ok(Box::new(if has_old_files {
+        store.with_old_files(agent_dir.join(IN_AGENT_DIR))
+    } else {
+        store
+    }))
+}
+
+fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {
+    let is_default = home_dir().is_some_and(|home| agent_dir == home.join(".pi/agent"));
+    if is_default {
+        state_directory(None)
+    } else {
+        Ok(agent_dir.join(IN_AGENT_DIR))
+    }
+}
+
+/// Reads the setting `store` of the user. The engine checks the whole file; what it says elsewhere does not matter here.
+fn setting(agent_dir: &Path) -> Result<Option<String>, StoreError> {
+    #[derive(Deserialize)]
+    struct Settings {
+        store: Option<String>,
+    }
+    let path = agent_dir.join(SETTINGS_FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::Io { path, error }),
+    };
+    // Almost no settings have it, and every hook reads them.
+    if !text.contains("store") {
+        return Ok(None);
+    }
+    let settings: Result<Settings, _> = json5::from_str(&text);
+    match settings {
+        Ok(settings) => Ok(settings.store),
+        Err(error) => Err(StoreError::Settings {
+            path,
+            reason: format!("the setting `store` cannot be read: {error}"),
+        }),
+    }
+}

@@ -1,0 +1,89 @@
+-- The store of workflow-sidecar in PostgreSQL. Run it once, as the owner of the database:
+--   workflow-sidecar runs --schema | psql postgres://owner@server/database
+-- Then give each login one of the two roles, and never both:
+--   CREATE ROLE laptop LOGIN PASSWORD '...' IN ROLE workflow_agent;
+--   CREATE ROLE alice LOGIN PASSWORD '...' IN ROLE workflow_approver;
+BEGIN;
+
+CREATE SCHEMA workflow_sidecar;
+SET LOCAL search_path TO workflow_sidecar;
+
+CREATE TABLE format (version bigint NOT NULL);
+INSERT INTO format VALUES (1);
+
+CREATE TABLE sessions (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    host text NOT NULL,
+    session text NOT NULL,
+    version bigint NOT NULL,
+    memory text NOT NULL,
+    cwd text NOT NULL,
+    updated bigint NOT NULL,
+    task_id text, workflow text, phase text, task text, status text,
+    active boolean NOT NULL DEFAULT false,
+    state text NOT NULL DEFAULT '',
+    waiting text NOT NULL DEFAULT '',
+    since bigint NOT NULL DEFAULT 0,
+    machine text NOT NULL DEFAULT '',
+    file text,
+    UNIQUE (host, session)
+);
+CREATE INDEX sessions_by_update ON sessions (updated) WHERE task_id IS NOT NULL;
+CREATE INDEX sessions_by_run ON sessions (task_id text_pattern_ops) WHERE task_id IS NOT NULL;
+CREATE INDEX active_sessions ON sessions (machine) WHERE active;
+
+CREATE TABLE entries (
+    session bigint NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    number bigint NOT NULL,
+    type text NOT NULL,
+    data text NOT NULL,
+    PRIMARY KEY (session, number)
+);
+
+CREATE TABLE tickets (
+    id text PRIMARY KEY,
+    host text NOT NULL,
+    session text NOT NULL,
+    cwd text NOT NULL,
+    expires bigint NOT NULL
+);
+
+CREATE TABLE requests (
+    task_id text PRIMARY KEY,
+    nonce text NOT NULL,
+    request text NOT NULL,
+    seal text,
+    sidecar text,
+    choice text,
+    changed bigint NOT NULL
+);
+
+-- Answers of persons. They are removed with their request.
+CREATE TABLE answers (
+    task_id text NOT NULL REFERENCES requests (task_id) ON DELETE CASCADE,
+    nonce text NOT NULL,
+    answer text NOT NULL,
+    PRIMARY KEY (task_id, nonce)
+);
+
+CREATE TABLE trust (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    project text NOT NULL,
+    commands text NOT NULL,
+    at bigint NOT NULL,
+    UNIQUE (project, commands)
+);
+
+-- The agent's machine: it requests and reads, and never answers or trusts.
+CREATE ROLE workflow_agent NOLOGIN;
+GRANT USAGE ON SCHEMA workflow_sidecar TO workflow_agent;
+GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO workflow_agent;
+GRANT INSERT, UPDATE, DELETE ON sessions, entries, tickets, requests TO workflow_agent;
+
+-- A person who answers.
+CREATE ROLE workflow_approver NOLOGIN;
+GRANT USAGE ON SCHEMA workflow_sidecar TO workflow_approver;
+GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO workflow_approver;
+GRANT INSERT, UPDATE, DELETE ON answers, trust TO workflow_approver;
+
+COMMIT;

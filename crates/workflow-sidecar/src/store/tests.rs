@@ -1,0 +1,323 @@
+//! The same tests for both stores, and what only the server has: roles, machines, and processes that are killed.
+
+pub(crate) mod server;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use serde_json::json;
+use serde_json::value::to_raw_value;
+
+use self::server::Server;
+use super::*;
+
+fn key(session: &str) -> SessionKey {
+    SessionKey {
+        host: "codex".to_owned(),
+        session: session.to_owned(),
+    }
+}
+
+fn run(task_id: &str, phase: &str, is_active: bool) -> Run {
+    Run {
+        task_id: task_id.to_owned(),
+        workflow: "bugfix".to_owned(),
+        phase: phase.to_owned(),
+        task: "the export".to_owned(),
+        status: phase.to_owned(),
+        state: if is_active { "active" } else { "complete" }.to_owned(),
+        waiting: String::new(),
+        is_active,
+    }
+}
+
+/// Saves an entry with the number of the version.
+fn save(store: &dyn Store, session: &str, from: u64, run: Option<Run>, now: u64) -> Saved {
+    let data = to_raw_value(&json!({ "number": from })).unwrap();
+    let entry = StoredEntry {
+        custom_type: "workflow:state".to_owned(),
+        data,
+    };
+    let change = Change {
+        from,
+        entries: &[entry],
+        memory: "{}",
+        run,
+        cwd: Path::new("/project"),
+        now,
+    };
+    store.save(&key(session), &change).unwrap()
+}
+
+fn numbers(store: &dyn Store, session: &str) -> Vec<String> {
+    let loaded = store.load(&key(session)).unwrap();
+    let data = loaded.entries.iter().map(|entry| entry.data.get());
+    data.map(str::to_owned).collect()
+}
+
+fn request(task_id: &str, nonce: &str) -> RequestRow {
+    RequestRow {
+        task_id: task_id.to_owned(),
+        nonce: nonce.to_owned(),
+        request: format!("{{\"nonce\":\"{nonce}\"}}"),
+        seal: Some("5ea1".to_owned()),
+        changed: 10,
+        ..RequestRow::default()
+    }
+}
+
+/// What every store does. `approver` is the store as a person's process has it.
+fn does_what_a_store_does(store: &dyn Store, approver: &dyn Store) {
+    sessions(store);
+    tickets(store);
+    runs(store);
+    requests(store, approver);
+    trust(store, approver);
+    many_writers(store);
+    assert_eq!(store.prune(u64::MAX / 4).unwrap(), 5);
+}
+
+fn sessions(store: &dyn Store) {
+    assert_eq!(store.load(&key("a")).unwrap().version, 0);
+    assert_eq!(save(store, "a", 0, None, 1), Saved::Stored);
+    assert_eq!(save(store, "a", 0, None, 2), Saved::Conflict);
+    assert_eq!(save(store, "a", 1, None, 3), Saved::Stored);
+    assert_eq!(save(store, "a", 7, None, 4), Saved::Conflict);
+    assert_eq!(numbers(store, "a"), [r#"{"number":0}"#, r#"{"number":1}"#]);
+    let loaded = store.load(&key("a")).unwrap();
+    assert_eq!((loaded.version, &*loaded.memory), (2, "{}"));
+}
+
+fn tickets(store: &dyn Store) {
+    let ticket = |session: &str| Ticket {
+        key: key(session),
+        cwd: PathBuf::from("/project"),
+        expires: 100,
+    };
+    assert_eq!(store.take("unknown", 0).unwrap(), None);
+    store.issue("one", &ticket("a"), 0).unwrap();
+    store.issue("two", &ticket("b"), 0).unwrap();
+    assert_eq!(store.take("one", 100).unwrap(), Some(ticket("a")));
+    assert_eq!(store.take("one", 100).unwrap(), None);
+    assert_eq!(store.take("two", 101).unwrap(), None);
+}
+
+fn runs(store: &dyn Store) {
+    save(store, "r1", 0, Some(run("wf-1", "Analyze", true)), 100);
+    save(store, "r1", 1, Some(run("wf-1", "Analyze", true)), 200);
+    save(store, "r2", 0, Some(run("wf-2", "Fix", true)), 300);
+    let listed = store.runs(&RunQuery::default()).unwrap();
+    let of: Vec<_> = listed
+        .iter()
+        .map(|found| (&*found.run.task_id, found.since, found.updated))
+        .collect();
+    assert_eq!(of, [("wf-2", 300, 300), ("wf-1", 100, 200)]);
+    save(store, "r1", 2, Some(run("wf-1", "Fix", true)), 400);
+    save(store, "r2", 1, None, 500);
+    let active = RunQuery {
+        only_active: true,
+        ..RunQuery::default()
+    };
+    let active = store.runs(&active).unwrap();
+    assert_eq!((active.len(), active[0].since), (1, 400));
+    let by_id = RunQuery {
+        task_id: "wf-2",
+        limit: Some(1),
+        ..RunQuery::default()
+    };
+    assert_eq!(store.runs(&by_id).unwrap()[0].run.state, "ended");
+    let note = RunNote {
+        host: "pi".to_owned(),
+        run: run("wf-3", "Analyze", true),
+        cwd: PathBuf::from("/project"),
+        file: Some("/sessions/a.jsonl".to_owned()),
+        now: 600,
+    };
+    store.note_run(&note).unwrap();
+    store.note_run(&note).unwrap();
+    let noted = &store.runs(&RunQuery::default()).unwrap()[0];
+    assert_eq!(noted.file.as_deref(), Some("/sessions/a.jsonl"));
+    assert_eq!((noted.run.phase.as_str(), noted.since), ("Analyze", 600));
+}
+
+fn requests(store: &dyn Store, approver: &dyn Store) {
+    assert_eq!(store.request("wf-1").unwrap(), None);
+    let first = request("wf-1", "n");
+    store.put_request(&first).unwrap();
+    store.put_request(&request("wf-2", "n")).unwrap();
+    assert_eq!(store.request("wf-1").unwrap(), Some(first.clone()));
+    let seen = approver.request("wf-1").unwrap().unwrap();
+    assert!(approver.put_answer(&seen, "yes").unwrap());
+    store.put_request(&first).unwrap();
+    let answered = store.request("wf-1").unwrap().unwrap();
+    assert_eq!(answered.answer.as_deref(), Some("yes"), "it is the same");
+    store.put_request(&request("wf-1", "m")).unwrap();
+    assert_eq!(store.request("wf-1").unwrap().unwrap().answer, None);
+    assert!(!approver.put_answer(&seen, "yes").unwrap(), "another one");
+    assert_eq!(store.requests(0).unwrap().len(), 2);
+    assert_eq!(store.requests(11).unwrap().len(), 0);
+    store.clear_request("wf-1").unwrap();
+    store.clear_request("wf-2").unwrap();
+    store.put_request(&first).unwrap();
+    let again = store.request("wf-1").unwrap().unwrap();
+    assert_eq!(again.answer, None, "an answer is removed with its request");
+    store.clear_request("wf-1").unwrap();
+}
+
+fn trust(store: &dyn Store, approver: &dyn Store) {
+    let row = |commands: &str| TrustRow {
+        project: "/project".to_owned(),
+        commands: commands.to_owned(),
+        at: 1,
+    };
+    for commands in ["a", "b", "a", "c"] {
+        approver.trust(&row(commands), 2).unwrap();
+    }
+    assert_eq!(store.trusted("/project").unwrap(), ["a", "c"]);
+    assert!(store.trusted("/other").unwrap().is_empty());
+    approver.revoke("/project").unwrap();
+    assert!(store.trusted("/project").unwrap().is_empty());
+}
+
+fn many_writers(store: &dyn Store) {
+    const WRITERS: u64 = 16;
+    const CHANGES: u64 = 3;
+    let conflicts = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                for _ in 0..CHANGES {
+                    while {
+                        let from = store.load(&key("many")).unwrap().version;
+                        save(store, "many", from, None, from) == Saved::Conflict
+                    } {
+                        conflicts.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let expected: Vec<String> = (0..WRITERS * CHANGES)
+        .map(|number| format!("{{\"number\":{number}}}"))
+        .collect();
+    assert_eq!(numbers(store, "many"), expected, "in order");
+}
+
+#[test]
+fn a_database_does_what_a_store_does() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::new(directory.path().to_path_buf());
+    does_what_a_store_does(&store, &store);
+    assert_eq!(store.answer_right().unwrap(), AnswerRight::NeedsProof);
+}
+
+#[test]
+fn a_server_does_what_a_store_does() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let agent = server.store("agent", "a");
+    does_what_a_store_does(&agent, &server.store("approver", "b"));
+}
+
+#[test]
+fn on_a_server_only_an_approver_answers_and_trusts() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
+    assert_eq!(agent.answer_right().unwrap(), AnswerRight::MayRead);
+    assert_eq!(approver.answer_right().unwrap(), AnswerRight::MayAnswer);
+    let both = server.store("two_roles", "c");
+    assert_eq!(both.answer_right().unwrap(), AnswerRight::MayAnswer);
+    let owner = server.store("postgres", "d");
+    assert_eq!(owner.answer_right().unwrap(), AnswerRight::MayAnswer);
+    let row = request("wf-1", "n");
+    agent.put_request(&row).unwrap();
+    let refused = agent.put_answer(&row, "yes").unwrap_err().to_string();
+    assert!(refused.contains("permission denied"), "{refused}");
+    let trusted = TrustRow {
+        project: "/project".to_owned(),
+        commands: "a".to_owned(),
+        at: 1,
+    };
+    assert!(agent.trust(&trusted, 9).is_err());
+    assert!(agent.revoke("/project").is_err());
+    assert!(approver.put_answer(&row, "yes").unwrap());
+    let answer = agent.request("wf-1").unwrap().unwrap().answer;
+    assert_eq!(answer.as_deref(), Some("yes"));
+    assert!(
+        approver.put_request(&row).is_err(),
+        "approvers request nothing"
+    );
+}
+
+#[test]
+fn a_session_that_moves_to_another_machine_goes_on_there() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (first, second) = (server.store("agent", "a"), server.store("agent", "b"));
+    save(&first, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    assert!(has_active_runs(&server.directory("a")));
+    assert!(!has_active_runs(&server.directory("b")));
+    assert_eq!(second.load(&key("s")).unwrap().version, 1);
+    save(&second, "s", 1, Some(run("wf-1", "Fix", true)), 2);
+    assert!(has_active_runs(&server.directory("b")));
+    assert_eq!(save(&first, "s", 1, None, 3), Saved::Conflict);
+    assert_eq!(first.load(&key("s")).unwrap().entries.len(), 2);
+    save(&second, "s", 2, Some(run("wf-1", "Fix", false)), 4);
+    assert!(!has_active_runs(&server.directory("b")));
+}
+
+#[test]
+fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let store = server.store("agent", "a");
+    for from in 0..5 {
+        save(&store, "s", from, Some(run("wf-1", "Analyze", true)), from);
+    }
+    server.kill();
+    let error = store.load(&key("s")).unwrap_err().to_string();
+    assert!(error.contains("PostgreSQL at agent@"), "{error}");
+    assert!(has_active_runs(&server.directory("a")), "so hooks block");
+    server.resume();
+    assert_eq!(store.load(&key("s")).unwrap().version, 5);
+    assert_eq!(save(&store, "s", 5, None, 6), Saved::Stored);
+}
+
+#[test]
+fn a_server_without_the_tables_or_with_newer_ones_is_refused() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    server.sql("UPDATE workflow_sidecar.format SET version = 2");
+    let error = server.store("agent", "a").load(&key("s")).unwrap_err();
+    assert!(
+        matches!(error, StoreError::Newer { found: 2, .. }),
+        "{error}"
+    );
+    server.sql("DROP SCHEMA workflow_sidecar CASCADE");
+    let error = server.store("agent", "a").load(&key("s")).unwrap_err();
+    assert!(error.to_string().contains("runs --schema"), "{error}");
+}
+
+#[test]
+fn an_address_is_refused_without_showing_its_password() {
+    let refused = |url: &str| {
+        let store = postgres::PostgresStore::new(url, PathBuf::new());
+        let error = store.unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        error
+    };
+    let far = refused("postgres://me:secret@db.example.org/w");
+    assert!(far.contains("not be encrypted"), "{far}");
+    refused("postgres://me:secret@db.example.org/w?secret=1");
+    refused("mysql://me:secret@db.example.org/w");
+    let private = "postgres://me:secret@db.example.org/w?sslmode=disable";
+    let store = postgres::PostgresStore::new(private, PathBuf::new()).unwrap();
+    assert!(!format!("{store:?}").contains("secret"));
+}
