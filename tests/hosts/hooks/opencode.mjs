@@ -52,7 +52,8 @@ const before = readFileSync(config, 'utf8');
 const CAREFUL = `
 name: Careful
 commandName: careful
-phases: [{ id: work, name: Work, instructions: Work with care., tools: { rules: [{ ask: write }] } }]
+initialMessage: "Do this: {description}"
+phases: [{ id: work, name: Work, emoji: W, instructions: Work with care., tools: { rules: [{ ask: write }] } }]
 `;
 mkdirSync(join(home, '.pi/agent/workflows/careful'));
 writeFileSync(join(home, '.pi/agent/workflows/careful/workflow.yaml'), CAREFUL);
