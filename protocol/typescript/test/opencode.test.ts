@@ -106,6 +106,13 @@ test("a prompt that is a command starts a run, with the context of the phase", a
   assert.deepEqual(JSON.parse(entries), { type: "custom", customType: "workflow:state", data: ACTIVE });
 });
 
+test("the name of a workflow with errors is a command too, so that the refusal names them", async (t) => {
+  const diagnostics = [{ code: "WF014", severity: "error", message: "x", workflow: "broken" }];
+  const { host, at } = await load(t, { answers: { "workflow/list": { workflows: [], diagnostics } } });
+  await host.prompt("workflow broken x");
+  assert.equal(last(at, "command/run").arguments, "broken x");
+});
+
 test("the answer to a command is repeated by the model, and is no message to the agent", async (t) => {
   const { host, at } = await load(t, { answers: { "command/run": { actions: [{ type: "notify", message: "Phase 1 of 3", level: "info" }] } } });
   const [typed, addition] = await host.command("workflow-status");

@@ -19,7 +19,7 @@ if (!opencode || !sidecar) {
 }
 
 /** The time for one step of a scenario. */
-const STEP_MS = 30_000;
+const STEP_MS = 90_000;
 /** Longer than the countdown before a reminder. */
 const BEYOND_COUNTDOWN_MS = 5_000;
 
@@ -45,8 +45,18 @@ const provider = {
 };
 const config = join(home, '.config/opencode/opencode.json');
 mkdirSync(join(home, '.config/opencode'), { recursive: true });
-writeFileSync(config, JSON.stringify({ model: 'fake/scripted', small_model: 'fake/scripted', autoupdate: false, share: 'disabled', provider: { fake: provider } }));
+// opencode adds the schema where it is missing.
+const $schema = 'https://opencode.ai/config.json';
+writeFileSync(config, JSON.stringify({ $schema, model: 'fake/scripted', small_model: 'fake/scripted', autoupdate: false, share: 'disabled', provider: { fake: provider } }));
 const before = readFileSync(config, 'utf8');
+const CAREFUL = `
+name: Careful
+commandName: careful
+initialMessage: "Do this: {description}"
+phases: [{ id: work, name: Work, emoji: W, instructions: Work with care., tools: { rules: [{ ask: write }] } }]
+`;
+mkdirSync(join(home, '.pi/agent/workflows/careful'));
+writeFileSync(join(home, '.pi/agent/workflows/careful/workflow.yaml'), CAREFUL);
 const installed = await run(binary, ['install', 'opencode'], { cwd: project, env });
 assert.equal(installed.code, 0, installed.stderr);
 
@@ -212,6 +222,24 @@ const scenarios = {
     assert.equal(session.state(), undefined);
   },
 
+  async 'a rule that asks waits for the answer of a person'() {
+    const session = await createSession();
+    model.play([write('asked.txt'), write('refused.txt'), say('Done.')]);
+    const questions = () => toasts().filter((text) => /\/workflow-answer/.test(text)).length;
+    const earlier = questions();
+    await session.send('workflow careful write it');
+    await until('the first question is asked', () => questions() > earlier);
+    assert.ok(!existsSync(file('asked.txt')));
+    await session.send('workflow answer yes');
+    await until('the second question is asked', () => questions() > earlier + 1);
+    assert.ok(existsSync(file('asked.txt')));
+    await session.send('/workflow answer no');
+    await until('the agent stops', session.isIdle);
+    assert.ok(!existsSync(file('refused.txt')));
+    model.play([say('ok')]);
+    await session.command('cancel-workflow');
+  },
+
   async 'reminders are bounded'() {
     const session = await createSession();
     model.play([]);
@@ -317,6 +345,9 @@ const scenarios = {
       assert.ok(existsSync(file('free-again.txt')), 'without a run every tool runs');
     } finally {
       copyFileSync(sidecar, binary);
+      // The client waits longer after each failure.
+      await server.stop();
+      server = await serve();
     }
   },
 
@@ -325,12 +356,14 @@ const scenarios = {
     model.play([say('I stop.'), say('ok')]);
     await session.command('workflow', 'bugfix the export is empty');
     await session.command('workflow-pause');
+    assert.equal(session.state()?.active, true);
     await server.stop();
     model.play([write('resumed.txt'), say('I stop.')]);
     const ran = await run(opencode, ['run', '--session', session.id, 'go on'], { cwd: project, env });
     assert.equal(ran.code, 0, ran.stderr);
+    const told = `${ran.stderr}\n${JSON.stringify(asked().slice(-2)).slice(-3000)}\n${JSON.stringify(session.state())}`;
+    assert.ok(!existsSync(file('resumed.txt')), told);
     includes(news()[1], /blocked by the Analyze phase/);
-    assert.ok(!existsSync(file('resumed.txt')));
     model.play([say('Done.')]);
     await run(opencode, ['run', '--session', session.id, 'workflow cancel'], { cwd: project, env });
     assert.equal(session.state().active, false);

@@ -73,7 +73,10 @@ export class Commands {
 
   async #workflows(session: Session): Promise<string[]> {
     const answer = await this.#sidecar.report("workflow/list", session, {});
-    return (answer?.workflows ?? []).flatMap(({ commandName }) => (commandName === undefined ? [] : [commandName]));
+    const names = (answer?.workflows ?? []).map(({ commandName }) => commandName);
+    // One with errors as well: the refusal names them.
+    const broken = (answer?.diagnostics ?? []).map(({ severity, workflow }) => (severity === "error" ? workflow : undefined));
+    return [...names, ...broken].filter((name) => name !== undefined);
   }
 
   /** Ends a run without the sidecar. Returns what to say; `undefined` if the command needs the sidecar. */
