@@ -151,6 +151,8 @@ codes! {
     NoComment = "WF068", "add `comment: true` to the approval that comes before";
     /// A rule set that is not defined, or defined again.
     RuleSet = "WF069", "correct its name";
+    /// An input of a subworkflow that the workflow around it does not provide.
+    SubworkflowInput = "WF071", "declare the input in the workflow that has the reference";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.
