@@ -34,8 +34,8 @@ pub use model::{
     ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
     OnMaxVisits, OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry,
     PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
-    SettingsStatus, Show, Subject, Target, Templates, Thinking, Tier, Token, ToolAccess, Trigger,
-    TriggerOn, UnknownAction, Workflow,
+    SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Thinking, Tier, Token,
+    ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
 };
 pub use schema::json_schema::SchemaFile;
 pub use schema::tables::table;

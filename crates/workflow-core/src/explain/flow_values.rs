@@ -1,19 +1,20 @@
 //! The values of the flow: inputs, outputs, conditions, visits, budgets, hints.
 
-use crate::definition::{Budget, CancelBy, OnMaxVisits, Parameter, Phase};
+use crate::definition::{Budget, CancelBy, Condition, OnMaxVisits, Parameter, Phase};
 use crate::diagnostic::shown;
 
 use super::origin_lookup::OriginLookup;
 use super::row::{Origin, Row, Topic, Value};
 use crate::policy::rules::RuleSource;
+use crate::run::Path;
 
 /// The values of a phase: its own, and the budgets around it.
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = lookup.position.phase;
     let of_phase = |key: &'static str, value: String| row(key, value, lookup.phase(&[key]));
-    let mut rows = Vec::new();
+    let mut rows = conditions_around(lookup);
     if !phase.when.is_empty() {
-        rows.push(of_phase("when", conditions(phase)));
+        rows.push(of_phase("when", conditions(&phase.when)));
     }
     let outputs = phase.outputs.iter().map(parameter);
     rows.extend(outputs.map(|output| row("output", output, lookup.phase(&["outputs"]))));
@@ -87,10 +88,27 @@ fn budgets_around(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// The conditions of a phase, all of which must hold.
-pub(super) fn conditions(phase: &Phase) -> String {
-    let conditions: Vec<String> = phase.when.iter().map(ToString::to_string).collect();
-    conditions.join(" and ")
+/// Conditions, all of which must hold.
+pub(super) fn conditions<'c>(conditions: impl IntoIterator<Item = &'c Condition>) -> String {
+    let conditions = conditions.into_iter().map(ToString::to_string);
+    conditions.collect::<Vec<_>>().join(" and ")
+}
+
+/// The conditions of the subworkflows around a phase, outer first.
+fn conditions_around(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let path = &lookup.state.current_path;
+    let levels = &lookup.position.levels;
+    let around = levels.windows(2).enumerate();
+    let conditional = around.filter(|(_, levels)| !levels[0].conditions().is_empty());
+    conditional
+        .filter_map(|(depth, levels)| {
+            let reference = Path::new(path.segments()[..=depth].to_vec())?;
+            let (outer, inner) = (levels[0], levels[1]);
+            let conditions = conditions(outer.conditions());
+            let value = format!("{conditions} for {}", shown(&inner.workflow.name));
+            Some(row("when", value, lookup.entry(&reference)))
+        })
+        .collect()
 }
 
 /// How often a phase may be entered, and what happens instead of entering it once more.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::definition::{Catalog, Phase, PhaseEntry, Workflow, nearest};
+use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow, nearest};
 use crate::run::{Path, RunState, Values, start};
 
 use super::not_found::NotFound;
@@ -35,6 +35,8 @@ pub struct PhaseNode<'c> {
     pub number: usize,
     /// A phase or a subworkflow.
     pub kind: NodeKind<'c>,
+    /// The conditions under which it is entered.
+    pub when: &'c [Condition],
     root: &'c Workflow,
     /// The names of each part of the path.
     parts: Vec<[String; 3]>,
@@ -89,7 +91,7 @@ impl<'c> Walk<'c> {
             match entry {
                 PhaseEntry::Phase(phase) => {
                     let names = [phase.id.clone(), phase.id.clone(), phase.name.clone()];
-                    self.note(names, index, NodeKind::Phase(phase), path);
+                    self.note(names, entry, index, NodeKind::Phase(phase), path);
                     self.parts.pop();
                     self.steps += 1;
                 }
@@ -100,12 +102,13 @@ impl<'c> Walk<'c> {
                     let time = met.entry(key).or_default();
                     *time += 1;
                     let own = if *time == 1 {
-                        key.clone()
+                        key.key.clone()
                     } else {
-                        format!("{key}#{time}")
+                        format!("{}#{time}", key.key)
                     };
-                    let names = [own, key.clone(), inner.name.clone()];
-                    self.note(names, index, NodeKind::Subworkflow(inner), path.clone());
+                    let names = [own, key.key.clone(), inner.name.clone()];
+                    let kind = NodeKind::Subworkflow(inner);
+                    self.note(names, entry, index, kind, path.clone());
                     self.visit(inner, &path.entered(key));
                     self.parts.pop();
                 }
@@ -113,7 +116,14 @@ impl<'c> Walk<'c> {
         }
     }
 
-    fn note(&mut self, names: [String; 3], index: usize, kind: NodeKind<'c>, path: Path) {
+    fn note(
+        &mut self,
+        names: [String; 3],
+        entry: &'c PhaseEntry,
+        index: usize,
+        kind: NodeKind<'c>,
+        path: Path,
+    ) {
         self.parts.push(names);
         let own: Vec<&str> = self.parts.iter().map(|[own, ..]| own.as_str()).collect();
         self.found.nodes.push(PhaseNode {
@@ -121,6 +131,7 @@ impl<'c> Walk<'c> {
             depth: self.parts.len() - 1,
             number: index + 1,
             kind,
+            when: entry.when(),
             root: self.root,
             parts: self.parts.clone(),
             path,

@@ -566,12 +566,19 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
 /// Returns the phase that follows, with the conditions under which it is entered.
 fn next_phase(lookup: &OriginLookup<'_>, state: &RunState) -> String {
     let name = phase_at(lookup, state);
-    match Position::of(state, lookup.catalog) {
-        Ok(position) if !position.phase.when.is_empty() => {
-            let conditions = flow_values::conditions(position.phase);
-            format!("{name}, if {conditions}; otherwise it is skipped")
-        }
-        _ => name,
+    let Ok(position) = Position::of(state, lookup.catalog) else {
+        return name;
+    };
+    let (to, from) = (&state.current_path, &lookup.state.current_path);
+    let is_entered = |depth: &usize| {
+        let to = to.segments().get(..=*depth);
+        to != from.segments().get(..=*depth)
+    };
+    let entered = (0..position.levels.len()).filter(is_entered);
+    let conditions = entered.flat_map(|depth| position.levels[depth].conditions());
+    match flow_values::conditions(conditions) {
+        conditions if conditions.is_empty() => name,
+        conditions => format!("{name}, if {conditions}; otherwise it is skipped"),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Path, Position, RunState};
-use crate::definition::{Catalog, Condition, Phase, Subject, Workflow};
+use crate::definition::{Catalog, Condition, PhaseEntry, Subject, Workflow};
 
 /// A run: its state, and the data that it has collected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,11 +175,11 @@ impl RunData {
         self.extra_visits.retain(|key, _| !is_inside(key));
     }
 
-    /// Returns true if a phase is entered, because all of its conditions hold. `path` is at the phase.
+    /// Returns true if an entry is entered, because all of its conditions hold. `path` is at the entry.
     #[must_use]
-    pub fn admits(&self, phase: &Phase, path: &Path, catalog: &Catalog) -> bool {
-        phase
-            .when
+    pub fn admits(&self, entry: &PhaseEntry, path: &Path, catalog: &Catalog) -> bool {
+        entry
+            .when()
             .iter()
             .all(|condition| self.holds(condition, path, catalog))
     }

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::{Catalog, OnMaxVisits, Target};
+use crate::definition::{Catalog, OnMaxVisits, PhaseEntry, Target};
 use crate::event::Entry;
 use crate::policy::gate_report::Report;
 
 use super::state::RunState;
 use super::stored::{StoredDefinition, StoredGate, entry_type};
 use super::stored_state::{Damage, state_from};
-use super::transition::{Bound, after, down_to_phase, in_order, index_of, phase_at};
+use super::transition::{Bound, after, down_to_phase, entry_at, index_of, next_entry, phase_at};
 use super::weakened::weakened;
 use super::{Path, Position, StoredGuards, StoredRun};
 
@@ -316,7 +316,7 @@ impl Ways {
         let mut to = |target: &Target, is_answer: bool| {
             let arrivals = match target {
                 Target::Cancel => return,
-                Target::Next => Arrivals::at(in_order(before, catalog)),
+                Target::Next => Arrivals::at(next_entry(before, catalog)),
                 Target::End => Arrivals::at(own.left().and_then(|around| after(&around, catalog))),
                 Target::Done => Arrivals::at(None),
                 Target::Phase(id) => match entry(id) {
@@ -369,7 +369,17 @@ impl Arrivals {
         let mut seen = Vec::new();
         let mut waiting = vec![self];
         while let Some(mut arrival) = waiting.pop() {
-            arrival.to = arrival.to.map(|path| down_to_phase(path, catalog));
+            while let Some(path) = &arrival.to
+                && let Some(entry @ PhaseEntry::Subworkflow(key)) = entry_at(path, catalog)
+            {
+                if !entry.when().is_empty() && !arrival.any_condition {
+                    waiting.push(Self {
+                        to: after(path, catalog),
+                        ..arrival.clone()
+                    });
+                }
+                arrival.to = Some(path.entered(key));
+            }
             let is_within = match (&arrival.bound, &arrival.to) {
                 (None, _) => true,
                 (Some(bound), Some(path)) => bound.contains(path),

@@ -1,6 +1,6 @@
 //! The position of a run in its definitions (state-management: "`ActiveWorkflow` Resolution").
 
-use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
+use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow};
 
 use super::RunState;
 
@@ -80,7 +80,7 @@ impl<'c> Position<'c> {
                 .get(key)
                 .ok_or_else(|| Stale::WorkflowGone(key.clone()))?;
             let follows = match (levels.last(), inside) {
-                (Some(_), Some(PhaseEntry::Subworkflow(inner))) => inner == key,
+                (Some(_), Some(PhaseEntry::Subworkflow(inner))) => inner.key == *key,
                 (Some(_), _) => false,
                 (None, _) => *key == state.workflow_key,
             };
@@ -155,6 +155,11 @@ impl<'c> Level<'c> {
         self.workflow.phases.get(self.index)
     }
 
+    /// The conditions of the entry.
+    pub(crate) fn conditions(self) -> &'c [Condition] {
+        self.entry().map_or(&[], PhaseEntry::when)
+    }
+
     /// The entry before this one.
     #[must_use]
     pub fn previous(self) -> Option<&'c PhaseEntry> {
@@ -207,7 +212,7 @@ fn drill<'c>(
             PhaseEntry::Subworkflow(key) => {
                 let workflow = catalog
                     .get(key)
-                    .ok_or_else(|| Stale::WorkflowGone(key.clone()))?;
+                    .ok_or_else(|| Stale::WorkflowGone(key.key.clone()))?;
                 entry = entry_at(workflow, 0)?;
                 levels.push(Level { workflow, index: 0 });
             }

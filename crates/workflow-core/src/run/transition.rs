@@ -311,7 +311,7 @@ struct Arrival<'a> {
     from: &'a RunProgress,
     catalog: &'a Catalog,
     limits: Limits,
-    /// True if the conditions of the first phase do not count.
+    /// True if the conditions of the entries down to the first phase do not count.
     any_condition: bool,
     /// Where the move must end, if not anywhere.
     bound: Option<Bound>,
@@ -352,14 +352,12 @@ impl<'a> Arrival<'a> {
                 let state = moved(state, down_to_phase(path, self.catalog));
                 return Ok(RunProgress { state, data });
             }
-            let path = self.enter_scopes(path, &mut data)?;
-            let Some(phase) = phase_at(&path, self.catalog) else {
+            let Some(entry) = entry_at(&path, self.catalog) else {
                 let state = moved(state, path);
                 return Ok(RunProgress { state, data });
             };
-            if !std::mem::take(&mut self.any_condition) && !data.admits(phase, &path, self.catalog)
-            {
-                data.skipped.push(phase.id.clone());
+            if !self.any_condition && !data.admits(entry, &path, self.catalog) {
+                data.skipped.push(entry.id().to_owned());
                 waiting = after(&path, self.catalog);
                 if let Some(bound) = &self.bound
                     && !waiting.as_ref().is_some_and(|path| bound.contains(path))
@@ -368,6 +366,14 @@ impl<'a> Arrival<'a> {
                 }
                 continue;
             }
+            let phase = match entry {
+                PhaseEntry::Subworkflow(key) => {
+                    waiting = Some(self.enter_scope(&path, key, &mut data)?);
+                    continue;
+                }
+                PhaseEntry::Phase(phase) => phase,
+            };
+            self.any_condition = false;
             let visits = self.reached(&path, &phase.id, phase.max_visits, &data);
             if let Some(visits) = visits {
                 let limit = VisitLimit {
@@ -407,22 +413,20 @@ impl<'a> Arrival<'a> {
         Ok(RunProgress { state, data })
     }
 
-    /// Enters subworkflows until the path ends on a phase, and counts that. Ends, as no workflow contains itself.
-    fn enter_scopes(&self, mut path: Path, data: &mut RunData) -> Result<Path, VisitLimit> {
-        while let Some(PhaseEntry::Subworkflow(key)) = entry_at(&path, self.catalog) {
-            if let Some(visits) = self.reached(&path, key, None, data) {
-                let workflow = self.catalog.get(key);
-                return Err(VisitLimit {
-                    name: workflow.map_or_else(|| key.clone(), |inner| inner.name.clone()),
-                    visits,
-                    is_declared: false,
-                    key: visit_key(&path, key),
-                });
-            }
-            data.visit(&path, key);
-            path = path.entered(key);
-            data.enter_scope(&path);
+    /// Enters a subworkflow, and counts that. Ends, as no workflow contains itself.
+    fn enter_scope(&self, path: &Path, key: &str, data: &mut RunData) -> Result<Path, VisitLimit> {
+        if let Some(visits) = self.reached(path, key, None, data) {
+            let workflow = self.catalog.get(key);
+            return Err(VisitLimit {
+                name: workflow.map_or_else(|| key.to_owned(), |inner| inner.name.clone()),
+                visits,
+                is_declared: false,
+                key: visit_key(path, key),
+            });
         }
+        data.visit(path, key);
+        let path = path.entered(key);
+        data.enter_scope(&path);
         Ok(path)
     }
 
@@ -435,13 +439,17 @@ impl<'a> Arrival<'a> {
     }
 }
 
-/// The path of a run that goes to the next entry in order, whatever the conditions of the phases. `None` at the end.
+/// The path of a run that goes to the next phase in order, whatever the conditions. `None` at the end.
 pub(crate) fn in_order(state: &RunState, catalog: &Catalog) -> Option<Path> {
+    next_entry(state, catalog).map(|path| down_to_phase(path, catalog))
+}
+
+/// The path of the entry that follows in order. `None` at the end.
+pub(super) fn next_entry(state: &RunState, catalog: &Catalog) -> Option<Path> {
     match entry_at(&state.current_path, catalog) {
         Some(PhaseEntry::Subworkflow(key)) => Some(state.current_path.entered(key)),
         _ => after(&state.current_path, catalog),
     }
-    .map(|path| down_to_phase(path, catalog))
 }
 
 /// The entry that follows a path: in its scope, or in the scopes around it (cases 2 and 4).
@@ -468,7 +476,7 @@ pub(super) fn down_to_phase(mut path: Path, catalog: &Catalog) -> Path {
     path
 }
 
-fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c PhaseEntry> {
+pub(super) fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c PhaseEntry> {
     let scope = path.innermost();
     catalog
         .get(&scope.workflow_key)?

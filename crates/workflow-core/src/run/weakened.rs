@@ -42,6 +42,7 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
         let level = format!("workflow {}", shown(&workflow.name));
         compare_levels(&level, &Level::of(workflow), &Level::of(changed), &mut lost);
         flow::compare_workflows(&level, workflow, changed, &mut lost);
+        flow::compare_references(before, workflow, changed, &mut lost);
         for phase in phases(workflow) {
             let level = format!("phase {}", shown(&phase.name));
             match phases(changed).find(|changed| changed.id == phase.id) {

@@ -488,7 +488,9 @@ impl ActiveRun {
     fn persist_values(&mut self, out: &mut Effects) {
         let data = &self.progress.data;
         let is_stored = |values: &RunValues| data.has_values(values);
-        if !self.persisted_values.as_ref().is_some_and(is_stored) {
+        // A cancelled run makes no step: its values would count before its state does.
+        if !self.progress.state.cancelled && !self.persisted_values.as_ref().is_some_and(is_stored)
+        {
             let stored = StoredValues::of(&self.progress.state, data.values());
             out.append_entry(entry_type::VALUES, &stored);
             self.persisted_values = Some(stored.values);

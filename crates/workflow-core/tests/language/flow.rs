@@ -274,3 +274,137 @@ fn a_thousand_phases_with_conditions_and_references_are_checked_fast() {
         start.elapsed()
     );
 }
+
+/// What is found in a workflow of these keys, around one whose only phase is `x`.
+fn found_around(keys: &str, inner: &str, reference: &str) -> Loaded {
+    let outer = format!(
+        "name: W\nshow: workflows\n{keys}\nphases:\n  - {{ id: a, name: N, emoji: E, instructions: Do it., outputs: {{ hotfix: {{ type: flag }}, why: {{ type: text }} }} }}\n  - {reference}\n"
+    );
+    let part = format!(
+        "name: P\nshow: workflows\n{inner}\nphases:\n  - {{ id: x, name: N, emoji: E, instructions: Do it. }}\n"
+    );
+    load(
+        &MemoryFiles::new()
+            .with(Tier::Project, "w/workflow.yaml", outer)
+            .with(Tier::Project, "part/workflow.yaml", part),
+    )
+}
+
+fn messages(loaded: &Loaded) -> Vec<String> {
+    let found = loaded.diagnostics.iter();
+    found
+        .map(|found| {
+            let line = found.location.as_ref();
+            let line = line.and_then(workflow_core::diagnostic::Location::line);
+            let help = found.help.as_deref().unwrap_or_default();
+            format!("{} {line:?} {} | {help}", found.code, found.message)
+        })
+        .collect()
+}
+
+#[test]
+fn a_subworkflow_may_have_conditions_on_values_of_the_workflow_around_it() {
+    let part = "{ subworkflow: part, when: { outputs.a.hotfix: false, visits.a: 1 } }";
+    let loaded = found_around("", "", part);
+    assert_eq!(messages(&loaded), NOTHING);
+    let work = loaded.catalog.get("w").expect("it is loaded");
+    assert_eq!(work.phases[1].id(), "part");
+    let conditions = work.phases[1].when().iter().map(ToString::to_string);
+    let conditions: Vec<String> = conditions.collect();
+    assert_eq!(conditions, ["outputs.a.hotfix is false", "visits.a is 1"]);
+}
+
+#[test]
+fn a_condition_of_a_subworkflow_is_checked_like_that_of_a_phase() {
+    for (when, expected) in [
+        ("inputs.fast: true", "WF064"),
+        ("visits.x: 1", "WF064"),
+        ("outputs.a.why: no", "WF064"),
+        ("outputs.a.hotfix: 3", "WF063"),
+        ("hotfix: true", "WF064"),
+    ] {
+        let reference = format!("{{ subworkflow: part, when: {{ {when} }} }}");
+        let loaded = found_around("", "", &reference);
+        let messages = messages(&loaded);
+        assert!(
+            messages
+                .iter()
+                .any(|found| found.starts_with(&format!("{expected} Some(6)"))),
+            "{when}: {messages:?}"
+        );
+        assert!(loaded.catalog.get("w").is_none(), "{when}");
+    }
+}
+
+#[test]
+fn an_input_that_a_subworkflow_requires_must_be_one_of_the_workflow_around_it() {
+    let version = "inputs: { version: { type: text, pattern: '^[0-9.]+$' } }";
+    let part = "{ subworkflow: part }";
+    let loaded = found_around("", version, part);
+    let [message] = &messages(&loaded)[..] else {
+        panic!("{:?}", loaded.diagnostics)
+    };
+    assert!(
+        message.starts_with(
+            "WF071 Some(6) subworkflow `part` has the input `version`, which this workflow does not have | declare `version`"
+        ),
+        "{message}"
+    );
+    assert!(loaded.catalog.get("w").is_none());
+    assert!(loaded.catalog.get("part").is_some());
+    assert_eq!(messages(&found_around(version, version, part)), NOTHING);
+}
+
+#[test]
+fn an_input_of_a_subworkflow_takes_all_values_that_the_workflow_around_it_takes() {
+    let part = "{ subworkflow: part }";
+    let found = |outer: &str, inner: &str| {
+        let with = |kind: &str| format!("inputs: {{ v: {{ {kind} }} }}");
+        let loaded = found_around(&with(outer), &with(inner), part);
+        messages(&loaded)
+    };
+    for (outer, inner) in [
+        ("type: flag", "type: text"),
+        ("type: text", "type: text, minLength: 3"),
+        ("type: { oneOf: [a, b] }", "type: { oneOf: [a] }"),
+        ("type: text, required: false", "type: text"),
+    ] {
+        let found = found(outer, inner);
+        assert!(
+            found.len() == 1 && found[0].starts_with("WF071 Some(6)"),
+            "{outer}: {found:?}"
+        );
+    }
+    for (outer, inner) in [
+        ("type: text, minLength: 3", "type: text"),
+        ("type: { oneOf: [a] }", "type: { oneOf: [a, b] }"),
+        ("type: text, default: x", "type: text"),
+        ("type: text, required: false", "type: text, required: false"),
+    ] {
+        assert_eq!(found(outer, inner), NOTHING, "{outer}");
+    }
+}
+
+#[test]
+fn an_optional_input_that_only_a_subworkflow_has_is_a_warning() {
+    let loaded = found_around(
+        "",
+        "inputs: { fast: { type: flag, default: true } }",
+        "{ subworkflow: part }",
+    );
+    assert_eq!(loaded.diagnostics[0].severity, Severity::Warning);
+    assert!(loaded.catalog.get("w").is_some());
+}
+
+#[test]
+fn no_visits_at_all_are_refused_with_the_location_and_the_least_number() {
+    let loaded = loaded("", &[("a", "maxVisits: 0")]);
+    let messages = messages(&loaded);
+    assert!(
+        messages.len() == 1
+            && messages[0].starts_with("WF016 Some(6)")
+            && messages[0].contains("at least 1"),
+        "{messages:?}"
+    );
+    assert_eq!(loaded.catalog.iter().count(), 0);
+}

@@ -54,7 +54,7 @@ fn decorated(shapes: &[&Shape], decoration: usize) -> Vec<Workflow> {
     for (at, shape) in shapes.iter().enumerate() {
         let entry = |(nth, entry): (usize, &Option<usize>)| {
             if let Some(inner) = entry {
-                return PhaseEntry::Subworkflow(format!("w{inner}"));
+                return PhaseEntry::Subworkflow(format!("w{inner}").into());
             }
             number += 1;
             PhaseEntry::Phase(phase(&format!("p{at}x{nth}"), number))

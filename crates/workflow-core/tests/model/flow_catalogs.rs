@@ -1,7 +1,7 @@
 //! Small catalogs with flow: each phase is of one kind, in every shape of two phases, and of three.
 
 use serde_json::json;
-use workflow_core::definition::{Phase, PhaseEntry, Settings, Show, Workflow};
+use workflow_core::definition::{Phase, PhaseEntry, Settings, Show, Subworkflow, Workflow};
 
 /// The number of kinds of phases.
 const KINDS: usize = 18;
@@ -88,28 +88,50 @@ fn workflow(key: &str, loopable: bool, phases: Vec<PhaseEntry>) -> Workflow {
     }
 }
 
-/// The phases of a root, and of the subworkflow at one of its entries.
+/// The phases of a root, and of the subworkflow at one of its entries: `w1`, and `w1?` where it has conditions.
+#[derive(Clone, Copy)]
 struct Shape {
     root: &'static [&'static str],
     part: &'static [&'static str],
+    when: Option<&'static str>,
 }
+
+const PLAIN: Shape = Shape {
+    root: &[],
+    part: &[],
+    when: None,
+};
 
 const OF_TWO: &[Shape] = &[
     Shape {
         root: &["a", "b"],
         part: &[],
+        ..PLAIN
     },
     Shape {
         root: &["a", "w1"],
         part: &["b"],
+        ..PLAIN
     },
     Shape {
         root: &["w1", "b"],
         part: &["a"],
+        ..PLAIN
     },
     Shape {
         root: &["w1"],
         part: &["a", "b"],
+        ..PLAIN
+    },
+    Shape {
+        root: &["a", "w1?"],
+        part: &["b"],
+        when: Some(r#"[{"subject": {"visits": "a"}, "values": [2], "negated": true}]"#),
+    },
+    Shape {
+        root: &["w1?", "b"],
+        part: &["a"],
+        when: Some(r#"[{"subject": {"visits": "b"}, "values": [0]}]"#),
     },
 ];
 
@@ -117,22 +139,32 @@ const OF_THREE: &[Shape] = &[
     Shape {
         root: &["a", "b", "c"],
         part: &[],
+        ..PLAIN
     },
     Shape {
         root: &["a", "w1"],
         part: &["b", "c"],
+        ..PLAIN
     },
     Shape {
         root: &["w1", "c"],
         part: &["a", "b"],
+        ..PLAIN
     },
     Shape {
         root: &["a", "w1", "c"],
         part: &["b"],
+        ..PLAIN
     },
     Shape {
         root: &["a", "w1", "w1"],
         part: &["c"],
+        ..PLAIN
+    },
+    Shape {
+        root: &["a", "w1?", "c"],
+        part: &["b"],
+        when: Some(r#"[{"subject": {"output": {"phase": "a", "name": "f"}}, "values": [true]}]"#),
     },
 ];
 
@@ -141,11 +173,19 @@ fn catalogs(shapes: &[Shape], phases: u32) -> Vec<Vec<Workflow>> {
     for number in 0..KINDS.pow(phases) {
         for shape in shapes {
             let mut digits = number;
-            let mut entries = |key: &'static str, ids: &[&str]| {
-                let (first, last) = (ids[0], ids[ids.len() - 1]);
-                let entry = |id: &&str| {
+            let mut entries = |key: &'static str, ids: &[&'static str]| {
+                let id_of = |id: &'static str| id.trim_end_matches('?');
+                let (first, last) = (id_of(ids[0]), id_of(ids[ids.len() - 1]));
+                let entry = |id: &&'static str| {
                     if *id == "w1" {
-                        return PhaseEntry::Subworkflow("w1".to_owned());
+                        return PhaseEntry::Subworkflow("w1".into());
+                    }
+                    if let Some(conditions) = shape.when.filter(|_| *id == "w1?") {
+                        let when = serde_json::from_str(conditions).expect("they are conditions");
+                        return PhaseEntry::Subworkflow(Subworkflow {
+                            key: "w1".to_owned(),
+                            when,
+                        });
                     }
                     let kind = digits % KINDS;
                     digits /= KINDS;

@@ -102,6 +102,15 @@ enum Arrived {
     Nowhere,
 }
 
+/// The scopes around a phase.
+enum Entered {
+    All,
+    /// The one of this key may not be entered so often.
+    Refused(String),
+    /// The conditions of the one that starts at this depth do not hold.
+    Skipped(usize),
+}
+
 impl Walk {
     pub(crate) fn of(workflows: &[Workflow]) -> Self {
         let phases = positions(workflows);
@@ -122,11 +131,35 @@ impl Walk {
                     .as_ref()
                     .is_some_and(|approve| !approve.targets.is_empty())
         });
+        let is_conditional = |entry: &PhaseEntry| match entry {
+            PhaseEntry::Subworkflow(reference) => !reference.when.is_empty(),
+            PhaseEntry::Phase(_) => false,
+        };
+        let mut entries = workflows.iter().flat_map(|workflow| &workflow.phases);
         Self {
             phases,
+            counts: counts || entries.any(is_conditional),
             workflows: workflows.to_vec(),
-            counts,
         }
+    }
+
+    /// The conditions of the subworkflow around a phase that starts at this depth of its path.
+    fn conditions(&self, at: usize, depth: usize) -> &[Condition] {
+        let (key, index) = &self.phases[at].path[depth - 1];
+        let mut workflows = self.workflows.iter();
+        let scope = workflows.find(|workflow| workflow.key == *key);
+        match &scope.expect("it is there").phases[*index] {
+            PhaseEntry::Subworkflow(reference) => &reference.when,
+            PhaseEntry::Phase(_) => &[],
+        }
+    }
+
+    /// The first phase behind the subworkflow around a phase that starts at this depth of its path.
+    fn behind(&self, at: usize, depth: usize) -> usize {
+        let around = &self.phases[at].path[..depth];
+        let is_behind = |other: &usize| !self.phases[*other].path.starts_with(around);
+        let end = self.phases.len();
+        (at..end).find(is_behind).unwrap_or(end)
     }
 
     pub(crate) fn phase(&self, at: usize) -> &Phase {
@@ -154,7 +187,7 @@ impl Walk {
         let scope = scope.expect("it is there");
         let index = scope.phases.iter().position(|entry| match entry {
             PhaseEntry::Phase(phase) => phase.id == id,
-            PhaseEntry::Subworkflow(key) => key == id,
+            PhaseEntry::Subworkflow(reference) => reference.key == id,
         });
         let index = index.expect("it has this entry");
         let is_in = |other: &usize| {
@@ -215,6 +248,13 @@ impl Walk {
                 let phase = self.phase(at);
                 if !phase.when.is_empty() {
                     more.insert(at + 1);
+                }
+                for depth in 1..self.phases[at].path.len() {
+                    let around = &self.phases[at].path[..depth];
+                    let is_first = at == 0 || !self.phases[at - 1].path.starts_with(around);
+                    if is_first && !self.conditions(at, depth).is_empty() {
+                        more.insert(self.behind(at, depth));
+                    }
                 }
                 if let OnMaxVisits::Phase(id) = &phase.on_max_visits {
                     more.insert(*self.entry(at, id).first().expect("an entry has phases"));
@@ -522,7 +562,8 @@ impl Flow {
         self.skipped.clear();
         self.outcome = None;
         self.refused = None;
-        let (mut from, mut redirected) = (from, BTreeSet::new());
+        let mut before = from.map_or_else(Vec::new, |from| walk.phases[from].path.clone());
+        let mut redirected = BTreeSet::new();
         let mut to = to.unwrap_or(walk.phases.len());
         loop {
             if let Fence::Entry(phases) | Fence::UpTo(phases) = &fence
@@ -536,15 +577,22 @@ impl Flow {
             if !walk.counts {
                 return Arrived::At(to);
             }
-            if let Some(key) = self.enter_scopes(walk, from, to, limits) {
-                return Arrived::Refused(key);
+            match self.enter_scopes(walk, &before, to, limits, any) {
+                Entered::All => before.clone_from(&walk.phases[to].path),
+                Entered::Refused(key) => return Arrived::Refused(key),
+                Entered::Skipped(depth) => {
+                    let path = &walk.phases[to].path;
+                    self.skipped.push(path[depth].0.clone());
+                    before = path[..depth - 1].to_vec();
+                    to = walk.behind(to, depth);
+                    continue;
+                }
             }
-            from = Some(to);
             let phase = walk.phase(to);
             let applies = phase
                 .when
                 .iter()
-                .all(|condition| self.holds(walk, to, condition));
+                .all(|condition| self.holds(&|id| walk.own_key(to, id), condition));
             if !std::mem::take(&mut any) && !applies {
                 self.skipped.push(phase.id.clone());
                 to += 1;
@@ -583,27 +631,33 @@ impl Flow {
         }
     }
 
-    /// Enters the scopes that are around a phase, and not around the one before. Returns what may not be entered.
+    /// Enters the scopes that are around a phase, and not around the path before.
     fn enter_scopes(
         &mut self,
         walk: &Walk,
-        from: Option<usize>,
+        before: &[(String, usize)],
         to: usize,
         limits: Limits,
-    ) -> Option<String> {
+        any: bool,
+    ) -> Entered {
         let path = &walk.phases[to].path;
-        let before = from.map_or(&[][..], |from| &walk.phases[from].path);
         let same = path
             .iter()
             .zip(before)
             .take_while(|(one, other)| one == other);
         let same = same.count();
         for (depth, (inner, _)) in path.iter().enumerate().skip(same + 1) {
+            let conditions = walk.conditions(to, depth).iter();
+            let around = |id: &str| walk.key(to, depth - 1, id);
+            let applies = |condition| self.holds(&around, condition);
+            if !any && !conditions.clone().all(applies) {
+                return Entered::Skipped(depth);
+            }
             let key = walk.key(to, depth - 1, inner);
             let extra = self.extra.get(&key).copied().unwrap_or_default();
             let visits = self.visits.get(&key).copied().unwrap_or_default();
             if limits == Limits::All && visits >= JUMPS + extra {
-                return Some(key);
+                return Entered::Refused(key);
             }
             *self.visits.entry(key).or_default() += 1;
             let scope = walk.key(to, depth, "");
@@ -615,13 +669,14 @@ impl Flow {
             self.visits.retain(|key, _| !is_in(key));
             self.extra.retain(|key, _| !is_in(key));
         }
-        None
+        Entered::All
     }
 
-    fn holds(&self, walk: &Walk, at: usize, condition: &Condition) -> bool {
+    /// Returns whether a condition holds in a scope, of which `key_of` makes the keys of visits.
+    fn holds(&self, key_of: &dyn Fn(&str) -> String, condition: &Condition) -> bool {
         let value = match &condition.subject {
             Subject::Visits(id) => {
-                let visits = self.visits.get(&walk.own_key(at, id));
+                let visits = self.visits.get(&key_of(id));
                 Some(json!(visits.copied().unwrap_or_default()))
             }
             Subject::Output { phase, .. } => {

@@ -38,7 +38,7 @@ fn visit(
         around.push((workflow.clone(), at));
         match entry {
             PhaseEntry::Subworkflow(key) => {
-                let inner = workflows.iter().find(|workflow| workflow.key == *key);
+                let inner = workflows.iter().find(|workflow| workflow.key == key.key);
                 visit(inner.expect("it is there"), workflows, around, positions);
             }
             PhaseEntry::Phase(phase) => positions.push(FlatPhase {

@@ -637,3 +637,62 @@ fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
     world.answer(true);
     assert_eq!(world.last_state()["cancelled"], true);
 }
+
+/// Plan, then a subworkflow of two phases that the plan decides on, then release.
+fn with_conditional_part() -> Vec<Workflow> {
+    let mut work = workflow("w", &["plan", "{part}", "release"]);
+    edit(&mut work, "plan", |plan| {
+        plan.outputs = vec![Parameter {
+            kind: ParameterKind::Flag,
+            ..plan_text(0)
+        }];
+        plan.max_visits = Some(9);
+    });
+    if let PhaseEntry::Subworkflow(reference) = &mut work.phases[1] {
+        reference.when = vec![Condition {
+            subject: Subject::Output {
+                phase: "plan".to_owned(),
+                name: "plan".to_owned(),
+            },
+            values: vec![json!(true)],
+            negated: false,
+        }];
+    }
+    vec![work, workflow("part", &["x", "y"])]
+}
+
+#[test]
+fn a_subworkflow_whose_condition_does_not_hold_is_skipped_as_a_whole() {
+    let mut world = World::started(with_conditional_part());
+    world.stop("aborted");
+    let lines = world.next("", &json!({"plan": false}));
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("PLAN → 🔹 RELEASE"), "{answer}");
+    assert!(
+        answer.contains("Skipped, because the conditions do not hold: part."),
+        "{answer}"
+    );
+    assert_eq!(data(&world)["visits"], json!({"w#plan": 1, "w#release": 1}));
+    world.restart();
+    assert_eq!(index(&world), 2, "the stored state is accepted");
+}
+
+#[test]
+fn a_subworkflow_whose_condition_holds_is_entered_and_counts_its_visits() {
+    let mut world = World::started(with_conditional_part());
+    world.stop("aborted");
+    let lines = world.next("", &json!({"plan": true}));
+    assert!(line(&lines, "tool").contains("PLAN → 🔹 X"));
+    assert_eq!(data(&world)["visits"]["w#part"], 1);
+    world.restart();
+    let lines = world.control(Control::Goto, "y");
+    line(&lines, "notify Info ✓ X → 🔹 Y, by you.");
+}
+
+#[test]
+fn a_person_enters_a_subworkflow_whatever_its_conditions() {
+    let mut world = World::started(with_conditional_part());
+    world.stop("aborted");
+    let lines = world.control(Control::Goto, "part");
+    line(&lines, "notify Info ✓ PLAN → 🔹 X, by you.");
+}

@@ -160,7 +160,7 @@ fn the_tools_of_a_phase_replace_the_read_only_of_its_workflow() {
 fn the_phases_of_a_subworkflow_do_not_replace_the_read_only_around_them() {
     let mut outer = workflow("w", &[]);
     outer.tools = Some(read_only());
-    outer.phases = vec![PhaseEntry::Subworkflow("inner".to_owned())];
+    outer.phases = vec![PhaseEntry::Subworkflow("inner".into())];
     let mut inner = workflow("inner", &[]);
     inner.phases = vec![PhaseEntry::Phase(Phase {
         tools: Some(ToolAccess::Blacklist(vec!["edit".to_owned()])),

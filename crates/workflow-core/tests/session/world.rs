@@ -46,7 +46,7 @@ pub(crate) fn workflow(key: &str, entries: &[&str]) -> Workflow {
         .strip_prefix('{')
         .and_then(|rest| rest.strip_suffix('}'))
     {
-        Some(inner) => PhaseEntry::Subworkflow(inner.to_owned()),
+        Some(inner) => PhaseEntry::Subworkflow(inner.into()),
         None => PhaseEntry::Phase(phase(word)),
     };
     Workflow {

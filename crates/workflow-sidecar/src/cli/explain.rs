@@ -215,7 +215,9 @@ impl OutlineEntry<'_> {
             } else {
                 "not loopable"
             };
-            return format!("subworkflow {}, {again}", shown(&workflow.key));
+            let mut parts = vec![format!("subworkflow {}, {again}", shown(&workflow.key))];
+            parts.extend(self.flow());
+            return parts.join("; ");
         }
         let tools = match (&self.allowed, &self.blocked) {
             (Some(Value::Names(names)), _) => format!("tools: {}", few(names)),
@@ -244,10 +246,11 @@ impl OutlineEntry<'_> {
         }
     }
 
-    /// Returns the outcomes, the condition and the limit of visits of the phase.
+    /// Returns the outcomes, the condition and the limit of visits.
     fn flow(&self) -> Vec<String> {
+        let conditional = (!self.node.when.is_empty()).then(|| "conditional".to_owned());
         let NodeKind::Phase(phase) = self.node.kind else {
-            return Vec::new();
+            return conditional.into_iter().collect();
         };
         let mut parts = Vec::new();
         if !phase.outcomes.is_empty() {
@@ -258,9 +261,7 @@ impl OutlineEntry<'_> {
                 .collect();
             parts.push(format!("outcomes: {}", few(&names)));
         }
-        if !phase.when.is_empty() {
-            parts.push("conditional".to_owned());
-        }
+        parts.extend(conditional);
         parts.extend(
             phase
                 .max_visits

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use workflow_core::definition::{
-    Catalog, ContinueRule, Gate, OnMaxVisits, Phase, PhaseEntry, Rule, RuleAction, Settings, Show,
-    Target, ToolAccess, Workflow,
+    Catalog, Condition, ContinueRule, Gate, OnMaxVisits, Phase, PhaseEntry, Rule, RuleAction,
+    Settings, Show, Target, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::policy::rules::ReadOnly;
@@ -308,11 +308,18 @@ impl GraphBuilder<'_> {
                 PhaseEntry::Phase(phase) => {
                     Some(GraphEntry::Node(self.phase(workflow, phase, &rule)))
                 }
-                PhaseEntry::Subworkflow(key) => {
-                    let inner = self.catalog.get(key)?;
+                PhaseEntry::Subworkflow(reference) => {
+                    let inner = self.catalog.get(reference)?;
+                    let condition = only_if(&reference.when);
                     Some(match depth.checked_sub(1) {
-                        Some(depth) => GraphEntry::Scope(self.scope(inner, &rule, depth)),
-                        None => GraphEntry::Node(self.collapsed(inner)),
+                        Some(depth) => {
+                            let mut scope = self.scope(inner, &rule, depth);
+                            if let Some(condition) = condition {
+                                scope.name = label(&format!("{} ({condition})", inner.name));
+                            }
+                            GraphEntry::Scope(scope)
+                        }
+                        None => GraphEntry::Node(self.collapsed(inner, condition)),
                     })
                 }
             })
@@ -369,12 +376,14 @@ impl GraphBuilder<'_> {
         }
     }
 
-    fn collapsed(&mut self, workflow: &Workflow) -> GraphNode {
+    fn collapsed(&mut self, workflow: &Workflow, condition: Option<String>) -> GraphNode {
+        let condition = condition.map(|condition| NodeMark::Flow(short(&condition)));
+        let size = NodeMark::Collapsed(workflow.phases.len());
         GraphNode {
             id: self.id(),
             emoji: String::new(),
             name: label(&workflow.name),
-            marks: vec![NodeMark::Collapsed(workflow.phases.len())],
+            marks: [size].into_iter().chain(condition).collect(),
             key: label(&workflow.key),
             ways: Vec::new(),
             has_only_ways: false,
@@ -432,13 +441,15 @@ fn gate(gates: &[Gate]) -> Vec<NodeMark> {
     marks.take(MOST_MARKS).collect()
 }
 
+/// Returns the conditions under which an entry is entered.
+fn only_if(when: &[Condition]) -> Option<String> {
+    let conditions: Vec<String> = when.iter().map(ToString::to_string).collect();
+    (!conditions.is_empty()).then(|| format!("only if {}", conditions.join(" and ")))
+}
+
 /// Returns the conditions, the outputs and the limits of a phase.
 fn flow(phase: &Phase) -> Vec<NodeMark> {
-    let mut texts = Vec::new();
-    if !phase.when.is_empty() {
-        let conditions: Vec<String> = phase.when.iter().map(ToString::to_string).collect();
-        texts.push(format!("only if {}", conditions.join(" and ")));
-    }
+    let mut texts: Vec<String> = only_if(&phase.when).into_iter().collect();
     if !phase.outputs.is_empty() {
         let names: Vec<&str> = phase.outputs.iter().map(|output| &*output.name).collect();
         texts.push(format!("hands over {}", names.join(", ")));

@@ -43,7 +43,7 @@ fn graph_of(workflows: Vec<Workflow>, depth: usize) -> Result<Graph, TooLarge> {
 }
 
 fn sub(key: &str) -> PhaseEntry {
-    PhaseEntry::Subworkflow(key.to_owned())
+    PhaseEntry::Subworkflow(key.into())
 }
 
 fn step(name: &str) -> PhaseEntry {

@@ -430,7 +430,7 @@ fn phase_summary(entry: &PhaseEntry) -> protocol::PhaseSummary {
             emoji: phase.emoji.clone(),
         },
         PhaseEntry::Subworkflow(key) => protocol::PhaseSummary::Subworkflow {
-            subworkflow: key.clone(),
+            subworkflow: key.key.clone(),
         },
     }
 }

@@ -248,13 +248,10 @@ impl Directory<'_> {
         let mut ids = HashSet::new();
         for entry in read.entries {
             let phase = match entry {
-                ReadEntry::Subworkflow(target) => {
-                    contents.references.push((phases.len(), target.span));
-                    sites.push(PhaseSites {
-                        id: target.span,
-                        ..PhaseSites::default()
-                    });
-                    phases.push(PhaseEntry::Subworkflow(target.value));
+                ReadEntry::Subworkflow(reference, of_reference) => {
+                    contents.references.push((phases.len(), of_reference.id));
+                    sites.push(of_reference);
+                    phases.push(PhaseEntry::Subworkflow(reference));
                     continue;
                 }
                 ReadEntry::Inline(map, span) => {

@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::Draft;
-use crate::definition::model::PhaseEntry;
 use crate::definition::model::graph::{contains_itself, levels, strongly_connected};
+use crate::definition::model::{Parameter, PhaseEntry, Workflow};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
 
@@ -38,6 +38,7 @@ pub(super) fn check_references(
     };
     let groups = strongly_connected(&check.graph.targets);
     check.leave_out_cycles(&groups);
+    check.leave_out_unprovided();
     check.leave_out_broken();
     // The groups come targets first, and those left are single workflows.
     let order: Vec<usize> = groups.into_iter().flatten().collect();
@@ -98,7 +99,7 @@ fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Ref
             .references
             .iter()
             .filter_map(|&(at, span)| match &draft.workflow.phases[at] {
-                PhaseEntry::Subworkflow(key) => Some((&**key, span)),
+                PhaseEntry::Subworkflow(key) => Some((key.as_str(), span)),
                 PhaseEntry::Phase(_) => None,
             });
     keyed
@@ -108,6 +109,59 @@ fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Ref
             span,
         })
         .collect()
+}
+
+/// What a workflow has for an input of its subworkflow.
+enum Provided<'d> {
+    Nothing,
+    /// An input that may have no value.
+    Maybe,
+    /// An input with other values.
+    Other(&'d Parameter),
+    Fitting,
+}
+
+impl<'d> Provided<'d> {
+    fn of(input: &Parameter, by: &'d Workflow) -> Self {
+        let mut inputs = by.inputs.iter();
+        let is_needed = input.required && input.default.is_none();
+        match inputs.find(|other| other.name == input.name) {
+            None => Self::Nothing,
+            Some(other) if !input.kind.covers(&other.kind) => Self::Other(other),
+            Some(other) if is_needed && !other.required && other.default.is_none() => Self::Maybe,
+            Some(_) => Self::Fitting,
+        }
+    }
+
+    /// The problem with it, if there is one, and its help.
+    fn problem(&self, input: &Parameter) -> Option<(Severity, String, String)> {
+        let (name, kind) = (shown(&input.name), input.kind.describe());
+        let (what, help) = match self {
+            Self::Fitting => return None,
+            Self::Nothing => (
+                format!("has the input `{name}`, which this workflow does not have"),
+                format!("declare `{name}` in `inputs` of this workflow too: {kind}"),
+            ),
+            Self::Maybe => (
+                format!("requires the input `{name}`, which may have no value in this workflow"),
+                format!("give `{name}` a default, or remove its `required: false`"),
+            ),
+            Self::Other(other) => (
+                format!(
+                    "takes other values for the input `{name}` than this workflow: {kind}, not {}",
+                    other.kind.describe()
+                ),
+                format!("give `{name}` the same type in both workflows"),
+            ),
+        };
+        // Without a value, an input that is not required is as if it was not given.
+        let is_optional = !input.required || input.default.is_some();
+        let severity = match self {
+            Self::Nothing if is_optional => Severity::Warning,
+            _ => Severity::Error,
+        };
+        Some((severity, what, help))
+    }
 }
 
 struct ReferenceCheck<'d> {
@@ -231,6 +285,32 @@ impl ReferenceCheck<'_> {
                 .iter()
                 .flat_map(|&at| self.graph.referrers[at].iter().copied())
                 .collect();
+        }
+    }
+
+    /// Leaves out workflows without an input that a subworkflow requires: a run has those of the workflow it starts with.
+    fn leave_out_unprovided(&mut self) {
+        let drafts = self.drafts;
+        for (at, draft) in drafts.iter().enumerate() {
+            let mut named = HashSet::new();
+            let references = self.graph.references[at].iter();
+            let targets: Vec<(usize, Option<Span>)> = references
+                .filter_map(|reference| Some((reference.target?, reference.span)))
+                .filter(|(target, _)| named.insert(*target))
+                .collect();
+            for (target, span) in targets {
+                for input in &drafts[target].workflow.inputs {
+                    let provided = Provided::of(input, &draft.workflow);
+                    if let Some((severity, what, help)) = provided.problem(input) {
+                        let inner = shown(self.key(target));
+                        let message = format!("subworkflow `{inner}` {what}");
+                        let diagnostic = self.error(Code::SubworkflowInput, at, span, message);
+                        diagnostic.help = Some(help.into());
+                        diagnostic.severity = severity;
+                        self.kept[at] &= severity != Severity::Error;
+                    }
+                }
+            }
         }
     }
 

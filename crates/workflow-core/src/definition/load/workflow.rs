@@ -1,11 +1,11 @@
 //! The reader of a workflow's map: everything but its phase files.
 
 use super::auto_continue::read_continue;
-use super::flow::{PhaseSites, read_budget, read_inputs};
+use super::flow::{PhaseSites, read_budget, read_inputs, read_when};
 use super::gate::{read_approval, read_gate};
 use super::rule_sets::{RuleSets, read_rule_sets};
 use super::tools::{read_openings, read_results, read_tools};
-use crate::definition::model::{Approval, Gate, Limits, Show, Templates, Workflow};
+use crate::definition::model::{Approval, Gate, Limits, Show, Subworkflow, Templates, Workflow};
 use crate::definition::schema::keys::{reference, workflow};
 use crate::definition::schema::{
     Field, MapReader, Section, Text, Typed, ValueType, nearest, wrong_type,
@@ -41,7 +41,7 @@ pub(super) enum ReadEntry<'s> {
     /// A phase inside the definition.
     Inline(Map<'s>, Option<Span>),
     /// A reference to another workflow.
-    Subworkflow(Text),
+    Subworkflow(Subworkflow, PhaseSites),
 }
 
 /// Reads the map of a definition. What is not sound is reported, and left at its default.
@@ -207,8 +207,17 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
                 .any(|entry| entry.key == reference::SUBWORKFLOW.key.name) =>
         {
             let mut keys = MapReader::new(reader, Section::Reference, map, span);
-            keys.get(&reference::SUBWORKFLOW)
-                .map(ReadEntry::Subworkflow)
+            let target = keys.get(&reference::SUBWORKFLOW);
+            let mut sites = PhaseSites::default();
+            let when = read_when(&mut keys, &reference::WHEN, &mut sites);
+            target.map(|target| {
+                sites.id = target.span;
+                let reference = Subworkflow {
+                    key: target.value,
+                    when,
+                };
+                ReadEntry::Subworkflow(reference, sites)
+            })
         }
         Kind::Map(map) => match nearly_reference(&map) {
             Some(entry) => {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::graph::{contains_itself, levels, strongly_connected};
 use super::settings::Limits;
-use super::workflow::{Phase, PhaseEntry, Show, Workflow};
+use super::workflow::{PhaseEntry, Show, Workflow};
 
 /// The workflows that can run, in order: global keys first, an override keeps the position of the global one.
 ///
@@ -52,7 +52,7 @@ impl Catalog {
         }
         let keys = workflow.phases.iter().filter_map(|entry| match entry {
             PhaseEntry::Phase(_) => None,
-            PhaseEntry::Subworkflow(key) => Some(key),
+            PhaseEntry::Subworkflow(key) => Some(key.as_str()),
         });
         keys.map(|key| self.by_key.get(key).copied()).collect()
     }
@@ -86,7 +86,7 @@ impl Catalog {
     #[must_use]
     pub fn has_flow(&self, root: &str) -> bool {
         let mut workflows = self.reachable_from(root).into_iter();
-        workflows.any(|workflow| workflow.own_phases().any(Phase::has_flow))
+        workflows.any(|workflow| workflow.phases.iter().any(PhaseEntry::has_flow))
     }
 
     /// All workflows, in order.
@@ -113,7 +113,7 @@ mod tests {
             loopable: true,
             phases: references
                 .iter()
-                .map(|key| PhaseEntry::Subworkflow((*key).to_owned()))
+                .map(|key| PhaseEntry::Subworkflow((*key).into()))
                 .chain([PhaseEntry::Phase(Phase {
                     id: "p".to_owned(),
                     name: "P".to_owned(),

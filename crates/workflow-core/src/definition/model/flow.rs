@@ -146,6 +146,39 @@ pub enum ParameterKind {
     OneOf(Vec<String>),
 }
 
+impl ParameterKind {
+    /// Returns true if it takes every value that the other takes.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Text {
+                    pattern,
+                    min_length,
+                },
+                Self::Text {
+                    pattern: other,
+                    min_length: least,
+                },
+            ) => {
+                (pattern.is_none() || pattern == other)
+                    && min_length.unwrap_or(0) <= least.unwrap_or(0)
+            }
+            (Self::Text { .. }, Self::OneOf(texts)) => {
+                let any = Self::Text {
+                    pattern: None,
+                    min_length: None,
+                };
+                *self == any && !texts.is_empty()
+            }
+            (Self::OneOf(texts), Self::OneOf(others)) => {
+                others.iter().all(|text| texts.contains(text))
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
 /// A condition of `when`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -28,4 +28,4 @@ pub use rules::{
 pub use settings::{ContextMode, Limits, SETTINGS_FILE, Settings};
 pub use tier::Tier;
 pub use trigger::{Checkpoint, Token, Trigger, TriggerOn};
-pub use workflow::{Phase, PhaseEntry, Show, Templates, Workflow};
+pub use workflow::{Phase, PhaseEntry, Show, Subworkflow, Templates, Workflow};

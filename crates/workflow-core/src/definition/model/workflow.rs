@@ -1,5 +1,7 @@
 //! Workflows and phases.
 
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::ContinueRule;
@@ -143,6 +145,24 @@ impl PhaseEntry {
             Self::Subworkflow(key) => key,
         }
     }
+
+    /// The conditions under which it is entered.
+    #[must_use]
+    pub fn when(&self) -> &[Condition] {
+        match self {
+            Self::Phase(phase) => &phase.when,
+            Self::Subworkflow(reference) => &reference.when,
+        }
+    }
+
+    /// Returns true if it may be skipped, may be left for another entry than the next, or counts its visits.
+    #[must_use]
+    pub fn has_flow(&self) -> bool {
+        match self {
+            Self::Phase(phase) => phase.has_flow(),
+            Self::Subworkflow(reference) => !reference.when.is_empty(),
+        }
+    }
 }
 
 impl Phase {
@@ -206,8 +226,63 @@ pub struct Templates {
 pub enum PhaseEntry {
     /// A phase of this workflow.
     Phase(Phase),
-    /// The key of the workflow that runs here as a subworkflow.
-    Subworkflow(String),
+    /// The workflow that runs here as a subworkflow.
+    Subworkflow(Subworkflow),
+}
+
+/// A reference to the workflow that runs in this place. It dereferences to the workflow's key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredSubworkflow", into = "StoredSubworkflow")]
+pub struct Subworkflow {
+    /// The key of the workflow.
+    pub key: String,
+    /// The conditions under which it is entered; otherwise it is skipped as a whole.
+    pub when: Vec<Condition>,
+}
+
+/// A reference in a session: sessions of earlier versions have the key only.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredSubworkflow {
+    Key(String),
+    Conditional { key: String, when: Vec<Condition> },
+}
+
+impl From<StoredSubworkflow> for Subworkflow {
+    fn from(stored: StoredSubworkflow) -> Self {
+        match stored {
+            StoredSubworkflow::Key(key) => key.into(),
+            StoredSubworkflow::Conditional { key, when } => Self { key, when },
+        }
+    }
+}
+
+impl From<Subworkflow> for StoredSubworkflow {
+    fn from(Subworkflow { key, when }: Subworkflow) -> Self {
+        if when.is_empty() {
+            Self::Key(key)
+        } else {
+            Self::Conditional { key, when }
+        }
+    }
+}
+
+impl<K: Into<String>> From<K> for Subworkflow {
+    /// A reference without conditions.
+    fn from(key: K) -> Self {
+        Self {
+            key: key.into(),
+            when: Vec::new(),
+        }
+    }
+}
+
+impl Deref for Subworkflow {
+    type Target = String;
+
+    fn deref(&self) -> &String {
+        &self.key
+    }
 }
 
 /// A phase: its instructions and its tools.

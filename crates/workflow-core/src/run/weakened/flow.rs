@@ -1,8 +1,8 @@
 //! Weakened flow: jumps that lead elsewhere, bounds and budgets that are raised, outputs that need not be handed over.
 
 use crate::definition::{
-    Approval, Budget, CancelBy, Gate, OnMaxVisits, Parameter, ParameterKind, Phase, Target,
-    Workflow,
+    Approval, Budget, CancelBy, Catalog, Gate, OnMaxVisits, Parameter, Phase, PhaseEntry,
+    Subworkflow, Target, Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -19,6 +19,37 @@ pub(super) fn compare_workflows(
     if before.cancel == Some(CancelBy::Person) && after.cancel != Some(CancelBy::Person) {
         lost.push(format!("the agent may cancel {level}"));
     }
+}
+
+/// Compares the conditions of subworkflows: new ones skip the gates and approvals inside.
+pub(super) fn compare_references(
+    catalog: &Catalog,
+    before: &Workflow,
+    after: &Workflow,
+    lost: &mut Vec<String>,
+) {
+    let mut left: Vec<&Subworkflow> = references(after).collect();
+    for reference in references(before) {
+        let inside = catalog.reachable_from(reference);
+        let mut phases = inside.iter().flat_map(|workflow| workflow.own_phases());
+        let is_guarded = phases.any(|phase| phase.approve.is_some() || !phase.gate.is_empty());
+        // The same workflow may be there twice: they are compared in their order.
+        let Some(at) = left.iter().position(|other| other.key == reference.key) else {
+            continue;
+        };
+        let is_new = |condition: &_| !reference.when.contains(condition);
+        if is_guarded && left.remove(at).when.iter().any(is_new) {
+            let name = inside.first().map_or(&reference.key, |inner| &inner.name);
+            lost.push(format!("`when` skips workflow {}", shown(name)));
+        }
+    }
+}
+
+fn references(workflow: &Workflow) -> impl Iterator<Item = &Subworkflow> {
+    workflow.phases.iter().filter_map(|entry| match entry {
+        PhaseEntry::Subworkflow(reference) => Some(reference),
+        PhaseEntry::Phase(_) => None,
+    })
 }
 
 /// Compares the flow of a phase.
@@ -140,29 +171,13 @@ fn new_answer<'a>(before: &Approval, after: &'a Approval) -> Option<&'a str> {
 
 /// Returns whether an output must still be handed over, and be as it had to be.
 fn demands(before: &Parameter, after: &Parameter) -> bool {
-    let is_as_narrow = match (&before.kind, &after.kind) {
-        (
-            ParameterKind::Text {
-                pattern: was,
-                min_length: least,
-            },
-            ParameterKind::Text {
-                pattern: is,
-                min_length: now,
-            },
-        ) => (was.is_none() || was == is) && least.unwrap_or(0) <= now.unwrap_or(0),
-        (ParameterKind::OneOf(was), ParameterKind::OneOf(is)) => {
-            is.iter().all(|text| was.contains(text))
-        }
-        (was, is) => was == is,
-    };
-    before.name == after.name && after.required && is_as_narrow
+    before.name == after.name && after.required && before.kind.covers(&after.kind)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{Check, Condition, GitCheck, PhaseOutcome, Subject};
+    use crate::definition::{Check, Condition, GitCheck, ParameterKind, PhaseOutcome, Subject};
 
     fn lost(before: &Phase, after: &Phase) -> Vec<String> {
         let mut lost = Vec::new();

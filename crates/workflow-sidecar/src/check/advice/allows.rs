@@ -48,7 +48,7 @@ fn around<'l>(workflow: &Workflow, loaded: &'l Loaded) -> Vec<&'l Workflow> {
         outer
             .phases
             .iter()
-            .any(|entry| matches!(entry, PhaseEntry::Subworkflow(inner) if inner == key))
+            .any(|entry| matches!(entry, PhaseEntry::Subworkflow(inner) if inner.key == key))
     };
     let mut found: Vec<&Workflow> = Vec::new();
     let mut keys = vec![workflow.key.clone()];

@@ -224,8 +224,8 @@ fn leads_back(flow: &Flow<'_>, start: &Phase) -> bool {
 }
 
 fn check_conditions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
-    for (_, phase, sites) in flow.phases() {
-        for (condition, &span) in phase.when.iter().zip(&sites.when) {
+    for (entry, sites) in flow.workflow.phases.iter().zip(flow.phases) {
+        for (condition, &span) in entry.when().iter().zip(&sites.when) {
             if let Err(finding) = check_condition(flow, condition, span) {
                 report_in(reader, sites.source.as_ref(), finding);
             }

@@ -79,12 +79,12 @@ impl<'w> FlowGraph<'w> {
             by_person: false,
         };
         let mut edges = vec![way(self.inside(at))];
+        if !self.workflow.phases[at].when().is_empty() {
+            edges.push(way(self.before(at + 1)));
+        }
         let Some(phase) = self.phase(at) else {
             return edges;
         };
-        if !phase.when.is_empty() {
-            edges.push(way(self.before(at + 1)));
-        }
         if let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits) {
             edges.extend(self.entry(id).map(way));
         }

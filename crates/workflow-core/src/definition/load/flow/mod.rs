@@ -35,7 +35,7 @@ pub(super) struct ReadFlow {
 pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites) -> ReadFlow {
     let outcomes = read_targets(keys, &phase::OUTCOMES, Way::Outcome, &mut sites.targets);
     let outcomes = outcomes.into_iter();
-    let when = read_when(keys, sites);
+    let when = read_when(keys, &phase::WHEN, sites);
     let max_visits = keys.field(&phase::MAX_VISITS);
     if let Field::Value { key_span, .. } = max_visits {
         sites.max_visits = key_span;
@@ -212,8 +212,11 @@ pub(super) fn read_budget(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Budget
 }
 
 /// Reads `when`, and notes the locations of its conditions.
-fn read_when(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites) -> Vec<Condition> {
-    let key = &phase::WHEN;
+pub(super) fn read_when(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &Key,
+    sites: &mut PhaseSites,
+) -> Vec<Condition> {
     let Some(entry) = keys.entry(key) else {
         return Vec::new();
     };

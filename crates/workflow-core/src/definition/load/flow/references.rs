@@ -40,14 +40,18 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
         for reference in &sites.references {
             findings.extend(checks.finding(reference, Some((at, phase))));
         }
-        for (condition, &span) in phase.when.iter().zip(&sites.when) {
-            if let Subject::Output { phase: id, .. } = &condition.subject {
-                let name = condition.subject.to_string();
-                findings.extend(checks.unset(id, &name, graph.before(at), span));
-            }
-        }
         for finding in findings {
             report_in(reader, sites.source.as_ref(), finding);
+        }
+    }
+    for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
+        for (condition, &span) in entry.when().iter().zip(&sites.when) {
+            if let Subject::Output { phase: id, .. } = &condition.subject {
+                let name = condition.subject.to_string();
+                if let Some(finding) = checks.unset(id, &name, graph.before(at), span) {
+                    report_in(reader, sites.source.as_ref(), finding);
+                }
+            }
         }
     }
     let PhaseSites { references, .. } = flow.own;

@@ -203,5 +203,14 @@ section! {
             Typed::text("subworkflow", "The key of the workflow that runs here: the name of its directory.")
                 .required()
                 .example(r#""review""#);
+        WHEN: Key = Key::new(
+            "when",
+            ValueType::Conditions,
+            "Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>` of the workflow that has the reference.",
+        )
+        .default(Default::Described("always"))
+        .example(r#"{"visits.reproduce": {"not": 9}}"#)
+        .never_dropped()
+        .guard();
     }
 }
