@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::inputs;
 use super::questions::{QuestionTable, QuestionText, Topic};
 use super::run::ActiveRun;
-use crate::definition::{Catalog, Loaded, Parameter, Show, Workflow, nearest};
+use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;
-use crate::run::{MAX_TIME, RunProgress, Values, first_phase, input_texts, start};
+use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{QuestionId, RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -290,12 +290,12 @@ impl NewRun {
 
     /// The first message to the agent.
     pub(crate) fn initial_message(&self, workflow: &Workflow) -> String {
-        initial_message(
-            workflow,
-            &self.loaded.catalog,
-            &self.inputs,
-            &self.description,
-        )
+        // The first phases may be skipped.
+        let started = self.progress(workflow, String::new(), 0);
+        match Position::of(&started.state, &self.loaded.catalog) {
+            Ok(at) => message_in(workflow, at.phase, &self.inputs, &self.description),
+            Err(_) => workflow.initial_message.clone(),
+        }
     }
 }
 
@@ -411,16 +411,21 @@ pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
     format!("{prefix}{}", text::shortened(description, max))
 }
 
-/// The first message of a run to the agent.
+/// The first message of a run that skips no phase.
 pub(crate) fn initial_message(
     workflow: &Workflow,
     catalog: &Catalog,
     inputs: &Values,
     description: &str,
 ) -> String {
-    let Ok(first) = first_phase(workflow, catalog) else {
-        return workflow.initial_message.clone();
-    };
+    match first_phase(workflow, catalog) {
+        Ok(first) => message_in(workflow, first, inputs, description),
+        Err(_) => workflow.initial_message.clone(),
+    }
+}
+
+/// The first message of a run to the agent. `first` is the phase that it starts in.
+fn message_in(workflow: &Workflow, first: &Phase, inputs: &Values, description: &str) -> String {
     let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());
     let texts = input_texts(workflow, inputs);
     template::resolve(&workflow.initial_message, |name| match name {

@@ -77,9 +77,23 @@ impl PlannedMove {
         }
     }
 
+    /// Returns true if it is an answer that leads back.
+    fn sends_back(&self) -> bool {
+        let indexes = |state: &RunState| {
+            let segments = state.current_path.segments().iter();
+            segments
+                .map(|segment| segment.phase_index)
+                .collect::<Vec<_>>()
+        };
+        let to = &self.to.state;
+        self.control == Control::Approve && to.active && indexes(to) <= indexes(&self.from)
+    }
+
     /// The message to the agent; `run` has moved, `from` is the phase before.
     pub(crate) fn message_to_agent(&self, from: &str, run: &ActiveRun) -> String {
-        let verb = if self.control == Control::Approve {
+        let verb = if self.sends_back() {
+            format!("The user did not approve {from}, and sent the workflow back")
+        } else if self.control == Control::Approve {
             format!("The user approved {from}. The workflow moved")
         } else {
             "The user moved the workflow".to_owned()
@@ -112,6 +126,9 @@ impl PlannedMove {
             [] => String::new(),
             passed => format!(" Skipped: {}.", passed.join("; ")),
         };
+        if self.sends_back() {
+            return format!("↩ {from} is not approved: sent back to {to}, by you.{over}");
+        }
         format!("✓ {from} → {to}, by you.{over}")
     }
 }
