@@ -15,9 +15,10 @@ const DIRECTORIES: &[&str] = &[
 pub(crate) fn is_known_location(word: &Word) -> bool {
     let location = word.location();
     match location.rsplit_once('/') {
-        None | Some((".", "gradlew" | "mvnw")) => true,
-        // The scripts of a Rails project, which run its code as `bundle exec` does.
-        Some(("bin" | "./bin", "rails" | "rake" | "rspec")) => true,
+        // The scripts of a Rails project run its code, as `bundle exec` does.
+        None | Some((".", "gradlew" | "mvnw") | ("bin" | "./bin", "rails" | "rake" | "rspec")) => {
+            true
+        }
         Some((directory, _)) => DIRECTORIES.contains(&directory),
     }
 }
