@@ -70,7 +70,8 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
     let phase = of(Section::Phase, &["instructions"]);
     let loaded = load(
         &MemoryFiles::new()
-            .with_settings(Tier::Project, of(Section::Settings, &[]))
+            // `store` is a setting of the user only.
+            .with_settings(Tier::Project, of(Section::Settings, &["store"]))
             .with(Tier::Project, "all/workflow.json5", workflow)
             .with(Tier::Project, "review/workflow.json5", other)
             .with(

@@ -89,7 +89,8 @@ impl OldFiles {
             let answer = directory.join(format!("{task_id}{ANSWER}"));
             let row = read_object(&path).and_then(|request| {
                 let row = request_row(request, task_id)?;
-                let answer = read_object(&answer).filter(|answer| answer["nonce"] == row.nonce);
+                let answer = read_object(&answer)
+                    .filter(|answer| answer.get("nonce").is_some_and(|nonce| *nonce == row.nonce));
                 Some(RequestRow {
                     answer: answer.map(|answer| Value::Object(answer).to_string()),
                     changed: changed(&path),

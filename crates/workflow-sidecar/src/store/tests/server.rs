@@ -102,7 +102,10 @@ impl Server {
             thread::sleep(Duration::from_millis(10));
         }
         // The process may still be in the table, where nothing waits for its end.
-        fs::remove_file(self.directory.path().join("data/postmaster.pid")).unwrap();
+        let socket = format!(".s.PGSQL.{PORT}.lock");
+        for lock in ["data/postmaster.pid", &socket] {
+            fs::remove_file(self.directory.path().join(lock)).unwrap();
+        }
     }
 
     /// Starts the server with its data.
