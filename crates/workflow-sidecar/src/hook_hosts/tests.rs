@@ -386,7 +386,11 @@ fn a_ticket_that_expired_or_was_never_issued_is_not_taken() {
     };
     for (id, now, is_taken) in [("a", 100, true), ("b", 101, false)] {
         world.store.issue(id, &ticket, 50).unwrap();
-        assert_eq!(world.store.take(id, now).unwrap().is_some(), is_taken, "{id}");
+        assert_eq!(
+            world.store.take(id, now).unwrap().is_some(),
+            is_taken,
+            "{id}"
+        );
         assert_eq!(world.store.take(id, now).unwrap(), None, "{id} is used");
     }
     assert_eq!(world.store.take("never", 60).unwrap(), None);
