@@ -56,9 +56,7 @@ impl HostLimits {
             let exceeds = rows
                 .iter()
                 .any(|row| match (row.topic, row.key, &row.value) {
-                    (Topic::Continue, "max", Value::Count(max)) => {
-                        u64::from(*max) > u64::from(most)
-                    }
+                    (Topic::Continue, "max", Value::Count(max)) => *max > u64::from(most),
                     (Topic::Continue, "max", _) => true,
                     _ => false,
                 });

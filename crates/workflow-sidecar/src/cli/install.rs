@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Trust the hooks in the host as well, where it asks a person; only Codex can be told here
+    /// Also trust the hooks in Codex; for another host, say what you have to confirm there
     #[arg(long)]
     trust: bool,
 }

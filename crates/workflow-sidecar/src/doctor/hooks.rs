@@ -75,7 +75,9 @@ impl Row {
         };
         row.version(host, version);
         let mut has_hooks = false;
-        for at in [None, Some(project)] {
+        // In the home directory both are the same files.
+        let of_project = Some(project).filter(|project| *project != home);
+        for at in std::iter::once(None).chain(of_project.map(Some)) {
             let place = Place {
                 home,
                 project: at,

@@ -21,7 +21,10 @@ const TIME_TO_END: Duration = Duration::from_secs(2);
 /// The trust could not be read or given.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TrustError {
-    #[error("`{} app-server` cannot be started: {error}", program.display())]
+    #[error(
+        "`{} app-server` cannot be started ({error}): put Codex on the PATH, or choose to trust the hooks when it starts",
+        program.display()
+    )]
     Start { program: PathBuf, error: io::Error },
     #[error("Codex did not answer {method} within {} seconds", TIME_LIMIT.as_secs())]
     Late { method: &'static str },

@@ -177,23 +177,7 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
                 "goose reads extensions from the home directory only: install without --project";
             return Err(InstallError::NoProject(why));
         }
-        "goose" => {
-            let plugin = home.join(".agents/plugins/workflow-sidecar");
-            let manifest = json!({
-                "name": "workflow-sidecar",
-                "version": env!("CARGO_PKG_VERSION"),
-                "description": "Makes the agent follow a workflow",
-            });
-            let file = hooks(plugin.join("hooks/hooks.json"), hook_edits(host, place));
-            vec![
-                TargetFile {
-                    is_own: true,
-                    ..file
-                },
-                own(plugin.join("plugin.json"), format!("{manifest}\n")),
-                server(home.join(".config/goose/config.yaml"), goose_server(place)),
-            ]
-        }
+        "goose" => goose_files(host, place),
         _ => {
             let mut edits = hook_edits(host, place);
             let timeout = TIMEOUT_OF_STEP * 1000;
@@ -313,6 +297,36 @@ fn codex_server(place: &Place<'_>) -> Edit {
             args.join(", ")
         ),
     }
+}
+
+/// The files of goose: a plugin of ours with the hooks, and the configuration with the MCP server.
+fn goose_files(host: &HookHost, place: &Place<'_>) -> Vec<TargetFile> {
+    let plugin = place.home.join(".agents/plugins/workflow-sidecar");
+    let manifest = json!({
+        "name": "workflow-sidecar",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "Makes the agent follow a workflow",
+    });
+    vec![
+        TargetFile {
+            path: plugin.join("hooks/hooks.json"),
+            edits: hook_edits(host, place),
+            is_own: true,
+            mark: format!("hook {}", host.name),
+        },
+        TargetFile {
+            path: plugin.join("plugin.json"),
+            edits: vec![Edit::Text(format!("{manifest}\n"))],
+            is_own: true,
+            mark: String::new(),
+        },
+        TargetFile {
+            path: place.home.join(".config/goose/config.yaml"),
+            edits: vec![goose_server(place)],
+            is_own: false,
+            mark: "mcp".to_owned(),
+        },
+    ]
 }
 
 fn goose_server(place: &Place<'_>) -> Edit {

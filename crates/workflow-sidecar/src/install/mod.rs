@@ -180,7 +180,25 @@ pub(crate) fn apply(change: &FileChange) -> Result<(), InstallError> {
             }
             write_atomically(&change.path, text).map_err(failed)
         }
-        None => fs::remove_file(&change.path).map_err(failed),
+        None => {
+            fs::remove_file(&change.path).map_err(failed)?;
+            remove_own_directories(&change.path);
+            Ok(())
+        }
+    }
+}
+
+/// Removes the directories of a plugin of ours once they are empty.
+fn remove_own_directories(file: &Path) {
+    const OWN: &str = "plugins/workflow-sidecar";
+    let is_own = |directory: &&Path| {
+        let mut above = directory.ancestors().take(2);
+        above.any(|directory| directory.ends_with(OWN))
+    };
+    for directory in file.ancestors().skip(1).take_while(is_own) {
+        if let Err(error) = fs::remove_dir(directory) {
+            tracing::debug!("{} stays: {error}", directory.display());
+        }
     }
 }
 

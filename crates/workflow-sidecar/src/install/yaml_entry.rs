@@ -66,11 +66,9 @@ pub(super) fn has(text: &str, key: &str, name: &str, members: &[String]) -> bool
 
 /// The text of an entry, with the line feed before it.
 fn entry(name: &str, members: &[String], indent: &str) -> String {
-    let members: String = members
-        .iter()
-        .map(|member| format!("\n{indent}{indent}{member}"))
-        .collect();
-    format!("\n{indent}{name}:{members}")
+    let line_feed = format!("\n{indent}{indent}");
+    let members = members.join(&line_feed);
+    format!("\n{indent}{name}:{line_feed}{members}")
 }
 
 /// A line without its end.
