@@ -202,20 +202,13 @@ fn no_process_of_the_agent_approves_or_trusts() {
     let path = std::env::var("PATH").unwrap_or_default();
     let agent_dir = project.join("agent");
     let tmux_socket = project.join("tmux");
+    let directory = Path::new(binary).parent().unwrap();
+    let database = agent_dir.join("workflow-sidecar/store.sqlite3");
     let environment = [
-        (
-            "PATH",
-            format!("{}:{path}", Path::new(binary).parent().unwrap().display()),
-        ),
+        ("PATH", format!("{}:{path}", directory.display())),
         ("BINARY", binary.to_owned()),
         ("PI_CODING_AGENT_DIR", agent_dir.display().to_string()),
-        (
-            "STORE",
-            agent_dir
-                .join("workflow-sidecar/store.sqlite3")
-                .display()
-                .to_string(),
-        ),
+        ("STORE", database.display().to_string()),
         ("TMUX_SOCKET", tmux_socket.display().to_string()),
         ("SHELL", "/bin/bash".to_owned()),
         ("TERM", "xterm".to_owned()),

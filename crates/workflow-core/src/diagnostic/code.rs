@@ -152,9 +152,9 @@ codes! {
     /// A rule set that is not defined, or defined again.
     RuleSet = "WF069", "correct its name";
     /// An input of a subworkflow that the workflow around it does not provide.
-    SubworkflowInput = "WF071", "declare the input in the workflow that has the reference";
+    SubworkflowInput = "WF070", "declare the input in the workflow that has the reference";
     /// Something that a host that starts hooks cannot do.
-    HostLimit = "WF080", "do not rely on it in this host; `workflow-sidecar explain WORKFLOW --host HOST` lists what is not enforced there";
+    HostLimit = "WF071", "do not rely on it in this host; `workflow-sidecar explain WORKFLOW --host HOST` lists what is not enforced there";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

@@ -346,7 +346,7 @@ fn an_input_that_a_subworkflow_requires_must_be_one_of_the_workflow_around_it() 
     };
     assert!(
         message.starts_with(
-            "WF071 Some(6) subworkflow `part` has the input `version`, which this workflow does not have | declare `version`"
+            "WF070 Some(6) subworkflow `part` has the input `version`, which this workflow does not have | declare `version`"
         ),
         "{message}"
     );
@@ -371,7 +371,7 @@ fn an_input_of_a_subworkflow_takes_all_values_that_the_workflow_around_it_takes(
     ] {
         let found = found(outer, inner);
         assert!(
-            found.len() == 1 && found[0].starts_with("WF071 Some(6)"),
+            found.len() == 1 && found[0].starts_with("WF070 Some(6)"),
             "{outer}: {found:?}"
         );
     }

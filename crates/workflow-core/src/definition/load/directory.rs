@@ -250,7 +250,7 @@ impl Directory<'_> {
             let phase = match entry {
                 ReadEntry::Subworkflow(reference, of_reference) => {
                     contents.references.push((phases.len(), of_reference.id));
-                    sites.push(of_reference);
+                    sites.push(*of_reference);
                     phases.push(PhaseEntry::Subworkflow(reference));
                     continue;
                 }

@@ -305,7 +305,7 @@ impl ReferenceCheck<'_> {
                         let inner = shown(self.key(target));
                         let message = format!("subworkflow `{inner}` {what}");
                         let diagnostic = self.error(Code::SubworkflowInput, at, span, message);
-                        diagnostic.help = Some(help.into());
+                        diagnostic.help = Some(help);
                         diagnostic.severity = severity;
                         self.kept[at] &= severity != Severity::Error;
                     }

@@ -41,7 +41,7 @@ pub(super) enum ReadEntry<'s> {
     /// A phase inside the definition.
     Inline(Map<'s>, Option<Span>),
     /// A reference to another workflow.
-    Subworkflow(Subworkflow, PhaseSites),
+    Subworkflow(Subworkflow, Box<PhaseSites>),
 }
 
 /// Reads the map of a definition. What is not sound is reported, and left at its default.
@@ -216,7 +216,7 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
                     key: target.value,
                     when,
                 };
-                ReadEntry::Subworkflow(reference, sites)
+                ReadEntry::Subworkflow(reference, Box::new(sites))
             })
         }
         Kind::Map(map) => match nearly_reference(&map) {
