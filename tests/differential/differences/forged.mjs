@@ -41,7 +41,8 @@ function isLegal(before, next, workflows) {
   const path = drilled(workflows, before.currentPath);
   if (!path) return true;
   if (!next) return false;
-  if (next.taskId !== before.taskId) return next.globalStepCount === 0 && next.currentPath.every((s) => s.phaseIndex === 0);
+  // A run begins active. An ended state of another run would end this one, and its guards.
+  if (next.taskId !== before.taskId) return next.active && next.globalStepCount === 0 && next.currentPath.every((s) => s.phaseIndex === 0);
   if (next.cancelled && !next.active) return true;
   const place = (active, step, at) => JSON.stringify([active, step, at.map((s) => [s.workflowKey, s.phaseIndex])]);
   const to = place(next.active, next.globalStepCount, drilled(workflows, next.currentPath) ?? next.currentPath);

@@ -141,9 +141,9 @@ impl History {
         };
         if let Some(before) = self.definition.as_ref().filter(|_| !stored.agreed) {
             let mut lost = weakened(&before.catalog, &catalog, state);
-            if let Some(guards) = &before.guards {
-                lost.extend(guards.weakened(&stored.guards.clone().unwrap_or_default()));
-            }
+            let [was, is] =
+                [&before.guards, &stored.guards].map(|guards| guards.clone().unwrap_or_default());
+            lost.extend(was.weakened(&is));
             if !lost.is_empty() {
                 self.weakened = lost;
                 return;

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::definition::{Catalog, Guards, Settings, Workflow};
+use crate::definition::{Catalog, Guards, Limits, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
-use super::weakened::weakened_settings;
+use super::weakened::{weakened_jumps, weakened_settings};
 use super::{RunData, RunState, RunValues, Spending};
 
 /// The custom types of our entries.
@@ -76,11 +76,15 @@ pub struct StoredDefinition {
 
 /// The guards of the settings that are in force in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StoredGuards {
     /// Those of the user's settings.
     pub user: Guards,
     /// Those of the project's settings.
     pub project: Guards,
+    /// `limits.maxVisits` of both, unless it is the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_visits: Option<u32>,
 }
 
 impl StoredGuards {
@@ -97,8 +101,15 @@ impl StoredGuards {
         let guards = Self {
             user: guards(&settings.user, known.map(|known| &known.user)),
             project: guards(&settings.project, known.map(|known| &known.project)),
+            max_visits: Some(settings.limits.max_visits)
+                .filter(|most| *most != Limits::DEFAULT.max_visits),
         };
         (guards != Self::default()).then_some(guards)
+    }
+
+    /// The times that jumps may lead into a phase without a limit of its own.
+    fn jumps(&self) -> u32 {
+        self.max_visits.unwrap_or(Limits::DEFAULT.max_visits)
     }
 
     /// Returns what others would weaken of these, for display.
@@ -106,6 +117,7 @@ impl StoredGuards {
     pub fn weakened(&self, after: &Self) -> Vec<String> {
         let mut lost = weakened_settings(USER, &self.user, &after.user);
         lost.extend(weakened_settings(PROJECT, &self.project, &after.project));
+        lost.extend(weakened_jumps(self.jumps(), after.jumps()));
         lost
     }
 
@@ -121,6 +133,13 @@ impl StoredGuards {
                 *now = held.clone();
                 lost.extend(found);
             }
+        }
+        let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
+        let most = &mut settings.limits.max_visits;
+        if let Some(found) = weakened_jumps(self.jumps(), *most) {
+            *most = self.jumps();
+            // A file that cannot be read is reported as such; it raises nothing.
+            lost.extend(are_loaded.then_some(found));
         }
         lost
     }

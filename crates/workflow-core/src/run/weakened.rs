@@ -14,6 +14,7 @@ use crate::definition::{
 };
 use crate::diagnostic::shown;
 
+pub(crate) use self::flow::weakened_jumps;
 use super::Position;
 use super::state::RunState;
 use super::transition::in_order;
@@ -26,7 +27,7 @@ const KNOWN: &[&str] = &[
     "results", "gate", "approve", "inputs", "outputs", "outcomes", "when", "maxVisits", "onMaxVisits", "budget", "cancel", "hints",
 ];
 /// Members that open something: there must not be more of them.
-const OPENING: &[&str] = &["writable", "run", "unknown"];
+const OPENING: &[&str] = &["writable", "run"];
 /// Transitions that are looked ahead.
 const MAX_AHEAD: usize = 2000;
 
@@ -257,13 +258,29 @@ fn compare_levels(level: &str, before: &Level<'_>, after: &Level<'_>, lost: &mut
             .map(|others| others.get(name).filter(|value| !is_nothing(value)));
         let opens = OPENING.contains(&&**name);
         let is_weaker = match (was, is) {
+            _ if name == "unknown" => is_more_permissive(was, is),
             (None, _) => opens && is.is_some(),
-            (Some(_), None) => !opens || name == "unknown",
+            (Some(_), None) => !opens,
             (Some(was), Some(is)) => was != is && !(opens && is_part(is, was)),
         };
         if is_weaker {
             lost.push(format!("`{name}` of {level} is gone or changed"));
         }
+    }
+}
+
+/// Returns true if a decision on unknown commands lets more of them run. A level without one has that of the level around it,
+/// else `ask`.
+fn is_more_permissive(was: Option<&Value>, is: Option<&Value>) -> bool {
+    let strictness = |value: &Value| match value.as_str() {
+        Some("block") => 2,
+        Some("ask") => 1,
+        _ => 0,
+    };
+    match (was, is) {
+        (_, None) => was.is_some(),
+        (None, Some(is)) => strictness(is) == 0,
+        (Some(was), Some(is)) => strictness(is) < strictness(was),
     }
 }
 

@@ -151,8 +151,12 @@ impl ActiveRun {
             Some(before) => (Some(before.catalog), before.guards),
             None => (stored.map(Arc::new), guards),
         };
+        // A stored definition without guards is one under settings that have none.
+        let held = guards
+            .clone()
+            .or_else(|| known.is_some().then(StoredGuards::default));
         let catalog = choose_catalog(&state, known, files, found);
-        if let (Some(held), true) = (&guards, state.active) {
+        if let (Some(held), true) = (&held, state.active) {
             found.weakened.extend(held.hold(settings, project_trusted));
         }
         if found.weakened.is_empty() {
@@ -229,10 +233,9 @@ impl ActiveRun {
             };
             lost = weakened(&self.catalog, &loaded.catalog, &first);
         }
-        if let Some(guards) = &self.guards {
-            let after = StoredGuards::of(&loaded.settings, Some(guards));
-            lost.extend(guards.weakened(&after.unwrap_or_default()));
-        }
+        let guards = self.guards.clone().unwrap_or_default();
+        let after = StoredGuards::of(&loaded.settings, Some(&guards));
+        lost.extend(guards.weakened(&after.unwrap_or_default()));
         lost
     }
 
@@ -411,7 +414,8 @@ impl ActiveRun {
         project_trusted: bool,
     ) -> Vec<String> {
         let mut lost = Vec::new();
-        if let (Some(guards), true) = (&self.guards, self.progress.state.active) {
+        if self.progress.state.active {
+            let guards = self.guards.clone().unwrap_or_default();
             lost = guards.hold(settings, project_trusted);
         }
         let guards = StoredGuards::of(settings, self.guards.as_ref());

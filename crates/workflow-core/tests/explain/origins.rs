@@ -357,3 +357,46 @@ phases:
         ]
     );
 }
+
+#[test]
+fn the_condition_of_a_subworkflow_is_explained_in_each_of_its_phases() {
+    const CHANGE: &str = "\
+name: Change
+commandName: change
+initialMessage: Go
+inputs:
+  hotfix: {type: flag, default: false}
+phases:
+  - {id: build, name: Build, emoji: b, instructions: Build it.}
+  - subworkflow: checks
+    when: {inputs.hotfix: false}
+";
+    const CHECKS: &str = "\
+name: Checks
+initialMessage: Go
+show: workflows
+phases:
+  - {id: lint, name: Lint, emoji: l, instructions: Lint it.}
+  - {id: test, name: Test, emoji: t, instructions: Test it.}
+";
+    let files = MemoryFiles::new()
+        .with(Tier::Project, "change/workflow.yaml", CHANGE)
+        .with(Tier::Project, "checks/workflow.yaml", CHECKS);
+    let loaded = load(&files);
+    assert_eq!(loaded.diagnostics, []);
+    for (place, is_conditional) in [("build", false), ("lint", true), ("test", true)] {
+        let origins = Origins::new(&files, &loaded);
+        let change = loaded.catalog.get("change").unwrap();
+        let tree = phase_tree(change, &loaded.catalog);
+        let state = tree.find(place).unwrap().state().unwrap();
+        let explained = Explained::of(&state, &loaded, &origins).unwrap();
+        let row = explained.row(Topic::Flow, "when");
+        assert_eq!(row.is_some(), is_conditional, "{place}");
+        if let Some(row) = row {
+            let said = Value::Label("inputs.hotfix is false for Checks".to_owned());
+            assert_eq!(row.value, said);
+            let origin = described(row.origin.as_ref());
+            assert!(origin.contains("change/workflow.yaml:"), "{origin}");
+        }
+    }
+}

@@ -496,6 +496,18 @@ fn inputs_are_read_before_the_description_and_decide_the_first_phase() {
 }
 
 #[test]
+fn the_first_message_names_the_phase_that_the_run_starts_in() {
+    let mut work = with_inputs();
+    "Begin with {firstPhaseName} ({firstPhaseId})".clone_into(&mut work.initial_message);
+    for (hotfix, named) in [("true", "B (b)"), ("false", "A (a)")] {
+        let mut world = World::new(vec![work.clone()]);
+        let lines = world.command(&format!("w version=1.2.0 hotfix={hotfix} export"));
+        let is_named = |line: &String| line.contains(&format!("Begin with {named}"));
+        assert!(lines.iter().any(is_named), "{hotfix}: {lines:?}");
+    }
+}
+
+#[test]
 fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
     for (arguments, problem) in [
         ("w --version 1.2 add", "Input `version` must match"),

@@ -335,6 +335,37 @@ fn an_answer_that_leads_back_runs_no_gate() {
 }
 
 #[test]
+fn an_answer_by_command_that_leads_back_is_no_approval() {
+    let change = |work: &mut Workflow| {
+        edit(work, "release", |release| {
+            release.outcomes = vec![outcome("skip", "after")];
+        });
+    };
+    let mut world = awaiting(change, &json!({}));
+    let lines = world.control(Control::Approve, "revise");
+    line(
+        &lines,
+        "notify Info ↩ RELEASE is not approved: sent back to 🔹 PLAN, by you.",
+    );
+    let is_said = |text: &str| lines.iter().any(|line| line.contains(text));
+    assert!(
+        is_said("The user did not approve RELEASE, and sent the workflow back: RELEASE → 🔹 PLAN"),
+        "{lines:?}"
+    );
+    assert!(!is_said("The user approved"), "{lines:?}");
+
+    let mut world = awaiting(change, &json!({}));
+    let lines = world.control(Control::Approve, "publish");
+    line(&lines, "notify Info ✓ RELEASE → 🔹 AFTER, by you.");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("The user approved RELEASE. The workflow moved")),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn an_answer_that_cancels_says_so() {
     let change = |work: &mut Workflow| {
         edit(work, "release", |release| {

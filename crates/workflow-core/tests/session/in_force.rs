@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use workflow_core::definition::{
     Approval, Catalog, Check, FileCheck, Gate, Guards, Phase, PhaseEntry, Rule, Settings,
-    ToolAccess, Workflow,
+    ToolAccess, UnknownAction, Workflow,
 };
 use workflow_core::run::StoredDefinition;
 use workflow_core::session::Abilities;
 
+use crate::flow::{edit, index, with_review};
 use crate::world::{World, guarded, line, phase, workflow};
 
 fn rule(json: Value) -> Rule {
@@ -270,6 +271,90 @@ fn settings_in_force_hold_during_a_run_until_a_person_agrees() {
     }
 }
 
+/// A loop that only the settings limit.
+fn with_loop(most: u32) -> World {
+    let mut work = with_review();
+    edit(&mut work, "build", |build| build.max_visits = None);
+    let mut world = World::new(vec![work]);
+    world.settings.limits.max_visits = most;
+    world.reload();
+    world.command("w do it");
+    world.stop("aborted");
+    world
+}
+
+#[test]
+fn more_visits_in_the_settings_need_consent_during_a_run() {
+    for (before, after) in [(2, 3), (25, 26)] {
+        for restarts in [false, true] {
+            let mut world = with_loop(before);
+            world.settings.limits.max_visits = after;
+            let lines = if restarts {
+                world.restart()
+            } else {
+                world.reload()
+            };
+            let said = format!("`limits.maxVisits` of the settings is {after} instead of {before}");
+            assert!(line(&lines, "WF106").contains(&said), "{lines:#?}");
+            assert!(line(&lines, "ask Weaken the rules").contains(&said));
+            world.tool("next");
+            for entered in 1..=after {
+                world.tool("next");
+                let lines = world.next("changes", &json!({}));
+                let is_refused = line(&lines, "tool").contains("which is its limit");
+                assert_eq!(is_refused, entered == before, "{entered}: {lines:?}");
+                if is_refused {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn more_visits_in_the_settings_apply_when_a_person_agrees_and_fewer_at_once() {
+    let mut world = with_loop(1);
+    world.settings.limits.max_visits = 2;
+    world.reload();
+    world.answer(true);
+    let lines = world.restart();
+    assert!(
+        !lines.iter().any(|line| line.starts_with("WF106")),
+        "{lines:#?}"
+    );
+    world.tool("next");
+    world.tool("next");
+    world.next("changes", &json!({}));
+    assert_eq!(index(&world), 1);
+
+    world.settings.limits.max_visits = 1;
+    let lines = world.reload();
+    assert!(
+        !lines.iter().any(|line| line.starts_with("ask")),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn an_unknown_command_may_not_run_because_of_settings_of_a_run_that_had_none() {
+    let settings = |unknown| Settings {
+        user: Guards {
+            unknown: Some(unknown),
+            ..Guards::default()
+        },
+        ..Settings::default()
+    };
+    for (unknown, is_weaker) in [(UnknownAction::Allow, true), (UnknownAction::Block, false)] {
+        let mut world = World::started(vec![workflow("w", &["a", "b"])]);
+        world.settings = settings(unknown);
+        let lines = world.reload();
+        let is_said = lines
+            .iter()
+            .any(|line| line.contains("`unknown` of the user's settings"));
+        assert_eq!(is_said, is_weaker, "{lines:#?}");
+    }
+}
+
 #[test]
 fn a_second_start_says_what_it_weakens() {
     let mut world = World::started(vec![strict()]);
@@ -309,6 +394,8 @@ fn a_stored_state_that_no_transition_leads_to_is_left_out() {
     for change in [
         json!({"active": false, "completionNotified": true}),
         json!({"taskId": "wf-1-other"}),
+        // Another run begins active: an ended one would end this run, and its guards.
+        json!({"taskId": "wf-1-other", "globalStepCount": 0, "currentPath": [{"workflowKey": "w", "phaseIndex": 0}], "active": false}),
     ] {
         let mut world = World::started(vec![strict()]);
         let mut state = forged(&world, 1, 1);

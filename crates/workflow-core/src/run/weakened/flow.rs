@@ -21,6 +21,12 @@ pub(super) fn compare_workflows(
     }
 }
 
+/// Returns how settings raise the times that jumps may lead into a phase without a limit of its own, for display.
+pub(crate) fn weakened_jumps(before: u32, after: u32) -> Option<String> {
+    (after > before)
+        .then(|| format!("`limits.maxVisits` of the settings is {after} instead of {before}"))
+}
+
 /// Compares the conditions of subworkflows: new ones skip the gates and approvals inside.
 pub(super) fn compare_references(
     catalog: &Catalog,
@@ -338,6 +344,64 @@ mod tests {
         assert!(is_weaker(&gate(None), &with(gate(None))));
         assert!(!is_weaker(&with(gate(None)), &gate(None)));
         assert!(!is_weaker(&Phase::default(), &with(Phase::default())));
+    }
+
+    #[test]
+    fn a_new_condition_of_a_subworkflow_with_guards_is_weaker() {
+        let condition = |value: bool| Condition {
+            subject: Subject::Input("hotfix".to_owned()),
+            values: vec![value.into()],
+            negated: false,
+        };
+        let lost = |inner: Phase, was: &[Vec<Condition>], is: &[Vec<Condition>]| {
+            let root = |conditions: &[Vec<Condition>]| Workflow {
+                key: "root".to_owned(),
+                phases: conditions
+                    .iter()
+                    .map(|when| {
+                        PhaseEntry::Subworkflow(Subworkflow {
+                            key: "part".to_owned(),
+                            when: when.clone(),
+                        })
+                    })
+                    .collect(),
+                ..Workflow::default()
+            };
+            let part = Workflow {
+                key: "part".to_owned(),
+                name: "Part".to_owned(),
+                phases: vec![PhaseEntry::Phase(inner)],
+                ..Workflow::default()
+            };
+            let (before, after) = (root(was), root(is));
+            let catalog = Catalog::new(vec![before.clone(), part]);
+            let mut lost = Vec::new();
+            compare_references(&catalog, &before, &after, &mut lost);
+            lost
+        };
+        let (none, one, other) = (vec![], vec![condition(false)], vec![condition(true)]);
+        let both = vec![condition(false), condition(true)];
+        let is_weaker =
+            |was: &[Vec<Condition>], is: &[Vec<Condition>]| !lost(gate(None), was, is).is_empty();
+        assert_eq!(
+            lost(gate(None), &[none.clone()], &[one.clone()]),
+            ["`when` skips workflow Part"]
+        );
+        assert!(is_weaker(&[one.clone()], &[other]));
+        assert!(is_weaker(&[one.clone()], &[both.clone()]));
+        assert!(!is_weaker(&[both.clone()], &[one.clone()]));
+        assert!(!is_weaker(&[one.clone()], &[none.clone()]));
+        // The second of two is compared with the second.
+        assert!(is_weaker(
+            &[one.clone(), none.clone()],
+            &[one.clone(), one.clone()]
+        ));
+        assert!(!is_weaker(
+            &[one.clone(), none.clone()],
+            &[one.clone(), none.clone()]
+        ));
+        // Nothing inside is a guard.
+        assert!(lost(Phase::default(), &[none], &[one]).is_empty());
     }
 
     #[test]
