@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 
 use super::machine::machine;
 use super::marker::mark;
+use super::queue::{self, QueueTurn};
 use super::{
     AnswerRight, Change, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionKey, Store,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
@@ -265,6 +266,10 @@ impl Store for PostgresStore {
         };
         self.mark(is_active);
         Ok(Saved::Stored)
+    }
+
+    fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
+        queue::wait(&self.directory, key)
     }
 
     fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {
