@@ -246,7 +246,7 @@ pub(crate) trait Store: Debug + Send + Sync {
     /// Says what this process may do about answers.
     fn answer_right(&self) -> Result<AnswerRight, StoreError>;
 
-    /// Removes the sessions that were not changed since, and returns their number.
+    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions.
     fn prune(&self, before: u64) -> Result<usize, StoreError>;
 
     /// Lists the requests that were changed since, in the order of the runs' ids.

@@ -341,9 +341,12 @@ impl Store for PostgresStore {
     }
 
     fn prune(&self, before: u64) -> Result<usize, StoreError> {
-        let removed = self.with(|client| {
-            let old = "DELETE FROM sessions WHERE updated < $1";
-            client.execute(old, &[&integer(before)])
+        let removed = self.change(|transaction| {
+            let before = integer(before);
+            let requests = "DELETE FROM requests WHERE changed < $1";
+            transaction.execute(requests, &[&before])?;
+            let sessions = "DELETE FROM sessions WHERE updated < $1";
+            transaction.execute(sessions, &[&before])
         })?;
         Ok(usize::try_from(removed).unwrap_or(usize::MAX))
     }

@@ -433,6 +433,7 @@ impl Store for SqliteStore {
             let before = integer(before);
             let removed =
                 transaction.execute("DELETE FROM sessions WHERE updated < ?1", [before])?;
+            transaction.execute("DELETE FROM requests WHERE changed < ?1", [before])?;
             self.mark(&transaction)?;
             transaction.commit()?;
             Ok(removed)
