@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -29,7 +29,10 @@ fn spawn(root: &Path) -> Child {
 }
 
 fn answer(root: &Path, event: &[u8]) -> Output {
-    let mut child = spawn(root);
+    answer_of(spawn(root), event)
+}
+
+fn answer_of(mut child: Child, event: &[u8]) -> Output {
     child.stdin.take().unwrap().write_all(event).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -373,4 +376,141 @@ fn sixteen_hooks_at_once_lose_nothing() {
     let count = |query: &str| -> i64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
     assert_eq!(count("SELECT count(*) FROM tickets"), 16);
     assert_eq!(count("SELECT count(*) FROM sessions WHERE active = 1"), 17);
+}
+
+/// Runs a hook by a line of a shell, in which `$0` is the program.
+fn answer_in_shell(root: &Path, line: &str, event: &[u8]) -> Output {
+    let child = Command::new("sh")
+        .args(["-c", line, env!("CARGO_BIN_EXE_workflow-sidecar")])
+        .env("HOME", root)
+        .env_remove("PI_CODING_AGENT_DIR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    answer_of(child.unwrap(), event)
+}
+
+#[test]
+fn a_command_that_cannot_be_carried_out_is_answered_with_the_reason() {
+    let root = started();
+    let state = root.path().join(".local/state/workflow-sidecar");
+    let damaged = "not a database at all, but long enough";
+    fs::write(state.join("store.sqlite3"), damaged).unwrap();
+    let prompt = |text: &str| {
+        let prompt = json!({ "prompt": text });
+        answer(
+            root.path(),
+            &event(root.path(), "UserPromptSubmit", &prompt),
+        )
+    };
+    for is_active in [true, false] {
+        for command in ["workflow bugfix it", "workflow status"] {
+            let output = prompt(command);
+            let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(answer["decision"], "block", "{is_active}");
+            let reason = answer["reason"].as_str().unwrap();
+            assert!(reason.starts_with("Nothing was done: "), "{reason}");
+            assert!(reason.contains("store.sqlite3"), "{reason}");
+        }
+        assert!(is_silent(&prompt("workflow engines are late")));
+        if is_active {
+            fs::remove_file(state.join("active")).unwrap();
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_store_blocks_while_a_run_is_active_and_loses_nothing() {
+    let root = started();
+    // No file may grow, as on a full disk.
+    let full = r#"trap "" XFSZ; ulimit -f 0; exec "$0" hook codex"#;
+    let blocked = answer_in_shell(root.path(), full, &writing(root.path()));
+    assert!(is_blocked(&blocked), "{blocked:?}");
+    let reason = String::from_utf8(blocked.stderr).unwrap();
+    assert!(reason.contains("store.sqlite3"), "{reason}");
+    let start = json!({ "prompt": "workflow bugfix it", "session_id": "other" });
+    let start = event(root.path(), "UserPromptSubmit", &start);
+    let start = answer_in_shell(root.path(), full, &start);
+    let text = String::from_utf8(start.stdout).unwrap();
+    assert!(text.contains("Nothing was done"), "{text}");
+    let usual = answer(root.path(), &writing(root.path()));
+    let usual = String::from_utf8(usual.stderr).unwrap();
+    assert!(
+        usual.contains("Analyze") && !usual.contains("store"),
+        "{usual}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_read_only_store_blocks_while_a_run_is_active_and_loses_nothing() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let root = started();
+    let state = root.path().join(".local/state/workflow-sidecar");
+    let set = |directory: u32, file: u32| {
+        fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).unwrap();
+        for entry in fs::read_dir(&state).unwrap().map(Result::unwrap) {
+            let mode = if entry.file_type().unwrap().is_dir() {
+                directory
+            } else {
+                file
+            };
+            fs::set_permissions(entry.path(), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::set_permissions(&state, fs::Permissions::from_mode(directory)).unwrap();
+    };
+    // Root writes everywhere, unless it gives up its capabilities.
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let line = if is_root {
+        r#"exec setpriv --bounding-set=-all --inh-caps=-all "$0" hook codex"#
+    } else {
+        r#"exec "$0" hook codex"#
+    };
+    set(0o500, 0o400);
+    let blocked = answer_in_shell(root.path(), line, &writing(root.path()));
+    let start = json!({ "prompt": "workflow bugfix it", "session_id": "other" });
+    let start = event(root.path(), "UserPromptSubmit", &start);
+    let start = answer_in_shell(root.path(), line, &start);
+    set(0o700, 0o600);
+    assert!(is_blocked(&blocked), "{blocked:?}");
+    let reason = String::from_utf8(blocked.stderr).unwrap();
+    assert!(reason.contains("store.sqlite3"), "{reason}");
+    let text = String::from_utf8(start.stdout).unwrap();
+    assert!(text.contains("Nothing was done"), "{text}");
+    let usual = answer(root.path(), &writing(root.path()));
+    let usual = String::from_utf8(usual.stderr).unwrap();
+    assert!(
+        usual.contains("Analyze") && !usual.contains("store"),
+        "{usual}"
+    );
+}
+
+#[test]
+fn sixteen_hooks_of_one_session_are_answered_in_turn() {
+    let root = started();
+    let store = root
+        .path()
+        .join(".local/state/workflow-sidecar/store.sqlite3");
+    let database = rusqlite::Connection::open(store).unwrap();
+    let version = || -> i64 {
+        let query = "SELECT version FROM sessions WHERE session = 's'";
+        database.query_row(query, [], |row| row.get(0)).unwrap()
+    };
+    let before = version();
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            let root = root.path();
+            scope.spawn(move || {
+                let output = answer(root, &writing(root));
+                assert!(is_blocked(&output), "{output:?}");
+                // A denial by the phase, and not one because nothing could be decided.
+                let reason = String::from_utf8(output.stderr).unwrap();
+                assert!(reason.contains("Analyze"), "{reason}");
+            });
+        }
+    });
+    // Each denial is counted.
+    assert_eq!(version(), before + 16);
 }

@@ -7,7 +7,7 @@ mod parsing;
 mod variables;
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::effect::Unknown;
 use crate::word::Word;
@@ -45,7 +45,35 @@ const FILES: &[(&str, &str)] = &[
     ("text.txt", include_str!("../../tables/text.txt")),
 ];
 
-static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::parse(FILES).0);
+/// The programs that rows name.
+static PROGRAMS: LazyLock<HashMap<&'static str, Program>> = LazyLock::new(|| {
+    let mut programs: HashMap<&'static str, Program> = HashMap::new();
+    for (name, file) in parsing::names(FILES) {
+        let files = &mut programs.entry(name).or_default().files;
+        if files.last() != Some(&file) {
+            files.push(file);
+        }
+    }
+    programs
+});
+
+/// The rows of a program, which are parsed when it is first looked up: a hook is a process that needs those of one command.
+#[derive(Debug, Default)]
+struct Program {
+    /// Indexes of the files that name it.
+    files: Vec<usize>,
+    rows: OnceLock<Tables>,
+}
+
+/// Returns the rows of a program; `None` if no row names it.
+fn rows(name: &str) -> Option<&'static Tables> {
+    let program = PROGRAMS.get(name)?;
+    let parse = || {
+        let files: Vec<_> = program.files.iter().map(|file| FILES[*file]).collect();
+        Tables::parse_program(&files, name)
+    };
+    Some(program.rows.get_or_init(parse))
+}
 
 /// What a row says of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,15 +95,15 @@ pub(crate) enum RowEffect {
 
 /// Returns the effect of a program with these arguments according to its rows; `None` if no row names it.
 pub(crate) fn effect(name: &str, arguments: &[Word]) -> Option<RowEffect> {
-    let (name, node) = TABLES.programs.get_key_value(name)?;
-    Some(evaluation::evaluate(&TABLES, name, node, arguments))
+    let tables = rows(name)?;
+    let (name, node) = tables.programs.get_key_value(name)?;
+    Some(evaluation::evaluate(tables, name, node, arguments))
 }
 
 /// Returns whether a program has rows for subcommands.
 pub(crate) fn has_subcommands(name: &str) -> bool {
-    TABLES
-        .programs
-        .get(name)
+    rows(name)
+        .and_then(|tables| tables.programs.get(name))
         .is_some_and(|node| !node.subcommands.is_empty())
 }
 

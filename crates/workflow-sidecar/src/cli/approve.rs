@@ -102,6 +102,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return Err(refused(&why));
     }
     let request = &file.request;
+    if is_approver {
+        require_shown_file(request)?;
+    }
     let shown_state = print_request(request)?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
@@ -313,6 +316,22 @@ fn print_request(request: &StoredRequest) -> io::Result<Option<String>> {
     }
     writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&request.ask))?;
     Ok(shown)
+}
+
+/// Fails if the file that a request shows is not on this machine. An answer would be one about a file that nobody has read.
+fn require_shown_file(request: &StoredRequest) -> anyhow::Result<()> {
+    let Some(show) = request.show.as_deref() else {
+        return Ok(());
+    };
+    if request.cwd.join(show).is_file() {
+        return Ok(());
+    }
+    let cwd = visible(&request.cwd.to_string_lossy());
+    let show = visible(show);
+    bail!(
+        "this question is about {show} in {cwd}, which is not on this machine: nothing was answered. Get the project with the run's \
+         changes at the same path and run this command again, or answer on the machine of the run"
+    )
 }
 
 fn file_state(request: &StoredRequest) -> Option<String> {

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// List again when something changes
     #[arg(long)]
     watch: bool,
-    /// Delete the sessions that have not changed for this many days
+    /// Delete the sessions and requests that have not changed for this many days
     #[arg(long, value_name = "DAYS", num_args = 0..=1, default_missing_value = "90", conflicts_with = "watch")]
     prune: Option<u64>,
     /// Print the SQL that makes the tables and roles of a store in `PostgreSQL`

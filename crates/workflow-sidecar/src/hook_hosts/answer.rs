@@ -43,6 +43,13 @@ impl Answer {
         }
     }
 
+    /// The answer to a command of the person that cannot be carried out.
+    pub(super) fn not_done(reason: &str) -> Self {
+        Self::of(Verdict::BlockPrompt(format!(
+            "Nothing was done: {reason}. Fix this, then give the command again."
+        )))
+    }
+
     /// The answer if no decision can be made: closed where a guard is at stake, open elsewhere.
     pub(super) fn closed(event: EventName, reason: &str) -> Self {
         Self::of(match event {

@@ -67,6 +67,7 @@ impl Decider<'_> {
             host: self.host.name.to_owned(),
             session: event.session.clone(),
         };
+        let _turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
             let stored = self.load(&key, event)?;
             let mut memory = HostMemory::parse(&stored.memory);

@@ -13,9 +13,11 @@ use std::time::Duration;
 use super::HookHost;
 use super::answer::{Answer, BLOCKED};
 use super::decide::Decider;
-use super::event::{EventName, Payload};
+use super::event::{EventName, Kind, Payload};
 use super::outlet::Outlet;
+use super::prompt;
 use crate::platform::disk::user_agent_dir;
+use crate::server::{Loader, OnDisk};
 use crate::store::{self, has_active_runs, state_directory};
 
 /// The time for an answer. Much less than the time that hosts give a hook.
@@ -36,6 +38,7 @@ pub(crate) fn run(host: &'static HookHost, state: Option<&Path>) -> u8 {
         progress: Mutex::new(Progress {
             outlet: Some(outlet),
             event: EventName::Unknown,
+            prompt: None,
             is_active: None,
         }),
     });
@@ -74,6 +77,8 @@ struct Progress {
     /// `None` once the answer is printed.
     outlet: Option<Outlet>,
     event: EventName,
+    /// A prompt of the person, and its directory.
+    prompt: Option<(String, PathBuf)>,
     /// True if a run is active in the session.
     is_active: Option<bool>,
 }
@@ -102,6 +107,9 @@ impl Hook {
             return Err("the event has no hook_event_name".to_owned());
         }
         let event = payload.event(name, (self.host.event)(name, &payload))?;
+        if let Kind::Prompt(prompt) = event.kind {
+            self.progress().prompt = Some((prompt.to_owned(), event.cwd.clone()));
+        }
         let directory = self.directory.clone()?;
         let store = store::open(directory, &user_agent_dir(None));
         let store = store
@@ -127,6 +135,10 @@ impl Hook {
                 Ok(directory) => has_active_runs(directory),
                 Err(_) => true,
             };
+            let prompt = progress.prompt.take();
+            if prompt.is_some_and(|(prompt, cwd)| is_command(&prompt, &cwd)) {
+                return Answer::not_done(&reason);
+            }
             if progress.is_active.unwrap_or_else(may_be_active) {
                 Answer::closed(progress.event, &reason)
             } else {
@@ -141,4 +153,10 @@ impl Hook {
     fn progress(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns true if a prompt is a command of workflow-sidecar: the person waits for what comes of it.
+fn is_command(prompt: &str, cwd: &Path) -> bool {
+    let loaded = OnDisk::default().load(&user_agent_dir(None), cwd);
+    prompt::parse(prompt, &loaded).is_some()
 }

@@ -215,7 +215,9 @@ impl Steps {
     ) -> Result<StepAnswer, StepAnswer> {
         let mut finished = None;
         let mut called_in = None;
+        let mut is_late = false;
         for _ in 0..ATTEMPTS {
+            let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
             let platform = StepPlatform::new(&self.platform, finished.clone());
             let stored = self.store.load(&ticket.key)?;
             let mut memory = HostMemory::parse(&stored.memory);
@@ -240,6 +242,8 @@ impl Steps {
                         if finished.is_some() {
                             return Err(StepAnswer::error(MOVED));
                         }
+                        // Hooks go on while the gate runs.
+                        drop(turn_in_queue);
                         let gate = Gate {
                             turn: &turn,
                             platform: &self.platform,
@@ -267,6 +271,7 @@ impl Steps {
             if self.store.save(&ticket.key, &change)? == Saved::Stored {
                 return Ok(answer);
             }
+            is_late = true;
         }
         Err(StepAnswer::error(BUSY))
     }

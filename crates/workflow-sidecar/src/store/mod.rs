@@ -2,13 +2,14 @@
 //! processes.
 //!
 //! A hook host starts a process for each event, and several at once. [`Store::save`] succeeds only if the session is as it
-//! was loaded; a process that comes too late loads it again. Nothing is locked while the engine works.
+//! was loaded; a process that comes too late loads it again. A queue for each session saves that work.
 
 mod location;
 mod machine;
 mod marker;
 mod old_files;
 mod postgres;
+mod queue;
 mod sqlite;
 #[cfg(test)]
 #[cfg(unix)]
@@ -23,6 +24,7 @@ use serde_json::value::RawValue;
 pub(crate) use self::location::{of_agent_dir, open, state_directory};
 pub(crate) use self::marker::has_active_runs;
 pub(crate) use self::postgres::SCHEMA as POSTGRES_SCHEMA;
+pub(crate) use self::queue::QueueTurn;
 #[cfg(test)]
 pub(crate) use self::sqlite::SqliteStore;
 
@@ -226,6 +228,9 @@ pub(crate) trait Store: Debug + Send + Sync {
     /// Stores a change of a session, if the session is as it was loaded.
     fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError>;
 
+    /// Waits until no other process of this machine works on the session, for some time. `None` if it goes on without a turn.
+    fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn>;
+
     /// Issues a ticket, and forgets those that expired.
     fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError>;
 
@@ -241,7 +246,7 @@ pub(crate) trait Store: Debug + Send + Sync {
     /// Says what this process may do about answers.
     fn answer_right(&self) -> Result<AnswerRight, StoreError>;
 
-    /// Removes the sessions that were not changed since, and returns their number.
+    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions.
     fn prune(&self, before: u64) -> Result<usize, StoreError>;
 
     /// Lists the requests that were changed since, in the order of the runs' ids.

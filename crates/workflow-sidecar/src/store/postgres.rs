@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 
 use super::machine::machine;
 use super::marker::mark;
+use super::queue::{self, QueueTurn};
 use super::{
     AnswerRight, Change, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionKey, Store,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
@@ -267,6 +268,10 @@ impl Store for PostgresStore {
         Ok(Saved::Stored)
     }
 
+    fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
+        queue::wait(&self.directory, key)
+    }
+
     fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {
         let cwd = ticket.cwd.to_string_lossy().into_owned();
         let (key, expires) = (&ticket.key, integer(ticket.expires));
@@ -336,9 +341,12 @@ impl Store for PostgresStore {
     }
 
     fn prune(&self, before: u64) -> Result<usize, StoreError> {
-        let removed = self.with(|client| {
-            let old = "DELETE FROM sessions WHERE updated < $1";
-            client.execute(old, &[&integer(before)])
+        let removed = self.change(|transaction| {
+            let before = integer(before);
+            let requests = "DELETE FROM requests WHERE changed < $1";
+            transaction.execute(requests, &[&before])?;
+            let sessions = "DELETE FROM sessions WHERE updated < $1";
+            transaction.execute(sessions, &[&before])
         })?;
         Ok(usize::try_from(removed).unwrap_or(usize::MAX))
     }

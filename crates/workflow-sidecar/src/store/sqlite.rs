@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::marker::mark;
 use super::old_files::{self, OldFiles};
+use super::queue::{self, QueueTurn};
 use super::{
     AnswerRight, Change, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionKey, Store,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
@@ -366,18 +367,25 @@ impl Store for SqliteStore {
         saved.map_err(|error| self.database(error))
     }
 
+    fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
+        queue::wait(&self.directory, key)
+    }
+
     fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {
-        let connection = self.open_or_create()?;
+        let mut connection = self.open_or_create()?;
         let cwd = ticket.cwd.to_string_lossy();
         let insert =
             "INSERT INTO tickets (id, host, session, cwd, expires) VALUES (?1, ?2, ?3, ?4, ?5)";
         let (key, expires) = (&ticket.key, integer(ticket.expires));
-        let issued = connection
-            .execute("DELETE FROM tickets WHERE expires < ?1", [integer(now)])
-            .and_then(|_| {
-                connection.execute(insert, params![id, key.host, key.session, cwd, expires])
-            });
-        issued.map(drop).map_err(|error| self.database(error))
+        let mut issue = || {
+            // A call does not outlive a loss of power, and neither need its ticket.
+            connection.pragma_update(None, "synchronous", "normal")?;
+            let transaction = begin(&mut connection)?;
+            transaction.execute("DELETE FROM tickets WHERE expires < ?1", [integer(now)])?;
+            transaction.execute(insert, params![id, key.host, key.session, cwd, expires])?;
+            transaction.commit()
+        };
+        issue().map_err(|error| self.database(error))
     }
 
     fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError> {
@@ -425,6 +433,7 @@ impl Store for SqliteStore {
             let before = integer(before);
             let removed =
                 transaction.execute("DELETE FROM sessions WHERE updated < ?1", [before])?;
+            transaction.execute("DELETE FROM requests WHERE changed < ?1", [before])?;
             self.mark(&transaction)?;
             transaction.commit()?;
             Ok(removed)

@@ -11,13 +11,29 @@ use super::{
 type Lists = HashMap<&'static str, Vec<&'static str>>;
 
 impl Tables {
-    /// Parses tables. A row with a mistake is left out, so that its program is unknown.
+    /// Parses the rows that name a program. A row with a mistake is left out, so that the program is unknown.
+    pub(super) fn parse_program(files: &[(&'static str, &'static str)], name: &str) -> Self {
+        Self::parse_rows(files, |head| programs(head).any(|program| program == name)).0
+    }
+
+    /// Parses tables. Returns the mistakes in them as well.
+    #[cfg(test)]
     pub(super) fn parse(files: &[(&'static str, &'static str)]) -> (Self, Vec<String>) {
+        Self::parse_rows(files, |_| true)
+    }
+
+    fn parse_rows(
+        files: &[(&'static str, &'static str)],
+        is_wanted: impl Fn(&'static str) -> bool,
+    ) -> (Self, Vec<String>) {
         let mut tables = Self::default();
         let mut mistakes = Vec::new();
         for (file, text) in files {
             let mut lists = Lists::new();
             for (number, entry) in entries(text) {
+                if !entry.head.starts_with('@') && !is_wanted(entry.head) {
+                    continue;
+                }
                 if let Err(mistake) = tables.add(&entry, &mut lists) {
                     mistakes.push(format!("{file}:{number}: {mistake}"));
                 }
@@ -137,6 +153,26 @@ struct Entry {
     head: &'static str,
     has_colon: bool,
     items: Vec<&'static str>,
+}
+
+/// Returns the programs that rows name, with the indexes of the files.
+pub(super) fn names(
+    files: &[(&'static str, &'static str)],
+) -> impl Iterator<Item = (&'static str, usize)> {
+    files.iter().enumerate().flat_map(|(file, (_, text))| {
+        let heads = text
+            .lines()
+            .filter(|line| !line.starts_with(['#', ' ', '@']));
+        heads.flat_map(move |head| programs(head).map(move |name| (name, file)))
+    })
+}
+
+/// Returns the programs that the head of a row names.
+fn programs(head: &'static str) -> impl Iterator<Item = &'static str> {
+    let first = head.split_ascii_whitespace().next().unwrap_or_default();
+    let first = first.split('[').next().unwrap_or_default();
+    let first = first.strip_suffix(':').unwrap_or(first);
+    first.split('|').filter(|name| !name.is_empty())
 }
 
 /// Returns the entries of a file with the numbers of their lines.

@@ -1,6 +1,8 @@
 use super::evaluation::evaluate;
 use super::variables::Variables;
-use super::{FILES, RowEffect, Tables, is_harmless_variable, is_interpreted_variable};
+use super::{
+    FILES, Node, PROGRAMS, RowEffect, Tables, is_harmless_variable, is_interpreted_variable, rows,
+};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
@@ -50,6 +52,28 @@ fn every_row_is_well_formed() {
     let (_, mut mistakes) = Tables::parse(FILES);
     mistakes.extend(Variables::parse(include_str!("../../../tables/variables.txt")).1);
     assert!(mistakes.is_empty(), "\n{}", mistakes.join("\n"));
+}
+
+#[test]
+fn the_rows_of_one_program_are_those_of_the_whole_tables() {
+    fn shape(tables: &Tables, node: &Node) -> String {
+        let rows = node.rows.iter().chain(&node.prefix);
+        let rows: Vec<_> = rows.map(|row| &tables.rows[*row].kind).collect();
+        let mut parts: Vec<_> = node.subcommands.iter().collect();
+        parts.sort_by_key(|(name, _)| **name);
+        let families = node.families.iter().map(|(name, node)| (name, node));
+        let parts = parts.into_iter().chain(families);
+        let parts: Vec<_> = parts
+            .map(|(name, node)| format!("{name}: {}", shape(tables, node)))
+            .collect();
+        format!("{rows:?} {parts:?}")
+    }
+    let (whole, _) = Tables::parse(FILES);
+    assert_eq!(PROGRAMS.len(), whole.programs.len());
+    for (name, node) in &whole.programs {
+        let own = rows(name).unwrap();
+        assert_eq!(shape(own, &own.programs[name]), shape(&whole, node));
+    }
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! The queue of the processes that change one session at once.
+//!
+//! It saves work, and nothing depends on it: `Store::save` refuses the change of a session that another process changed
+//! meanwhile. So a process that has waited too long goes on without its turn, and so does one that cannot have a queue.
+
+use std::fs::{self, File, TryLockError};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::path::Path;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use super::SessionKey;
+
+/// The directory of the files that are locked, in the directory of the store.
+const DIRECTORY: &str = "queue";
+/// The number of the files. Sessions that share one wait for each other.
+const FILES: u64 = 16;
+/// The longest wait. Less than the time that a hook has for its answer.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// The turn of this process. It ends when this is dropped, and with the process.
+#[derive(Debug)]
+pub(crate) struct QueueTurn {
+    _locked: File,
+}
+
+/// Waits until no other process of this machine has its turn at the session. `None` if it goes on without.
+pub(super) fn wait(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
+    let file = open(directory, key)?;
+    match file.try_lock() {
+        Ok(()) => return Some(QueueTurn { _locked: file }),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(_)) => return None,
+    }
+    // The system's wait has no end, so a thread waits, which ends with the process.
+    let (sender, locked) = channel();
+    let waiting = thread::Builder::new().spawn(move || {
+        if file.lock().is_ok() {
+            // A file that nobody takes is closed, which ends the turn.
+            let _ = sender.send(file);
+        }
+    });
+    waiting.ok()?;
+    let file = locked.recv_timeout(LONGEST_WAIT).ok()?;
+    Some(QueueTurn { _locked: file })
+}
+
+/// Opens the file of a session. A store that does not exist yet has none.
+fn open(directory: &Path, key: &SessionKey) -> Option<File> {
+    let directory = directory.join(DIRECTORY);
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&key.host, &key.session));
+    let path = directory.join(format!("{:x}", hash % FILES));
+    let open = || File::options().append(true).create(true).open(&path);
+    open()
+        .or_else(|_| fs::create_dir(&directory).and_then(|()| open()))
+        .or_else(|_| open())
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn key(session: &str) -> SessionKey {
+        SessionKey {
+            host: "codex".to_owned(),
+            session: session.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_turn_begins_when_the_one_before_it_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = wait(directory.path(), &key("a")).unwrap();
+        thread::scope(|scope| {
+            let second = scope.spawn(|| wait(directory.path(), &key("a")).map(|_| Instant::now()));
+            thread::sleep(Duration::from_millis(50));
+            let end = Instant::now();
+            drop(first);
+            assert!(second.join().unwrap().unwrap() >= end);
+        });
+    }
+
+    #[test]
+    fn a_process_that_has_waited_too_long_goes_on_without_its_turn() {
+        let directory = tempfile::tempdir().unwrap();
+        let _first = wait(directory.path(), &key("a")).unwrap();
+        assert!(wait(directory.path(), &key("a")).is_none());
+    }
+
+    #[test]
+    fn a_store_that_does_not_exist_has_no_queue() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("missing");
+        assert!(wait(&missing, &key("a")).is_none());
+        assert!(!missing.exists());
+    }
+}
