@@ -29,6 +29,8 @@ mod malformed_lines;
 mod mcp;
 #[cfg(target_os = "linux")]
 mod memory;
+#[cfg(feature = "otlp")]
+mod otlp;
 #[cfg(unix)]
 mod phase_exit;
 mod process;

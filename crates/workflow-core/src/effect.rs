@@ -40,6 +40,19 @@ pub struct Effects {
     pub deferred: Vec<DeferredReply>,
     /// The effects that the platform performs, in order.
     pub effects: Vec<Effect>,
+    /// The calls that rules denied without asking a person, for statistics.
+    pub denied: Vec<Denied>,
+}
+
+/// A call that a rule denied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The tool.
+    pub tool: String,
+    /// The name of the level: `the Plan phase`.
+    pub level: String,
+    /// The location of the rule as `file:line`; empty if the level's list of tools decides.
+    pub rule: String,
 }
 
 impl Effects {
@@ -134,6 +147,7 @@ impl Effects {
         self.withdrawn.extend(other.withdrawn);
         self.deferred.extend(other.deferred);
         self.effects.extend(other.effects);
+        self.denied.extend(other.denied);
     }
 }
 

@@ -27,6 +27,7 @@ mod session_file;
 mod show;
 mod simulate;
 mod store;
+mod telemetry;
 
 pub use platform::gates;
 pub use record::{Exchange, bless_text, differences_of_text, run_script};

@@ -22,6 +22,9 @@ pub(crate) const FORMAT_VARIABLE: &str = "WORKFLOW_SIDECAR_LOG_FORMAT";
 /// The target of the content of lines. `trace` alone does not include it, `lines=trace` does.
 pub(crate) const LINES: &str = "lines";
 
+/// The target of the library that serves MCP. It logs whole messages from `info` on.
+const RMCP: &str = "rmcp";
+
 /// The format of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -61,15 +64,20 @@ pub(crate) fn begin(format: Format) {
 
 fn filter(wanted: &str) -> Result<Targets, tracing_subscriber::filter::ParseError> {
     if wanted.is_empty() {
-        return Ok(Targets::new().with_default(LevelFilter::WARN));
+        return Ok(Targets::new()
+            .with_default(LevelFilter::WARN)
+            .with_target(RMCP, LevelFilter::ERROR));
     }
-    let filter: Targets = wanted.parse()?;
-    let includes_lines = filter.iter().any(|(target, _)| target == LINES);
-    Ok(if includes_lines {
-        filter
-    } else {
-        filter.with_target(LINES, LevelFilter::OFF)
-    })
+    let mut filter: Targets = wanted.parse()?;
+    let names = |target: &str| filter.iter().any(|(named, _)| named == target);
+    let (names_lines, names_rmcp) = (names(LINES), names(RMCP));
+    if !names_lines {
+        filter = filter.with_target(LINES, LevelFilter::OFF);
+    }
+    if !names_rmcp {
+        filter = filter.with_target(RMCP, LevelFilter::ERROR);
+    }
+    Ok(filter)
 }
 
 /// Logs the location of a panic. Its text may quote the content of a line.
@@ -96,6 +104,13 @@ mod tests {
         assert!(!shows("workflow_sidecar=trace"));
         assert!(shows("lines=trace"));
         assert!(shows("warn,lines=trace"));
+    }
+
+    #[test]
+    fn the_messages_of_mcp_are_logged_only_by_name() {
+        let shows = |wanted: &str| filter(wanted).unwrap().would_enable(RMCP, &Level::DEBUG);
+        assert!(!shows("debug"));
+        assert!(shows("debug,rmcp=debug"));
     }
 
     #[test]

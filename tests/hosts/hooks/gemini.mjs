@@ -116,6 +116,21 @@ await play(
       assert.equal((await ours('uninstall', 'gemini')).code, 0);
       assert.equal(settings(), before);
     },
+
+    async 'the command /workflow starts a run and shows it'() {
+      const { prompt, file } = await world('command');
+      let ran = await prompt('/workflow bugfix the export is empty', [
+        write(file('a.txt')),
+        say('I stop early.'),
+        say('Shall I?'),
+      ]);
+      includes(ran.texts[0], /Find the cause\./);
+      includes(ran.texts[0], /the export is empty/);
+      assert.ok(!existsSync(file('a.txt')), 'nothing is written in Analyze');
+      ran = await prompt('/workflow status', [say('not asked')], '--resume', 'latest');
+      assert.equal(ran.texts.length, 0, 'the model is not asked');
+      includes(ran.stdout + ran.stderr, /Analyze/);
+    },
   },
   root,
 );

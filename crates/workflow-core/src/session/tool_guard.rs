@@ -11,7 +11,7 @@ use super::phase::{ResolvedPhase, settings_levels, strictest};
 use super::questions::{QuestionTable, QuestionText, Topic};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
-use crate::effect::{Decider, DeferredAnswer, Effects, Reply, ToolDecision};
+use crate::effect::{Decider, DeferredAnswer, Denied, Effects, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
@@ -131,8 +131,10 @@ impl CallGuard {
             Some(phase) => phase.denial_reason(&denial, call.tool()),
             None => reason(&denial, call.tool(), None),
         };
+        let denied = denied(&denial, call.tool());
         if denial.rule.is_none() {
             self.repeated = None;
+            out.denied.push(denied);
             return block(reason);
         }
         let levels: Vec<String> = match denial.override_by {
@@ -180,6 +182,7 @@ impl CallGuard {
                 if let Some(notice) = notice.filter(|_| times == 1) {
                     out.notify(Severity::Warning, notice);
                 }
+                out.denied.push(denied);
                 block(format!("{reason}{addition}"))
             }
         }
@@ -411,6 +414,17 @@ fn undecided(reason: &str, why: &str) -> ToolDecision {
     ToolDecision::Block {
         reason: format!("{reason}\nNo person decided about it: {why}."),
         by: Decider::Nobody,
+    }
+}
+
+/// A denial for statistics.
+fn denied(denial: &Denial<'_>, tool: &str) -> Denied {
+    Denied {
+        tool: tool.to_owned(),
+        level: denial.level.to_owned(),
+        rule: denial
+            .rule
+            .map_or_else(String::new, |rule| rule.source.to_string()),
     }
 }
 

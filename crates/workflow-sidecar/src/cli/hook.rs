@@ -1,10 +1,15 @@
 //! `hook`, the command that a host runs for each event.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::outcome::Outcome;
+use super::telemetry;
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
+
+/// The time to send measurements after the answer. The host waits for the end of the process.
+const TIME_TO_EXPORT: Duration = Duration::from_millis(250);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,13 +27,15 @@ pub(super) struct Arguments {
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    #[command(flatten)]
+    telemetry: telemetry::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let code = match hook_hosts::host(&arguments.host) {
+    let run = || match hook_hosts::host(&arguments.host) {
         Some(host) => hook_hosts::run(host, arguments.state.as_deref()),
         // The parser of the argument knows the hosts.
         None => 2,
     };
-    Outcome::Answered(code)
+    Outcome::Answered(arguments.telemetry.around(TIME_TO_EXPORT, run))
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::telemetry::{self, TIME_TO_EXPORT};
 use crate::mcp;
 
 const EXAMPLES: &str = "\
@@ -18,8 +19,11 @@ pub(super) struct Arguments {
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    #[command(flatten)]
+    telemetry: telemetry::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    Ok(mcp::serve(arguments.state.as_deref())?)
+    let serve = || mcp::serve(arguments.state.as_deref());
+    Ok(arguments.telemetry.around(TIME_TO_EXPORT, serve)?)
 }

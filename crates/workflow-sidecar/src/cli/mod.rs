@@ -32,6 +32,7 @@ mod show;
 mod simulate;
 mod status;
 mod table;
+mod telemetry;
 mod terminal;
 mod trust;
 

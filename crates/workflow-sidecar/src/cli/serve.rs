@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::builder::{FalseyValueParser, RangedU64ValueParser};
 
+use super::telemetry::{self, TIME_TO_EXPORT};
 use crate::log::{FORMAT_VARIABLE, Format};
 use crate::record::{DEFAULT_LIMIT, Extent, Payload, RECORD_VARIABLE, Recorder};
 use crate::server::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
@@ -49,6 +50,8 @@ pub(super) struct Arguments {
     /// Format of the log on stderr: text, or one JSON object a line
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = FORMAT_VARIABLE)]
     pub(super) log_format: Format,
+    #[command(flatten)]
+    telemetry: telemetry::Arguments,
 }
 
 fn max_line() -> RangedU64ValueParser<usize> {
@@ -82,5 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if io::stdin().is_terminal() {
         eprintln!("{HINT}");
     }
-    serve(arguments.max_line, arguments.recorder()).context("the pipe to the host failed")
+    let serve = || serve(arguments.max_line, arguments.recorder());
+    let served = arguments.telemetry.around(TIME_TO_EXPORT, serve);
+    served.context("the pipe to the host failed")
 }

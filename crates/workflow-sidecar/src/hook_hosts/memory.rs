@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use workflow_core::session::Memory;
 
+use crate::telemetry::PhaseClock;
+
 /// The number of notices that wait to be shown. More would be shown by nobody.
 const MAX_NOTICES: usize = 20;
 
@@ -20,6 +22,9 @@ pub(crate) struct HostMemory {
     /// Texts for the agent that no answer could have yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) for_agent: Vec<String>,
+    /// The phase and its times, if measurements are exported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) clock: Option<PhaseClock>,
 }
 
 #[expect(

@@ -20,6 +20,7 @@ use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, Project, RealPlatform, SessionContext};
 use crate::server::{Loader, OnDisk};
 use crate::store::{SessionKey, StoredEntry, StoredSession};
+use crate::telemetry;
 
 /// The time in milliseconds since 1970.
 pub(crate) fn now() -> Millis {
@@ -121,6 +122,7 @@ impl<'p> Turn<'p> {
             out.actions.extend(reply.actions);
             self.deferred.push(reply.answer);
         }
+        telemetry::denials(&self.session, &out.denied);
         self.out.merge(out);
         reply
     }

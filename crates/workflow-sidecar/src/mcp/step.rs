@@ -6,13 +6,15 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rmcp::model::JsonObject;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio_util::sync::CancellationToken;
 use workflow_core::effect::{AnswerKind, DeferredAnswer, Effect, GateRun, Reply, ToolAnswer};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
@@ -23,6 +25,7 @@ use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now,
 use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
 use crate::run_condition::run_of;
 use crate::store::{Change, Saved, SessionKey, Store, StoreError, Ticket};
+use crate::telemetry::{self, PhaseClock};
 
 /// Attempts to store a change while hooks change the same session.
 const ATTEMPTS: u32 = 16;
@@ -80,16 +83,6 @@ impl From<StoreError> for StepAnswer {
     }
 }
 
-/// The mark of a call that the host has cancelled.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Cancelled(Arc<AtomicBool>);
-
-impl Cancelled {
-    pub(super) fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// A call of the tool.
 #[derive(Debug)]
 pub(super) struct Step {
@@ -100,11 +93,11 @@ pub(super) struct Step {
     ticket: Option<String>,
     /// The session, if the host names it as well.
     session: Option<String>,
-    cancelled: Cancelled,
+    cancelled: CancellationToken,
 }
 
 impl Step {
-    pub(super) fn new(arguments: &Value, meta: &Value, cancelled: Cancelled) -> Self {
+    pub(super) fn new(arguments: &Value, meta: &JsonObject, cancelled: CancellationToken) -> Self {
         let text = |name: &str| arguments.get(name)?.as_str().map(str::to_owned);
         Self {
             action: text("action"),
@@ -133,8 +126,8 @@ impl Step {
         }
     }
 
-    pub(super) fn is_cancelled(&self) -> bool {
-        self.cancelled.0.load(Ordering::Relaxed)
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled()
     }
 }
 
@@ -260,6 +253,7 @@ impl Steps {
             let outcome = turn.finish();
             memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
             memory.session = turn.session.memory();
+            PhaseClock::follow(&mut memory.clock, &turn.session, now());
             let change = Change {
                 from: stored.version,
                 entries: &outcome.entries,
@@ -365,8 +359,9 @@ impl Gate<'_, '_> {
                 Ok(PlatformEvent::GateProgress { gate, text }) if gate == self.id => {
                     progress(&text);
                 }
-                Ok(result @ PlatformEvent::GateFinished { gate, .. }) if gate == self.id => {
-                    break Ok(finished(result));
+                Ok(PlatformEvent::GateFinished { gate, reports }) if gate == self.id => {
+                    telemetry::gate(&self.turn.session, &reports);
+                    break Ok(finished(PlatformEvent::GateFinished { gate, reports }));
                 }
                 Err(RecvTimeoutError::Timeout) if step.is_cancelled() => {
                     break Err(StepAnswer::error(CANCELLED));

@@ -10,6 +10,7 @@ use workflow_protocol::Context;
 
 use super::definitions::{Definitions, ProjectOf};
 use crate::platform::Project;
+use crate::telemetry::PhaseClock;
 
 /// A session, and what the host said of it last.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(super) struct SessionHandle {
     guarded_reported: bool,
     /// The deadline that the timer has for the session.
     pub(super) deadline: Option<Millis>,
+    /// The phase and its times, if measurements are exported.
+    pub(super) clock: Option<PhaseClock>,
     /// The life of the session in the log.
     span: Span,
 }
@@ -39,6 +42,7 @@ impl SessionHandle {
             is_trusted: true,
             guarded_reported: false,
             deadline: None,
+            clock: None,
         }
     }
 

@@ -33,6 +33,7 @@ use super::timer::Timer;
 use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, PlatformReport, SessionContext};
 use crate::rpc::{Outbox, success};
+use crate::telemetry::{self, PhaseClock};
 
 /// The server.
 #[derive(Debug)]
@@ -266,7 +267,11 @@ impl Server {
             event => Some(event),
         };
         let (outcome, out) = self.handle(&session, |session, out| {
-            session.handle_platform_event(event?, out)
+            let event = event?;
+            if let PlatformEvent::GateFinished { reports, .. } = &event {
+                telemetry::gate(session, reports);
+            }
+            session.handle_platform_event(event, out)
         })?;
         self.apply(&session, out.actions);
         outcome
@@ -379,6 +384,10 @@ impl Server {
         let mut out = Effects::at(now);
         let reply = handle(&mut session.session, &mut out);
         self.follow_up(id, &mut out);
+        if let Some(handle) = self.sessions.get_mut(id) {
+            telemetry::denials(&handle.session, &out.denied);
+            PhaseClock::follow(&mut handle.clock, &handle.session, now);
+        }
         let is_stored = |action: &Action| matches!(action, Action::AppendEntry { .. });
         if out.actions.iter().any(is_stored) {
             self.note_run(id);

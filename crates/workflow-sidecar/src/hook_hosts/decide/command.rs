@@ -1,0 +1,110 @@
+//! Commands that a person types in a prompt.
+
+use std::sync::Arc;
+
+use workflow_core::effect::Reply;
+use workflow_core::event::Answer as PersonsAnswer;
+use workflow_core::session::Control;
+
+use super::decided::Decided;
+use crate::hook_hosts::answer::{Answer, Verdict};
+use crate::hook_hosts::prompt::{self, Action, Command};
+use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words, now};
+use crate::run_condition::run_of;
+use crate::telemetry::PhaseClock;
+
+const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
+
+/// Carries out a command of a prompt.
+pub(super) fn carry_out(
+    host: &HookHost,
+    prompt: &str,
+    command: &Command<'_>,
+    mut turn: Turn<'_>,
+    platform: &HookPlatform,
+    memory: &mut HostMemory,
+) -> Decided {
+    let request = turn.request();
+    let loaded = Arc::clone(&turn.loaded);
+    let reply = turn.handle(|session, out| match command.action {
+        Action::Start(arguments) => {
+            session.handle_workflow_command(request, arguments, loaded, out)
+        }
+        Action::Cancel => {
+            session.handle_cancel_command(out);
+            Reply::Now(())
+        }
+        Action::Control(control, arguments) => {
+            session.handle_control(request, control, arguments, out)
+        }
+    });
+    let is_exit = matches!(
+        command.action,
+        Action::Control(Control::Next | Control::Approve, _)
+    );
+    let mut is_open = reply == Reply::Later && turn.take_deferred().is_none();
+    if let Some(question) = turn.take_questions().into_iter().next() {
+        let is_next = matches!(command.action, Action::Control(Control::Next, _));
+        if !command.is_confirmed && !is_next {
+            let (title, message) = (question.title, question.message);
+            return Decided::refused(in_prompt_words(&format!(
+                "{title}\n\n{message}\n\nTo do it: {}",
+                prompt::confirmation(prompt)
+            )));
+        }
+        if !is_next {
+            let yes = question.options.get(1);
+            let answer = yes.map_or(PersonsAnswer::Confirmed(true), |yes| {
+                PersonsAnswer::Chosen(yes)
+            });
+            turn.handle(|session, out| session.handle_answer(question.id, answer, out));
+            is_open = turn.take_deferred().is_none();
+        }
+    }
+    if is_open || platform.wants_gate() {
+        // A gate may run for minutes and a hook may not, so the agent's call runs it. Nothing is stored of this.
+        return match command.action {
+            Action::Control(Control::Approve, _) => Decided::refused(
+                "The result of the gate is too old to approve the phase with it. Ask the agent to call workflow_step with \
+                 action='next' again, then approve.",
+            ),
+            _ if is_exit => Decided {
+                answer: Answer {
+                    context: Some(LEAVE_PHASE.to_owned()),
+                    ..Answer::default()
+                },
+                ..Decided::default()
+            },
+            _ => {
+                Decided::refused("This cannot be done while the workflow waits for something else.")
+            }
+        };
+    }
+    memory.reminders = 0;
+    let outcome = turn.finish();
+    memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
+    let answer = if outcome.to_agent.is_empty() {
+        let text = memory.take_notices();
+        Answer::of(Verdict::BlockPrompt(
+            text.unwrap_or_else(|| "Done.".to_owned()),
+        ))
+    } else {
+        let context = turn.session.context_message();
+        let texts = outcome.to_agent.into_iter();
+        let texts: Vec<String> = texts
+            .chain(context.map(|message| message.content))
+            .collect();
+        Answer {
+            context: Some(texts.join("\n\n")),
+            notice: host.shows_notices.then(|| memory.take_notices()).flatten(),
+            ..Answer::default()
+        }
+    };
+    memory.session = turn.session.memory();
+    PhaseClock::follow(&mut memory.clock, &turn.session, now());
+    Decided {
+        answer,
+        run: run_of(&turn.session),
+        entries: outcome.entries,
+    }
+}

@@ -1,0 +1,33 @@
+//! What an event comes to.
+
+use crate::hook_hosts::answer::{Answer, Verdict};
+use crate::store::{Run, StoreError, StoredEntry};
+
+/// A decision, and what is to be stored with it.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    pub(super) answer: Answer,
+    pub(super) run: Option<Run>,
+    pub(super) entries: Vec<StoredEntry>,
+}
+
+impl Decided {
+    /// A prompt that is answered with its refusal. Nothing is stored.
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self {
+            answer: Answer::of(Verdict::BlockPrompt(text.into())),
+            ..Self::default()
+        }
+    }
+}
+
+/// An event could not be handled.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::hook_hosts) enum Failure {
+    #[error("the store of workflow-sidecar cannot be used: {0}")]
+    Store(#[from] StoreError),
+    #[error("too many events of this session at once")]
+    Busy,
+    #[error("no random number can be made")]
+    NoTicket,
+}

@@ -1,0 +1,105 @@
+//! Prompts: starting a run, and commands of a person.
+
+use serde_json::json;
+
+use super::world::{World, context_of, is_blocked_prompt, json_of, recorded, writing_call};
+use crate::hook_hosts::answer::Printed;
+use crate::hook_hosts::event::EventName;
+use crate::hook_hosts::{HOSTS, host};
+
+#[test]
+fn a_run_starts_by_prompt_and_its_context_reaches_the_model() {
+    for host in HOSTS {
+        let world = World::new(host);
+        let context = context_of(&world.start());
+        assert!(
+            context.contains("Find the cause."),
+            "{}: {context}",
+            host.name
+        );
+        assert!(
+            context.contains("Fix this: the export is empty"),
+            "{context}"
+        );
+        let again = context_of(&world.ask("go on"));
+        assert!(again.contains("unchanged"), "{}: {again}", host.name);
+    }
+}
+
+#[test]
+fn commands_are_answered_without_the_model() {
+    for host in HOSTS {
+        let world = World::new(host);
+        for (prompt, expected) in [
+            ("workflow status", "No workflow is active"),
+            ("workflow bugfix", "Usage: workflow bugfix"),
+        ] {
+            if host.answers_prompts {
+                let printed = world.prompt(prompt);
+                assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
+                assert!(printed.stdout.contains(expected), "{}", printed.stdout);
+            } else {
+                let text = world.command(prompt);
+                assert!(text.contains(expected), "{}: {text}", host.name);
+            }
+        }
+        world.start();
+        for (prompt, expected) in [
+            ("workflow pause", "is paused"),
+            ("workflow resume", "You must NOT stop"),
+            ("/workflow status", "Analyze"),
+            ("workflow bugfix another", "workflow confirm bugfix another"),
+            ("workflow goto nowhere", "There is no phase"),
+            ("workflow skip", "Repair it."),
+            ("workflow confirm bugfix another", "Find the cause."),
+            ("workflow cancel", "Workflow cancelled"),
+        ] {
+            // Texts for the model come with the next call, texts for the person at once or through the agent.
+            let is_for_model = matches!(
+                prompt,
+                "workflow resume" | "workflow skip" | "workflow confirm bugfix another"
+            );
+            let text = match (is_for_model, host.injects) {
+                (true, false) => context_of(&world.ask(prompt)),
+                _ => world.command(prompt),
+            };
+            assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
+        }
+        let call = writing_call(host);
+        assert_eq!(
+            world.send(&call),
+            Printed::default(),
+            "{}: cancelled",
+            host.name
+        );
+    }
+}
+
+#[test]
+fn sentences_are_no_commands() {
+    let world = World::new(host("codex").unwrap());
+    for prompt in [
+        "workflow engines are fun",
+        "workflow",
+        "workflow status reports are late",
+        "Workflow bugfix the export",
+        "please workflow bugfix the export",
+    ] {
+        assert_eq!(world.prompt(prompt), Printed::default(), "{prompt}");
+    }
+}
+
+#[test]
+fn a_command_from_the_shell_of_an_agent_is_refused() {
+    let world = World::new(host("codex").unwrap());
+    world.start();
+    let mut prompt = recorded(world.host, EventName::Prompt);
+    prompt["prompt"] = json!("workflow skip");
+    let printed = world.send_from(&prompt, true);
+    assert!(printed.stdout.contains("only a person may give it"));
+    assert!(
+        json_of(&world.prompt("workflow status"))
+            .to_string()
+            .contains("Analyze")
+    );
+}

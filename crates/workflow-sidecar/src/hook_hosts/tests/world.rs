@@ -1,0 +1,201 @@
+//! A project, a store, and the recorded events of a host.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::hook_hosts::HookHost;
+use crate::hook_hosts::answer::Printed;
+use crate::hook_hosts::decide::Decider;
+use crate::hook_hosts::event::{EventName, Payload};
+use crate::store::{SessionKey, SqliteStore};
+
+const WORKFLOW: &str = "
+name: Bugfix
+commandName: bugfix
+initialMessage: 'Fix this: {description}'
+continue: { max: unlimited }
+phases:
+  - { id: analyze, name: Analyze, emoji: A, instructions: Find the cause., tools: { blacklist: [edit, write] } }
+  - { id: fix, name: Fix, emoji: F, instructions: Repair it. }
+";
+
+/// A project with a workflow, and a store.
+pub(super) struct World {
+    pub(super) host: &'static HookHost,
+    pub(super) root: TempDir,
+    pub(super) store: SqliteStore,
+}
+
+impl World {
+    pub(super) fn new(host: &'static HookHost) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let workflow = root.path().join("project/.pi/workflows/bugfix");
+        fs::create_dir_all(&workflow).unwrap();
+        fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
+        let store = SqliteStore::new(root.path().join("state"));
+        Self { host, root, store }
+    }
+
+    /// Sends an event, and gives what is printed for it.
+    pub(super) fn send(&self, event: &Value) -> Printed {
+        self.send_from(event, false)
+    }
+
+    pub(super) fn send_from(&self, event: &Value, is_from_shell: bool) -> Printed {
+        let text = event.to_string();
+        let text = text.replace("$ROOT", self.root.path().to_str().unwrap());
+        let payload = parsed(&text, &self.root.path().join("project"));
+        let name = payload.name(self.host.events);
+        let event = payload.event(name, (self.host.event)(name, &payload));
+        let decider = Decider {
+            host: self.host,
+            store: &self.store,
+            is_from_shell,
+            on_loaded: &|_| {},
+        };
+        let answer = decider.decide(&event.unwrap()).unwrap();
+        (self.host.answer)(name, &answer)
+    }
+
+    /// Sends a recorded event with other members.
+    pub(super) fn send_with(&self, event: EventName, members: &Value) -> Printed {
+        let mut stdin = recorded(self.host, event);
+        for (name, value) in members.as_object().unwrap() {
+            stdin[name] = value.clone();
+        }
+        self.send(&stdin)
+    }
+
+    pub(super) fn prompt(&self, text: &str) -> Printed {
+        let name = if self.host.name == "goose" {
+            "message"
+        } else {
+            "prompt"
+        };
+        self.send_with(EventName::Prompt, &json!({ name: text }))
+    }
+
+    pub(super) fn start(&self) -> Printed {
+        self.ask("workflow bugfix the export is empty")
+    }
+
+    /// Sends a prompt, and gives the answer with the text for the model: where nothing can be added to a prompt, that to the
+    /// next call.
+    pub(super) fn ask(&self, text: &str) -> Printed {
+        let printed = self.prompt(text);
+        if self.host.injects {
+            return printed;
+        }
+        assert!(!printed.stdout.contains("Find the cause."), "{printed:?}");
+        self.send(&call_of(self.host, "bash"))
+    }
+
+    /// Sends a prompt that is a command, and gives the text that answers it.
+    pub(super) fn command(&self, text: &str) -> String {
+        let printed = self.prompt(text);
+        if self.host.answers_prompts {
+            return json_of(&printed).to_string();
+        }
+        // The agent reads it when it stops, and passes it on.
+        assert_eq!(printed, Printed::default());
+        let stopped = self.send_with(EventName::Stop, &json!({}));
+        json_of(&stopped)["reason"].to_string()
+    }
+
+    pub(super) fn entries(&self, session: &str) -> usize {
+        let key = SessionKey {
+            host: self.host.name.to_owned(),
+            session: session.to_owned(),
+        };
+        self.store.load(&key).unwrap().entries.len()
+    }
+}
+
+/// Reads an event. goose names the directory in events of tools only.
+pub(super) fn parsed<'a>(text: &'a str, project: &Path) -> Payload<'a> {
+    let mut payload = Payload::parse(text.as_bytes()).unwrap();
+    if payload.hook_event_name.is_none() {
+        payload.working_dir = Some(project.to_path_buf());
+    }
+    payload
+}
+
+pub(super) fn fixture(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hook_hosts");
+    let text = fs::read_to_string(path.join(name)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The events of a host's recorded session. Some of Copilot's have names of their own, and no hook is registered for them.
+pub(super) fn session_of(host: &HookHost) -> Vec<Value> {
+    let fixture = fixture(&format!("{}.session.json", host.name));
+    let hooks = fixture["hooks"].as_array().unwrap().iter();
+    let events = hooks.map(|hook| hook["stdin"].clone());
+    events
+        .filter(|stdin| stdin["hook_event_name"].is_string() || stdin["event"].is_string())
+        .collect()
+}
+
+/// The first recorded event of the main agent with this meaning.
+pub(super) fn recorded(host: &HookHost, event: EventName) -> Value {
+    let is_it = |stdin: &Value| {
+        let text = stdin.to_string();
+        let payload = Payload::parse(text.as_bytes()).unwrap();
+        payload.name(host.events) == event && payload.agent_id.is_none()
+    };
+    session_of(host).into_iter().find(is_it).unwrap()
+}
+
+/// The recorded call of a tool that the engine knows under this name.
+pub(super) fn call_of(host: &HookHost, tool: &str) -> Value {
+    let is_it = |stdin: &Value| {
+        let name = stdin["tool_name"].as_str();
+        let text = stdin.to_string();
+        let event = Payload::parse(text.as_bytes()).unwrap().name(host.events);
+        event == EventName::ToolCall
+            && name.is_some_and(|name| {
+                let calls = host.engine_calls(name, None);
+                calls.iter().any(|call| call.tool == tool)
+            })
+    };
+    session_of(host).into_iter().find(is_it).unwrap()
+}
+
+/// The tool with which a host writes a file.
+pub(super) fn writing_call(host: &HookHost) -> Value {
+    call_of(
+        host,
+        if host.name == "codex" {
+            "edit"
+        } else {
+            "write"
+        },
+    )
+}
+
+pub(super) fn json_of(printed: &Printed) -> Value {
+    serde_json::from_str(&printed.stdout).unwrap_or(Value::Null)
+}
+
+/// The text for the model, wherever the host has it.
+pub(super) fn context_of(printed: &Printed) -> String {
+    let json = json_of(printed);
+    let context = json.pointer("/hookSpecificOutput/additionalContext");
+    let context = context.or_else(|| json.get("additionalContext"));
+    let context = context.or_else(|| json.get("agent_message"));
+    let context = context.or_else(|| json.get("reason"));
+    context
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}
+
+pub(super) fn is_blocked_prompt(printed: &Printed) -> bool {
+    let json = json_of(printed);
+    matches!(json["decision"].as_str(), Some("block" | "deny"))
+        || json["continue"] == false
+        || json["followup_message"].is_string()
+}

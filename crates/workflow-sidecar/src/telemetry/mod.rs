@@ -1,0 +1,146 @@
+//! Measurements of runs for a fleet: denials, gates, reminders, approvals, phases.
+//!
+//! ```text
+//! mod (names, phases that end) ── export (OpenTelemetry, feature `otlp`) ── collector (HTTP)
+//! ```
+//!
+//! Nothing is measured unless the user names a collector. No call waits for one: measurements are added up in memory, and
+//! threads of the exporter send them.
+
+#[cfg(feature = "otlp")]
+mod collector;
+#[cfg(feature = "otlp")]
+mod export;
+#[cfg(not(feature = "otlp"))]
+#[path = "off.rs"]
+mod export;
+
+use serde::{Deserialize, Serialize};
+use workflow_core::Session;
+use workflow_core::effect::Denied;
+use workflow_core::policy::gate_report::{CheckVerdict, Report};
+use workflow_core::reminders::PauseReason;
+use workflow_core::types::Millis;
+
+#[cfg(feature = "otlp")]
+pub(crate) use self::collector::Endpoint;
+#[cfg(feature = "otlp")]
+pub(crate) use self::export::{begin, finish};
+
+/// The run and phase that a measurement is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Labels {
+    /// The id of the run. On spans only: counters would have a series for each run.
+    run: String,
+    workflow: String,
+    phase: String,
+}
+
+impl Labels {
+    fn of(session: &Session) -> Option<Self> {
+        let view = session.view()?;
+        Some(Self {
+            run: view.state.task_id.clone(),
+            workflow: view.state.workflow_key.clone(),
+            phase: view
+                .phase
+                .map_or_else(String::new, |phase| phase.id.to_owned()),
+        })
+    }
+}
+
+/// The phase that a run is in, and since when.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PhaseClock {
+    labels: Labels,
+    step: u64,
+    entered: Millis,
+    reminders: u32,
+    waits_since: Option<Millis>,
+}
+
+impl PhaseClock {
+    fn of(session: &Session, now: Millis) -> Option<Self> {
+        let view = session.view().filter(|view| view.state.active)?;
+        let waits = view.counters.paused == Some(PauseReason::Approval);
+        Some(Self {
+            labels: Labels::of(session)?,
+            step: view.state.global_step_count,
+            entered: now,
+            reminders: view.counters.reminders,
+            waits_since: waits.then_some(now),
+        })
+    }
+
+    fn is_same_phase(&self, other: &Self) -> bool {
+        self.labels.run == other.labels.run && self.step == other.step
+    }
+
+    /// Compares a run with what was known of it, and measures what has ended since.
+    pub(crate) fn follow(clock: &mut Option<Self>, session: &Session, now: Millis) {
+        if !export::is_on() {
+            return;
+        }
+        let mut current = Self::of(session, now);
+        let before = clock.take();
+        let same = current.as_mut().zip(before.as_ref());
+        let same = same.filter(|(current, before)| before.is_same_phase(current));
+        let is_same = same.is_some();
+        if let Some((current, before)) = same {
+            current.entered = before.entered;
+            let reminders = current.reminders.saturating_sub(before.reminders);
+            if reminders > 0 {
+                export::reminders(&current.labels, reminders.into());
+            }
+            if current.waits_since.is_some() {
+                current.waits_since = before.waits_since.or(current.waits_since);
+            }
+        }
+        if let Some(before) = before {
+            let still_waits = is_same
+                && current
+                    .as_ref()
+                    .is_some_and(|now| now.waits_since.is_some());
+            if let Some(since) = before.waits_since.filter(|_| !still_waits) {
+                export::approval(&before.labels, since, now);
+            }
+            if !is_same {
+                export::phase(&before.labels, before.entered, now);
+            }
+        }
+        *clock = current;
+    }
+}
+
+/// Counts calls that rules denied.
+pub(crate) fn denials(session: &Session, denied: &[Denied]) {
+    if denied.is_empty() || !export::is_on() {
+        return;
+    }
+    // Settings deny without a run, too.
+    let labels = Labels::of(session).unwrap_or_default();
+    for denied in denied {
+        export::denial(&labels, denied);
+    }
+}
+
+/// Counts a gate that ended, with the time that its checks took.
+pub(crate) fn gate(session: &Session, reports: &[Report]) {
+    if !export::is_on() {
+        return;
+    }
+    let labels = Labels::of(session).unwrap_or_default();
+    let verdict = |report: &Report| match report.verdict {
+        CheckVerdict::Passed => "passed",
+        CheckVerdict::Failed => "failed",
+        CheckVerdict::CouldNotRun(_) => "could_not_run",
+    };
+    let verdict = reports
+        .iter()
+        .map(verdict)
+        .find(|verdict| *verdict != "passed");
+    let took = reports.iter().map(|report| report.duration_ms).sum();
+    export::gate(&labels, verdict.unwrap_or("passed"), took);
+}

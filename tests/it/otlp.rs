@@ -1,0 +1,167 @@
+//! Counters and spans, sent to a collector on loopback.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::connection::Process;
+
+const WORKFLOW: &str = "
+name: Bugfix
+commandName: bugfix
+initialMessage: Go
+phases:
+  - { id: analyze, name: Analyze, emoji: A, instructions: Look., tools: { blacklist: [apply_patch] } }
+  - { id: build, name: Build, emoji: B, instructions: Build it. }
+";
+
+/// What a collector received: a path and a body.
+type Received = (String, Vec<u8>);
+
+/// A collector. It gives its address, and what it receives.
+fn collector() -> (String, Receiver<Received>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, received) = channel();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let sender = sender.clone();
+            thread::spawn(move || sender.send(receive(stream.unwrap())));
+        }
+    });
+    (address, received)
+}
+
+fn receive(mut stream: TcpStream) -> Received {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let path = line.split(' ').nth(1).unwrap().to_owned();
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).unwrap();
+        let header = header.trim().to_ascii_lowercase();
+        if header.is_empty() {
+            break;
+        }
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    stream
+        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        .unwrap();
+    (path, body)
+}
+
+/// A home directory with a workflow, and a project.
+fn world() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let workflow = root.path().join(".pi/agent/workflows/bugfix");
+    fs::create_dir_all(&workflow).unwrap();
+    fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
+    fs::create_dir(root.path().join("project")).unwrap();
+    root
+}
+
+fn hook(root: &Path, collector: &str, name: &str, members: &Value) -> String {
+    let mut event =
+        json!({ "hook_event_name": name, "session_id": "s", "cwd": root.join("project") });
+    for (name, value) in members.as_object().unwrap() {
+        event[name] = value.clone();
+    }
+    let mut hook = Process::command()
+        .args(["hook", "codex", "--otlp", collector])
+        .env("HOME", root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    hook.stdin
+        .take()
+        .unwrap()
+        .write_all(event.to_string().as_bytes())
+        .unwrap();
+    String::from_utf8(hook.wait_with_output().unwrap().stdout).unwrap()
+}
+
+fn patch() -> Value {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+a\n*** End Patch\n";
+    json!({ "tool_name": "apply_patch", "tool_input": { "command": patch } })
+}
+
+fn contains(body: &[u8], text: &str) -> bool {
+    body.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+/// Waits for a body with these texts on a path.
+fn wait_for(received: &Receiver<Received>, path: &str, texts: &[&str]) {
+    loop {
+        let (at, body) = received
+            .recv_timeout(Duration::from_secs(20))
+            .unwrap_or_else(|_| panic!("{path} with {texts:?} was never sent"));
+        if at == path && texts.iter().all(|text| contains(&body, text)) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_denied_call_and_an_ended_phase_reach_the_collector() {
+    let root = world();
+    let (address, received) = collector();
+    let hook = |name: &str, members: &Value| hook(root.path(), &address, name, members);
+    hook(
+        "UserPromptSubmit",
+        &json!({ "prompt": "workflow bugfix it" }),
+    );
+    let denied = hook("PreToolUse", &patch());
+    assert!(denied.contains("deny"), "{denied}");
+    wait_for(&received, "/v1/metrics", &["workflow.denials", "analyze"]);
+    hook("UserPromptSubmit", &json!({ "prompt": "workflow cancel" }));
+    hook(
+        "UserPromptSubmit",
+        &json!({ "prompt": "workflow cancel yes" }),
+    );
+    wait_for(&received, "/v1/traces", &["workflow.phase", "analyze"]);
+}
+
+#[test]
+fn a_collector_that_never_answers_delays_no_answer() {
+    let root = world();
+    // Connections wait in the queue of the socket.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", silent.local_addr().unwrap());
+    let hook = |name: &str, members: &Value| hook(root.path(), &address, name, members);
+    hook(
+        "UserPromptSubmit",
+        &json!({ "prompt": "workflow bugfix it" }),
+    );
+    let began = Instant::now();
+    let denied = hook("PreToolUse", &patch());
+    assert!(denied.contains("deny"), "{denied}");
+    // Less than the exporter's own limit, on a machine with much else to do.
+    assert!(began.elapsed() < Duration::from_secs(4));
+}
+
+#[test]
+fn an_address_that_cannot_be_used_is_refused_with_what_to_write() {
+    let output = Process::command()
+        .args(["mcp", "--otlp", "https://collector:4318"])
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(error.contains("http://localhost:4318"), "{error}");
+}
