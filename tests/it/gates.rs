@@ -263,7 +263,7 @@ fn a_command_that_stops_its_keeper_is_ended_with_it() {
     let (_, reports) = gates.finish();
     let late = Verdict::CouldNotRun(CheckError::Timeout);
     assert_eq!(reports[0].verdict, late, "{reports:?}");
-    assert!(reports[0].reason.contains("stopped it"), "{reports:?}");
+    assert!(reports[0].reason.contains("was stopped"), "{reports:?}");
     assert!(pids(&sleep).is_empty());
     assert!(!is_running(&keeper));
 }

@@ -402,7 +402,7 @@ fn no_visits_at_all_are_refused_with_the_location_and_the_least_number() {
     let messages = messages(&loaded);
     assert!(
         messages.len() == 1
-            && messages[0].starts_with("WF016 Some(6)")
+            && messages[0].starts_with("WF016 Some(5)")
             && messages[0].contains("at least 1"),
         "{messages:?}"
     );
