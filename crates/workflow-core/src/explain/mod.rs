@@ -27,7 +27,9 @@ mod flow_values;
 mod not_found;
 mod origin_lookup;
 mod phase_tree;
+mod placeholders;
 mod row;
+mod tool_values;
 mod turn_values;
 mod values;
 
@@ -38,7 +40,7 @@ pub use row::{Origin, OriginKind, Row, Topic, Value};
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::policy::rules::{Call, Decision, PlainPaths};
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunState, Stale, Values};
+use crate::run::{Position, RunState, Stale};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
 use crate::text;
@@ -56,14 +58,14 @@ pub struct Explained {
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
-        let resolved = ResolvedPhase::of(&state.clone().into(), &loaded.catalog, &loaded.settings)?;
         let position = Position::of(state, &loaded.catalog)?;
+        let resolved = resolved(state, &position, loaded)?;
         let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
         let rows = values::of_phase(&lookup);
         let initial_message = initial_message(
             position.root(),
             &loaded.catalog,
-            &Values::default(),
+            &placeholders::inputs(position.root()),
             &state.task_description,
         );
         Ok(Self {
@@ -192,11 +194,28 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let Some(state) = first else {
         return Vec::new();
     };
-    let resolved = ResolvedPhase::of(&state.clone().into(), &loaded.catalog, &loaded.settings);
-    let position = Position::of(&state, &loaded.catalog);
-    let (Ok(resolved), Ok(position)) = (resolved, position) else {
+    let Ok(position) = Position::of(&state, &loaded.catalog) else {
+        return Vec::new();
+    };
+    let Ok(resolved) = resolved(&state, &position, loaded) else {
         return Vec::new();
     };
     let lookup = OriginLookup::new(&state, loaded, &position, &resolved, origins);
     values::of_workflow(&lookup)
+}
+
+/// The phase of a state, whose texts name the values that only a run has.
+fn resolved(
+    state: &RunState,
+    position: &Position<'_>,
+    loaded: &Loaded,
+) -> Result<ResolvedPhase, Stale> {
+    let variables = placeholders::variables(state, position, &loaded.catalog);
+    ResolvedPhase::with_values(
+        &state.clone().into(),
+        position,
+        &variables,
+        &loaded.catalog,
+        &loaded.settings,
+    )
 }

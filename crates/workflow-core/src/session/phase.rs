@@ -110,20 +110,32 @@ impl ResolvedPhase {
     ) -> Result<Self, Stale> {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
-        let root = position.root();
         let values = progress
             .data
             .variables(&state.current_path, &position, catalog);
+        Self::with_values(progress, &position, &values, catalog, settings)
+    }
+
+    /// Resolves the phase at a position, with these values in its texts.
+    pub(crate) fn with_values(
+        progress: &RunProgress,
+        position: &Position<'_>,
+        values: &BTreeMap<String, String>,
+        catalog: &Catalog,
+        settings: &Settings,
+    ) -> Result<Self, Stale> {
+        let state = &progress.state;
+        let root = position.root();
         let next = next_name(progress, catalog)?;
-        let variables = ContextVariables::of(progress, &position, next, &values, catalog);
+        let variables = ContextVariables::of(progress, position, next, values, catalog);
         let instructions = variables.resolve(&position.phase.instructions);
         let innermost = position.innermost();
         let context_mode = root
             .context
             .or(settings.context)
             .unwrap_or(ContextMode::ByChange);
-        let names = level_names(&position);
-        let levels: Vec<LevelRules<'_>> = levels(&position, settings, &names).collect();
+        let names = level_names(position);
+        let levels: Vec<LevelRules<'_>> = levels(position, settings, &names).collect();
         let description = Description::of(&levels);
         let wording = Wording::of(root, catalog, settings);
         let role = phase_rules::role(root, wording, &description);
@@ -139,12 +151,12 @@ impl ResolvedPhase {
             ),
             profiles: wording.lists_profiles.then(|| all_profiles(root, catalog)),
         };
-        let context = PhaseContext::of(state, &position, &variables, parts);
+        let context = PhaseContext::of(state, position, &variables, parts);
         let rules = Rules::new(levels.iter().cloned()).of_run();
         let allowed = description.text().filter(|_| wording.describes_rules);
         Ok(Self {
             workflow_name: root.name.clone(),
-            breadcrumb: breadcrumb(&position),
+            breadcrumb: breadcrumb(position),
             workflow_key: position
                 .drilled
                 .last()
@@ -153,20 +165,20 @@ impl ResolvedPhase {
                 .key
                 .clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
-            status: status(&position, catalog),
+            status: status(position, catalog),
             rules,
-            results: results(&position, settings),
-            on_repeat: on_repeat(&position, settings),
-            block_reason: block_reason(&position),
+            results: results(position, settings),
+            on_repeat: on_repeat(position, settings),
+            block_reason: block_reason(position),
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
             outcomes: phase_rules::outcomes_text(position.phase, position.own_workflow(), catalog),
             context,
             context_mode,
-            reminder: reminder(state, &position, &values, context_mode),
-            auto_continue: auto_continue(&position, settings),
-            checkpoint: checkpoint(&position, settings),
+            reminder: reminder(state, position, values, context_mode),
+            auto_continue: auto_continue(position, settings),
+            checkpoint: checkpoint(position, settings),
             phase: Phase {
                 instructions,
                 approve: position.phase.approve.as_ref().map(|approve| Approval {

@@ -187,14 +187,13 @@ fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
                 [&[Word::literal("yarn")], command].concat(),
             )])));
         }
-        other
-            if name == "npm"
-                || !matches!(
-                    row(name, invocation.arguments),
-                    None | Some(Effect::Unknown(_))
-                ) =>
+        // The table decides.
+        _ if name == "npm"
+            || !matches!(
+                row(name, invocation.arguments),
+                None | Some(Effect::Unknown(_))
+            ) =>
         {
-            let _ = other;
             return None;
         }
         other if is_check(other) => (&Word::literal(other), rest),

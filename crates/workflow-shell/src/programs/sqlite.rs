@@ -1,6 +1,6 @@
 //! `sqlite3`: statements and commands that only read.
 
-use super::options::{Place, argument, expansion};
+use super::options::{argument, expansion};
 use super::{Invocation, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
@@ -60,7 +60,6 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
             return Err(Unknown::new(shape, UnknownReason::Option));
         }
     }
-    let _ = Place::Anywhere;
     let Some((database, statements)) = operands.split_first() else {
         return Err(Unknown::new("sqlite3", UnknownReason::Missing));
     };

@@ -222,6 +222,8 @@ impl OutlineEntry<'_> {
         let tools = match (&self.allowed, &self.blocked) {
             (Some(Value::Names(names)), _) => format!("tools: {}", few(names)),
             (_, Some(Value::Names(names))) => format!("tools: all but {}", few(names)),
+            // Only `read-only` describes what it allows and what it blocks, instead of listing names.
+            (Some(Value::Label(_)), Some(Value::Label(_))) => "tools: read-only".to_owned(),
             (_, _) => "tools: all".to_owned(),
         };
         let reminders = match &self.max {

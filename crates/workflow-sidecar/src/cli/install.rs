@@ -170,10 +170,15 @@ impl Target {
         }
         if !has_changes {
             writeln!(out, "Nothing to change.")?;
+        } else if self.dry_run {
+            writeln!(out, "{DRY_RUN}")?;
         }
         Ok(())
     }
 }
+
+/// The end of a dry run.
+pub(super) const DRY_RUN: &str = "Dry run: nothing was changed.";
 
 /// Prints the lines that come and go.
 pub(super) fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {

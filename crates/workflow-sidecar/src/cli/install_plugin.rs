@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::install::print;
+use super::install::{DRY_RUN, print};
 use crate::install::{self, FileChange, Place, opencode};
 
 /// Shows the plugin, and writes it.
@@ -48,6 +48,9 @@ fn change(changes: &[FileChange], is_dry_run: bool) -> anyhow::Result<()> {
     }
     for change in others {
         print(&mut out, change)?;
+    }
+    if is_dry_run && !changes.is_empty() {
+        writeln!(out, "{DRY_RUN}")?;
     }
     if !is_dry_run {
         for change in changes {

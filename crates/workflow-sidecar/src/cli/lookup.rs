@@ -31,7 +31,7 @@ pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Wo
             shown(suggestion)
         ),
         None => {
-            bail!("there is no workflow `{name}`: `workflow-sidecar list` shows those there are")
+            bail!("there is no workflow `{name}`: `workflow-sidecar list` lists the workflows")
         }
     }
 }

@@ -81,11 +81,11 @@ enum Command {
     List(list::Arguments),
     Mcp(mcp::Arguments),
     Replay(replay::Arguments),
-    Schema(schema::Arguments),
     /// Run the checks of a gate; what `serve` starts
     #[command(hide = true)]
     RunGate,
     Runs(runs::Arguments),
+    Schema(schema::Arguments),
     Serve(serve::Arguments),
     Show(show::Arguments),
     Simulate(simulate::Arguments),

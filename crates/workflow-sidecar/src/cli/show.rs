@@ -205,17 +205,22 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             lasted,
             flow,
         } => {
-            let by = by
-                .as_deref()
-                .map_or(String::new(), |by| format!("{} → ", shown(by)));
+            let cause: Vec<&str> = [by, &flow.outcome]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+                .collect();
+            let by = if cause.is_empty() {
+                String::new()
+            } else {
+                format!("{} → ", shown(&cause.join(" ")))
+            };
             let lasted = lasted.map_or(String::new(), |lasted| {
                 format!("  {ASIDE}{}{ASIDE:#}", duration(lasted))
             });
             let visit = flow.visit.map(|visit| format!(", visit {visit}"));
             let visit = visit.unwrap_or_default();
-            let outcome = flow.outcome.as_ref();
-            let outcome = outcome.map_or(String::new(), |name| format!("{}: ", shown(name)));
-            writeln!(out, "{by}{outcome}{}{visit}{lasted}", shown(phase))?;
+            writeln!(out, "{by}{}{visit}{lasted}", shown(phase))?;
             if !flow.skipped.is_empty() {
                 let skipped = shown(&flow.skipped.join(", "));
                 writeln!(out, "               {ASIDE}skipped {skipped}{ASIDE:#}")?;
@@ -274,7 +279,7 @@ fn print_gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
     let (style, result) = if has_passed {
         (GOOD, "passed")
     } else {
-        (BAD, "closed")
+        (BAD, "failed")
     };
     writeln!(out, "{style}gate {result}{style:#}")?;
     for check in checks {

@@ -15,7 +15,8 @@ use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{
-    Changed, Command, Guards, HELP, Level, Reaction, Simulation, Start, Step, begin_recording,
+    Changed, Command, Guards, HELP, Level, PossibleAnswers, Reaction, Simulation, Start, Step,
+    begin_recording,
 };
 
 const EXAMPLES: &str = "\
@@ -271,9 +272,14 @@ impl<W: Write> Walk<'_, W> {
     }
 
     /// Prints a question; for one about leaving the phase also its location.
-    fn print_question(&mut self, title: &str, message: &str, choices: &[String]) -> Result<()> {
+    fn print_question(
+        &mut self,
+        title: &str,
+        message: &str,
+        answers: &PossibleAnswers,
+    ) -> Result<()> {
         let state = self.simulation.state_of_run();
-        let by = state.filter(|_| !choices.is_empty());
+        let by = state.filter(|_| matches!(answers, PossibleAnswers::OneOf(_)));
         let by = by.and_then(|state| self.guards.approval(&state, title));
         let by = by.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
         let (title, more) = title.split_once('\n').unwrap_or((title, ""));
@@ -281,7 +287,7 @@ impl<W: Write> Walk<'_, W> {
             self.out,
             "  {NOTABLE}asked{NOTABLE:#}: {} ({}){by}",
             visible(title),
-            choices_of(choices)
+            possible(answers)
         )?;
         for text in [more.trim(), message] {
             if !text.is_empty() {
@@ -378,12 +384,12 @@ impl<W: Write> Walk<'_, W> {
             Reaction::Asked {
                 title,
                 message,
-                choices,
-            } => self.print_question(title, message, choices)?,
-            Reaction::NoChoice(choices) => writeln!(
+                answers,
+            } => self.print_question(title, message, answers)?,
+            Reaction::NotAnAnswer(answers) => writeln!(
                 out,
                 "  {ASIDE}that is no answer to the question: {}{ASIDE:#}",
-                choices_of(choices)
+                possible(answers)
             )?,
             Reaction::Gate { checks } => {
                 writeln!(out, "  {NOTABLE}the gate would check{NOTABLE:#}")?;
@@ -431,16 +437,18 @@ fn guard(out: &mut impl Write, before: &str, what: &str, source: &str) -> io::Re
     )
 }
 
-/// Lists the answers to a question.
-fn choices_of(choices: &[String]) -> String {
-    if choices.is_empty() {
-        return "yes or no".to_owned();
+/// Lists the commands that answer a question.
+fn possible(answers: &PossibleAnswers) -> String {
+    match answers {
+        PossibleAnswers::YesOrNo => "yes or no".to_owned(),
+        PossibleAnswers::OneOf(choices) => {
+            let commands = choices
+                .iter()
+                .map(|choice| format!("choose {}", shown(choice)));
+            commands.collect::<Vec<String>>().join(", ")
+        }
+        PossibleAnswers::Text => "choose TEXT".to_owned(),
     }
-    let chosen: Vec<String> = choices
-        .iter()
-        .map(|choice| format!("choose {}", shown(choice)))
-        .collect();
-    chosen.join(", ")
 }
 
 /// Returns a text's first line.

@@ -2,7 +2,9 @@
 //!
 //! Knows definitions only: no files, no command line, no runs.
 
+mod builder;
 mod dot;
+mod marks;
 mod mermaid;
 mod model;
 mod svg;

@@ -130,7 +130,9 @@ fn registration(path: &Path) -> Option<Registration> {
     let text = read_limited(path)
         .inspect_err(|error| tracing::debug!("{}: {error}", path.display()))
         .ok()??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&text)
+        .inspect_err(|error| tracing::warn!("{}: {error}", path.display()))
+        .ok()
 }
 
 fn is_running(process: &ProcessId) -> bool {
@@ -152,6 +154,7 @@ fn remove(registration: &Path, socket: &Path) {
         .parent()
         .filter(|directory| !directory.ends_with(DIRECTORY))
     {
+        // An empty directory that stays harms nothing.
         let _ = fs::remove_dir(directory);
     }
 }
@@ -315,9 +318,12 @@ mod unix {
         }
     }
 
-    /// Judges the process that connected; `None` if it is another user's.
+    /// Judges the process that connected; `None` if it is another user's or unknown.
     fn judge_peer(stream: &tokio::net::UnixStream, origin: Option<&Origin>) -> Option<Judgement> {
-        let peer = stream.peer_cred().ok()?;
+        let peer = stream
+            .peer_cred()
+            .inspect_err(|error| tracing::warn!("the process that connects is unknown: {error}"))
+            .ok()?;
         if peer.uid() != rustix::process::geteuid().as_raw() {
             return None;
         }

@@ -103,10 +103,9 @@ impl Approvals {
     pub(crate) fn all(&self) -> Result<Vec<RequestFile>, StoreError> {
         let rows = self.0.requests(now().saturating_sub(MAX_AGE))?;
         let files = rows.into_iter().filter_map(|row| {
-            let answer = row.answer.as_deref();
-            let answer = answer.and_then(|answer| serde_json::from_str(answer).ok());
+            let answer = row.answer.as_deref().and_then(decision_of);
             let mut file = file_of(row)?;
-            let chosen = answer.map(|answer: StoredDecision| answer.choice);
+            let chosen = answer.map(|answer| answer.choice);
             file.choice = file.choice.or(chosen);
             Some(file)
         });
@@ -149,7 +148,7 @@ impl Approvals {
     /// Reads the decision about a request that was made while no sidecar was running.
     pub(crate) fn decision(&self, request: &StoredRequest) -> Option<StoredDecision> {
         let answer = self.row(&request.task_id)?.answer?;
-        let decision: StoredDecision = serde_json::from_str(&answer).ok()?;
+        let decision = decision_of(&answer)?;
         (decision.nonce == request.nonce).then_some(decision)
     }
 
@@ -185,9 +184,20 @@ impl Approvals {
     }
 }
 
+/// Reads a stored decision. One that cannot be read decides nothing.
+fn decision_of(answer: &str) -> Option<StoredDecision> {
+    serde_json::from_str(answer)
+        .inspect_err(|error| tracing::warn!("a stored answer cannot be read: {error}"))
+        .ok()
+}
+
 /// Reads a row; `None` if it is no request of its run.
 fn file_of(row: RequestRow) -> Option<RequestFile> {
-    let request: StoredRequest = serde_json::from_str(&row.request).ok()?;
+    let request: StoredRequest = serde_json::from_str(&row.request)
+        .inspect_err(|error| {
+            tracing::warn!("the request of {} cannot be read: {error}", row.task_id);
+        })
+        .ok()?;
     (request.task_id == row.task_id && request.nonce == row.nonce).then_some(RequestFile {
         request,
         seal: row.seal,

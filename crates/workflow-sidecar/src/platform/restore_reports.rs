@@ -185,7 +185,9 @@ fn read(path: &Path) -> Option<RestoreFile> {
     let text = read_limited(path)
         .inspect_err(|error| tracing::debug!("{}: {error}", path.display()))
         .ok()??;
-    serde_json::from_slice(&text).ok()
+    serde_json::from_slice(&text)
+        .inspect_err(|error| tracing::warn!("{}: {error}", path.display()))
+        .ok()
 }
 
 fn remove(path: &Path) {

@@ -22,9 +22,12 @@ pub(crate) struct Timeline {
     known: Option<Arc<Catalog>>,
     #[serde(skip)]
     run: Option<TimelineRun>,
-    /// The last action of `workflow_step`.
+    /// The action of the last call of `workflow_step`, until the run moves.
     #[serde(skip)]
     action: Option<String>,
+    /// The action of the last call of `workflow_step`, after it has moved the run.
+    #[serde(skip)]
+    moved_by: Option<String>,
     /// The current phase: the index of its event, and when it was entered.
     #[serde(skip)]
     open: Option<(usize, Option<i64>)>,
@@ -153,12 +156,15 @@ impl Timeline {
 
     /// Adds a call of `workflow_step` with this action.
     pub(super) fn step_called(&mut self, action: &str) {
+        self.moved_by = None;
         self.action = Some(action.to_owned());
     }
 
     /// Adds an answer of `workflow_step` that is an error.
     pub(super) fn step_refused(&mut self, answer: &str) {
-        let action = self.action.take().unwrap_or_default();
+        let action = self.action.take().or_else(|| self.moved_by.take());
+        // A session file may begin after the call.
+        let action = action.unwrap_or_default();
         let answer = answer.to_owned();
         self.push(TimelineEvent::Refused { action, answer });
     }
@@ -324,7 +330,13 @@ impl Timeline {
     }
 
     fn entered(&mut self, state: RunState) {
-        let by = self.action.take();
+        let action = self.action.take();
+        self.moved_by.clone_from(&action);
+        let by = if self.gate_just_failed() {
+            Some("onFail".to_owned())
+        } else {
+            action
+        };
         let before = self
             .run
             .as_ref()
@@ -422,6 +434,14 @@ impl Timeline {
         }
     }
 
+    /// Returns true if the last event is a gate that did not pass. A move after it follows `onFail`.
+    fn gate_just_failed(&self) -> bool {
+        matches!(
+            self.events.last().map(|event| &event.what),
+            Some(TimelineEvent::Gate { checks }) if !checks.iter().all(Report::has_passed)
+        )
+    }
+
     fn open_phase(&mut self, phase: String, by: Option<String>) {
         self.open_phase_with(phase, by, FlowNotes::default());
     }
@@ -457,11 +477,11 @@ fn characters(text: &str) -> u64 {
 
 fn pause_text(reason: PauseReason) -> &'static str {
     match reason {
-        PauseReason::Max => "the bound of reminders is reached",
+        PauseReason::Max => "the limit of reminders is reached",
         PauseReason::MaxStale => "the agent called no tool",
         PauseReason::Error => "the model's answer ended in an error",
         PauseReason::Question => "the agent asked a question",
-        PauseReason::Approval => "the phase needs the user's word",
+        PauseReason::Approval => "the phase needs an approval",
         PauseReason::Visits => "a phase may not be entered again",
         PauseReason::Budget => "a budget is used up",
     }

@@ -16,7 +16,7 @@ start                the agent starts on the last message
 say TEXT             the user sends a message
 wait SECONDS         time passes
 yes, no              the user answers the open question
-choose WORD          the user chooses an answer; `dismiss` closes the dialog without one
+choose ANSWER        the user chooses or writes an answer; `dismiss` closes the dialog without one
 pass, fail [TEXT]    result of the gate that would run; `norun [TEXT]`: the check could not run
 result TOOL TEXT     a tool returns a result; `error TOOL TEXT`: the call failed
 trigger NAME TEXT    a trigger receives this text

@@ -17,7 +17,7 @@ use workflow_core::session::StoredCheckpoint;
 
 use super::command::{Answer, Outcome};
 use super::dry_run::{DryGate, DryRunPlatform};
-use super::reaction::{Level, Reaction};
+use super::reaction::{Level, PossibleAnswers, Reaction};
 use crate::platform::{Platform, PlatformReport};
 use crate::record::{DEFAULT_LIMIT, Extent, Payload, Recorder};
 use crate::server::{Cause, ConnectionRecorder, HostLine, Memory, ServerConfig};
@@ -40,10 +40,7 @@ struct StoredEntry {
 /// A question that waits for a person.
 pub(super) struct Question {
     id: Value,
-    /// True if it is answered with a line of text.
-    is_text: bool,
-    /// The choices; empty for a question with yes or no.
-    choices: Vec<String>,
+    answers: PossibleAnswers,
 }
 
 /// An answer that came later than its call.
@@ -176,23 +173,25 @@ impl Host {
         Ok(answer["result"].clone())
     }
 
-    /// Answers the open question.
+    /// PossibleAnswers the open question.
     pub(super) fn answer(&mut self, answer: &Answer) -> Result<()> {
         let Some(question) = &self.question else {
             self.reactions
                 .push(Reaction::Nothing("no question is open"));
             return Ok(());
         };
-        let result = match answer {
-            Answer::Dismissed => Value::Null,
-            Answer::Chosen(text) if question.is_text => text.as_str().into(),
-            Answer::Yes | Answer::No if question.choices.is_empty() && !question.is_text => {
+        let result = match (answer, &question.answers) {
+            (Answer::Dismissed, _) => Value::Null,
+            (Answer::Chosen(text), PossibleAnswers::Text) => text.as_str().into(),
+            (Answer::Yes | Answer::No, PossibleAnswers::YesOrNo) => {
                 Value::Bool(*answer == Answer::Yes)
             }
-            Answer::Chosen(word) if question.choices.contains(word) => word.as_str().into(),
-            Answer::Yes | Answer::No | Answer::Chosen(_) => {
-                self.reactions
-                    .push(Reaction::NoChoice(question.choices.clone()));
+            (Answer::Chosen(word), PossibleAnswers::OneOf(choices)) if choices.contains(word) => {
+                word.as_str().into()
+            }
+            (Answer::Yes | Answer::No | Answer::Chosen(_), answers) => {
+                let answers = answers.clone();
+                self.reactions.push(Reaction::NotAnAnswer(answers));
                 return Ok(());
             }
         };
@@ -205,7 +204,7 @@ impl Host {
     pub(super) fn close_phase_exit(&mut self) {
         self.gate = None;
         self.question
-            .take_if(|question| question.is_text || !question.choices.is_empty());
+            .take_if(|question| question.answers != PossibleAnswers::YesOrNo);
     }
 
     /// Ends the gate with an outcome.
@@ -296,20 +295,19 @@ impl Host {
                 Some("host/apply") => self.apply(&message["params"]["actions"]),
                 Some(method @ ("ui/confirm" | "ui/select" | "ui/input")) => {
                     let params = &message["params"];
-                    let is_text = method == "ui/input";
                     let options = params["options"].as_array().into_iter().flatten();
-                    let choices: Vec<String> = options.map(text).collect();
+                    let answers = match method {
+                        "ui/input" => PossibleAnswers::Text,
+                        "ui/select" => PossibleAnswers::OneOf(options.map(text).collect()),
+                        _ => PossibleAnswers::YesOrNo,
+                    };
                     self.reactions.push(Reaction::Asked {
                         title: text(&params["title"]),
                         message: text(&params["message"]),
-                        choices: choices.clone(),
+                        answers: answers.clone(),
                     });
                     let id = message["id"].clone();
-                    self.question = Some(Question {
-                        id,
-                        is_text,
-                        choices,
-                    });
+                    self.question = Some(Question { id, answers });
                 }
                 Some(_) => {}
                 None => {

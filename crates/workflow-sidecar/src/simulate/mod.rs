@@ -13,5 +13,5 @@ mod simulation;
 pub(crate) use command::{Command, HELP, Step};
 pub(crate) use guards::Guards;
 pub(crate) use host::begin_recording;
-pub(crate) use reaction::{Changed, Level, Reaction};
+pub(crate) use reaction::{Changed, Level, PossibleAnswers, Reaction};
 pub(crate) use simulation::{Simulation, Start};

@@ -25,11 +25,11 @@ pub(crate) enum Reaction {
     Widget(Vec<String>),
     /// The session has a name.
     Named(String),
-    /// A question to the person; without choices the answer is yes or no.
+    /// A question to the person.
     Asked {
         title: String,
         message: String,
-        choices: Vec<String>,
+        answers: PossibleAnswers,
     },
     /// The checks that would run now, each with its location.
     Gate { checks: Vec<(String, String)> },
@@ -50,9 +50,18 @@ pub(crate) enum Reaction {
     /// There is no such checkpoint: so many there are.
     NoCheckpoint(usize),
     /// The answer is not one of these.
-    NoChoice(Vec<String>),
+    NotAnAnswer(PossibleAnswers),
     /// Nothing came of it, and why.
     Nothing(&'static str),
+}
+
+/// The answers that a question accepts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PossibleAnswers {
+    YesOrNo,
+    OneOf(Vec<String>),
+    /// A line of text.
+    Text,
 }
 
 /// A result that the model does not read as it was.

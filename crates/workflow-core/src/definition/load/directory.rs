@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
+use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::flow::{Flow, PhaseSites, check_flow};
-use super::hidden_text;
 use super::phase::{ReadPhase, read_phase};
+use super::phase_file::{parse_frontmatter, read_phase_source};
 use super::rule_sets::RuleSets;
 use super::tools::{check_phase_openings, check_workflow_openings};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
 use crate::definition::schema::Text;
-use crate::definition::syntax::frontmatter::{self, NoFrontmatter, Parts};
+use crate::definition::syntax::frontmatter;
 use crate::definition::syntax::{
     Findings, Kind, Map, Node, Reader, Source, Span, TreeLimits, json5, raise, yaml,
 };
@@ -71,7 +72,6 @@ const JSON5_NAME: &str = "workflow.json5";
 const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
 
 const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
-const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
 
 /// The limit on values of one file, including those that aliases repeat.
 const MOST_VALUES: usize = 250_000;
@@ -454,98 +454,4 @@ fn unique(
         return None;
     }
     Some((phase, sites))
-}
-
-fn read_phase_source(
-    reader: &mut Reader<'_>,
-    limits: TreeLimits,
-    sets: &RuleSets,
-) -> Option<ReadPhase> {
-    let text = reader.source.text();
-    let parts = match frontmatter::split(text) {
-        Ok(parts) => parts,
-        Err(problem) => {
-            reader.report(no_frontmatter(problem));
-            return None;
-        }
-    };
-    let node = parse_frontmatter(&parts, limits);
-    let map = match node {
-        // As the host: no text between the lines is an empty map.
-        Ok(Node {
-            kind: Kind::Null, ..
-        }) => Map::default(),
-        node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
-    };
-    let body = Text {
-        value: parts.body.to_owned(),
-        span: Some(body_span(&parts)),
-    };
-    read_phase(reader, map, Some(frontmatter::opening()), Some(body), sets)
-}
-
-/// Parses the frontmatter of a phase file.
-pub(super) fn parse_frontmatter<'s>(
-    parts: &Parts<'s>,
-    limits: TreeLimits,
-) -> Result<Node<'s>, Finding> {
-    yaml::parse(parts.yaml, parts.yaml_start, limits)
-}
-
-/// The location of a phase file's instructions.
-pub(super) fn body_span(parts: &Parts<'_>) -> Span {
-    Span::new(parts.body_start, parts.body_start + parts.body.len())
-}
-
-fn no_frontmatter(problem: NoFrontmatter) -> Finding {
-    let (message, help) = match problem {
-        NoFrontmatter::NotOpened => (
-            "a phase file must start with frontmatter",
-            "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line",
-        ),
-        NoFrontmatter::NotClosed => ("the frontmatter does not end", "end it with a `---` line"),
-    };
-    Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
-}
-
-/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` its keys.
-pub(super) fn read_map<'s>(
-    reader: &mut Reader<'_>,
-    what: &str,
-    content: &str,
-    node: Result<Node<'s>, Finding>,
-) -> Option<(Map<'s>, Option<Span>)> {
-    if let Some(span) = reader.source.not_utf8() {
-        let message = "the file is not UTF-8: bytes that cannot be read are replaced";
-        reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
-    }
-    let mut node = match node {
-        Ok(node) => node,
-        Err(finding) => {
-            reader.report(finding);
-            return None;
-        }
-    };
-    let mut dropped = Vec::new();
-    node.drop_duplicates(&mut dropped);
-    for (key, span) in dropped {
-        let message = format!("the map contains the key `{}` twice", shown(&key));
-        reader.report(Finding::error(Code::DuplicateKey, span, message));
-    }
-    hidden_text::report(reader, &node);
-    match node.kind {
-        Kind::Map(map) => Some((map, node.span)),
-        Kind::Null => {
-            let message = format!("{what} is empty");
-            let finding = Finding::error(Code::MissingKey, node.span, message);
-            reader.report(finding.help(format!("write {content}")));
-            None
-        }
-        kind => {
-            let message = format!("{what} must be a map, not {}", kind.describe());
-            let finding = Finding::error(Code::WrongType, node.span, message);
-            reader.report(finding.help(format!("write {content}")));
-            None
-        }
-    }
 }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::rc::Rc;
 
-use super::directory::{Directory, body_span, parse_frontmatter};
+use super::directory::Directory;
 use super::files::{FilePath, Files};
+use super::phase_file::{body_span, parse_frontmatter};
 use super::rule_sets::RuleSets;
 use super::{Loaded, Outcome, TierSettings, load_settings_of, parse_settings};
 use crate::definition::model::{Limits, Settings, Tier};

@@ -11,13 +11,13 @@ use super::*;
 const TYPE_KEY: Key = Key::new(
     "type",
     ValueType::ParameterType,
-    "What it is: `text`, `number`, `flag`, `list`, or `{oneOf: [..]}`.",
+    "The type of the value. `flag` is true or false, `list` a list of texts.",
 )
 .default(Default::Text("text"))
 .example(r#""text""#)
 .never_dropped();
 
-const ONE_OF_KEY: Typed<Vec<String>> = Typed::choices("oneOf", "The texts of which it is one.")
+const ONE_OF_KEY: Typed<Vec<String>> = Typed::choices("oneOf", "The allowed texts.")
     .default(Default::Described("any"))
     .example(r#"["minor", "major"]"#)
     .never_dropped();
@@ -28,11 +28,15 @@ const PATTERN_KEY: Typed<Text> =
         .example(r#""^.+$""#)
         .never_dropped();
 
-const MIN_LENGTH_KEY: Typed<u32> =
-    Typed::whole("minLength", 1, None, "Characters that a text has at least.")
-        .default(Default::Described("any"))
-        .example("40")
-        .never_dropped();
+const MIN_LENGTH_KEY: Typed<u32> = Typed::whole(
+    "minLength",
+    1,
+    None,
+    "The smallest number of characters of a text.",
+)
+.default(Default::Described("any"))
+.example("40")
+.never_dropped();
 
 section! {
     /// An input.
@@ -41,14 +45,14 @@ section! {
         ONE_OF: Typed<Vec<String>> = ONE_OF_KEY;
         PATTERN: Typed<Text> = PATTERN_KEY;
         MIN_LENGTH: Typed<u32> = MIN_LENGTH_KEY;
-        ABOUT: Typed<Text> = Typed::text("about", "What it is, as people read it.")
+        ABOUT: Typed<Text> = Typed::text("about", "A description for people.")
             .example(r#""The version to release""#)
             .never_dropped();
         REQUIRED: Typed<bool> = Typed::flag("required", "Whether a run needs it to start.")
             .default(Default::Described("true, unless there is a `default`"))
             .example("true")
             .never_dropped();
-        DEFAULT: Key = Key::new("default", ValueType::Any, "Its value where it is not given.")
+        DEFAULT: Key = Key::new("default", ValueType::Any, "The value of an input that is not given.")
             .example(r#""1.0.0""#)
             .never_dropped();
     }
@@ -61,7 +65,7 @@ section! {
         ONE_OF: Typed<Vec<String>> = ONE_OF_KEY;
         PATTERN: Typed<Text> = PATTERN_KEY;
         MIN_LENGTH: Typed<u32> = MIN_LENGTH_KEY;
-        ABOUT: Typed<Text> = Typed::text("about", "What it is, as the agent reads it.")
+        ABOUT: Typed<Text> = Typed::text("about", "A description for the agent.")
             .example(r#""What will be changed, and why""#)
             .never_dropped();
         REQUIRED: Typed<bool> = Typed::flag("required", "Whether `next` needs it.")

@@ -150,7 +150,7 @@ section! {
         OUTCOMES: Key = Key::new(
             "outcomes",
             ValueType::Targets,
-            "Ways out of the phase, of which the agent names one with `next`, each with the place that it leads to: an id of the same workflow, `next`, `end` or `done`.",
+            "The possible results of the phase, each with its target: an id of the same workflow, `next`, `end` or `done`. The agent names one of them with `next`.",
         )
         .example(r#"{"ok": "next", "again": "reproduce"}"#)
         .never_dropped()
@@ -158,7 +158,7 @@ section! {
         WHEN: Key = Key::new(
             "when",
             ValueType::Conditions,
-            "Values that must be as they are here, or the phase is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>`.",
+            "The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>`.",
         )
         .default(Default::Described("always"))
         .example(r#"{"visits.reproduce": {"not": [7, 8]}}"#)
@@ -171,7 +171,7 @@ section! {
             .guard();
         ON_MAX_VISITS: Typed<Text> = Typed::filled(
             "onMaxVisits",
-            "What happens instead of entering it once more: `pause`, `cancel`, or an id of the same workflow.",
+            "What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.",
         )
         .default(Default::Text("pause"))
         .example(r#""cancel""#)

@@ -289,7 +289,7 @@ const BUDGET_KEY: Key = Key::new(
 const RULESETS_KEY: Key = Key::new(
     "rulesets",
     ValueType::RuleSets,
-    "Lists of rules, each with a name by which `tools` uses it. A name that is taken further out cannot be taken again.",
+    "Lists of rules, each with a name by which `tools` uses it. A name of an outer level cannot be defined again.",
 )
 .example(r#"{"no-network": [{"block": "bash", "command": ["curl *", "wget *"]}]}"#)
 .never_dropped()

@@ -46,7 +46,7 @@ section! {
         .never_dropped()
         .guard();
         LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "Limits on the size of definitions.")
-            .default(Default::Described("see `continue`"))
+            .default(Default::Described("see `limits`"))
             .example(r#"{"maxPhases": 200}"#)
             .strict();
         STORE: Typed<Text> = Typed::filled(

@@ -1,0 +1,47 @@
+//! The map that every file of the language contains.
+
+use super::hidden_text;
+use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` its keys.
+pub(super) fn read_map<'s>(
+    reader: &mut Reader<'_>,
+    what: &str,
+    content: &str,
+    node: Result<Node<'s>, Finding>,
+) -> Option<(Map<'s>, Option<Span>)> {
+    if let Some(span) = reader.source.not_utf8() {
+        let message = "the file is not UTF-8: bytes that cannot be read are replaced";
+        reader.report(Finding::warning(Code::NotUtf8, Some(span), message));
+    }
+    let mut node = match node {
+        Ok(node) => node,
+        Err(finding) => {
+            reader.report(finding);
+            return None;
+        }
+    };
+    let mut dropped = Vec::new();
+    node.drop_duplicates(&mut dropped);
+    for (key, span) in dropped {
+        let message = format!("the map contains the key `{}` twice", shown(&key));
+        reader.report(Finding::error(Code::DuplicateKey, span, message));
+    }
+    hidden_text::report(reader, &node);
+    match node.kind {
+        Kind::Map(map) => Some((map, node.span)),
+        Kind::Null => {
+            let message = format!("{what} is empty");
+            let finding = Finding::error(Code::MissingKey, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
+            None
+        }
+        kind => {
+            let message = format!("{what} must be a map, not {}", kind.describe());
+            let finding = Finding::error(Code::WrongType, node.span, message);
+            reader.report(finding.help(format!("write {content}")));
+            None
+        }
+    }
+}
