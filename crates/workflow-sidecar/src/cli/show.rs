@@ -279,7 +279,7 @@ fn print_gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
     let (style, result) = if has_passed {
         (GOOD, "passed")
     } else {
-        (BAD, "failed")
+        (BAD, "not passed")
     };
     writeln!(out, "{style}gate {result}{style:#}")?;
     for check in checks {

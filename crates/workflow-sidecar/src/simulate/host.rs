@@ -173,7 +173,7 @@ impl Host {
         Ok(answer["result"].clone())
     }
 
-    /// PossibleAnswers the open question.
+    /// Answers the open question.
     pub(super) fn answer(&mut self, answer: &Answer) -> Result<()> {
         let Some(question) = &self.question else {
             self.reactions
