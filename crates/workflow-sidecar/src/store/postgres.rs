@@ -269,7 +269,7 @@ impl Store for PostgresStore {
     }
 
     fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
-        queue::wait(&self.directory, key)
+        queue::wait_for_session(&self.directory, key)
     }
 
     fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {

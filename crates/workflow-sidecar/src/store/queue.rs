@@ -1,7 +1,9 @@
-//! The queue of the processes that change one session at once.
+//! Queues: of the processes that work on one session at once, and of those that write the database.
 //!
-//! It saves work, and nothing depends on it: `Store::save` refuses the change of a session that another process changed
-//! meanwhile. So a process that has waited too long goes on without its turn, and so does one that cannot have a queue.
+//! Nothing depends on them: `Store::save` refuses the change of a session that another process changed meanwhile, and `SQLite`
+//! locks the database. But `SQLite` looks at its lock again and again, at longer and longer intervals, so of many processes
+//! some never find it free. Here the system wakes the next one. A process that has waited too long goes on without its turn,
+//! and so does one that cannot have a queue.
 
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -14,7 +16,7 @@ use super::SessionKey;
 
 /// The directory of the files that are locked, in the directory of the store.
 const DIRECTORY: &str = "queue";
-/// The number of the files. Sessions that share one wait for each other.
+/// The number of the files for sessions. Sessions that share one wait for each other.
 const FILES: u64 = 16;
 /// The longest wait. Less than the time that a hook has for its answer.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -26,8 +28,18 @@ pub(crate) struct QueueTurn {
 }
 
 /// Waits until no other process of this machine has its turn at the session. `None` if it goes on without.
-pub(super) fn wait(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
-    let file = open(directory, key)?;
+pub(super) fn wait_for_session(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&key.host, &key.session));
+    wait(directory, &format!("session-{:x}", hash % FILES))
+}
+
+/// Waits until no other process has its turn at writing the database. `None` if it goes on without.
+pub(super) fn wait_for_database(directory: &Path) -> Option<QueueTurn> {
+    wait(directory, "database")
+}
+
+fn wait(directory: &Path, name: &str) -> Option<QueueTurn> {
+    let file = open(directory, name)?;
     match file.try_lock() {
         Ok(()) => return Some(QueueTurn { _locked: file }),
         Err(TryLockError::WouldBlock) => {}
@@ -46,11 +58,10 @@ pub(super) fn wait(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
     Some(QueueTurn { _locked: file })
 }
 
-/// Opens the file of a session. A store that does not exist yet has none.
-fn open(directory: &Path, key: &SessionKey) -> Option<File> {
+/// Opens the file of a queue. A store that does not exist yet has none.
+fn open(directory: &Path, name: &str) -> Option<File> {
     let directory = directory.join(DIRECTORY);
-    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&key.host, &key.session));
-    let path = directory.join(format!("{:x}", hash % FILES));
+    let path = directory.join(name);
     let open = || File::options().append(true).create(true).open(&path);
     open()
         .or_else(|_| fs::create_dir(&directory).and_then(|()| open()))
@@ -74,9 +85,10 @@ mod tests {
     #[test]
     fn a_turn_begins_when_the_one_before_it_ends() {
         let directory = tempfile::tempdir().unwrap();
-        let first = wait(directory.path(), &key("a")).unwrap();
+        let first = wait_for_session(directory.path(), &key("a")).unwrap();
         thread::scope(|scope| {
-            let second = scope.spawn(|| wait(directory.path(), &key("a")).map(|_| Instant::now()));
+            let second = scope
+                .spawn(|| wait_for_session(directory.path(), &key("a")).map(|_| Instant::now()));
             thread::sleep(Duration::from_millis(50));
             let end = Instant::now();
             drop(first);
@@ -87,15 +99,15 @@ mod tests {
     #[test]
     fn a_process_that_has_waited_too_long_goes_on_without_its_turn() {
         let directory = tempfile::tempdir().unwrap();
-        let _first = wait(directory.path(), &key("a")).unwrap();
-        assert!(wait(directory.path(), &key("a")).is_none());
+        let _first = wait_for_session(directory.path(), &key("a")).unwrap();
+        assert!(wait_for_session(directory.path(), &key("a")).is_none());
     }
 
     #[test]
     fn a_store_that_does_not_exist_has_no_queue() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("missing");
-        assert!(wait(&missing, &key("a")).is_none());
+        assert!(wait_for_session(&missing, &key("a")).is_none());
         assert!(!missing.exists());
     }
 }

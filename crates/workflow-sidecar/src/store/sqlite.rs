@@ -214,6 +214,7 @@ impl SqliteStore {
         &self,
         change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
+        let _turn = queue::wait_for_database(&self.directory);
         let mut connection = self.open_or_create()?;
         let changed = || {
             // Nobody is asked twice, even if the power fails.
@@ -362,16 +363,18 @@ impl Store for SqliteStore {
     }
 
     fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError> {
+        let _turn = queue::wait_for_database(&self.directory);
         let mut connection = self.open_or_create()?;
         let saved = self.write(&mut connection, key, change);
         saved.map_err(|error| self.database(error))
     }
 
     fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
-        queue::wait(&self.directory, key)
+        queue::wait_for_session(&self.directory, key)
     }
 
     fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {
+        let _turn = queue::wait_for_database(&self.directory);
         let mut connection = self.open_or_create()?;
         let cwd = ticket.cwd.to_string_lossy();
         let insert =
@@ -389,6 +392,7 @@ impl Store for SqliteStore {
     }
 
     fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError> {
+        let _turn = queue::wait_for_database(&self.directory);
         let Some(connection) = self.open()? else {
             return Ok(None);
         };
@@ -425,6 +429,7 @@ impl Store for SqliteStore {
     }
 
     fn prune(&self, before: u64) -> Result<usize, StoreError> {
+        let _turn = queue::wait_for_database(&self.directory);
         let Some(mut connection) = self.open()? else {
             return Ok(0);
         };
