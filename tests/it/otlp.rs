@@ -18,7 +18,7 @@ name: Bugfix
 commandName: bugfix
 initialMessage: Go
 phases:
-  - { id: analyze, name: Analyze, emoji: A, instructions: Look., tools: { blacklist: [apply_patch] } }
+  - { id: analyze, name: Analyze, emoji: A, instructions: Look., tools: { blacklist: [edit, write] } }
   - { id: build, name: Build, emoji: B, instructions: Build it. }
 ";
 
@@ -127,7 +127,7 @@ fn a_denied_call_and_an_ended_phase_reach_the_collector() {
         "UserPromptSubmit",
         &json!({ "prompt": "workflow bugfix it" }),
     );
-    let expected = ["workflow.denials", "apply_patch", "analyze"];
+    let expected = ["workflow.denials", "workflow.rule", "analyze"];
     until_sent(&received, "/v1/metrics", &expected, || {
         let denied = hook("PreToolUse", &patch());
         assert!(denied.contains("deny"), "{denied}");
