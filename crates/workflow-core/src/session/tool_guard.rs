@@ -424,7 +424,7 @@ fn denied(denial: &Denial<'_>, tool: &str) -> Denied {
         level: denial.level.to_owned(),
         rule: denial
             .rule
-            .map_or_else(String::new, |rule| rule.source.to_string()),
+            .map_or_else(String::new, |rule| rule.source.clone()),
     }
 }
 

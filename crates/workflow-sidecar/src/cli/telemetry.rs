@@ -10,6 +10,8 @@ pub(super) const TIME_TO_EXPORT: Duration = Duration::from_secs(2);
 
 /// The option. Without the feature `otlp` there is none.
 #[derive(Debug, Default, clap::Args)]
+// Its group would have the name of the one that it is flattened into.
+#[group(skip)]
 pub(super) struct Arguments {
     /// Export counters and spans to an OpenTelemetry collector, such as http://localhost:4318
     #[cfg(feature = "otlp")]
