@@ -760,6 +760,20 @@ export type Pushes = {
 /** The kind of a tool's answer. */
 export type ResultType = "error" | "cancel" | "complete" | "normal";
 
+/** What decides where a run goes, as people read it. */
+export type RunFlow = {
+  /** The inputs that the run was given, by their names. */
+  inputs?: {
+    [key in string]: string
+  };
+  /** The outcomes of the phase, and where each leads. */
+  outcomes?: string;
+  /** The number of the visit of the phase and its limit: `2 of 3`. */
+  visit?: string;
+  /** What is used of the budgets that apply: `12 of 120 turns of the workflow`. */
+  budget?: string;
+};
+
 /** A question that is answered with one of the options. */
 export type SelectParams = {
   /** The session that asks; absent for the session without a name. */
@@ -834,6 +848,8 @@ export type SessionStateResult = {
   parked: string | null;
   /** Seconds until the agent gets a reminder, while a countdown runs. */
   countdown?: number;
+  /** Its inputs, outcomes, visits and budgets; absent if it has none of these. */
+  flow?: RunFlow;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */

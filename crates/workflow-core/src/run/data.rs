@@ -249,6 +249,16 @@ impl RunData {
     }
 }
 
+impl RunData {
+    /// The inputs that the run was given, as texts.
+    pub(crate) fn inputs_as_texts(&self) -> BTreeMap<String, String> {
+        let inputs = self.inputs.iter();
+        inputs
+            .map(|(name, value)| (name.clone(), text_of(Some(value))))
+            .collect()
+    }
+}
+
 /// The inputs of a workflow as texts, by the names of their variables.
 pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<String, String> {
     let inputs = workflow.inputs.iter();

@@ -1,5 +1,7 @@
 //! Read-only views of a session's run, for hosts and commands.
 
+use std::collections::BTreeMap;
+
 use super::auto_continue::AutoContinue;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
@@ -20,6 +22,8 @@ pub struct View<'a> {
     pub counters: ContinueCounters,
     /// The status line: the phase's, and why the run does not go on.
     pub status: Option<String>,
+    /// The inputs that the run was given, as people read them.
+    pub inputs: BTreeMap<String, String>,
     /// The number of the visit of the phase and its limit: `2 of 3`.
     pub visit: Option<String>,
     /// The budgets that apply, and what is used of each, as people read them.
@@ -66,6 +70,7 @@ impl<'a> View<'a> {
             phase: run.phase().map(PhaseView::of),
             counters: run.counters,
             status,
+            inputs: run.progress().data.inputs_as_texts(),
             visit: run
                 .visits()
                 .map(|(visits, most)| format!("{visits} of {most}")),

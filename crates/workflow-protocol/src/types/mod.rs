@@ -46,8 +46,8 @@ pub use manifest::{
 pub use messages::{LastAssistant, Messages};
 pub use session::{Context, SessionBound};
 pub use state::{
-    Breadcrumb, PathSegment, PhaseView, Progress, Pushes, SessionStateParams, SessionStateResult,
-    WorkflowState,
+    Breadcrumb, PathSegment, PhaseView, Progress, Pushes, RunFlow, SessionStateParams,
+    SessionStateResult, WorkflowState,
 };
 pub use tool::{Content, ResultType, ToolCancelParams, ToolExecuteParams, ToolExecuteResult};
 pub use workflow::{

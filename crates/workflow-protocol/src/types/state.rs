@@ -1,5 +1,7 @@
 //! The stored state of a run, and the view of `session/state`.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -97,7 +99,30 @@ answer! {
         /// Seconds until the agent gets a reminder, while a countdown runs.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub countdown: Option<u32>,
+        /// Its inputs, outcomes, visits and budgets; absent if it has none of these.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub flow: Option<RunFlow>,
     }
+}
+
+/// What decides where a run goes, as people read it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields)]
+pub struct RunFlow {
+    /// The inputs that the run was given, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[ts(optional, as = "Option<_>")]
+    pub inputs: BTreeMap<String, String>,
+    /// The outcomes of the phase, and where each leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<String>,
+    /// The number of the visit of the phase and its limit: `2 of 3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visit: Option<String>,
+    /// What is used of the budgets that apply: `12 of 120 turns of the workflow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<String>,
 }
 
 /// One scope of the path as people read it.

@@ -12,10 +12,10 @@ use workflow_protocol::{
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
     HostApplyParams, HostCancelParams, HostHints, HostMethod, Inject, InputDialogParams, Kind,
     Level, LogLevel, LogParams, Manifest, Message, MessageDisplay, MessageOptions, MessageType,
-    PathSegment, PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, SelectParams,
-    ServerInfo, SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation,
-    ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult,
-    VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
+    PathSegment, PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, RunFlow,
+    SelectParams, ServerInfo, SessionStateResult, Severity, Show, Source, Thinking,
+    ToolCallMutation, ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation,
+    ToolResultResult, VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
 };
 
 /// Something written, and what it has to be on the wire.
@@ -359,6 +359,11 @@ fn view_results() -> Vec<Written> {
                     max_stale: None,
                 }),
                 parked: Some("8 pushes without an advance".into()),
+                flow: Some(RunFlow {
+                    inputs: [("version".to_owned(), "1.2.0".to_owned())].into(),
+                    visit: Some("2 of 3".into()),
+                    ..Default::default()
+                }),
                 ..Default::default()
             },
             json!({
@@ -367,7 +372,7 @@ fn view_results() -> Vec<Written> {
                 "breadcrumb": [{ "workflowKey": "w", "name": "W", "phaseName": "A", "emoji": "🔍" }],
                 "phase": { "id": "a", "name": "A", "emoji": "🔍" }, "progress": { "current": 1, "total": 2 },
                 "globalStepCount": 0, "status": "W > 🔍 A [1/2]", "pushes": { "count": 8, "max": 8, "stale": 0 },
-                "parked": "8 pushes without an advance",
+                "parked": "8 pushes without an advance", "flow": { "inputs": { "version": "1.2.0" }, "visit": "2 of 3" },
             }),
         ),
     ]

@@ -15,7 +15,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::path::{Path, PathBuf};
 
-use workflow_core::definition::{FilePath, FileProblem, Files, Outcome, Tier, TierEntry, load};
+use serde::Serialize;
+use workflow_core::definition::{
+    FilePath, FileProblem, Files, Outcome, Tier, TierEntry, Workflow, load,
+};
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
@@ -40,10 +43,34 @@ pub(crate) struct Report {
     has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
+    /// What the workflows that can run have of the flow.
+    pub(crate) flow: FlowTotals,
     /// Files that are in no project's directory of definitions.
     pub(crate) passed_over: Vec<PathBuf>,
     /// The projects without workflows.
     pub(crate) empty: Vec<Empty>,
+}
+
+/// The numbers of the keys that decide where runs go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowTotals {
+    pub(crate) inputs: usize,
+    pub(crate) outcomes: usize,
+    pub(crate) visit_limits: usize,
+    pub(crate) budgets: usize,
+}
+
+impl FlowTotals {
+    fn add(&mut self, workflow: &Workflow) {
+        self.inputs += workflow.inputs.len();
+        self.budgets += usize::from(!workflow.budget.is_unlimited());
+        for phase in workflow.own_phases() {
+            self.outcomes += phase.outcomes.len();
+            self.visit_limits += usize::from(phase.max_visits.is_some());
+            self.budgets += usize::from(!phase.budget.is_unlimited());
+        }
+    }
 }
 
 /// A project without workflows.
@@ -145,7 +172,12 @@ fn check_target(
         let wanted = target.only.is_empty()
             || target.only.contains(&listing.key) && project == target.project;
         if wanted && listing.outcome == Outcome::Loaded {
-            report.running.insert((project, listing.key));
+            let workflow = loaded.catalog.get(&listing.key);
+            if report.running.insert((project, listing.key))
+                && let Some(workflow) = workflow
+            {
+                report.flow.add(workflow);
+            }
         }
     }
 }

@@ -10,7 +10,9 @@ use super::explain_command;
 use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
-use crate::check::{Change, Report, annotation, apply, check, code_named, explanation, log};
+use crate::check::{
+    Change, FlowTotals, Report, annotation, apply, check, code_named, explanation, log,
+};
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
 
@@ -193,11 +195,35 @@ fn print_lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow:
     let number = |severity: Severity| count(report.number(severity), severity.as_str());
     Ok(writeln!(
         out,
-        "{} can run, {}, {}",
+        "{}{} can run, {}, {}",
         count(report.workflows(), "workflow"),
+        flow(report.flow),
         number(Severity::Error),
         number(Severity::Warning)
     )?)
+}
+
+/// Formats what decides where the runs go: ` with 2 inputs and 3 outcomes`. Empty if nothing does.
+fn flow(totals: FlowTotals) -> String {
+    let FlowTotals {
+        inputs,
+        outcomes,
+        visit_limits,
+        budgets,
+    } = totals;
+    let numbers = [
+        (inputs, "input"),
+        (outcomes, "outcome"),
+        (visit_limits, "visit limit"),
+        (budgets, "budget"),
+    ];
+    let present = numbers.iter().filter(|(number, _)| *number > 0);
+    let texts: Vec<String> = present.map(|(number, name)| count(*number, name)).collect();
+    match &*texts {
+        [] => String::new(),
+        [only] => format!(" with {only}"),
+        [first @ .., last] => format!(" with {} and {last}", first.join(", ")),
+    }
 }
 
 /// The output of `--format json`.
@@ -206,6 +232,9 @@ struct CheckJson<'a> {
     workflows: usize,
     errors: usize,
     warnings: usize,
+    /// Absent if no workflow has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<FlowTotals>,
     diagnostics: Vec<DiagnosticJson<'a>>,
 }
 
@@ -231,6 +260,7 @@ impl<'a> From<&'a Report> for CheckJson<'a> {
             workflows: report.workflows(),
             errors: report.number(Severity::Error),
             warnings: report.number(Severity::Warning),
+            flow: Some(report.flow).filter(|flow| *flow != FlowTotals::default()),
             diagnostics: report
                 .diagnostics
                 .iter()

@@ -76,6 +76,19 @@ struct Row<'a> {
     started_instead: Option<&'a str>,
     /// The workflows it is a part of.
     part_of: Vec<&'a str>,
+    /// The values that it is given at its start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<InputRow<'a>>,
+    /// The limits of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<String>,
+}
+
+/// An input of a workflow, as in the output of `--format json`.
+#[derive(Debug, Serialize)]
+struct InputRow<'a> {
+    name: &'a str,
+    required: bool,
 }
 
 /// The status of a workflow, in the order of the table.
@@ -122,6 +135,10 @@ impl<'a> Row<'a> {
             .catalog
             .iter()
             .filter(|workflow| uses(workflow, &listing.key));
+        let loaded_here = loaded.catalog.get(&listing.key);
+        let workflow = loaded_here.filter(|_| listing.outcome == LoadOutcome::Loaded);
+        let inputs = workflow.iter().flat_map(|workflow| &workflow.inputs);
+        let budget = workflow.map(|workflow| workflow.budget.describe());
         Self {
             key: &listing.key,
             command: &listing.command_name,
@@ -137,6 +154,13 @@ impl<'a> Row<'a> {
                 LoadOutcome::Loaded => part_of.map(|workflow| &*workflow.key).collect(),
                 LoadOutcome::Shadowed | LoadOutcome::LeftOut => Vec::new(),
             },
+            inputs: inputs
+                .map(|input| InputRow {
+                    name: &input.name,
+                    required: input.required,
+                })
+                .collect(),
+            budget: budget.filter(|budget| !budget.is_empty()),
         }
     }
 
@@ -169,6 +193,14 @@ impl<'a> Row<'a> {
         };
         if self.replaces.is_some() {
             parts.push("replaces your own".to_owned());
+        }
+        if matches!(self.status, Status::Ready | Status::Part) {
+            let required = self.inputs.iter().filter(|input| input.required);
+            let required: Vec<&str> = required.map(|input| input.name).collect();
+            if !required.is_empty() {
+                parts.push(format!("needs {}", several(&required)));
+            }
+            parts.extend(self.budget.iter().map(|budget| format!("at most {budget}")));
         }
         parts.join(", ")
     }

@@ -513,3 +513,37 @@ fn a_node_shows_its_condition_its_outputs_and_its_limits() {
         }
     }
 }
+
+#[test]
+fn a_subworkflow_with_a_condition_is_drawn_with_it_open_and_collapsed() {
+    const ROOT: &str = "\
+name: Change
+commandName: change
+initialMessage: Go
+inputs: { hotfix: { type: flag, default: false } }
+phases:
+  - { id: build, name: Build, emoji: b, instructions: Build. }
+  - { subworkflow: checks, when: { inputs.hotfix: false } }
+";
+    const CHECKS: &str = "\
+name: Checks
+show: workflows
+phases: [{ id: lint, name: Lint, emoji: l, instructions: Lint. }]
+";
+    let files = MemoryFiles::new()
+        .with(Tier::Project, "change/workflow.yaml", ROOT)
+        .with(Tier::Project, "checks/workflow.yaml", CHECKS);
+    let loaded = load(&files);
+    assert_eq!(loaded.diagnostics, []);
+    let workflow = loaded.catalog.get("change").expect("it is sound");
+    for depth in [ALL, 0] {
+        let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, depth).unwrap();
+        for drawn in [
+            mermaid(&graph, Direction::Down),
+            dot(&graph, Direction::Down),
+            svg(&graph),
+        ] {
+            assert!(drawn.contains("only if inputs.hotfix"), "{depth}: {drawn}");
+        }
+    }
+}

@@ -445,10 +445,17 @@ pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         counters,
         status,
         countdown,
-        // They are a part of the status text.
-        visit: _,
-        budget: _,
+        inputs,
+        visit,
+        budget,
     } = view;
+    let outcomes = phase.as_ref().map(|phase| phase.outcomes.to_owned());
+    let flow = protocol::RunFlow {
+        inputs,
+        outcomes: outcomes.filter(|outcomes| !outcomes.is_empty()),
+        visit,
+        budget,
+    };
     let result = protocol::SessionStateResult {
         active: state.active,
         stale: state.active && phase.is_none(),
@@ -460,6 +467,7 @@ pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionS
         status,
         parked: parked(counters),
         countdown,
+        flow: Some(flow).filter(|flow| *flow != protocol::RunFlow::default()),
         ..protocol::SessionStateResult::default()
     };
     let Some(phase) = phase else {

@@ -115,11 +115,11 @@ export const manifest: Manifest = {
     {
       "name": "workflow_step",
       "label": "Workflow Step",
-      "description": "Moves the active workflow. 'next' finishes the current phase and enters the next one, 'status' says where the workflow stands, 'loop' starts the current scope over from its first phase, and 'cancel' ends the workflow once a second call confirms it.",
+      "description": "Controls the active workflow. 'next' finishes the current phase and enters the next one, 'status' shows the current phase and its rules, 'loop' starts the current scope again at its first phase, and 'cancel' ends the workflow after a second call has confirmed it.",
       "parameters": {
         "properties": {
           "action": {
-            "description": "next: the phase is done, go on; status: where the workflow stands; loop: start the current scope over; cancel: end the workflow, confirmed by a second call",
+            "description": "next: finish the phase and enter the next one; status: show the current phase, its rules and what is needed to leave it; loop: start the current scope again at its first phase; cancel: end the workflow, which a second call must confirm",
             "enum": [
               "next",
               "status",
@@ -129,15 +129,15 @@ export const manifest: Manifest = {
             "type": "string"
           },
           "outcome": {
-            "description": "next: how the phase ended, in a phase that lists outcomes",
+            "description": "next: one of the outcomes that the phase lists",
             "type": "string"
           },
           "outputs": {
-            "description": "next: the values that the phase asks for, by name",
+            "description": "next: the outputs that the phase asks for, by name",
             "type": "object"
           },
           "summary": {
-            "description": "what was done in the phase, in a sentence or two",
+            "description": "next: one or two sentences about what you did in this phase",
             "type": "string"
           }
         },
@@ -146,12 +146,12 @@ export const manifest: Manifest = {
         ],
         "type": "object"
       },
-      "promptSnippet": "Finish a workflow phase, ask where the workflow stands, start over, or cancel",
+      "promptSnippet": "Finish a workflow phase, show the current phase, start again, or cancel",
       "promptGuidelines": [
-        "Call workflow_step with action='next' once everything the current phase asks for is done, and not before.",
-        "Call workflow_step by itself: wait for its answer before working on the next phase.",
-        "Call workflow_step with action='status' when unsure which phase is active.",
-        "Use action='loop' to redo the current scope, and action='cancel' only when the user wants the workflow to end."
+        "Call workflow_step with action='next' only after you have done everything that the current phase asks for.",
+        "Call workflow_step alone, and wait for its answer before you work on the next phase.",
+        "Call workflow_step with action='status' if you are not sure which phase is active.",
+        "Use action='loop' to repeat the current scope, and action='cancel' only if the user wants to end the workflow."
       ],
       "executionMode": "sequential"
     }
@@ -253,15 +253,15 @@ export const manifest: Manifest = {
   "entryTypes": [
     {
       "customType": "workflow:state",
-      "description": "Where the run stands; the last one counts"
+      "description": "The state of the run; the last entry counts"
     },
     {
       "customType": "workflow:definition",
-      "description": "The definition the run goes by, for when its files are gone"
+      "description": "The definition that the run uses, also if its files change or are removed"
     },
     {
       "customType": "workflow:run",
-      "description": "How often the agent was told to go on, whether the run is parked, and which move a person made"
+      "description": "How many reminders the agent was sent, whether the run is paused, and the last move by a person"
     },
     {
       "customType": "workflow:values",
@@ -273,11 +273,11 @@ export const manifest: Manifest = {
     },
     {
       "customType": "workflow:gate",
-      "description": "What a gate came to, or how things stood when its phase was entered"
+      "description": "The result of a gate, or the state that it compares with, recorded when its phase was entered"
     },
     {
       "customType": "workflow:checkpoint",
-      "description": "What was kept of the code when a turn began"
+      "description": "The checkpoint of the code at the start of a turn"
     }
   ]
 };

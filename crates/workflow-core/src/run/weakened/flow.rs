@@ -353,15 +353,15 @@ mod tests {
             values: vec![value.into()],
             negated: false,
         };
-        let lost = |inner: Phase, was: &[Vec<Condition>], is: &[Vec<Condition>]| {
-            let root = |conditions: &[Vec<Condition>]| Workflow {
+        let lost = |inner: Phase, was: &[&[Condition]], is: &[&[Condition]]| {
+            let root = |conditions: &[&[Condition]]| Workflow {
                 key: "root".to_owned(),
                 phases: conditions
                     .iter()
                     .map(|when| {
                         PhaseEntry::Subworkflow(Subworkflow {
                             key: "part".to_owned(),
-                            when: when.clone(),
+                            when: when.to_vec(),
                         })
                     })
                     .collect(),
@@ -379,29 +379,24 @@ mod tests {
             compare_references(&catalog, &before, &after, &mut lost);
             lost
         };
-        let (none, one, other) = (vec![], vec![condition(false)], vec![condition(true)]);
-        let both = vec![condition(false), condition(true)];
+        let (one, other) = ([condition(false)], [condition(true)]);
+        let none: [Condition; 0] = [];
+        let both = [condition(false), condition(true)];
         let is_weaker =
-            |was: &[Vec<Condition>], is: &[Vec<Condition>]| !lost(gate(None), was, is).is_empty();
+            |was: &[&[Condition]], is: &[&[Condition]]| !lost(gate(None), was, is).is_empty();
         assert_eq!(
-            lost(gate(None), &[none.clone()], &[one.clone()]),
+            lost(gate(None), &[&none], &[&one]),
             ["`when` skips workflow Part"]
         );
-        assert!(is_weaker(&[one.clone()], &[other]));
-        assert!(is_weaker(&[one.clone()], &[both.clone()]));
-        assert!(!is_weaker(&[both.clone()], &[one.clone()]));
-        assert!(!is_weaker(&[one.clone()], &[none.clone()]));
+        assert!(is_weaker(&[&one], &[&other]));
+        assert!(is_weaker(&[&one], &[&both]));
+        assert!(!is_weaker(&[&both], &[&one]));
+        assert!(!is_weaker(&[&one], &[&none]));
         // The second of two is compared with the second.
-        assert!(is_weaker(
-            &[one.clone(), none.clone()],
-            &[one.clone(), one.clone()]
-        ));
-        assert!(!is_weaker(
-            &[one.clone(), none.clone()],
-            &[one.clone(), none.clone()]
-        ));
+        assert!(is_weaker(&[&one, &none], &[&one, &one]));
+        assert!(!is_weaker(&[&one, &none], &[&one, &none]));
         // Nothing inside is a guard.
-        assert!(lost(Phase::default(), &[none], &[one]).is_empty());
+        assert!(lost(Phase::default(), &[&none], &[&one]).is_empty());
     }
 
     #[test]
