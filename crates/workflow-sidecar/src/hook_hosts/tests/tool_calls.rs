@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::world::{World, call_of, json_of, recorded, session_of, writing_call};
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::EventName;
-use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host};
-use crate::store::{SessionKey, Ticket};
+use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host, now, session_ticket};
+use crate::store::{SessionKey, Store as _, Ticket};
 
 #[test]
 fn a_call_that_the_phase_forbids_is_denied_in_the_closed_form_of_the_host() {
@@ -82,9 +82,9 @@ fn the_step_tool_gets_a_ticket_and_a_sub_agent_gets_none() {
             // A second hook of the session replaces the ticket of the first.
             assert_eq!(printed, Value::Null);
             assert_eq!(world.send(&call), Printed::default());
-            super::session_ticket(host.name, session)
+            session_ticket(host.name, session)
         };
-        let taken = world.store.take(&ticket, super::now()).unwrap().unwrap();
+        let taken = world.store.take(&ticket, now()).unwrap().unwrap();
         assert_eq!(taken.key.session, session);
         let mut of_subagent = call.clone();
         of_subagent["agent_id"] = json!("a1");

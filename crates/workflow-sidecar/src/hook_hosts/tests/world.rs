@@ -10,7 +10,7 @@ use crate::hook_hosts::HookHost;
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::decide::Decider;
 use crate::hook_hosts::event::{EventName, Payload};
-use crate::store::{SessionKey, SqliteStore};
+use crate::store::{SessionKey, SqliteStore, Store as _};
 
 const WORKFLOW: &str = "
 name: Bugfix
