@@ -543,7 +543,9 @@ phases: [{ id: lint, name: Lint, emoji: l, instructions: Lint. }]
             dot(&graph, Direction::Down),
             svg(&graph),
         ] {
-            assert!(drawn.contains("only if inputs.hotfix"), "{depth}: {drawn}");
+            // Mermaid reads a dot as part of a list.
+            let text = drawn.replace("#46;", ".");
+            assert!(text.contains("only if inputs.hotfix"), "{depth}: {drawn}");
         }
     }
 }
