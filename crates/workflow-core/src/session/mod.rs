@@ -1,7 +1,7 @@
 //! [`Session`]: composes the parts of a session.
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
-//! adds to [`Effects`], and returns an outcome that the session acts on. Only the session and its [`RunDriver`], which moves the
+//! adds to [`Effects`], and returns an outcome that the session acts on. Only the session and its `RunDriver`, which moves the
 //! run, hold them.
 
 pub(crate) mod announcement;
