@@ -3,7 +3,7 @@
 use super::controls::Control;
 use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
 use super::driver::RunDriver;
-use super::phase_exit::{ExitOutcome, ExitStep};
+use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use super::questions::Topic;
 use super::{budget, controls, phase_exit, step_tool};
 use crate::diagnostic::visible;
@@ -46,17 +46,10 @@ impl RunDriver {
         } else if is_earlier || is_leaving {
             run.answered = Some(choice);
         } else {
-            self.controls.begin_exit(None, Control::Approve, None);
-            let mut collected = Effects::at(out.now());
-            let (exit, mut context) = self.exit_parts();
-            let outcome = exit.begin_answered(&mut context, &mut collected);
-            let step = ExitStep {
-                request: None,
-                outcome,
-                collected,
-                comment: None,
+            let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
+                exit.begin_answered(context, out)
             };
-            self.finish_exit(Some(step), out);
+            self.begin_exit(None, Control::Approve, None, begin, out);
         }
     }
 
@@ -240,17 +233,10 @@ impl RunDriver {
             out.notify(Severity::Warning, refusal);
             return Reply::Now(());
         }
-        self.controls.begin_exit(Some(request), Control::Next, None);
-        let mut collected = Effects::at(out.now());
-        let (exit, mut context) = self.exit_parts();
-        let outcome = exit.begin(request, &mut context, &mut collected);
-        let step = ExitStep {
-            request: Some(request),
-            outcome,
-            collected,
-            comment: None,
+        let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
+            exit.begin(request, context, out)
         };
-        self.finish_exit(Some(step), out);
+        self.begin_exit(Some(request), Control::Next, None, begin, out);
         Reply::Later
     }
 
@@ -328,23 +314,37 @@ impl RunDriver {
                 run.leave.comment(comment);
             }
         }
-        self.controls
-            .begin_exit(Some(request), Control::Approve, reply.comment);
+        let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
+            if is_onward {
+                exit.begin_approved(request, context, out)
+            } else {
+                ExitOutcome::Advance(Vec::new())
+            }
+        };
+        self.begin_exit(Some(request), Control::Approve, reply.comment, begin, out);
+        Reply::Later
+    }
+
+    /// Begins to leave the phase for a person. Without a request, the person answered in a terminal.
+    fn begin_exit(
+        &mut self,
+        request: Option<RequestId>,
+        control: Control,
+        comment: Option<String>,
+        begin: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> ExitOutcome,
+        out: &mut Effects,
+    ) {
+        self.controls.begin_exit(request, control, comment);
         let mut collected = Effects::at(out.now());
         let (exit, mut context) = self.exit_parts();
-        let outcome = if is_onward {
-            exit.begin_approved(request, &mut context, &mut collected)
-        } else {
-            ExitOutcome::Advance(Vec::new())
-        };
+        let outcome = begin(exit, &mut context, &mut collected);
         let step = ExitStep {
-            request: Some(request),
+            request,
             outcome,
             collected,
             comment: None,
         };
         self.finish_exit(Some(step), out);
-        Reply::Later
     }
 
     /// Answers a command that leaves the phase, if that is decided.

@@ -1,17 +1,15 @@
 //! `install` and `uninstall`: our part of a host's configuration.
 
-use std::io::Write;
+mod changes;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::builder::styling::{AnsiColor, Style};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::hook_hosts::{self, HookHost};
-use crate::install::{self, FileChange, InstallError, Place, codex_trust, opencode};
+use crate::install::{self, InstallError, Place, codex_trust, opencode};
 use crate::platform::home::home_dir;
-
-use super::install_plugin;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -74,18 +72,23 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
     let target = &arguments.target;
-    if target.host == opencode::NAME {
-        return target.at_place(state.as_deref(), |place| {
-            install_plugin::install(place, target.dry_run)
-        });
-    }
-    let host = arguments.target.host()?;
-    arguments.target.change(state.as_deref(), install::plan)?;
-    if arguments.target.dry_run {
+    let host = hook_hosts::host(&target.host);
+    target.at_place(state.as_deref(), |place| {
+        if let Some(host) = host {
+            return changes::make(&install::plan(host, place)?, None, target.dry_run);
+        }
+        let sources = opencode::source_directory(place);
+        changes::make(&opencode::plan(place)?, Some(&sources), target.dry_run)
+    })?;
+    if target.dry_run {
         return Ok(());
     }
+    let Some(host) = host else {
+        anstream::println!("Start opencode again. Then type: /workflow NAME TASK");
+        return Ok(());
+    };
     if arguments.trust && host.name == "codex" {
-        let trusted = arguments.target.trust_in_codex(host, state.as_deref())?;
+        let trusted = target.trust_in_codex(host, state.as_deref())?;
         anstream::println!("Codex trusts the {trusted} hooks. Type: workflow NAME TASK");
         return Ok(());
     }
@@ -98,18 +101,24 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
     let target = &arguments.target;
-    if target.host == opencode::NAME {
-        return target.at_place(None, |place| install_plugin::remove(place, target.dry_run));
-    }
-    arguments.target.change(None, install::plan_removal)
+    target.at_place(None, |place| {
+        if let Some(host) = hook_hosts::host(&target.host) {
+            return changes::make(&install::plan_removal(host, place)?, None, target.dry_run);
+        }
+        let sources = opencode::source_directory(place);
+        changes::make(
+            &opencode::plan_removal(place)?,
+            Some(&sources),
+            target.dry_run,
+        )?;
+        if !target.dry_run {
+            opencode::remove_empty_directories(place);
+        }
+        Ok(())
+    })
 }
 
 impl Target {
-    fn host(&self) -> anyhow::Result<&'static HookHost> {
-        // The parser of the argument knows the hosts.
-        hook_hosts::host(&self.host).context("the host is not known")
-    }
-
     /// Calls a function with the place of the installation.
     fn at_place<T>(
         &self,
@@ -141,67 +150,6 @@ impl Target {
                 .context("the hooks are installed, and not trusted")
         })
     }
-
-    /// Shows the changes, and makes them.
-    fn change(
-        &self,
-        state: Option<&Path>,
-        plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
-    ) -> anyhow::Result<()> {
-        self.at_place(state, |place| self.change_at(place, plan))
-    }
-
-    fn change_at(
-        &self,
-        place: &Place<'_>,
-        plan: fn(&HookHost, &Place<'_>) -> Result<Vec<FileChange>, InstallError>,
-    ) -> anyhow::Result<()> {
-        let mut out = anstream::stdout();
-        let mut has_changes = false;
-        for change in plan(self.host()?, place)? {
-            if change.before == change.after {
-                continue;
-            }
-            has_changes = true;
-            print(&mut out, &change)?;
-            if !self.dry_run {
-                install::apply(&change)?;
-            }
-        }
-        if !has_changes {
-            writeln!(out, "Nothing to change.")?;
-        } else if self.dry_run {
-            writeln!(out, "{DRY_RUN}")?;
-        }
-        Ok(())
-    }
-}
-
-/// The end of a dry run.
-pub(super) const DRY_RUN: &str = "Dry run: nothing was changed.";
-
-/// Prints the lines that come and go.
-pub(super) fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
-    let lines = |text: &Option<String>| -> Vec<String> {
-        let text = text.as_deref().unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    };
-    let (before, after) = (lines(&change.before), lines(&change.after));
-    let note = match (&change.before, &change.after) {
-        (None, _) => " (new)",
-        (_, None) => " (removed)",
-        _ => "",
-    };
-    writeln!(out, "{}{note}", change.path.display())?;
-    let styled = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
-    let (red, green) = (styled(AnsiColor::Red), styled(AnsiColor::Green));
-    for line in before.iter().filter(|line| !after.contains(line)) {
-        writeln!(out, "{red}- {line}{red:#}")?;
-    }
-    for line in after.iter().filter(|line| !before.contains(line)) {
-        writeln!(out, "{green}+ {line}{green:#}")?;
-    }
-    Ok(())
 }
 
 /// What a person has to confirm where no program can.

@@ -15,7 +15,6 @@ mod graph;
 mod hook;
 mod init;
 mod install;
-mod install_plugin;
 mod list;
 mod lookup;
 mod mcp;

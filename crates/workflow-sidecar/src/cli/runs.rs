@@ -37,7 +37,7 @@ A session of pi keeps its run itself; this list follows it.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Only runs that go on
+    /// Only active runs
     #[arg(long)]
     active: bool,
     /// All runs, and not only the last 50

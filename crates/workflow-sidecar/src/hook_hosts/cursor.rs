@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Printed, Verdict};
 use super::event::{EventName, Kind, Payload};
+use super::limits::{AGENTS_LOOK_ALIKE, NO_TEXT_IN_PROMPTS};
 use super::tools::ToolName;
 use super::{HookHost, Limits, Results};
 
@@ -39,9 +40,9 @@ pub(super) static HOST: HookHost = HookHost {
     limits: Limits {
         results: Results::OfMcp,
         holes: &[
-            "No text can be added to a prompt: the agent reads the phase when its first tool call is refused, or when it stops.",
+            NO_TEXT_IN_PROMPTS,
             "Cloud agents have no stop hook, so they are not reminded.",
-            "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+            AGENTS_LOOK_ALIKE,
         ],
     },
     shows_notices: false,

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Printed, Verdict};
 use super::event::EventName;
+use super::limits::AGENTS_LOOK_ALIKE;
 use super::tools::ToolName;
 use super::{HookHost, Limits, Results};
 
@@ -37,7 +38,7 @@ pub(super) static HOST: HookHost = HookHost {
         results: Results::All,
         holes: &[
             "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
-            "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+            AGENTS_LOOK_ALIKE,
             "A hook that is killed or takes longer than its time lets the call run.",
         ],
     },

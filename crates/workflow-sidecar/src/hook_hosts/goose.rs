@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Printed, Verdict};
 use super::event::{EventName, Kind, Payload};
+use super::limits::{AGENTS_LOOK_ALIKE, NO_TEXT_IN_PROMPTS};
 use super::tools::ToolName;
 use super::{HookHost, Limits, Results};
 
@@ -42,10 +43,10 @@ pub(super) static HOST: HookHost = HookHost {
     limits: Limits {
         results: Results::None,
         holes: &[
-            "No text can be added to a prompt: the agent reads the phase when its first tool call is refused, or when it stops.",
+            NO_TEXT_IN_PROMPTS,
             "A prompt cannot be answered without the model: the answer to `workflow status` comes through the agent.",
             "It does not say when a conversation was compacted, so the phase is not given again.",
-            "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+            AGENTS_LOOK_ALIKE,
         ],
     },
     shows_notices: false,

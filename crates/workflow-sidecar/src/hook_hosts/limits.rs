@@ -9,6 +9,10 @@ pub(crate) struct Limits {
     pub(crate) holes: &'static [&'static str],
 }
 
+pub(super) const NO_TEXT_IN_PROMPTS: &str = "No text can be added to a prompt: the agent reads the phase when its first tool call is refused, or when it stops.";
+pub(super) const AGENTS_LOOK_ALIKE: &str =
+    "It does not say which agent makes a call, so sub-agents can call `workflow_step`.";
+
 /// The results of tool calls that a hook can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Results {

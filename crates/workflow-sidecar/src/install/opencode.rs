@@ -87,16 +87,9 @@ pub(crate) fn remove_empty_directories(place: &Place<'_>) {
     }
 }
 
-/// Returns true for a source, and false for the file that opencode loads.
-pub(crate) fn is_source(path: &Path) -> bool {
-    path.file_name() != Some(LOADER.as_ref())
-}
-
-/// The directory with all sources, of the path of one of them.
-pub(crate) fn source_directory(path: &Path) -> &Path {
-    let mut above = path.ancestors();
-    let found = above.find(|path| path.file_name() == Some(SOURCE_DIRECTORY.as_ref()));
-    found.unwrap_or(path)
+/// The directory with the sources of the plugin.
+pub(crate) fn source_directory(place: &Place<'_>) -> PathBuf {
+    configuration(place).join(SOURCE_DIRECTORY)
 }
 
 /// The file that opencode loads, if it is installed.

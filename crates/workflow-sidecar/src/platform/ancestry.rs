@@ -50,6 +50,14 @@ pub(crate) struct ProcessId {
     pub(crate) started: u64,
 }
 
+impl ProcessId {
+    /// Returns true if the process still runs, and not another one with its number.
+    pub(crate) fn is_running(&self) -> bool {
+        let running = SystemProcesses.process(self.pid);
+        running.is_some_and(|running| running.started == self.started)
+    }
+}
+
 /// The host and its sidecar, as they were when the sidecar started.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ancestry::{Judgement, Origin, ProcessId, ProcessTable, SystemProcesses, judge};
 use super::approvals::StoredRequest;
-use super::private_file::{create_private_dir, read_limited, replace};
+use super::private_file::{create_private_dir, read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/run";
 
@@ -94,14 +94,14 @@ pub(crate) fn sidecars(agent_dir: &Path) -> io::Result<Vec<Sidecar>> {
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        let Some(registration) = registration(&path) else {
+        let Some(registration) = read_json::<Registration>(&path) else {
             continue;
         };
         if registration.is_running() {
             found.push(Sidecar::Running(registration));
             continue;
         }
-        match registration.host.filter(is_running) {
+        match registration.host.filter(ProcessId::is_running) {
             Some(host) => found.push(Sidecar::HostOnly(host)),
             None => remove(&path, &registration.socket),
         }
@@ -113,7 +113,7 @@ pub(crate) fn sidecars(agent_dir: &Path) -> io::Result<Vec<Sidecar>> {
 pub(crate) fn sidecar(agent_dir: &Path, name: &str) -> Option<Registration> {
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let path = agent_dir.join(DIRECTORY).join(format!("{name}.json"));
-    registration(&path).filter(|registration| is_name && registration.is_running())
+    read_json(&path).filter(|registration: &Registration| is_name && registration.is_running())
 }
 
 /// Judges this process as a sidecar of a host would.
@@ -124,20 +124,6 @@ pub(crate) fn judge_this_process(host: ProcessId) -> Judgement {
         .filter(|process| process.started == host.started)
         .map(|host| Origin::of_host(host, &table));
     judge(std::process::id(), origin.as_ref(), &table)
-}
-
-fn registration(path: &Path) -> Option<Registration> {
-    let text = read_limited(path)
-        .inspect_err(|error| tracing::debug!("{}: {error}", path.display()))
-        .ok()??;
-    serde_json::from_slice(&text)
-        .inspect_err(|error| tracing::warn!("{}: {error}", path.display()))
-        .ok()
-}
-
-fn is_running(process: &ProcessId) -> bool {
-    let running = SystemProcesses.process(process.pid);
-    running.is_some_and(|running| running.started == process.started)
 }
 
 /// Removes the files of a sidecar.

@@ -28,7 +28,7 @@ pub(crate) mod home;
 pub(crate) mod one_time_code;
 mod open_requests;
 pub(crate) mod paths;
-mod private_file;
+pub(crate) mod private_file;
 mod process;
 mod real;
 mod regular_file;

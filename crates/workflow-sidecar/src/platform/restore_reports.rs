@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use workflow_core::event::RestoreOutcome;
 
 use super::ancestry::{ProcessId, ProcessTable, SystemProcesses};
-use super::private_file::{create_private_dir, read_limited, replace};
+use super::private_file::{create_private_dir, read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/restores";
 /// Time between two looks at a restore of another process.
@@ -156,38 +156,26 @@ fn pending(directory: &Path, cwd: &Path) -> Vec<PathBuf> {
         }
         path.extension()
             .is_some_and(|extension| extension == "json")
-            && read(path).is_some_and(|file| file.cwd == cwd)
+            && read_json(path).is_some_and(|file: RestoreFile| file.cwd == cwd)
     });
     paths.collect()
 }
 
 /// The outcome of a restore that has ended.
 fn ended(path: &Path) -> Option<RestoreOutcome> {
-    let file = read(path)?;
+    let file: RestoreFile = read_json(path)?;
     if file.outcome.is_some() {
         return file.outcome;
     }
-    let process = file.process?;
-    let running = SystemProcesses.process(process.pid);
-    let is_running = running.is_some_and(|running| running.started == process.started);
-    if is_running {
+    if file.process?.is_running() {
         return None;
     }
     // Its last write may have come between.
-    let outcome = read(path)?.outcome;
+    let outcome = read_json::<RestoreFile>(path)?.outcome;
     Some(outcome.unwrap_or_else(|| RestoreOutcome {
         problem: Some(DIED.to_owned()),
         ..RestoreOutcome::default()
     }))
-}
-
-fn read(path: &Path) -> Option<RestoreFile> {
-    let text = read_limited(path)
-        .inspect_err(|error| tracing::debug!("{}: {error}", path.display()))
-        .ok()??;
-    serde_json::from_slice(&text)
-        .inspect_err(|error| tracing::warn!("{}: {error}", path.display()))
-        .ok()
 }
 
 fn remove(path: &Path) {

@@ -1,6 +1,5 @@
 //! Where the store is: a database in the user's state directory, or the server that the user's settings name.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use super::postgres::PostgresStore;
 use super::sqlite::SqliteStore;
 use super::{Store, StoreError};
 use crate::platform::home::{STATE_DIRECTORY, home_dir};
+use crate::platform::private_file;
 
 /// The name of the directory of the store in an agent directory that is not the user's default one.
 const IN_AGENT_DIR: &str = "workflow-sidecar";
@@ -61,9 +61,13 @@ fn setting(agent_dir: &Path) -> Result<Option<String>, StoreError> {
         store: Option<String>,
     }
     let path = agent_dir.join(SETTINGS_FILE);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+    let read = private_file::read_limited(&path).and_then(|bytes| {
+        let text = bytes.map(String::from_utf8).transpose();
+        text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    });
+    let text = match read {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(None),
         Err(error) => return Err(StoreError::Io { path, error }),
     };
     // Almost no settings have it, and every hook reads them.

@@ -28,6 +28,11 @@ pub(crate) use self::queue::QueueTurn;
 #[cfg(test)]
 pub(crate) use self::sqlite::SqliteStore;
 
+/// Selects requests with their answers, the columns in the order of [`RequestRow`]'s readers.
+const REQUESTS: &str = "
+    SELECT r.task_id, r.nonce, r.request, r.seal, r.sidecar, r.choice, r.changed, a.answer
+    FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.nonce = r.nonce";
+
 /// Returns the time in milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -17,8 +17,8 @@ use super::machine::machine;
 use super::marker::mark;
 use super::queue::{self, QueueTurn};
 use super::{
-    AnswerRight, Change, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionKey, Store,
-    StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
+    AnswerRight, Change, IndexedRun, REQUESTS, RequestRow, Run, RunNote, RunQuery, Saved,
+    SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 
 /// The tables, roles and grants.
@@ -30,10 +30,6 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// What the server does with an operation that takes too long.
 const OPTIONS: &str =
     "-c statement_timeout=2000 -c lock_timeout=2000 -c search_path=workflow_sidecar";
-
-const REQUESTS: &str = "
-    SELECT r.task_id, r.nonce, r.request, r.seal, r.sidecar, r.choice, r.changed, a.answer
-    FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.nonce = r.nonce";
 
 /// Whether the session may write answers: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
@@ -72,7 +68,7 @@ impl PostgresStore {
             )
         })?;
         let place = place(&config);
-        let is_plain = |host: &Host| match host {
+        let is_elsewhere = |host: &Host| match host {
             Host::Tcp(name) => {
                 let address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
                 name != "localhost" && !address.is_ok_and(|address| address.is_loopback())
@@ -80,7 +76,8 @@ impl PostgresStore {
             #[cfg(unix)]
             Host::Unix(_) => false,
         };
-        if config.get_hosts().iter().any(is_plain) && config.get_ssl_mode() != SslMode::Disable {
+        if config.get_hosts().iter().any(is_elsewhere) && config.get_ssl_mode() != SslMode::Disable
+        {
             return Err(refuse(
                 &place,
                 "the connection would not be encrypted: use a tunnel to a port of this machine, or add ?sslmode=disable in a private network",

@@ -19,19 +19,21 @@ pub(super) fn limits(
     let settings = &loaded.settings;
     let mut found = Vec::new();
     for file in origins.settings() {
-        let (guards, has_triggers) = match file.tier {
-            Tier::Global => (&settings.user, Tier::Global),
-            Tier::Project => (&settings.project, Tier::Project),
+        let guards = match file.tier {
+            Tier::Global => &settings.user,
+            Tier::Project => &settings.project,
         };
         let level = Level {
             hosts,
             keys: &file.keys,
         };
-        found.extend(level.results(&guards.results));
-        found.extend(level.checkpoint(settings.checkpoint));
-        found.extend(level.reminders(&settings.auto_continue));
+        found.extend(level.all(
+            &guards.results,
+            settings.checkpoint,
+            &settings.auto_continue,
+        ));
         let mut triggers = settings.triggers.iter();
-        if triggers.any(|trigger| trigger.tier == has_triggers) {
+        if triggers.any(|trigger| trigger.tier == file.tier) {
             found.extend(level.useless("triggers", "`triggers` do nothing"));
         }
     }
@@ -44,9 +46,11 @@ pub(super) fn limits(
             hosts,
             keys: &origin.keys,
         };
-        of_workflow.extend(level.results(&workflow.results));
-        of_workflow.extend(level.checkpoint(workflow.checkpoint));
-        of_workflow.extend(level.reminders(&workflow.auto_continue));
+        of_workflow.extend(level.all(
+            &workflow.results,
+            workflow.checkpoint,
+            &workflow.auto_continue,
+        ));
         for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
             let PhaseEntry::Phase(phase) = entry else {
                 continue;
@@ -55,9 +59,7 @@ pub(super) fn limits(
                 hosts,
                 keys: &origin.keys,
             };
-            of_workflow.extend(level.results(&phase.results));
-            of_workflow.extend(level.checkpoint(phase.checkpoint));
-            of_workflow.extend(level.reminders(&phase.auto_continue));
+            of_workflow.extend(level.all(&phase.results, phase.checkpoint, &phase.auto_continue));
         }
         found.extend(
             of_workflow
@@ -75,6 +77,20 @@ struct Level<'a> {
 }
 
 impl Level<'_> {
+    fn all(
+        &self,
+        results: &[ResultRule],
+        checkpoint: Option<Checkpoint>,
+        auto_continue: &ContinueRule,
+    ) -> impl Iterator<Item = Diagnostic> {
+        let found = [
+            self.results(results),
+            self.checkpoint(checkpoint),
+            self.reminders(auto_continue),
+        ];
+        found.into_iter().flatten()
+    }
+
     /// Rules on results are guards: a secret that is not withheld is a leak.
     fn results(&self, rules: &[ResultRule]) -> Option<Diagnostic> {
         if rules.is_empty() {

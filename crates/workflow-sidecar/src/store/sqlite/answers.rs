@@ -3,12 +3,8 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::super::old_files::OldFiles;
-use super::super::{RequestRow, TrustRow};
+use super::super::{REQUESTS, RequestRow, TrustRow};
 use super::{integer, number};
-
-const REQUESTS: &str = "
-    SELECT r.task_id, r.nonce, r.request, r.seal, r.sidecar, r.choice, r.changed, a.answer
-    FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.nonce = r.nonce";
 
 fn row(row: &Row<'_>) -> rusqlite::Result<RequestRow> {
     Ok(RequestRow {
