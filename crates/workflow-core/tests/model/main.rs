@@ -217,7 +217,7 @@ fn explore_all(
 fn all_events_follow_the_rules() {
     for dialogs in [true, false] {
         let what = format!("all events, dialogs {dialogs}");
-        explore_all(&what, &catalogs(2), 13, Event::ALL, dialogs);
+        explore_all(&what, &catalogs(2), 37, Event::ALL, dialogs);
     }
 }
 
@@ -231,5 +231,5 @@ fn every_path_through_three_entries_a_scope_follows_the_rules() {
         Event::GatePasses,
         Event::Approve,
     ];
-    explore_all("edges", &catalogs(3), 19, WAYS, true);
+    explore_all("edges", &catalogs(3), 53, WAYS, true);
 }
