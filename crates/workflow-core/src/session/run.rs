@@ -3,11 +3,13 @@
 //! A run stays loaded after its end until the end has been announced.
 
 mod approval;
+mod baseline;
 mod in_force;
+mod stored;
 
 use std::sync::Arc;
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 pub(crate) use self::approval::switch_approval;
 pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
@@ -17,21 +19,14 @@ use super::leave::{Leave, StepCall, Way};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target};
-use crate::diagnostic::Severity;
-use crate::effect::{Action, Effect, Effects, ToolAnswer};
+use crate::effect::{Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, RunValues,
-    Stale, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, StoredValues,
-    TransitionError, VisitLimit, answer, entry_type, fall_back, follow, weakened,
+    Stale, StoredDefinition, StoredGuards, TransitionError, VisitLimit, answer, fall_back, follow,
+    weakened,
 };
-
-/// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
-const MAX_STORED_DEFINITION: usize = 4 << 20;
-
-const NOT_STORED: &str = "[workflow] The workflow is larger than 4 MiB, so it is not stored in the session. Without its files the run cannot \
-     continue. Make its texts shorter.";
 
 /// A run in memory.
 #[derive(Debug, Clone)]
@@ -443,98 +438,6 @@ impl ActiveRun {
         self.persist(out);
     }
 
-    /// Appends everything that the session must store of the run, as far as it changed.
-    ///
-    /// The counters and the data come first: a state says that they belong to it.
-    fn persist(&mut self, out: &mut Effects) {
-        self.persist_counters(out);
-        out.append_entry(entry_type::STATE, &self.progress.state);
-        self.persist_definition(out);
-        self.persist_spending(out);
-    }
-
-    /// Appends what is used of the budgets, unless the session has it.
-    pub(crate) fn persist_spending(&mut self, out: &mut Effects) {
-        if let Some(spending) = self.budgets.unsaved() {
-            let stored = StoredSpending::of(&self.progress.state, spending);
-            out.append_entry(entry_type::BUDGET, &stored);
-        }
-    }
-
-    /// Appends the definition in force, unless the session has it (behaviour: "Definition gone").
-    pub(crate) fn persist_definition(&mut self, out: &mut Effects) {
-        if self.definition_persisted || self.phase().is_none() {
-            return;
-        }
-        self.definition_persisted = true;
-        let stored = StoredDefinition {
-            guards: self.guards.clone(),
-            agreed: self.agreed,
-            ..StoredDefinition::of(
-                &self.progress.state.workflow_key,
-                &self.catalog,
-                &self.progress.state.task_id,
-            )
-        };
-        self.agreed = false;
-        let data = to_raw_value(&stored).expect("a definition has string keys only");
-        if data.get().len() > MAX_STORED_DEFINITION {
-            out.notify(Severity::Warning, NOT_STORED);
-        } else {
-            out.act(Action::AppendEntry {
-                custom_type: entry_type::DEFINITION,
-                data,
-            });
-        }
-    }
-
-    /// Appends the inputs and outputs, unless the session has them.
-    fn persist_values(&mut self, out: &mut Effects) {
-        let data = &self.progress.data;
-        let is_stored = |values: &RunValues| data.has_values(values);
-        // A cancelled run makes no step: its values would count before its state does.
-        if !self.progress.state.cancelled && !self.persisted_values.as_ref().is_some_and(is_stored)
-        {
-            let stored = StoredValues::of(&self.progress.state, data.values());
-            out.append_entry(entry_type::VALUES, &stored);
-            self.persisted_values = Some(stored.values);
-        }
-    }
-
-    /// Appends the counters and the reason for a pause, unless the session has them.
-    pub(crate) fn persist_counters(&mut self, out: &mut Effects) {
-        // A request that the run is not paused for ends with the session.
-        let request = self.approval_request.clone();
-        let request = request.filter(|_| self.counters.paused.is_some());
-        let seal = self.approval_seal.clone().filter(|_| request.is_some());
-        let approval = (request, seal);
-        self.persist_values(out);
-        let data = self.progress.data.without_values();
-        if self.counters != self.persisted_counters
-            || approval != self.persisted_approval
-            || self.moved_by != self.persisted_moved_by
-            || data != self.persisted_data
-            || self.has_unmade_move
-        {
-            let (request, seal) = approval.clone();
-            let has_data = !data.is_empty() || !self.persisted_data.is_empty();
-            let stored = StoredRun {
-                approval_request: request,
-                approval_seal: seal,
-                moved_by: self.moved_by.clone(),
-                step: has_data.then_some(self.progress.state.global_step_count),
-                data: data.clone(),
-                ..StoredRun::of(&self.progress.state.task_id, self.counters)
-            };
-            out.append_entry(entry_type::RUN, &stored);
-            self.persisted_counters = self.counters;
-            self.persisted_approval = approval;
-            self.persisted_data = data;
-            self.persisted_moved_by.clone_from(&self.moved_by);
-            self.has_unmade_move = false;
-        }
-    }
-
     /// Starts the counts anew, and resumes the run unless it is paused for an approval, for a budget or by its owner.
     pub(crate) fn reset_counters(&mut self, out: &mut Effects) {
         if !self.progress.state.active {
@@ -565,47 +468,6 @@ impl ActiveRun {
                 .take_if(|reason| *reason == PauseReason::Budget);
         }
         self.reset_counters(out);
-    }
-
-    /// The gate of the phase, if its checks compare with the state at the entry of the phase.
-    fn gates_with_baseline(&self) -> Option<Vec<Gate>> {
-        let gates = &self.phase()?.phase.gate;
-        let compares = |gate: &Gate| match &gate.check {
-            Check::File(file) => file.changed.is_some(),
-            // Also a check that nothing is changed is about the repository that was there.
-            Check::Git(_) => true,
-            Check::Run(_) => false,
-        };
-        gates.iter().any(compares).then(|| gates.clone())
-    }
-
-    /// Takes the baseline now, where the gate compares with one that is not known.
-    pub(crate) fn make_up_for_baseline(&self, out: &mut Effects) {
-        let (Some(phase), None) = (self.phase(), &self.baseline) else {
-            return;
-        };
-        let Some(gates) = self.gates_with_baseline() else {
-            return;
-        };
-        let message = format!(
-            "[workflow] The state at the start of {} was not recorded, so its gate compares with the state as it is now.",
-            phase.phase.name
-        );
-        out.notify(Severity::Warning, message);
-        out.perform(Effect::TakeBaseline { gates });
-    }
-
-    /// Stores the state at the entry of the phase.
-    pub(crate) fn on_baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Effects) {
-        let Some(phase) = self.phase() else { return };
-        let stored =
-            StoredGate::of_baseline(&self.progress.state, &phase.phase.id, baseline.clone());
-        self.baseline = Some(baseline);
-        out.append_entry(entry_type::GATE, &stored);
-    }
-
-    pub(crate) fn baseline(&self) -> Option<&RawValue> {
-        self.baseline.as_deref()
     }
 
     /// The commands that the user must trust before the gate of the phase runs.

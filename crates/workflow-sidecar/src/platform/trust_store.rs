@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
+use super::effects::Project;
 use crate::store::{Store, StoreError, TrustRow, now, of_agent_dir};
 
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
@@ -181,6 +182,26 @@ fn key(project: &Path) -> Result<String, TrustError> {
     })?;
     let text = real.into_os_string().into_string();
     text.map_err(|real| TrustError::NotUtf8(real.into()))
+}
+
+/// Returns whether the user trusts these commands of a project. What cannot be read is not trusted.
+pub(crate) fn is_trusted(project: &Project<'_>, hash: &CommandsHash) -> bool {
+    let store = TrustStore::in_agent_dir(project.agent_dir);
+    match store.and_then(|store| store.look_up(project.cwd, hash)) {
+        Ok(trust) => trust == Trust::Trusted,
+        Err(error) => {
+            tracing::warn!("{error}");
+            false
+        }
+    }
+}
+
+/// Remembers that the user trusts these commands of a project.
+pub(crate) fn trust(project: &Project<'_>, hash: &CommandsHash) {
+    let store = TrustStore::in_agent_dir(project.agent_dir);
+    if let Err(error) = store.and_then(|store| store.trust(project.cwd, hash)) {
+        tracing::warn!("the user's trust cannot be remembered: {error}");
+    }
 }
 
 #[cfg(test)]

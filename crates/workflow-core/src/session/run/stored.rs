@@ -1,0 +1,110 @@
+//! What the session stores of the run: each entry, unless the session has it already.
+
+use serde_json::value::to_raw_value;
+
+use super::ActiveRun;
+use crate::diagnostic::Severity;
+use crate::effect::{Action, Effects};
+use crate::run::{
+    RunValues, StoredDefinition, StoredRun, StoredSpending, StoredValues, entry_type,
+};
+
+/// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
+const MAX_STORED_DEFINITION: usize = 4 << 20;
+
+const NOT_STORED: &str = "[workflow] The workflow is larger than 4 MiB, so it is not stored in the session. Without its files the run cannot \
+     continue. Make its texts shorter.";
+
+impl ActiveRun {
+    /// Appends everything that the session must store of the run, as far as it changed.
+    ///
+    /// The counters and the data come first: a state says that they belong to it.
+    pub(super) fn persist(&mut self, out: &mut Effects) {
+        self.persist_counters(out);
+        out.append_entry(entry_type::STATE, &self.progress.state);
+        self.persist_definition(out);
+        self.persist_spending(out);
+    }
+
+    /// Appends what is used of the budgets, unless the session has it.
+    pub(crate) fn persist_spending(&mut self, out: &mut Effects) {
+        if let Some(spending) = self.budgets.unsaved() {
+            let stored = StoredSpending::of(&self.progress.state, spending);
+            out.append_entry(entry_type::BUDGET, &stored);
+        }
+    }
+
+    /// Appends the definition in force, unless the session has it (behaviour: "Definition gone").
+    pub(crate) fn persist_definition(&mut self, out: &mut Effects) {
+        if self.definition_persisted || self.phase().is_none() {
+            return;
+        }
+        self.definition_persisted = true;
+        let stored = StoredDefinition {
+            guards: self.guards.clone(),
+            agreed: self.agreed,
+            ..StoredDefinition::of(
+                &self.progress.state.workflow_key,
+                &self.catalog,
+                &self.progress.state.task_id,
+            )
+        };
+        self.agreed = false;
+        let data = to_raw_value(&stored).expect("a definition has string keys only");
+        if data.get().len() > MAX_STORED_DEFINITION {
+            out.notify(Severity::Warning, NOT_STORED);
+        } else {
+            out.act(Action::AppendEntry {
+                custom_type: entry_type::DEFINITION,
+                data,
+            });
+        }
+    }
+
+    /// Appends the inputs and outputs, unless the session has them.
+    fn persist_values(&mut self, out: &mut Effects) {
+        let data = &self.progress.data;
+        let is_stored = |values: &RunValues| data.has_values(values);
+        // A cancelled run makes no step: its values would count before its state does.
+        if !self.progress.state.cancelled && !self.persisted_values.as_ref().is_some_and(is_stored)
+        {
+            let stored = StoredValues::of(&self.progress.state, data.values());
+            out.append_entry(entry_type::VALUES, &stored);
+            self.persisted_values = Some(stored.values);
+        }
+    }
+
+    /// Appends the counters and the reason for a pause, unless the session has them.
+    pub(crate) fn persist_counters(&mut self, out: &mut Effects) {
+        // A request that the run is not paused for ends with the session.
+        let request = self.approval_request.clone();
+        let request = request.filter(|_| self.counters.paused.is_some());
+        let seal = self.approval_seal.clone().filter(|_| request.is_some());
+        let approval = (request, seal);
+        self.persist_values(out);
+        let data = self.progress.data.without_values();
+        if self.counters != self.persisted_counters
+            || approval != self.persisted_approval
+            || self.moved_by != self.persisted_moved_by
+            || data != self.persisted_data
+            || self.has_unmade_move
+        {
+            let (request, seal) = approval.clone();
+            let has_data = !data.is_empty() || !self.persisted_data.is_empty();
+            let stored = StoredRun {
+                approval_request: request,
+                approval_seal: seal,
+                moved_by: self.moved_by.clone(),
+                step: has_data.then_some(self.progress.state.global_step_count),
+                data: data.clone(),
+                ..StoredRun::of(&self.progress.state.task_id, self.counters)
+            };
+            out.append_entry(entry_type::RUN, &stored);
+            self.persisted_counters = self.counters;
+            self.persisted_approval = approval;
+            self.persisted_data = data;
+            self.persisted_moved_by.clone_from(&self.moved_by);
+            self.has_unmade_move = false;
+        }
+    }
+}

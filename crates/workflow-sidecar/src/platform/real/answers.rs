@@ -1,0 +1,256 @@
+//! Answers that persons give outside of the host: to requests for approval, and trust.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use workflow_core::diagnostic::visible;
+use workflow_core::effect::ApprovalRequest;
+use workflow_core::event::{ApprovalDecision, PlatformEvent};
+
+use super::lock;
+use super::sessions::Sessions;
+use crate::platform::ancestry::Judgement;
+#[cfg(unix)]
+use crate::platform::answer_socket::AnswerSocket;
+use crate::platform::answer_socket::{Answer, Reply, Request};
+use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::effects::SessionContext;
+use crate::platform::file_excerpt;
+use crate::platform::open_requests::{OpenRequests, ShownCode};
+use crate::store::AnswerRight;
+
+/// The open requests for approval of all sessions, and the socket that takes answers to them.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    requests: Arc<Mutex<OpenRequests>>,
+    /// Open from the first session on.
+    #[cfg(unix)]
+    socket: Mutex<Option<AnswerSocket>>,
+}
+
+impl Answers {
+    /// Opens the socket, once.
+    #[cfg(unix)]
+    pub(super) fn open(&self, agent_dir: &Path, sessions: &Sessions) {
+        let mut open = lock(&self.socket);
+        if open.is_some() {
+            return;
+        }
+        let approvals = match Approvals::in_agent_dir(agent_dir) {
+            Ok(approvals) => approvals,
+            Err(error) => {
+                tracing::warn!("answers from a terminal cannot be taken while this runs: {error}");
+                return;
+            }
+        };
+        let (requests, sessions) = (Arc::clone(&self.requests), sessions.clone());
+        let handle = move |request: Request, by| {
+            let settled = request.clone();
+            // Reported without the lock: the server may wait for it while it has its own.
+            let (reply, shown) = reply(request, by, &mut lock(&requests), &approvals);
+            if let Some(shown) = shown {
+                show_code(shown, &sessions);
+            }
+            if reply == Reply::Noted {
+                report(settled, &requests, &sessions);
+            }
+            reply
+        };
+        match AnswerSocket::open(agent_dir, handle) {
+            Ok(socket) => *open = Some(socket),
+            Err(error) => {
+                tracing::warn!("answers from a terminal cannot be taken while this runs: {error}");
+            }
+        }
+    }
+
+    /// Takes no more answers.
+    pub(super) fn close(&self) {
+        #[cfg(unix)]
+        drop(lock(&self.socket).take());
+    }
+
+    /// Stores an approval request, and opens it for answers.
+    pub(super) fn request(
+        &self,
+        session: &SessionContext<'_>,
+        request: ApprovalRequest,
+    ) -> Option<PlatformEvent> {
+        let agent_dir = session.project.agent_dir;
+        // A relative directory is a name in a transcript.
+        if !agent_dir.is_absolute() {
+            return None;
+        }
+        let known = request.seal.clone();
+        let known_to_session = known.is_some();
+        let request = stored_request(session, request)?;
+        let approvals = match Approvals::in_agent_dir(agent_dir) {
+            Ok(approvals) => approvals,
+            Err(error) => {
+                let reason = error.to_string();
+                return Some(PlatformEvent::ApprovalNotStored { reason });
+            }
+        };
+        let opened = lock(&self.requests).open(session.id, &request, known, &approvals);
+        let made = opened.unwrap_or_else(|error| {
+            tracing::warn!("no code can be made: {error}");
+            None
+        });
+        // Made in an earlier process, or before the session was restored.
+        let choice = lock(&self.requests).choice(&request.task_id);
+        let answered = choice
+            .clone()
+            .map(|choice| PlatformEvent::ApprovalAnswered {
+                nonce: request.nonce.clone(),
+                choice,
+                is_earlier: true,
+            });
+        let file = RequestFile {
+            seal: lock(&self.requests).seal(&request.task_id),
+            sidecar: self.socket_name(),
+            choice,
+            request,
+        };
+        if let Err(error) = approvals.store_request(&file) {
+            tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+            return Some(PlatformEvent::ApprovalNotStored {
+                reason: error.to_string(),
+            });
+        }
+        if known_to_session && answered.is_some() {
+            return answered;
+        }
+        let (seal, code) = made?;
+        if !session.session.has_dialogs() {
+            tracing::warn!("a run waits for `workflow-sidecar approve`; the code is {code}");
+        }
+        Some(PlatformEvent::ApprovalRequested { seal, code })
+    }
+
+    #[cfg(unix)]
+    fn socket_name(&self) -> Option<String> {
+        lock(&self.socket)
+            .as_ref()
+            .map(|socket| socket.name().to_owned())
+    }
+
+    #[cfg(not(unix))]
+    fn socket_name(&self) -> Option<String> {
+        None
+    }
+
+    /// Reads the answer to a request; `None` if the session has no phase.
+    pub(super) fn read(
+        &self,
+        session: &SessionContext<'_>,
+        request: ApprovalRequest,
+    ) -> Option<(Option<ApprovalDecision>, Option<String>)> {
+        let known = request.seal.clone();
+        let request = stored_request(session, request)?;
+        let state = |path: &str| file_excerpt::state(path, &request.cwd);
+        let fingerprint = request.show.as_deref().map(state);
+        let mut requests = lock(&self.requests);
+        let approvals = Approvals::in_agent_dir(session.project.agent_dir);
+        if let Ok(approvals) = approvals
+            && (cfg!(not(unix)) || approvals.answer_right() == AnswerRight::MayRead)
+        {
+            requests.take_stored(&request, known.as_deref(), &approvals);
+        }
+        let decision = requests.decision(&request, fingerprint.as_deref());
+        Some((decision, requests.comment(&request.task_id)))
+    }
+
+    /// Forgets the request of a run.
+    pub(super) fn clear(&self, task_id: &str, agent_dir: &Path) {
+        lock(&self.requests).close(task_id);
+        match Approvals::in_agent_dir(agent_dir) {
+            Ok(approvals) => approvals.clear(task_id),
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+}
+
+/// Replies to a process that has been judged. Returns a code that is to be shown to the person.
+fn reply(
+    request: Request,
+    by: Judgement,
+    requests: &mut OpenRequests,
+    approvals: &Approvals,
+) -> (Reply, Option<ShownCode>) {
+    match (request, by) {
+        (Request::Judge, by) => (Reply::Judged(by), None),
+        (Request::Answer(answer), by) => requests.answer(*answer, &by, approvals),
+        (_, Judgement::Agent(why)) => (Reply::Refused(why), None),
+        (Request::TrustCode { project }, by) => match (requests.trust_code(&project), by) {
+            (Ok(shown), Judgement::Unclear(why)) => (Reply::CodeNeeded(why), shown),
+            (Ok(_), _) => (Reply::Noted, None),
+            (Err(error), _) => (
+                Reply::Refused(format!("no code can be made: {error}")),
+                None,
+            ),
+        },
+        (Request::CheckTrust { project, code }, _) => (requests.check_trust(&project, &code), None),
+        // Nothing is trusted by this: it has the store looked at again.
+        (Request::Trusted { .. }, _) => (Reply::Noted, None),
+    }
+}
+
+/// Reports to the sessions what a person has settled outside of the host.
+fn report(settled: Request, requests: &Mutex<OpenRequests>, sessions: &Sessions) {
+    match settled {
+        Request::Answer(answer) => {
+            let Answer {
+                request, choice, ..
+            } = *answer;
+            let session = lock(requests).session(&request.task_id);
+            if let Some(session) = session {
+                let event = PlatformEvent::ApprovalAnswered {
+                    nonce: request.nonce,
+                    choice,
+                    is_earlier: false,
+                };
+                sessions.report(session, event);
+            }
+        }
+        Request::Trusted { project } => {
+            for session in sessions.all_in(Path::new(&project)) {
+                sessions.report(session, PlatformEvent::ProjectTrusted);
+            }
+        }
+        Request::Judge | Request::TrustCode { .. } | Request::CheckTrust { .. } => {}
+    }
+}
+
+/// Shows a code to the person: in the host, and in the log.
+fn show_code(shown: ShownCode, sessions: &Sessions) {
+    let ShownCode {
+        session,
+        code,
+        purpose,
+    } = shown;
+    let purpose = visible(&purpose);
+    tracing::warn!("to {purpose} in a terminal, the code is {code}");
+    let session = session.unwrap_or_else(|| sessions.newest());
+    sessions.report(session, PlatformEvent::CodeNeeded { code, purpose });
+}
+
+/// An approval request with what the user must know of its run.
+fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Option<StoredRequest> {
+    let view = session.session.view()?;
+    let phase = view.phase.as_ref()?;
+    let ApprovalRequest {
+        approval, nonce, ..
+    } = request;
+    Some(StoredRequest {
+        task_id: view.state.task_id.clone(),
+        step: view.state.global_step_count,
+        nonce,
+        workflow: phase.workflow_name.to_owned(),
+        phase: phase.name.to_owned(),
+        task: view.state.task_description.clone(),
+        cwd: session.project.cwd.to_path_buf(),
+        ask: approval.ask,
+        choices: approval.choices,
+        show: approval.show,
+    })
+}

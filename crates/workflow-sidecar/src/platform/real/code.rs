@@ -1,0 +1,226 @@
+//! The code of the projects: its checkpoints, and their restoration on threads of their own.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use workflow_core::event::{PlatformEvent, RestoreOutcome, SnapshotError};
+use workflow_core::types::{RestoreId, Snapshot};
+
+use super::lock;
+use super::sessions::Sessions;
+use crate::platform::effects::{Project, SessionContext};
+use crate::platform::git::{self, RestoreEvent};
+use crate::platform::restore_reports::{self, RestoreNote};
+
+const BEING_RESTORED: &str = "the code is being restored";
+/// No restore of a session has this number.
+const OF_ANOTHER_SESSION: RestoreId = RestoreId(0);
+const TOO_SLOW: &str = "git does not answer in time here, and is asked again in a minute";
+/// Time in which git is not asked for a checkpoint again.
+const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
+
+/// What is known of the directories with code.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    /// The threads that restore code.
+    restores: Mutex<Vec<JoinHandle<()>>>,
+    /// The directories in which code is being restored: their files are in no defined state.
+    restoring: Arc<Mutex<Vec<PathBuf>>>,
+    /// The directories in which git was too slow, and when it is tried again: every session waits for it.
+    slow: Mutex<HashMap<PathBuf, Instant>>,
+}
+
+impl Code {
+    /// Waits until no code is being restored.
+    pub(super) fn finish(&self) {
+        let restores = std::mem::take(&mut *lock(&self.restores));
+        for thread in restores {
+            // A panic was logged by the thread itself.
+            let _ = thread.join();
+        }
+    }
+
+    /// Records a checkpoint, unless the code is being restored or git was too slow a moment ago.
+    pub(super) fn record(&self, project: &Project<'_>) -> Result<Snapshot, SnapshotError> {
+        if self.is_being_restored(project.cwd) {
+            return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
+        }
+        let began = Instant::now();
+        if lock(&self.slow)
+            .get(project.cwd)
+            .is_some_and(|until| began < *until)
+        {
+            return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
+        }
+        let recorded = git::record_checkpoint(project.cwd, project.agent_dir);
+        let mut slow = lock(&self.slow);
+        if recorded.is_err() && began.elapsed() >= git::TIME_TO_RECORD {
+            slow.insert(
+                project.cwd.to_path_buf(),
+                Instant::now() + PAUSE_OF_SLOW_GIT,
+            );
+            return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
+        }
+        slow.remove(project.cwd);
+        recorded
+    }
+
+    /// Starts to restore the code; gives the outcome if that fails at once.
+    pub(super) fn restore(
+        &self,
+        session: &SessionContext<'_>,
+        restore: RestoreId,
+        snapshot: Snapshot,
+        sessions: &Sessions,
+    ) -> Option<RestoreOutcome> {
+        let cwd = session.project.cwd;
+        if self.is_being_restored(cwd) {
+            return Some(RestoreOutcome {
+                problem: Some(BEING_RESTORED.to_owned()),
+                ..RestoreOutcome::default()
+            });
+        }
+        lock(&self.restoring).push(cwd.to_path_buf());
+        let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
+        let (sessions, asked_by) = (sessions.clone(), session.id.to_owned());
+        let note = Mutex::new(RestoreNote::begin(session.project.agent_dir, cwd));
+        let on_event = move |event| {
+            // The conversation may continue in another session of the directory, or in another process.
+            let session = sessions.this_or_other_in(&asked_by, &directory);
+            let restore = match &session {
+                Some(session) if *session != asked_by => OF_ANOTHER_SESSION,
+                _ => restore,
+            };
+            let event = match event {
+                RestoreEvent::Progress { step, elapsed_ms } => {
+                    let seconds = elapsed_ms / 1000;
+                    let text = format!("Restoring the code: {step} ({seconds} s)");
+                    PlatformEvent::RestoreProgress { restore, text }
+                }
+                RestoreEvent::Finished(outcome) => {
+                    lock(&restoring).retain(|other| *other != directory);
+                    if let Some(note) = lock(&note).take().filter(|_| session.is_none()) {
+                        note.leave(outcome.clone());
+                    }
+                    PlatformEvent::CodeRestored { restore, outcome }
+                }
+            };
+            sessions.report(session.unwrap_or_else(|| asked_by.clone()), event);
+        };
+        match git::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
+            Ok(thread) => {
+                let mut restores = lock(&self.restores);
+                restores.retain(|thread| !thread.is_finished());
+                restores.push(thread);
+                None
+            }
+            Err(outcome) => {
+                lock(&self.restoring).retain(|other| other != cwd);
+                Some(outcome)
+            }
+        }
+    }
+
+    /// Reports the restores that outlived their sessions.
+    pub(super) fn report_earlier(session: &SessionContext<'_>, sessions: &Sessions) {
+        let report = sessions.reporter(session.id, None);
+        let (sessions, id) = (sessions.clone(), session.id.to_owned());
+        restore_reports::report_of_others(
+            session.project.agent_dir,
+            session.project.cwd,
+            move || sessions.is_open(&id),
+            move |outcome| {
+                let restore = OF_ANOTHER_SESSION;
+                report(PlatformEvent::CodeRestored { restore, outcome });
+            },
+        );
+    }
+
+    fn is_being_restored(&self, cwd: &Path) -> bool {
+        lock(&self.restoring).iter().any(|other| other == cwd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workflow_core::Session;
+    use workflow_core::session::Abilities;
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_git_that_is_too_slow_is_not_asked_again_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let code = Code::default();
+        let project = Project {
+            agent_dir: directory.path(),
+            cwd: directory.path(),
+            session_file: None,
+        };
+        let until = Instant::now() + PAUSE_OF_SLOW_GIT;
+        lock(&code.slow).insert(directory.path().to_path_buf(), until);
+        let too_slow = SnapshotError::Failed(TOO_SLOW.to_owned());
+        assert_eq!(code.record(&project), Err(too_slow));
+        lock(&code.slow).insert(directory.path().to_path_buf(), Instant::now());
+        let answered = code.record(&project);
+        assert_eq!(answered, Err(SnapshotError::NoRepository));
+        assert!(lock(&code.slow).is_empty());
+    }
+
+    #[test]
+    fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let session = Session::new(Abilities::default(), 7);
+        let context = SessionContext {
+            id: "s",
+            session: &session,
+            project: Project {
+                agent_dir: directory.path(),
+                cwd: directory.path(),
+                session_file: None,
+            },
+            is_trusted: true,
+        };
+        let (code, sessions) = (Code::default(), Sessions::default());
+        let record = || code.record(&context.project);
+        let restore = || {
+            let snapshot = Snapshot {
+                reference: None,
+                head: "0".repeat(40),
+            };
+            code.restore(&context, RestoreId(1), snapshot, &sessions)
+        };
+        let being_restored = SnapshotError::Failed(BEING_RESTORED.to_owned());
+        lock(&code.restoring).push(directory.path().to_path_buf());
+        assert_eq!(record(), Err(being_restored));
+        let again = restore().unwrap();
+        assert_eq!(again.problem.as_deref(), Some(BEING_RESTORED));
+        lock(&code.restoring).clear();
+        // The listener blocks, so that the thread of the restore is still there.
+        let (go_on, wait) = std::sync::mpsc::channel::<()>();
+        let wait = Mutex::new(wait);
+        let (reported, reports) = std::sync::mpsc::channel();
+        sessions.listen(move |report| {
+            reported.send(report.event).unwrap();
+            let _ = lock(&wait).recv();
+            None
+        });
+        assert_eq!(restore(), None);
+        let event = reports.recv().unwrap();
+        assert!(
+            matches!(event, PlatformEvent::CodeRestored { .. }),
+            "{event:?}"
+        );
+        assert_eq!(
+            record(),
+            Err(SnapshotError::NoRepository),
+            "the restore is over as soon as that is reported"
+        );
+        go_on.send(()).unwrap();
+        code.finish();
+    }
+}

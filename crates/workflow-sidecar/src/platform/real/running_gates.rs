@@ -1,0 +1,93 @@
+//! The gate that each session runs.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use workflow_core::effect::GateRun;
+use workflow_core::event::PlatformEvent;
+use workflow_core::types::GateRunId;
+
+use super::lock;
+use super::sessions::Sessions;
+use crate::platform::effects::SessionContext;
+use crate::platform::gates::{self, Job, SupervisorBinary};
+use crate::platform::trust_store::{hash_of, is_trusted};
+
+#[derive(Debug, Default)]
+pub(super) struct RunningGates {
+    running: Mutex<HashMap<String, (GateRunId, gates::Running)>>,
+}
+
+impl RunningGates {
+    /// Starts a gate; gives its result where nothing has to run.
+    pub(super) fn run(
+        &self,
+        session: &SessionContext<'_>,
+        run: GateRun,
+        sessions: &Sessions,
+    ) -> Option<PlatformEvent> {
+        let GateRun {
+            id: gate,
+            gates,
+            baseline,
+            commands,
+        } = run;
+        let may_run = commands.is_empty()
+            || session.is_trusted && is_trusted(&session.project, &hash_of(&commands));
+        if !may_run {
+            return Some(PlatformEvent::GateNotTrusted { gate });
+        }
+        // A gate of commands that the host runs: only trust was asked for.
+        if gates.is_empty() {
+            let reports = Vec::new();
+            return Some(PlatformEvent::GateFinished { gate, reports });
+        }
+        // A baseline that cannot be read is a check that could not be run, which the check reports.
+        let baseline = baseline.and_then(|baseline| serde_json::from_str(baseline.get()).ok());
+        let job = Job {
+            gates,
+            cwd: session.project.cwd.to_path_buf(),
+            baseline: baseline.unwrap_or_default(),
+            agent_dir: session
+                .is_trusted
+                .then(|| session.project.agent_dir.to_path_buf()),
+        };
+        let report = sessions.reporter(session.id, None);
+        let started = gates::start(&SupervisorBinary::this_binary(), job, move |event| {
+            report(match event {
+                gates::Event::Progress(progress) => PlatformEvent::GateProgress {
+                    gate,
+                    text: progress_text(&progress),
+                },
+                gates::Event::Finished(reports) => PlatformEvent::GateFinished { gate, reports },
+            });
+        });
+        match started {
+            Ok(running) => {
+                lock(&self.running).insert(session.id.to_owned(), (gate, running));
+                None
+            }
+            Err(reports) => Some(PlatformEvent::GateFinished { gate, reports }),
+        }
+    }
+
+    /// Ends the commands of a gate.
+    pub(super) fn cancel(&self, session: &str, gate: GateRunId) {
+        let mut gates = lock(&self.running);
+        if gates.get(session).is_some_and(|(id, _)| *id == gate) {
+            gates.remove(session);
+        }
+    }
+
+    /// Ends the gate of a session.
+    pub(super) fn close_session(&self, session: &str) {
+        // Bound to a name, so that it does not end under the lock.
+        let _gate = lock(&self.running).remove(session);
+    }
+}
+
+fn progress_text(progress: &gates::Progress) -> String {
+    let seconds = progress.elapsed_ms / 1000;
+    let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
+    format!("Checking {number} of {of}: {what} ({seconds} s)")
+}

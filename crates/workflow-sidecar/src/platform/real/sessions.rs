@@ -1,0 +1,108 @@
+//! The open sessions, and the reports to them.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use workflow_core::effect::TriggerOutcome;
+use workflow_core::event::PlatformEvent;
+
+use super::lock;
+use crate::platform::effects::{PlatformReport, SessionContext};
+
+/// Takes reports, and says what happens to the message of a trigger.
+type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
+
+/// The open sessions with their directories, and the receiver of reports to them. Clones are the same.
+#[derive(Clone, Default)]
+pub(super) struct Sessions {
+    listener: Arc<Mutex<Option<Listener>>>,
+    directories: Arc<Mutex<HashMap<String, PathBuf>>>,
+    /// The session that began last.
+    newest: Arc<Mutex<String>>,
+}
+
+impl fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}
+
+impl Sessions {
+    /// Sets the receiver of reports. They come on other threads.
+    pub(super) fn listen(
+        &self,
+        listener: impl Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync + 'static,
+    ) {
+        *lock(&self.listener) = Some(Arc::new(listener));
+    }
+
+    /// Reports an event to a session.
+    pub(super) fn report(&self, session: String, event: PlatformEvent) {
+        self.send(PlatformReport {
+            session,
+            event,
+            trigger: None,
+        });
+    }
+
+    /// Hands a report over, without a lock: the server may wait while it has its own.
+    fn send(&self, report: PlatformReport) -> Option<TriggerOutcome> {
+        let listener = lock(&self.listener).clone()?;
+        listener(report)
+    }
+
+    /// Gives a function that reports events of a session.
+    pub(super) fn reporter(
+        &self,
+        session: &str,
+        trigger: Option<u64>,
+    ) -> impl Fn(PlatformEvent) -> Option<TriggerOutcome> + Send + Sync + 'static {
+        let (sessions, session) = (self.clone(), session.to_owned());
+        move |event| {
+            sessions.send(PlatformReport {
+                session: session.clone(),
+                event,
+                trigger,
+            })
+        }
+    }
+
+    pub(super) fn open(&self, session: &SessionContext<'_>) {
+        session.id.clone_into(&mut lock(&self.newest));
+        let cwd = session.project.cwd.to_path_buf();
+        lock(&self.directories).insert(session.id.to_owned(), cwd);
+    }
+
+    pub(super) fn close(&self, session: &str) {
+        lock(&self.directories).remove(session);
+    }
+
+    pub(super) fn is_open(&self, session: &str) -> bool {
+        lock(&self.directories).contains_key(session)
+    }
+
+    /// The session that began last, also if it has ended.
+    pub(super) fn newest(&self) -> String {
+        lock(&self.newest).clone()
+    }
+
+    /// This session if it is open, or another one in the directory.
+    pub(super) fn this_or_other_in(&self, session: &str, directory: &Path) -> Option<String> {
+        if self.is_open(session) {
+            return Some(session.to_owned());
+        }
+        let sessions = lock(&self.directories);
+        let found = sessions.iter().find(|(_, cwd)| *cwd == directory);
+        found.map(|(session, _)| session.clone())
+    }
+
+    /// The open sessions in a directory, by its real path.
+    pub(super) fn all_in(&self, real: &Path) -> Vec<String> {
+        let is_it = |cwd: &Path| cwd.canonicalize().is_ok_and(|cwd| cwd == real);
+        let sessions = lock(&self.directories);
+        let found = sessions.iter().filter(|(_, cwd)| is_it(cwd));
+        found.map(|(session, _)| session.clone()).collect()
+    }
+}
