@@ -24,7 +24,7 @@ use super::answer_socket::AnswerSocket;
 use super::answer_socket::{Answer, Reply, Request};
 use super::approvals::{Approvals, RequestFile, StoredRequest};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
-use super::file_excerpt;
+use super::file_excerpt::{self, ShownFile};
 use super::gates::{self, Baseline, Job, SupervisorBinary};
 use super::git::{self, RestoreEvent};
 use super::open_requests::{OpenRequests, ShownCode};
@@ -244,8 +244,6 @@ impl RealPlatform {
     ) -> Option<(Option<ApprovalDecision>, Option<String>)> {
         let known = request.seal.clone();
         let request = stored_request(session, request)?;
-        let state = |path: &str| file_excerpt::state(path, &request.cwd);
-        let fingerprint = request.show.as_deref().map(state);
         let mut requests = lock(&self.requests);
         let approvals = Approvals::in_agent_dir(session.project.agent_dir);
         if let Ok(approvals) = approvals
@@ -253,7 +251,7 @@ impl RealPlatform {
         {
             requests.take_stored(&request, known.as_deref(), &approvals);
         }
-        let decision = requests.decision(&request, fingerprint.as_deref());
+        let decision = requests.decision(&request);
         Some((decision, requests.comment(&request.task_id)))
     }
 
@@ -726,6 +724,9 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
     let ApprovalRequest {
         approval, nonce, ..
     } = request;
+    let cwd = session.project.cwd;
+    let shown_file = approval.show.as_deref();
+    let shown_file = shown_file.map(|path| ShownFile::read(path, cwd));
     Some(StoredRequest {
         task_id: view.state.task_id.clone(),
         step: view.state.global_step_count,
@@ -733,10 +734,11 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
         workflow: phase.workflow_name.to_owned(),
         phase: phase.name.to_owned(),
         task: view.state.task_description.clone(),
-        cwd: session.project.cwd.to_path_buf(),
+        cwd: cwd.to_path_buf(),
         ask: approval.ask,
         choices: approval.choices,
         show: approval.show,
+        shown_file,
     })
 }
 
