@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, anyhow, bail};
-use workflow_core::diagnostic::{shown, visible};
+use workflow_core::diagnostic::{shown, visible, visible_lines};
 
 use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
@@ -12,7 +12,7 @@ use super::terminal;
 use crate::platform::ancestry::Judgement;
 use crate::platform::answer_socket::{self, Answer, Registration, Reply, Request};
 use crate::platform::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
-use crate::platform::file_excerpt;
+use crate::platform::file_excerpt::{self, ShownFile};
 use crate::platform::one_time_code::seal;
 use crate::store::AnswerRight;
 
@@ -102,10 +102,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return Err(refused(&why));
     }
     let request = &file.request;
-    if is_approver {
-        require_shown_file(request)?;
-    }
-    let shown_state = print_request(request)?;
+    let shown_file = shown_file(request, is_approver)?;
+    print_request(request, shown_file.as_ref())?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
         None => ask(request)?,
@@ -121,7 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let answer = shown(&answer);
         bail!("`{answer}` cannot be chosen: {}", choices(request));
     };
-    if file_state(request) != shown_state {
+    if self::shown_file(request, is_approver)? != shown_file {
         let show = visible(request.show.as_deref().unwrap_or_default());
         bail!(
             "{show} has changed since it was shown to you: nothing was answered. Look at it again"
@@ -131,7 +129,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         request: request.clone(),
         choice: choice.clone(),
         comment: comment(arguments),
-        shown: shown_state,
+        shown: shown_file.map(|file| file.state),
         code: arguments.code.clone(),
     };
     let what_follows = match sidecar {
@@ -248,9 +246,13 @@ fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<Outcome> {
     match format {
         Format::Json => {
             let shown = pending.iter().map(|file| RequestFile {
+                request: StoredRequest {
+                    shown_file: None,
+                    ..file.request.clone()
+                },
                 seal: None,
                 sidecar: None,
-                ..file.clone()
+                choice: file.choice.clone(),
             });
             json(&shown.collect::<Vec<_>>())?;
         }
@@ -303,40 +305,41 @@ fn print_title(out: &mut impl Write, request: &StoredRequest) -> io::Result<()> 
     writeln!(out, "  {ASIDE}{task_id} in {cwd}{ASIDE:#}")
 }
 
-/// Prints a request; returns the state of the file that is shown.
-fn print_request(request: &StoredRequest) -> io::Result<Option<String>> {
+/// Prints a request with the file that it shows.
+fn print_request(request: &StoredRequest, shown: Option<&ShownFile>) -> io::Result<()> {
     let mut out = anstream::stdout();
     print_title(&mut out, request)?;
-    // Read first: a change before the excerpt is read counts as a change.
-    let shown = file_state(request);
-    if let Some(show) = &request.show {
+    if let (Some(show), Some(file)) = (&request.show, shown) {
         writeln!(out, "\n{}", visible(show))?;
-        let text = file_excerpt::excerpt(show, &request.cwd);
-        block(&mut out, "  ", text.trim_end())?;
+        block(&mut out, "  ", visible_lines(&file.excerpt).trim_end())?;
+        if file.excerpt.ends_with(file_excerpt::CUT) {
+            writeln!(
+                out,
+                "  {ASIDE}This is the beginning of a longer file.{ASIDE:#}"
+            )?;
+        }
     }
-    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&request.ask))?;
-    Ok(shown)
+    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&request.ask))
 }
 
-/// Fails if the file that a request shows is not on this machine. An answer would be one about a file that nobody has read.
-fn require_shown_file(request: &StoredRequest) -> anyhow::Result<()> {
+/// The file that a request shows. For an approver, who may be on another machine, it is the one that the run's machine stored
+/// with the question: an answer is one about exactly that.
+fn shown_file(request: &StoredRequest, is_approver: bool) -> anyhow::Result<Option<ShownFile>> {
     let Some(show) = request.show.as_deref() else {
-        return Ok(());
+        return Ok(None);
     };
-    if request.cwd.join(show).is_file() {
-        return Ok(());
+    if is_approver && request.shown_file.is_some() {
+        return Ok(request.shown_file.clone());
     }
-    let cwd = visible(&request.cwd.to_string_lossy());
-    let show = visible(show);
-    bail!(
-        "this question is about {show} in {cwd}, which is not on this machine: nothing was answered. Get the project with the run's \
-         changes at the same path and run this command again, or answer on the machine of the run"
-    )
-}
-
-fn file_state(request: &StoredRequest) -> Option<String> {
-    let show = request.show.as_deref()?;
-    Some(file_excerpt::state(show, &request.cwd))
+    if is_approver && !request.cwd.join(show).is_file() {
+        let cwd = visible(&request.cwd.to_string_lossy());
+        let show = visible(show);
+        bail!(
+            "this question is about {show} in {cwd}, which is not on this machine: nothing was answered. Get the project with the run's \
+             changes at the same path and run this command again, or answer on the machine of the run"
+        )
+    }
+    Ok(Some(ShownFile::read(show, &request.cwd)))
 }
 
 fn ask(request: &StoredRequest) -> io::Result<Option<String>> {

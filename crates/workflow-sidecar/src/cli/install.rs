@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::hook_hosts::{self, HookHost};
-use crate::install::{self, InstallError, Place, codex_trust, opencode};
+use crate::install::{self, Directories, InstallError, Place, codex_trust, opencode};
 use crate::platform::home::home_dir;
 
 const EXAMPLES: &str = "\
@@ -129,7 +129,7 @@ impl Target {
         let project = self.project.then(std::env::current_dir).transpose()?;
         let program = std::env::current_exe().context("the path of this program is not known")?;
         act(&Place {
-            home: &home,
+            directories: &Directories::of_process(&home),
             project: project.as_deref(),
             program: &program,
             state,

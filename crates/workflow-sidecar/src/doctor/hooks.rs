@@ -12,7 +12,7 @@ use workflow_core::diagnostic::shown;
 use super::child::{VersionAnswer, first_line_of_version};
 use super::{CheckStatus, InstallationCheck, VERSION_TIMEOUT};
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::{Installed, Place, codex_trust, installed, plan};
+use crate::install::{Directories, Installed, Place, codex_trust, installed, plan};
 use crate::platform::home::home_dir;
 
 /// The time for the answer of an installed command, which gives itself three seconds.
@@ -23,12 +23,13 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
     let (Some(home), Ok(program)) = (home_dir(), std::env::current_exe()) else {
         return Vec::new();
     };
+    let directories = Directories::of_process(&home);
     // A relative directory is none of an event.
     let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
     let versions = HOSTS.map(|host| (host, thread::spawn(move || version(host))));
     let rows = versions.map(|(host, version)| {
         let version = version.join().expect("asking for a version does not panic");
-        Row::of(host, &version, &home, &project, &program)
+        Row::of(host, &version, &directories, &project, &program)
     });
     rows.into_iter().flatten().collect()
 }
@@ -65,7 +66,7 @@ impl Row {
     fn of(
         host: &'static HookHost,
         version: &VersionAnswer,
-        home: &Path,
+        directories: &Directories,
         project: &Path,
         program: &Path,
     ) -> Option<InstallationCheck> {
@@ -76,10 +77,10 @@ impl Row {
         row.version(host, version);
         let mut has_hooks = false;
         // In the home directory both are the same files.
-        let of_project = Some(project).filter(|project| *project != home);
+        let of_project = Some(project).filter(|project| *project != directories.home);
         for at in std::iter::once(None).chain(of_project.map(Some)) {
             let place = Place {
-                home,
+                directories,
                 project: at,
                 program,
                 state: None,
@@ -87,7 +88,7 @@ impl Row {
             if let Some(installed) = installed(host, &place) {
                 has_hooks = true;
                 row.installation(host, &place, &installed, project);
-                row.trust(host, version, &installed, home, project);
+                row.trust(host, version, &installed, directories, project);
             }
         }
         match (has_hooks, version) {
@@ -139,7 +140,7 @@ impl Row {
 
     fn installation(
         &mut self,
-        host: &HookHost,
+        host: &'static HookHost,
         place: &Place<'_>,
         installed: &Installed,
         project: &Path,
@@ -194,14 +195,14 @@ impl Row {
         host: &HookHost,
         version: &VersionAnswer,
         installed: &Installed,
-        home: &Path,
+        directories: &Directories,
         project: &Path,
     ) {
         match (host.name, version) {
             ("codex", VersionAnswer::Answered { path, .. }) => {
                 self.trust_of_codex(path, installed, project);
             }
-            ("gemini", _) => self.trust_of_gemini(home, project),
+            ("gemini", _) => self.trust_of_gemini(directories, project),
             _ => {}
         }
     }
@@ -215,7 +216,7 @@ impl Row {
         match codex_trust::status(program, project, &installed.hooks, &commands) {
             Ok(hooks) if hooks.listed == 0 => {
                 let text = format!("Codex does not read {}", installed.hooks.display());
-                let help = "start `codex` in the project and trust it; if CODEX_HOME is set, it reads another directory";
+                let help = "start `codex` in the project and trust it, with the same CODEX_HOME if that is set";
                 self.problem(CheckStatus::Warn, text, help);
             }
             Ok(hooks) if hooks.trusted < hooks.listed => {
@@ -235,8 +236,8 @@ impl Row {
         }
     }
 
-    fn trust_of_gemini(&mut self, home: &Path, project: &Path) {
-        if is_trusted_by_gemini(home, project) {
+    fn trust_of_gemini(&mut self, directories: &Directories, project: &Path) {
+        if is_trusted_by_gemini(directories, project) {
             self.facts.push("this folder is trusted".to_owned());
         } else {
             let text = "Gemini CLI may not trust this folder, and runs no hooks in one that it does not trust";
@@ -250,8 +251,8 @@ impl Row {
 }
 
 /// Returns true if Gemini CLI trusts a folder: the rule of the nearest folder counts.
-fn is_trusted_by_gemini(home: &Path, folder: &Path) -> bool {
-    let text = std::fs::read_to_string(home.join(".gemini/trustedFolders.json"));
+fn is_trusted_by_gemini(directories: &Directories, folder: &Path) -> bool {
+    let text = std::fs::read_to_string(directories.gemini_trusted_folders());
     let rules: Value = text
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok())
@@ -387,7 +388,8 @@ mod tests {
     #[test]
     fn the_nearest_rule_of_gemini_decides_about_a_folder() {
         let home = tempfile::tempdir().unwrap();
-        let is_trusted = |path: &str| is_trusted_by_gemini(home.path(), Path::new(path));
+        let directories = Directories::in_home(home.path());
+        let is_trusted = |path: &str| is_trusted_by_gemini(&directories, Path::new(path));
         assert!(!is_trusted("/p/a"));
         std::fs::create_dir(home.path().join(".gemini")).unwrap();
         let rules = r#"{"/p":"TRUST_FOLDER","/p/no":"DO_NOT_TRUST","/q/here":"TRUST_PARENT"}"#;

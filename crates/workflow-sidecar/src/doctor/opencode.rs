@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::InstallationCheck;
-use crate::install::{Place, opencode};
+use crate::install::{Directories, Place, opencode};
 use crate::platform::home::home_dir;
 
 /// Checks the plugins that are installed, for the user or for the project.
@@ -11,8 +11,9 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
     let (Some(home), Ok(program)) = (home_dir(), std::env::current_exe()) else {
         return Vec::new();
     };
+    let directories = Directories::of_process(&home);
     let places = [None, Some(project)].map(|project| Place {
-        home: &home,
+        directories: &directories,
         project,
         program: &program,
         state: None,

@@ -36,8 +36,8 @@ pub(crate) enum TrustError {
         message: String,
     },
     #[error(
-        "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start `codex` there. If \
-         CODEX_HOME is set, it reads another directory",
+        "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start `codex` \
+         there",
         file.display()
     )]
     NotListed { file: PathBuf },

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::InstallError;
+use super::directories::Directories;
+use super::{InstallError, own};
 use crate::hook_hosts::{EventName, HookHost};
 
 /// Where a host is configured, and what it is to run.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
-    pub(crate) home: &'a Path,
+    pub(crate) directories: &'a Directories,
     /// The project; `None` for all projects of the user.
     pub(crate) project: Option<&'a Path>,
     /// This program.
@@ -26,8 +27,19 @@ pub(super) struct TargetFile {
     pub(super) edits: Vec<Edit>,
     /// True if the file is ours altogether.
     pub(super) is_own: bool,
-    /// What our values contain, and nobody else's do.
-    mark: String,
+    /// How our values are recognised.
+    owner: Owner,
+}
+
+/// How a value is recognised as ours.
+#[derive(Debug)]
+enum Owner {
+    /// It has a command of a hook of this host.
+    Hook(&'static str),
+    /// It starts our MCP server.
+    Server,
+    /// It is one of these.
+    Both(&'static str),
 }
 
 /// An edit of a file.
@@ -91,51 +103,63 @@ impl TargetFile {
 
     /// Returns true if a value is ours.
     pub(super) fn is_ours(&self, value: &str) -> bool {
-        value.contains("workflow-sidecar") && value.contains(&self.mark)
+        let is_hook = |host| {
+            any_command_of(value).is_some_and(|command| own::is_hook_command(&command, host))
+        };
+        match self.owner {
+            Owner::Hook(host) => is_hook(host),
+            Owner::Server => own::is_server(value),
+            Owner::Both(host) => is_hook(host) || own::is_server(value),
+        }
     }
 }
 
 /// The files of a host.
-pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile>, InstallError> {
-    let home = place.home;
-    let base = place.project.unwrap_or(home);
+pub(super) fn files(
+    host: &'static HookHost,
+    place: &Place<'_>,
+) -> Result<Vec<TargetFile>, InstallError> {
+    let directories = place.directories;
+    let in_project_or =
+        |name: &str, of_user: PathBuf| place.project.map_or(of_user, |project| project.join(name));
     let hooks = |path: PathBuf, edits| TargetFile {
         path,
         edits,
         is_own: false,
-        mark: format!("hook {}", host.name),
+        owner: Owner::Hook(host.name),
     };
     let own = |path: PathBuf, text: String| TargetFile {
         path,
         edits: vec![Edit::Text(text)],
         is_own: true,
-        mark: String::new(),
+        owner: Owner::Hook(host.name),
     };
     let server = |path: PathBuf, edit| TargetFile {
         path,
         edits: vec![edit],
         is_own: false,
-        mark: "mcp".to_owned(),
+        owner: Owner::Server,
     };
     Ok(match host.name {
-        "codex" => vec![
-            hooks(base.join(".codex/hooks.json"), hook_edits(host, place)),
-            server(base.join(".codex/config.toml"), codex_server(place)),
-        ],
-        "claude" => vec![
-            hooks(base.join(".claude/settings.json"), hook_edits(host, place)),
-            server(
-                match place.project {
-                    Some(project) => project.join(".mcp.json"),
-                    None => home.join(".claude.json"),
-                },
-                json_server(place, &json!({})),
-            ),
-            own(
-                base.join(".claude/commands/workflow.md"),
-                CLAUDE_COMMAND.to_owned(),
-            ),
-        ],
+        "codex" => {
+            let codex = in_project_or(".codex", directories.codex());
+            vec![
+                hooks(codex.join("hooks.json"), hook_edits(host, place)),
+                server(codex.join("config.toml"), codex_server(place)),
+            ]
+        }
+        "claude" => {
+            let claude = in_project_or(".claude", directories.claude());
+            let servers = in_project_or(".mcp.json", directories.claude_servers());
+            vec![
+                hooks(claude.join("settings.json"), hook_edits(host, place)),
+                server(servers, json_server(place, &json!({}))),
+                own(
+                    claude.join("commands/workflow.md"),
+                    CLAUDE_COMMAND.to_owned(),
+                ),
+            ]
+        }
         "copilot" if place.project.is_some() => {
             let why = "Copilot CLI reads MCP servers from the home directory only: install without --project";
             return Err(InstallError::NoProject(why));
@@ -146,14 +170,15 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
                 value: "1".to_owned(),
             }];
             edits.extend(hook_edits(host, place));
-            let file = hooks(home.join(".copilot/hooks/workflow-sidecar.json"), edits);
+            let copilot = directories.copilot();
+            let file = hooks(copilot.join("hooks/workflow-sidecar.json"), edits);
             vec![
                 TargetFile {
                     is_own: true,
                     ..file
                 },
                 server(
-                    home.join(".copilot/mcp-config.json"),
+                    copilot.join("mcp-config.json"),
                     json_server(place, &json!({ "type": "local", "tools": ["*"] })),
                 ),
             ]
@@ -164,12 +189,10 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
                 value: "1".to_owned(),
             }];
             edits.extend(hook_edits(host, place));
+            let cursor = in_project_or(".cursor", directories.home.join(".cursor"));
             vec![
-                hooks(base.join(".cursor/hooks.json"), edits),
-                server(
-                    base.join(".cursor/mcp.json"),
-                    json_server(place, &json!({})),
-                ),
+                hooks(cursor.join("hooks.json"), edits),
+                server(cursor.join("mcp.json"), json_server(place, &json!({}))),
             ]
         }
         "goose" if place.project.is_some() => {
@@ -185,10 +208,11 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
                 place,
                 &json!({ "trust": true, "timeout": timeout }),
             ));
-            let mut file = hooks(base.join(".gemini/settings.json"), edits);
+            let gemini = in_project_or(".gemini", directories.gemini());
+            let mut file = hooks(gemini.join("settings.json"), edits);
             // Both parts are in one file.
-            file.mark.clear();
-            let command = base.join(".gemini/commands/workflow.toml");
+            file.owner = Owner::Both(host.name);
+            let command = gemini.join("commands/workflow.toml");
             vec![file, own(command, GEMINI_COMMAND.to_owned())]
         }
     })
@@ -196,9 +220,7 @@ pub(super) fn files(host: &HookHost, place: &Place<'_>) -> Result<Vec<TargetFile
 
 /// The command of one of our hooks; `None` if it is somebody else's.
 pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
-    let mark = format!("hook {}", host.name);
-    let command = any_command_of(element)?;
-    (command.contains("workflow-sidecar") && command.contains(&mark)).then_some(command)
+    any_command_of(element).filter(|command| own::is_hook_command(command, host.name))
 }
 
 /// The command of a hook.
@@ -300,8 +322,9 @@ fn codex_server(place: &Place<'_>) -> Edit {
 }
 
 /// The files of goose: a plugin of ours with the hooks, and the configuration with the MCP server.
-fn goose_files(host: &HookHost, place: &Place<'_>) -> Vec<TargetFile> {
-    let plugin = place.home.join(".agents/plugins/workflow-sidecar");
+fn goose_files(host: &'static HookHost, place: &Place<'_>) -> Vec<TargetFile> {
+    let plugin = place.directories.goose_plugins();
+    let plugin = plugin.join("workflow-sidecar");
     let manifest = json!({
         "name": "workflow-sidecar",
         "version": env!("CARGO_PKG_VERSION"),
@@ -312,19 +335,19 @@ fn goose_files(host: &HookHost, place: &Place<'_>) -> Vec<TargetFile> {
             path: plugin.join("hooks/hooks.json"),
             edits: hook_edits(host, place),
             is_own: true,
-            mark: format!("hook {}", host.name),
+            owner: Owner::Hook(host.name),
         },
         TargetFile {
             path: plugin.join("plugin.json"),
             edits: vec![Edit::Text(format!("{manifest}\n"))],
             is_own: true,
-            mark: String::new(),
+            owner: Owner::Hook(host.name),
         },
         TargetFile {
-            path: place.home.join(".config/goose/config.yaml"),
+            path: place.directories.goose().join("config.yaml"),
             edits: vec![goose_server(place)],
             is_own: false,
-            mark: "mcp".to_owned(),
+            owner: Owner::Server,
         },
     ]
 }

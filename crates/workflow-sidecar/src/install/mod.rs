@@ -4,9 +4,11 @@
 //! text of before.
 
 pub(crate) mod codex_trust;
+mod directories;
 mod hosts;
 mod json_text;
 pub(crate) mod opencode;
+mod own;
 mod toml_block;
 mod yaml_entry;
 
@@ -19,6 +21,7 @@ use crate::hook_hosts::{HOSTS, HookHost};
 use crate::platform::home::home_dir;
 use crate::platform::write_atomically;
 
+pub(crate) use self::directories::Directories;
 pub(crate) use self::hosts::Place;
 
 /// A file, as it is and as it becomes.
@@ -45,7 +48,10 @@ pub(crate) enum InstallError {
 }
 
 /// Plans the installation for a host. What an earlier one wrote is replaced.
-pub(crate) fn plan(host: &HookHost, place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
+pub(crate) fn plan(
+    host: &'static HookHost,
+    place: &Place<'_>,
+) -> Result<Vec<FileChange>, InstallError> {
     let files = hosts::files(host, place)?.into_iter();
     files
         .map(|file| {
@@ -77,7 +83,7 @@ pub(crate) fn plan(host: &HookHost, place: &Place<'_>) -> Result<Vec<FileChange>
 
 /// Plans the removal of what was installed. A file that has nothing else is removed.
 pub(crate) fn plan_removal(
-    host: &HookHost,
+    host: &'static HookHost,
     place: &Place<'_>,
 ) -> Result<Vec<FileChange>, InstallError> {
     let mut changes = Vec::new();
@@ -112,7 +118,7 @@ pub(crate) struct Installed {
 }
 
 /// Reads what is installed for a host; `None` if no hook is.
-pub(crate) fn installed(host: &HookHost, place: &Place<'_>) -> Option<Installed> {
+pub(crate) fn installed(host: &'static HookHost, place: &Place<'_>) -> Option<Installed> {
     let mut installed = Installed {
         has_server: true,
         ..Installed::default()
@@ -153,9 +159,10 @@ pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> 
     let Some(home) = home_dir() else {
         return Vec::new();
     };
-    let is_installed = |host: &&HookHost| {
+    let directories = Directories::of_process(&home);
+    let is_installed = |host: &&'static HookHost| {
         let place = |project| Place {
-            home: &home,
+            directories: &directories,
             project,
             program: Path::new(""),
             state: None,

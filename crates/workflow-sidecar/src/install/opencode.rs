@@ -130,7 +130,7 @@ fn files(place: &Place<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
 fn configuration(place: &Place<'_>) -> PathBuf {
     match place.project {
         Some(project) => project.join(".opencode"),
-        None => place.home.join(".config/opencode"),
+        None => place.directories.opencode(),
     }
 }
 
@@ -141,11 +141,11 @@ fn loader(configuration: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::apply;
+    use crate::install::{Directories, apply};
 
-    fn place<'a>(home: &'a Path, program: &'a Path) -> Place<'a> {
+    fn place<'a>(directories: &'a Directories, program: &'a Path) -> Place<'a> {
         Place {
-            home,
+            directories,
             project: None,
             program,
             state: None,
@@ -184,7 +184,8 @@ mod tests {
     fn what_is_installed_is_removed_again_with_its_directories() {
         let home = tempfile::tempdir().expect("a directory");
         let program = Path::new("/opt/work \"flow\"/workflow-sidecar");
-        let place = place(home.path(), program);
+        let directories = Directories::in_home(home.path());
+        let place = place(&directories, program);
         assert_eq!(installed(&place), None);
         for change in plan(&place).expect("a plan") {
             apply(&change).expect("it is written");

@@ -6,16 +6,18 @@ use super::*;
 use crate::hook_hosts::{EventName, HOSTS};
 
 /// A home directory.
-struct Home(tempfile::TempDir);
+struct Home(tempfile::TempDir, Directories);
 
 impl Home {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        let home = tempfile::tempdir().unwrap();
+        let directories = Directories::in_home(home.path());
+        Self(home, directories)
     }
 
     fn place(&self) -> Place<'_> {
         Place {
-            home: self.0.path(),
+            directories: &self.1,
             project: None,
             program: Path::new("/opt/it's here/workflow-sidecar"),
             state: None,
@@ -32,14 +34,14 @@ impl Home {
         fs::read_to_string(self.0.path().join(name)).ok()
     }
 
-    fn install(&self, host: &HookHost) {
+    fn install(&self, host: &'static HookHost) {
         let changes = plan(host, &self.place()).unwrap();
         for change in &changes {
             apply(change).unwrap();
         }
     }
 
-    fn uninstall(&self, host: &HookHost) {
+    fn uninstall(&self, host: &'static HookHost) {
         let changes = plan_removal(host, &self.place()).unwrap();
         for change in &changes {
             apply(change).unwrap();
@@ -226,4 +228,82 @@ fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
     let (code, stderr) = run();
     assert_eq!(code, Some(2), "{} {script:?}", host.name);
     assert!(stderr.contains("so it is blocked"), "{stderr}");
+}
+
+#[test]
+fn a_directory_that_the_hosts_own_variable_names_is_used() {
+    for (host, variable, files) in [
+        ("codex", "CODEX_HOME", &["hooks.json", "config.toml"][..]),
+        (
+            "claude",
+            "CLAUDE_CONFIG_DIR",
+            &["settings.json", ".claude.json", "commands/workflow.md"],
+        ),
+        (
+            "copilot",
+            "COPILOT_HOME",
+            &["hooks/workflow-sidecar.json", "mcp-config.json"],
+        ),
+        ("gemini", "GEMINI_CLI_HOME", &[".gemini/settings.json"]),
+        (
+            "goose",
+            "GOOSE_PATH_ROOT",
+            &[
+                "config/config.yaml",
+                ".agents/plugins/workflow-sidecar/plugin.json",
+            ],
+        ),
+        ("goose", "XDG_CONFIG_HOME", &["goose/config.yaml"]),
+    ] {
+        let host = crate::hook_hosts::host(host).unwrap();
+        let (home, named) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let value = |name: &str| (name == variable).then(|| named.path().to_path_buf());
+        let home = Home(
+            tempfile::tempdir().unwrap(),
+            Directories::new(home.path(), value),
+        );
+        home.install(host);
+        for file in files {
+            assert!(named.path().join(file).exists(), "{variable} {file}");
+        }
+        assert!(installed(host, &home.place()).is_some());
+        home.uninstall(host);
+        let left = files.iter().filter(|file| named.path().join(file).exists());
+        assert_eq!(left.count(), 0, "{variable}");
+        let in_project = Place {
+            project: Some(home.0.path()),
+            ..home.place()
+        };
+        if let Ok(changes) = plan(host, &in_project) {
+            let mut paths = changes.iter().map(|change| &change.path);
+            assert!(
+                paths.all(|path| path.starts_with(home.0.path())),
+                "{variable}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_a_program_of_another_name_installed_is_found_and_removed() {
+    for host in HOSTS {
+        let home = Home::new();
+        let place = Place {
+            program: Path::new("/opt/it's here/wf"),
+            ..home.place()
+        };
+        for change in plan(host, &place).unwrap() {
+            apply(&change).unwrap();
+        }
+        let found = installed(host, &home.place()).unwrap();
+        assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
+        assert!(found.has_server, "{}", host.name);
+        home.install(host);
+        let found = installed(host, &home.place()).unwrap();
+        let all = found.commands.iter();
+        let mut new = all.filter(|(_, command)| command.contains("/workflow-sidecar"));
+        assert!(new.next().is_some(), "{}", host.name);
+        home.uninstall(host);
+        assert!(installed(host, &home.place()).is_none(), "{}", host.name);
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::file_excerpt::ShownFile;
 use crate::store::{AnswerRight, RequestRow, Store, StoreError, now, of_agent_dir};
 
 /// Milliseconds after which a request counts as one of an abandoned session.
@@ -43,6 +44,20 @@ pub(crate) struct StoredRequest {
     /// A file to read, relative to `cwd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) show: Option<String>,
+    /// This file when the run asked, for an approver who does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shown_file: Option<ShownFile>,
+}
+
+impl StoredRequest {
+    /// Whether another request asks the same, whatever the shown file has become meanwhile.
+    pub(crate) fn asks_the_same_as(&self, other: &Self) -> bool {
+        let without_file = |request: &Self| Self {
+            shown_file: None,
+            ..request.clone()
+        };
+        without_file(self) == without_file(other)
+    }
 }
 
 /// A request, and what its sidecar notes with it.
@@ -223,6 +238,7 @@ mod tests {
                 ask: "Plan OK?".to_owned(),
                 choices: vec!["approve".to_owned(), "revise".to_owned()],
                 show: None,
+                shown_file: None,
             },
             seal: Some("5ea1".to_owned()),
             sidecar: Some("7".to_owned()),

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use workflow_core::diagnostic::visible_lines;
 
 use super::file_state::FileState;
@@ -13,8 +14,28 @@ use super::regular_file::ContainedFile;
 
 /// Bytes of a file that are shown.
 const MAX_EXCERPT: u64 = 4096;
+/// The end of an excerpt that is not the whole file.
+pub(crate) const CUT: &str = "\n…";
 /// The state of a file that cannot be shown.
 const NOT_SHOWN: &str = "not shown";
+
+/// A file as it is shown, and its state at that time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShownFile {
+    pub(crate) excerpt: String,
+    pub(crate) state: String,
+}
+
+impl ShownFile {
+    pub(crate) fn read(path: &str, cwd: &Path) -> Self {
+        // The state comes first, so that a change before the excerpt is read counts as a change.
+        let state = state(path, cwd);
+        Self {
+            excerpt: excerpt(path, cwd),
+            state,
+        }
+    }
+}
 
 /// Returns the beginning of a file, or the reason why it cannot be shown.
 pub(crate) fn excerpt(path: &str, cwd: &Path) -> String {
@@ -56,7 +77,7 @@ fn beginning(file: Option<File>) -> io::Result<String> {
     let text = String::from_utf8_lossy(&bytes);
     let text = visible_lines(&text);
     Ok(if is_cut {
-        format!("{text}\n…")
+        format!("{text}{CUT}")
     } else {
         text.into_owned()
     })

@@ -174,7 +174,8 @@ impl OpenRequests {
         let decision = approvals.decision(request);
         let is_of_approver = approvals.answer_right() == AnswerRight::MayRead;
         let decision = decision.filter(|decision| {
-            is_of_approver && decision.asked.as_ref() == Some(&open.request)
+            let asked = decision.asked.as_ref();
+            is_of_approver && asked.is_some_and(|asked| asked.asks_the_same_as(&open.request))
                 || cfg!(not(unix)) && Some(&*seal(&request.nonce, &decision.code)) == known
         });
         if decision.is_some() || cfg!(not(unix)) {
@@ -187,20 +188,24 @@ impl OpenRequests {
         Some(self.approvals.get(task_id)?.code.seal.clone())
     }
 
-    /// Returns the decision about a request, given the current state of the file that it shows.
-    pub(crate) fn decision(
-        &self,
-        request: &StoredRequest,
-        shown: Option<&str>,
-    ) -> Option<ApprovalDecision> {
+    /// Returns the decision about a request, which has the file that it shows as it is now.
+    pub(crate) fn decision(&self, request: &StoredRequest) -> Option<ApprovalDecision> {
         let open = self.approvals.get(&request.task_id)?;
         let decision = open.decision.as_ref()?;
         if decision.nonce != request.nonce {
             return None;
         }
-        let is_current = open.request == *request
+        let now = request.shown_file.as_ref();
+        // What an approver read from the store may be another text than the file's, which the agent's machine has put there.
+        let was_shown_another = decision
+            .asked
+            .as_ref()
+            .and_then(|asked| asked.shown_file.as_ref())
+            .is_some_and(|shown| Some(shown) != now);
+        let is_current = open.request.asks_the_same_as(request)
             && request.choices.contains(&decision.choice)
-            && decision.shown.as_deref() == shown;
+            && decision.shown.as_ref() == now.map(|file| &file.state)
+            && !was_shown_another;
         Some(if is_current {
             ApprovalDecision::Chosen(decision.choice.clone())
         } else {
@@ -238,7 +243,7 @@ impl OpenRequests {
         approvals: &Approvals,
     ) -> (Reply, Option<ShownCode>) {
         let open = self.approvals.get_mut(&answer.request.task_id);
-        let Some(open) = open.filter(|open| open.request == answer.request) else {
+        let Some(open) = open.filter(|open| open.request.asks_the_same_as(&answer.request)) else {
             return (Reply::Gone, None);
         };
         match (by, answer.code) {

@@ -3,16 +3,19 @@
 //! Every operation has a connection of its own: a process that is killed leaves nothing behind, and a server that was
 //! restarted is found again. The tables and the two roles are in `postgres/schema.sql`.
 
+mod address;
+mod names;
+mod tls;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
 
-use postgres::config::{Host, SslMode};
 use postgres::types::ToSql;
-use postgres::{Client, Config, NoTls, Row, Transaction};
+use postgres::{Client, NoTls, Row, Transaction};
 use serde_json::value::RawValue;
 
+use self::address::Address;
 use super::machine::machine;
 use super::marker::mark;
 use super::queue::{self, QueueTurn};
@@ -25,11 +28,6 @@ use super::{
 pub(crate) const SCHEMA: &str = include_str!("postgres/schema.sql");
 /// The format of the tables.
 const FORMAT: i64 = 1;
-/// The time for a connection. Less than the time that a hook has for its answer.
-const CONNECT: Duration = Duration::from_secs(2);
-/// What the server does with an operation that takes too long.
-const OPTIONS: &str =
-    "-c statement_timeout=2000 -c lock_timeout=2000 -c search_path=workflow_sidecar";
 
 /// Whether the session may write answers: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
@@ -44,9 +42,7 @@ const MAY_ANSWER: &str = "
 /// The store on a server, and the directory of this machine.
 #[derive(Debug, Clone)]
 pub(crate) struct PostgresStore {
-    config: Config,
-    /// The server as it is shown: without the password.
-    place: String,
+    address: Address,
     directory: PathBuf,
 }
 
@@ -54,48 +50,37 @@ type Outcome<T> = Result<T, postgres::Error>;
 
 impl PostgresStore {
     pub(crate) fn new(url: &str, directory: PathBuf) -> Result<Self, StoreError> {
-        let refuse = |place: &str, reason: &str| StoreError::Postgres {
-            place: place.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
-        let config = url.parse::<Config>().ok().filter(|_| is_url);
-        // The error of the parser may quote the password.
-        let mut config = config.ok_or_else(|| {
-            refuse(
-                "the setting `store`",
-                "this is no address of a server: write postgres://user@server/database",
-            )
+        let address = Address::parse(url).map_err(|refused| StoreError::Postgres {
+            place: refused.place,
+            reason: refused.reason.to_owned(),
         })?;
-        let place = place(&config);
-        let is_elsewhere = |host: &Host| match host {
-            Host::Tcp(name) => {
-                let address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-                name != "localhost" && !address.is_ok_and(|address| address.is_loopback())
+        Ok(Self { address, directory })
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.address.tls.is_some()
+    }
+
+    /// Connects to the first server that answers.
+    fn connect(&self) -> Result<Client, String> {
+        let tls = self.address.tls.as_ref();
+        let tls = tls.map(tls::Tls::connector).transpose()?;
+        let mut failed = None;
+        for server in names::servers(&self.address.config)? {
+            let connected = match &tls {
+                Some(tls) => server.connect(tls.clone()),
+                None => server.connect(NoTls),
+            };
+            match connected {
+                Ok(client) => return Ok(client),
+                Err(error) => failed = Some(error),
             }
-            #[cfg(unix)]
-            Host::Unix(_) => false,
-        };
-        if config.get_hosts().iter().any(is_elsewhere) && config.get_ssl_mode() != SslMode::Disable
-        {
-            return Err(refuse(
-                &place,
-                "the connection would not be encrypted: use a tunnel to a port of this machine, or add ?sslmode=disable in a private network",
-            ));
         }
-        let options = config
-            .get_options()
-            .map_or_else(String::new, |given| format!("{given} "));
-        config
-            .connect_timeout(CONNECT)
-            .tcp_user_timeout(CONNECT)
-            .application_name("workflow-sidecar")
-            .options(&format!("{options}{OPTIONS}"));
-        Ok(Self {
-            config,
-            place,
-            directory,
-        })
+        Err(failed.map_or_else(
+            || "the address names no server".to_owned(),
+            |error| explain(&error),
+        ))
     }
 
     /// Carries out an operation. It has a thread of its own, because the client must not wait inside of an asynchronous task.
@@ -104,20 +89,23 @@ impl PostgresStore {
         operation: impl FnOnce(&mut Client) -> Outcome<T> + Send,
     ) -> Result<T, StoreError> {
         let run = || {
-            let mut client = self.config.connect(NoTls)?;
-            let format = client.query_one("SELECT max(version) FROM format", &[])?;
-            let format: Option<i64> = format.get(0);
-            if format != Some(FORMAT) {
-                return Ok(Err(format));
-            }
-            operation(&mut client).map(Ok)
+            let mut client = self.connect()?;
+            let operate = || {
+                let format = client.query_one("SELECT max(version) FROM format", &[])?;
+                let format: Option<i64> = format.get(0);
+                if format != Some(FORMAT) {
+                    return Ok(Err(format));
+                }
+                operation(&mut client).map(Ok)
+            };
+            operate().map_err(|error| explain(&error))
         };
         let done = thread::scope(|scope| scope.spawn(run).join());
         let done = done.map_err(|_| self.refuse("the client failed"))?;
-        match done.map_err(|error| self.refuse(&explain(&error)))? {
+        match done.map_err(|reason: String| self.refuse(&reason))? {
             Ok(value) => Ok(value),
             Err(Some(found)) => Err(StoreError::Newer {
-                path: PathBuf::from(&self.place),
+                path: PathBuf::from(&self.address.place),
                 found,
                 known: FORMAT,
             }),
@@ -140,7 +128,7 @@ impl PostgresStore {
 
     fn refuse(&self, reason: &str) -> StoreError {
         StoreError::Postgres {
-            place: self.place.clone(),
+            place: self.address.place.clone(),
             reason: reason.to_owned(),
         }
     }
@@ -160,22 +148,12 @@ impl PostgresStore {
     }
 }
 
-/// The server as it is shown.
-fn place(config: &Config) -> String {
-    let hosts = config.get_hosts().iter().map(|host| match host {
-        Host::Tcp(name) => name.clone(),
-        #[cfg(unix)]
-        Host::Unix(path) => path.display().to_string(),
-    });
-    let hosts: Vec<String> = hosts.collect();
-    let user = config.get_user().unwrap_or_default();
-    let database = config.get_dbname().unwrap_or(user);
-    format!("{user}@{}/{database}", hosts.join(","))
-}
-
 /// The reason of an error, and what to do about the usual ones.
 fn explain(error: &postgres::Error) -> String {
     let Some(found) = error.as_db_error() else {
+        if let Some(reason) = tls::explain(error) {
+            return reason;
+        }
         let cause = error.source().map(ToString::to_string);
         return format!("{}: {}", error, cause.unwrap_or_default())
             .trim_end_matches([':', ' '])
@@ -214,7 +192,7 @@ impl Store for PostgresStore {
                 continue;
             };
             let data = RawValue::from_string(row.get(3)).map_err(|error| StoreError::Damaged {
-                path: PathBuf::from(&self.place),
+                path: PathBuf::from(&self.address.place),
                 error,
             })?;
             session.entries.push(StoredEntry { custom_type, data });

@@ -1,6 +1,8 @@
 //! The same tests for both stores, and what only the server has: roles, machines, and processes that are killed.
 
+mod authority;
 pub(crate) mod server;
+mod tls;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -320,21 +322,4 @@ fn a_server_without_the_tables_or_with_newer_ones_is_refused() {
     server.sql("DROP SCHEMA workflow_sidecar CASCADE");
     let error = server.store("agent", "a").load(&key("s")).unwrap_err();
     assert!(error.to_string().contains("runs --schema"), "{error}");
-}
-
-#[test]
-fn an_address_is_refused_without_showing_its_password() {
-    let refused = |url: &str| {
-        let store = postgres::PostgresStore::new(url, PathBuf::new());
-        let error = store.unwrap_err().to_string();
-        assert!(!error.contains("secret"), "{error}");
-        error
-    };
-    let far = refused("postgres://me:secret@db.example.org/w");
-    assert!(far.contains("not be encrypted"), "{far}");
-    refused("postgres://me:secret@db.example.org/w?secret=1");
-    refused("mysql://me:secret@db.example.org/w");
-    let private = "postgres://me:secret@db.example.org/w?sslmode=disable";
-    let store = postgres::PostgresStore::new(private, PathBuf::new()).unwrap();
-    assert!(!format!("{store:?}").contains("secret"));
 }

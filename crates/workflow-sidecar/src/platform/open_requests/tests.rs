@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::platform::file_excerpt::ShownFile;
 
 struct Fixture {
     _agent: tempfile::TempDir,
@@ -24,6 +25,14 @@ fn request() -> StoredRequest {
         ask: "Plan OK?".to_owned(),
         choices: vec!["approve".to_owned(), "revise".to_owned()],
         show: None,
+        shown_file: None,
+    }
+}
+
+fn file(content: &str) -> ShownFile {
+    ShownFile {
+        excerpt: content.to_owned(),
+        state: format!("hash of {content}"),
     }
 }
 
@@ -63,7 +72,7 @@ impl Fixture {
     }
 
     fn decision(&self) -> Option<ApprovalDecision> {
-        self.requests.decision(&request(), None)
+        self.requests.decision(&request())
     }
 
     /// Stores a decision as a program with access to the store can.
@@ -191,7 +200,11 @@ fn a_decision_about_a_changed_request_is_outdated() {
     let mut fixture = opened();
     fixture.answer(&Judgement::Person, None);
     let outdated = Some(ApprovalDecision::Outdated);
-    assert_eq!(fixture.requests.decision(&request(), Some("b")), outdated);
+    let with_file = StoredRequest {
+        shown_file: Some(file("b")),
+        ..request()
+    };
+    assert_eq!(fixture.requests.decision(&with_file), outdated);
     for other in [
         StoredRequest {
             ask: "Ship it?".to_owned(),
@@ -206,13 +219,13 @@ fn a_decision_about_a_changed_request_is_outdated() {
             ..request()
         },
     ] {
-        assert_eq!(fixture.requests.decision(&other, None), outdated);
+        assert_eq!(fixture.requests.decision(&other), outdated);
     }
     let later = StoredRequest {
         nonce: "m".to_owned(),
         ..request()
     };
-    assert_eq!(fixture.requests.decision(&later, None), None);
+    assert_eq!(fixture.requests.decision(&later), None);
     fixture.requests.close("wf-1");
     assert_eq!(fixture.decision(), None);
     assert_eq!(fixture.answer(&Judgement::Person, None).0, Reply::Gone);
@@ -253,6 +266,20 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
     }
 }
 
+/// The requests as a login of a server has them.
+#[cfg(unix)]
+fn on_server(server: &crate::store::tests::server::Server, login: &str) -> Approvals {
+    let agent_dir = server.directory(login);
+    std::fs::create_dir_all(&agent_dir).unwrap();
+    let settings = serde_json::json!({ "store": server.url(login) });
+    std::fs::write(
+        agent_dir.join("workflow-sidecar.json5"),
+        settings.to_string(),
+    )
+    .unwrap();
+    Approvals::in_agent_dir(&agent_dir).unwrap()
+}
+
 #[cfg(unix)]
 #[test]
 fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
@@ -260,18 +287,7 @@ fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
     let Some(server) = Server::start() else {
         return;
     };
-    let approvals = |login: &str| {
-        let agent_dir = server.directory(login);
-        std::fs::create_dir_all(&agent_dir).unwrap();
-        let settings = serde_json::json!({ "store": server.url(login) });
-        std::fs::write(
-            agent_dir.join("workflow-sidecar.json5"),
-            settings.to_string(),
-        )
-        .unwrap();
-        Approvals::in_agent_dir(&agent_dir).unwrap()
-    };
-    let (of_agent, of_approver) = (approvals("agent"), approvals("approver"));
+    let (of_agent, of_approver) = (on_server(&server, "agent"), on_server(&server, "approver"));
     let mut requests = OpenRequests::default();
     let made = requests.open("s", &request(), None, &of_agent).unwrap();
     let file = RequestFile {
@@ -300,11 +316,61 @@ fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
     assert!(stored.unwrap());
     of_agent.store_request(&file).unwrap();
     requests.take_stored(&request(), None, &of_agent);
-    assert_eq!(requests.decision(&request(), None), None);
+    assert_eq!(requests.decision(&request()), None);
     let stored = of_agent.store_decision(&request(), &answer(&request()));
     assert!(stored.is_err(), "the agent's role does not answer");
     let stored = of_approver.store_decision(&request(), &answer(&request()));
     assert!(stored.unwrap());
     requests.take_stored(&request(), None, &of_agent);
-    assert_eq!(requests.decision(&request(), None), Some(approved()));
+    assert_eq!(requests.decision(&request()), Some(approved()));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_approver_answers_about_the_excerpt_in_the_store_only_if_it_is_the_files() {
+    use crate::store::tests::server::Server;
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (of_agent, of_approver) = (on_server(&server, "agent"), on_server(&server, "approver"));
+    let about = |content: &str, state: &str| StoredRequest {
+        show: Some("plan.md".to_owned()),
+        shown_file: Some(ShownFile {
+            excerpt: content.to_owned(),
+            ..file(state)
+        }),
+        ..request()
+    };
+    let asked = about("delete all", "delete all");
+    for (shown, expected) in [
+        (asked.clone(), approved()),
+        // The agent's machine stores a harmless text with the state of the real file.
+        (about("tidy up", "delete all"), ApprovalDecision::Outdated),
+        (about("tidy up", "tidy up"), ApprovalDecision::Outdated),
+    ] {
+        let mut requests = OpenRequests::default();
+        requests.open("s", &asked, None, &of_agent).unwrap();
+        let stored = RequestFile {
+            request: shown.clone(),
+            seal: None,
+            sidecar: None,
+            choice: None,
+        };
+        of_agent.clear("wf-1");
+        of_agent.store_request(&stored).unwrap();
+        let answer = StoredDecision {
+            nonce: "n".to_owned(),
+            choice: "approve".to_owned(),
+            comment: None,
+            shown: shown.shown_file.clone().map(|file| file.state),
+            code: String::new(),
+            asked: Some(shown.clone()),
+        };
+        assert!(of_approver.store_decision(&shown, &answer).unwrap());
+        requests.take_stored(&asked, None, &of_agent);
+        assert_eq!(requests.decision(&asked), Some(expected), "{shown:?}");
+        let changed = about("delete all", "delete more");
+        let outdated = Some(ApprovalDecision::Outdated);
+        assert_eq!(requests.decision(&changed), outdated, "the file changed");
+    }
 }

@@ -15,7 +15,7 @@ use crate::platform::answer_socket::AnswerSocket;
 use crate::platform::answer_socket::{Answer, Reply, Request};
 use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::effects::SessionContext;
-use crate::platform::file_excerpt;
+use crate::platform::file_excerpt::ShownFile;
 use crate::platform::open_requests::{OpenRequests, ShownCode};
 use crate::store::AnswerRight;
 
@@ -147,8 +147,6 @@ impl Answers {
     ) -> Option<(Option<ApprovalDecision>, Option<String>)> {
         let known = request.seal.clone();
         let request = stored_request(session, request)?;
-        let state = |path: &str| file_excerpt::state(path, &request.cwd);
-        let fingerprint = request.show.as_deref().map(state);
         let mut requests = lock(&self.requests);
         let approvals = Approvals::in_agent_dir(session.project.agent_dir);
         if let Ok(approvals) = approvals
@@ -156,7 +154,7 @@ impl Answers {
         {
             requests.take_stored(&request, known.as_deref(), &approvals);
         }
-        let decision = requests.decision(&request, fingerprint.as_deref());
+        let decision = requests.decision(&request);
         Some((decision, requests.comment(&request.task_id)))
     }
 
@@ -241,6 +239,9 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
     let ApprovalRequest {
         approval, nonce, ..
     } = request;
+    let cwd = session.project.cwd;
+    let shown_file = approval.show.as_deref();
+    let shown_file = shown_file.map(|path| ShownFile::read(path, cwd));
     Some(StoredRequest {
         task_id: view.state.task_id.clone(),
         step: view.state.global_step_count,
@@ -248,9 +249,10 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
         workflow: phase.workflow_name.to_owned(),
         phase: phase.name.to_owned(),
         task: view.state.task_description.clone(),
-        cwd: session.project.cwd.to_path_buf(),
+        cwd: cwd.to_path_buf(),
         ask: approval.ask,
         choices: approval.choices,
         show: approval.show,
+        shown_file,
     })
 }

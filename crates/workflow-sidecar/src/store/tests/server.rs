@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::postgres::{PostgresStore, SCHEMA};
+use super::authority::Authority;
 
 /// The time for the server to start.
 const DEADLINE: Duration = Duration::from_secs(60);
-const PORT: &str = "5432";
 
 /// A server that ends with the test.
 pub(crate) struct Server {
@@ -18,11 +18,58 @@ pub(crate) struct Server {
     programs: PathBuf,
     /// The user that it runs as: root may not.
     user: Option<&'static str>,
+    port: u16,
+    /// Whether it listens on loopback too, with TLS.
+    has_tls: bool,
 }
 
 impl Server {
     /// Starts a server with the tables, and logins for each role. `None` if `PostgreSQL` is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::prepare()?.started()
+    }
+
+    /// Starts one that asks for a password and TLS on loopback. Its certificate is for `localhost`, signed by the authority in
+    /// [`Server::authority`].
+    pub(super) fn start_with_tls() -> Option<Self> {
+        let mut server = Self::prepare()?;
+        let Some(authority) = Authority::new(server.directory.path().join("ca")) else {
+            writeln("skipped: openssl is not installed");
+            return None;
+        };
+        let data = PathBuf::from(server.data());
+        authority.sign(
+            "localhost",
+            &data.join("server.crt"),
+            &data.join("server.key"),
+        );
+        let access = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n";
+        fs::write(data.join("pg_hba.conf"), access).unwrap();
+        if let Some(user) = server.user {
+            let owned = Command::new("chown").args(["-R", user]).arg(&data).status();
+            assert!(owned.unwrap().success());
+        }
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        server.port = free.local_addr().unwrap().port();
+        server.has_tls = true;
+        drop(free);
+        let server = server.started()?;
+        server.sql("ALTER ROLE agent PASSWORD 'of the agent'");
+        Some(server)
+    }
+
+    /// The certificate of the authority that signed the server's.
+    pub(super) fn authority(&self) -> PathBuf {
+        self.directory.path().join("ca/ca.pem")
+    }
+
+    /// The address of the agent on loopback, for a name of the server.
+    pub(super) fn tls_url(&self, name: &str, parameters: &str) -> String {
+        let port = self.port;
+        format!("postgres://agent:of%20the%20agent@{name}:{port}/postgres?{parameters}")
+    }
+
+    fn prepare() -> Option<Self> {
         let Some(programs) = programs() else {
             writeln("skipped: PostgreSQL is not installed (Debian: apt install postgresql)");
             return None;
@@ -36,6 +83,8 @@ impl Server {
             directory,
             programs,
             user,
+            port: 5432,
+            has_tls: false,
         };
         if let Some(user) = user {
             let owned = Command::new("chown")
@@ -46,16 +95,20 @@ impl Server {
         }
         let data = server.data();
         server.run("initdb", &["-D", &data, "-A", "trust", "-N"]);
-        server.resume();
-        server.sql(SCHEMA);
-        server.sql(
+        Some(server)
+    }
+
+    fn started(self) -> Option<Self> {
+        self.resume();
+        self.sql(SCHEMA);
+        self.sql(
             "CREATE ROLE agent LOGIN IN ROLE workflow_agent;
              CREATE ROLE approver LOGIN IN ROLE workflow_approver;
              CREATE ROLE two_roles LOGIN NOINHERIT IN ROLE workflow_agent, workflow_approver;
              GRANT USAGE ON SCHEMA workflow_sidecar TO two_roles;
              GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO two_roles;",
         );
-        Some(server)
+        Some(self)
     }
 
     /// The address for a login.
@@ -79,8 +132,9 @@ impl Server {
     /// Runs SQL as the owner.
     pub(super) fn sql(&self, sql: &str) {
         let socket = self.directory.path().display().to_string();
-        let arguments = ["-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-h"];
-        let arguments = [&arguments[..], &[&*socket, "-c", sql, "postgres"]].concat();
+        let port = self.port.to_string();
+        let arguments = ["-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p", &port];
+        let arguments = [&arguments[..], &["-h", &*socket, "-c", sql, "postgres"]].concat();
         self.run("psql", &arguments);
     }
 
@@ -102,7 +156,7 @@ impl Server {
             thread::sleep(Duration::from_millis(10));
         }
         // The process may still be in the table, where nothing waits for its end.
-        let socket = format!(".s.PGSQL.{PORT}.lock");
+        let socket = format!(".s.PGSQL.{}.lock", self.port);
         for lock in ["data/postmaster.pid", &socket] {
             fs::remove_file(self.directory.path().join(lock)).unwrap();
         }
@@ -112,8 +166,13 @@ impl Server {
     pub(super) fn resume(&self) {
         let data = self.data();
         let socket = self.directory.path().display().to_string();
-        let options =
-            format!("-c listen_addresses= -c unix_socket_directories={socket} -c port={PORT}");
+        let port = self.port;
+        let listens = if self.has_tls {
+            "-c listen_addresses=127.0.0.1 -c ssl=on"
+        } else {
+            "-c listen_addresses="
+        };
+        let options = format!("{listens} -c unix_socket_directories={socket} -c port={port}");
         let log = self.directory.path().join("log").display().to_string();
         let seconds = DEADLINE.as_secs().to_string();
         let arguments = [

@@ -1,0 +1,154 @@
+//! The address of a server: the setting `store` as the client takes it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use postgres::Config;
+use postgres::config::{Host, SslMode};
+
+use super::tls::{Roots, Tls};
+
+/// The time for a connection. Less than the time that a hook has for its answer.
+const CONNECT: Duration = Duration::from_secs(2);
+/// What the server does with an operation that takes too long.
+const OPTIONS: &str =
+    "-c statement_timeout=2000 -c lock_timeout=2000 -c search_path=workflow_sidecar";
+
+/// A server, and how to connect to it.
+#[derive(Debug, Clone)]
+pub(super) struct Address {
+    pub(super) config: Config,
+    /// `None` if nothing is encrypted.
+    pub(super) tls: Option<Tls>,
+    /// The server as it is shown: without the password.
+    pub(super) place: String,
+}
+
+/// The reason why an address cannot be used. It does not quote the address, which may have a password.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) place: String,
+    pub(super) reason: &'static str,
+}
+
+/// The parameters about encryption, which the client does not know in this form.
+#[derive(Debug, Default)]
+struct Encryption {
+    /// The value of `sslmode`.
+    mode: Option<String>,
+    /// The value of `sslrootcert`.
+    root: Option<PathBuf>,
+}
+
+impl Address {
+    pub(super) fn parse(url: &str) -> Result<Self, Refused> {
+        let refuse = |place: &str, reason| Refused {
+            place: place.to_owned(),
+            reason,
+        };
+        let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        let (url, encryption) = split_encryption(url);
+        let config = url.parse::<Config>().ok().filter(|_| is_url);
+        let config = config.filter(|config| config.get_user().is_some());
+        let mut config = config.ok_or_else(|| {
+            refuse(
+                "the setting `store`",
+                "this is no address of a server: write postgres://user@server/database",
+            )
+        })?;
+        let place = place(&config);
+        if encryption
+            .root
+            .as_ref()
+            .is_some_and(|path| !path.is_absolute())
+        {
+            return Err(refuse(
+                &place,
+                "`sslrootcert` must be a whole path, because hooks start in many directories: ?sslrootcert=/path/to/ca.pem",
+            ));
+        }
+        let is_encrypted = match encryption.mode.as_deref() {
+            Some("disable") => false,
+            Some("require" | "verify-full") => true,
+            // On the way to a port or socket of this machine nobody listens.
+            None => is_elsewhere(&config) || encryption.root.is_some(),
+            Some(_) => {
+                return Err(refuse(
+                    &place,
+                    "`sslmode` must be verify-full (the default for another machine; require is the same) or, in a private network, disable",
+                ));
+            }
+        };
+        let options = config
+            .get_options()
+            .map_or_else(String::new, |given| format!("{given} "));
+        config
+            .ssl_mode(if is_encrypted {
+                SslMode::Require
+            } else {
+                SslMode::Disable
+            })
+            .connect_timeout(CONNECT)
+            .tcp_user_timeout(CONNECT)
+            .application_name("workflow-sidecar")
+            .options(&format!("{options}{OPTIONS}"));
+        let roots = encryption.root.map_or(Roots::System, Roots::File);
+        Ok(Self {
+            config,
+            tls: is_encrypted.then(|| Tls::new(roots)),
+            place,
+        })
+    }
+}
+
+/// Whether a connection can leave this machine.
+fn is_elsewhere(config: &Config) -> bool {
+    let is_elsewhere = |host: &Host| match host {
+        Host::Tcp(name) => {
+            let address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+            name != "localhost" && !address.is_ok_and(|address| address.is_loopback())
+        }
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    };
+    let mut addresses = config.get_hostaddrs().iter();
+    config.get_hosts().iter().any(is_elsewhere) || addresses.any(|address| !address.is_loopback())
+}
+
+/// Takes the parameters about encryption out of an address.
+fn split_encryption(url: &str) -> (String, Encryption) {
+    let mut encryption = Encryption::default();
+    // As the client reads it: a password may contain a question mark.
+    let after_login = url.find('@').unwrap_or(0);
+    let Some(question_mark) = url[after_login..].find('?') else {
+        return (url.to_owned(), encryption);
+    };
+    let (server, parameters) = url.split_at(after_login + question_mark);
+    let mut kept = Vec::new();
+    for parameter in parameters[1..].split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let value = percent_decode_str(value).decode_utf8_lossy();
+        match name {
+            "sslmode" => encryption.mode = Some(value.into_owned()),
+            "sslrootcert" => encryption.root = Some(PathBuf::from(value.into_owned())),
+            _ => kept.push(parameter),
+        }
+    }
+    let question_mark = if kept.is_empty() { "" } else { "?" };
+    let url = format!("{server}{question_mark}{}", kept.join("&"));
+    (url, encryption)
+}
+
+/// The server as it is shown.
+fn place(config: &Config) -> String {
+    let hosts = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    });
+    let hosts: Vec<String> = hosts.collect();
+    let user = config.get_user().unwrap_or_default();
+    let database = config.get_dbname().unwrap_or(user);
+    format!("{user}@{}/{database}", hosts.join(","))
+}
