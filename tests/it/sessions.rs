@@ -96,3 +96,28 @@ fn the_runs_of_a_host_are_listed_with_their_state() {
         assert_eq!(listed[0][name], value, "{listed}");
     }
 }
+
+#[test]
+fn a_relative_directory_of_a_host_is_listed_absolutely() {
+    let directory = project();
+    let mut command = crate::connection::Process::command();
+    command.arg("serve").current_dir(directory.path());
+    let mut host = TestHost::over(crate::connection::Process::spawn(&mut command));
+    let params = json!({
+        "protocolVersion": 1,
+        "host": {"name": "test", "version": "0"},
+        "cwd": ".",
+        "agentDir": directory.path().join("agent"),
+        "capabilities": {},
+    });
+    host.result("initialize", &params);
+    start(&mut host, "s");
+    host.close_and_hear();
+    let mut runs = crate::connection::Process::command();
+    runs.args(["runs", "--format", "json", "--agent-dir"]);
+    runs.arg(directory.path().join("agent"));
+    let output = runs.output().unwrap();
+    let listed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let listed = std::path::Path::new(listed[0]["cwd"].as_str().unwrap());
+    assert_eq!(listed, directory.path().canonicalize().unwrap());
+}

@@ -219,8 +219,7 @@ impl NewRun {
         let (name, description) = white_space::split_first_word(arguments);
         let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
         if description.is_empty() {
-            let usage = format!("Usage: /workflow {name} {{description}}");
-            return Err((Severity::Warning, usage));
+            return Err((Severity::Warning, inputs::usage(workflow)));
         }
         if description.len() > MAX_DESCRIPTION {
             let message = "The description is longer than 1 MiB. Write it to a file, and name the file in the description.";
@@ -229,7 +228,7 @@ impl NewRun {
         let refuse = |refusal| (Severity::Warning, refusal);
         let (inputs, description) = inputs::read(workflow, description).map_err(refuse)?;
         if description.is_empty() {
-            return Err(refuse(inputs::usage(workflow)));
+            return Err(refuse(inputs::missing_description(workflow, arguments)));
         }
         Ok(Self {
             workflow_key: workflow.key.clone(),

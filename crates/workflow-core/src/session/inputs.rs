@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::questions::QuestionText;
 use crate::definition::{Parameter, ParameterKind, Workflow};
+use crate::diagnostic::shown;
 use crate::run::{Values, problems};
 use crate::white_space::{split_first_word, trim};
 
@@ -99,6 +100,15 @@ pub(crate) fn read_answer(input: &Parameter, answer: &str) -> Result<Value, Stri
         return Err("must not be empty".to_owned());
     }
     input.parse(answer)
+}
+
+/// The answer to a start with inputs and without a description.
+pub(crate) fn missing_description(workflow: &Workflow, arguments: &str) -> String {
+    format!(
+        "The description is missing. Write: /workflow {} {{description}}\n\n{}",
+        shown(arguments),
+        usage(workflow)
+    )
 }
 
 /// The line with which a workflow is started, and its inputs.

@@ -50,7 +50,8 @@ impl Leave {
         });
         let mut outputs = self.outputs.clone();
         match read_outputs(call.outputs) {
-            Ok(given) => {
+            Ok(mut given) => {
+                refused.extend(unwrap_nested(phase, &mut given));
                 outputs.extend(given);
                 let found = problems(&phase.outputs, &outputs);
                 refused.extend(
@@ -62,7 +63,7 @@ impl Leave {
             Err(problem) => refused.push(problem),
         }
         if !refused.is_empty() {
-            return Err(incomplete(resolved, &refused));
+            return Err(incomplete(resolved, &refused, &outputs));
         }
         *self = Self {
             outcome,
@@ -185,15 +186,43 @@ fn read_outputs(given: Option<&RawValue>) -> Result<Values, String> {
         .map_err(|_| "`outputs` must be an object: a name and a value for each output.".to_owned())
 }
 
+/// Replaces objects that contain outputs by their content, because no output is an object. The problems name those
+/// objects: the call is refused, and its example has the values where they belong.
+fn unwrap_nested(phase: &Phase, given: &mut Values) -> Vec<String> {
+    let is_declared = |name: &str| phase.outputs.iter().any(|output| output.name == name);
+    let mut nested = Values::new();
+    let mut refused = Vec::new();
+    given.retain(|name, value| {
+        let object = value.as_object();
+        let Some(inside) = object.filter(|inside| inside.keys().any(|name| is_declared(name)))
+        else {
+            return true;
+        };
+        nested.extend(inside.clone());
+        refused.push(format!(
+            "`{}` contains outputs: write them directly into `outputs`.",
+            shown(name)
+        ));
+        false
+    });
+    for (name, value) in nested {
+        given.entry(name).or_insert(value);
+    }
+    refused
+}
+
 /// The answer to a `next` that lacks an outcome or an output.
-fn incomplete(resolved: &ResolvedPhase, refused: &[String]) -> ToolAnswer {
+fn incomplete(resolved: &ResolvedPhase, refused: &[String], outputs: &Values) -> ToolAnswer {
     let phase = &resolved.phase;
     let mut lines = vec![format!("You are still in {}.", phase.name)];
     lines.extend(refused.iter().cloned());
     if !phase.outcomes.is_empty() {
         lines.push(format!("Outcomes: {}", resolved.outcomes));
     }
-    lines.push(format!("Example: workflow_step {}", example(phase)));
+    lines.push(format!(
+        "Example: workflow_step {}",
+        example(phase, outputs)
+    ));
     ToolAnswer {
         text: lines.join("\n"),
         details: json!({ "active": true, "advanced": false, "problems": refused }),
@@ -201,16 +230,19 @@ fn incomplete(resolved: &ResolvedPhase, refused: &[String]) -> ToolAnswer {
     }
 }
 
-/// The arguments of a call that leaves the phase.
-pub(crate) fn example(phase: &Phase) -> Value {
+/// The arguments of a call that leaves the phase, with the given values as far as they are right.
+fn example(phase: &Phase, given: &Values) -> Value {
     let mut call = json!({ "action": "next" });
     if let Some(outcome) = phase.outcomes.first() {
         call["outcome"] = json!(outcome.name);
     }
-    let outputs = phase.outputs.iter().filter(|output| output.required);
-    let outputs: Map<String, Value> = outputs
-        .map(|output| (output.name.clone(), output.example()))
-        .collect();
+    let outputs = phase.outputs.iter().filter_map(|output| {
+        let right = given.get(&output.name);
+        let value = right.filter(|value| output.check(value).is_ok()).cloned();
+        let value = value.or_else(|| output.required.then(|| output.example()))?;
+        Some((output.name.clone(), value))
+    });
+    let outputs: Map<String, Value> = outputs.collect();
     if !outputs.is_empty() {
         call["outputs"] = Value::Object(outputs);
     }

@@ -268,6 +268,28 @@ fn a_missing_or_wrong_output_keeps_the_phase_and_shows_a_call() {
 }
 
 #[test]
+fn outputs_inside_another_object_are_refused_with_a_call_that_works() {
+    let mut work = workflow("w", &["plan", "build"]);
+    edit(&mut work, "plan", |plan| plan.outputs = vec![plan_text(5)]);
+    let mut world = started(work);
+    // Inside `outputs` once more, and inside the id of the phase.
+    for name in ["outputs", "plan"] {
+        let lines = world.next("", &json!({ name: {"plan": "Change it."} }));
+        let answer = line(&lines, "tool");
+        let expected = format!(
+            "`{name}` contains outputs: write them directly into `outputs`.\n\
+             Example: workflow_step {{\"action\":\"next\",\"outputs\":{{\"plan\":\"Change it.\"}}}}"
+        );
+        assert!(answer.contains(&expected), "{answer}");
+    }
+    let lines = world.next("", &json!({"plan": "Change it."}));
+    assert!(
+        line(&lines, "tool").contains("PLAN → 🔹 BUILD"),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn a_phase_whose_condition_does_not_hold_is_skipped_and_recorded() {
     let mut work = workflow("w", &["plan", "review", "release"]);
     edit(&mut work, "plan", |plan| {
@@ -515,6 +537,10 @@ fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
         ("w --version 1.2.0 --version 1.2.1 add", "is given twice"),
         (
             "w --version 1.2.0",
+            "The description is missing. Write: /workflow w --version 1.2.0 {description}",
+        ),
+        (
+            "w",
             "Usage: /workflow w --version {a text} [--hotfix] {description}",
         ),
     ] {

@@ -260,7 +260,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
         TimelineEvent::CodeRestored { message } => {
             writeln!(out, "the code: {}", visible(message))
         }
-        TimelineEvent::Paused { why } => writeln!(out, "{NOTABLE}parked{NOTABLE:#}: {why}"),
+        TimelineEvent::Paused { why } => writeln!(out, "{NOTABLE}paused{NOTABLE:#}: {why}"),
         TimelineEvent::Compacted => {
             writeln!(out, "{ASIDE}older messages became a summary{ASIDE:#}")
         }

@@ -181,15 +181,14 @@ struct RunStatus<'a> {
     task: &'a str,
     task_id: &'a str,
     path: &'a workflow_core::run::Path,
-    #[serde(rename = "place", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<PhaseStatus<'a>>,
     steps: u64,
     started_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<String>,
-    #[serde(rename = "pushes")]
     reminders: u32,
-    #[serde(rename = "parked", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<PauseReason>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paused_by_owner: bool,
@@ -344,10 +343,10 @@ impl RunStatus<'_> {
 fn state_name(view: &View<'_>, request: Option<&RequestFile>) -> &'static str {
     let state = view.state;
     match (state.active, view.counters.paused) {
-        (true, None) if request.is_some() || view.counters.paused_by_owner => "parked",
+        (true, None) if request.is_some() || view.counters.paused_by_owner => "paused",
         (false, _) if state.cancelled => "cancelled",
         (false, _) => "complete",
-        (true, Some(_)) => "parked",
+        (true, Some(_)) => "paused",
         (true, None) => match &view.phase {
             None => "stale",
             Some(phase) if phase.waits => "waits",
@@ -359,40 +358,40 @@ fn state_name(view: &View<'_>, request: Option<&RequestFile>) -> &'static str {
 /// Describes the state for people, with its style.
 fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
     match (state, run.paused) {
-        ("parked", _)
+        ("paused", _)
             if run
                 .approval
                 .is_some_and(|approval| approval.choice.is_some()) =>
         {
             (GOOD, "approval answered: tell the agent to go on")
         }
-        ("parked", _) if run.approval.is_some() => (
+        ("paused", _) if run.approval.is_some() => (
             NOTABLE,
             "waits for your approval: see workflow-sidecar approve",
         ),
-        ("parked", Some(PauseReason::Approval)) => (
+        ("paused", Some(PauseReason::Approval)) => (
             NOTABLE,
             "waited for an approval that is not requested any more: tell the agent to go on",
         ),
-        ("parked", _) if run.paused_by_owner => {
+        ("paused", _) if run.paused_by_owner => {
             (NOTABLE, "paused by you: /workflow-resume resumes it")
         }
-        ("parked", Some(PauseReason::Max)) => {
-            (NOTABLE, "parked: no more reminders, any message resumes it")
+        ("paused", Some(PauseReason::Max)) => {
+            (NOTABLE, "paused: no more reminders, any message resumes it")
         }
-        ("parked", Some(PauseReason::MaxStale)) => (NOTABLE, "parked: the agent called no tool"),
-        ("parked", Some(PauseReason::Error)) => {
-            (NOTABLE, "parked: the model's answer ended in an error")
+        ("paused", Some(PauseReason::MaxStale)) => (NOTABLE, "paused: the agent called no tool"),
+        ("paused", Some(PauseReason::Error)) => {
+            (NOTABLE, "paused: the model's answer ended in an error")
         }
-        ("parked", Some(PauseReason::Visits)) => (
+        ("paused", Some(PauseReason::Visits)) => (
             NOTABLE,
             "paused at a limit of visits: /workflow-resume allows one more",
         ),
-        ("parked", Some(PauseReason::Budget)) => (
+        ("paused", Some(PauseReason::Budget)) => (
             NOTABLE,
             "paused, because a budget is used up: /workflow-resume +20 turns allows more",
         ),
-        ("parked", _) => (NOTABLE, "parked: the agent asked a question"),
+        ("paused", _) => (NOTABLE, "paused: the agent asked a question"),
         ("waits", _) => (NOTABLE, "waits for the user"),
         ("stale", _) => (
             BAD,

@@ -1,7 +1,7 @@
 //! Texts of the engine, with the names that commands have in a prompt.
 
 /// The engine's names of commands, and how a person types them as a prompt. Longer ones first.
-const COMMANDS: [(&str, &str); 11] = [
+const COMMANDS: [(&str, &str); 12] = [
     ("/workflow-status", "workflow status"),
     ("/workflow-pause", "workflow pause"),
     ("/workflow-resume", "workflow resume"),
@@ -12,6 +12,7 @@ const COMMANDS: [(&str, &str); 11] = [
     ("/cancel-workflow", "workflow cancel"),
     ("Run /workflow again", "Type it again"),
     ("Usage: /workflow ", "Usage: workflow "),
+    ("Write: /workflow ", "Write: workflow "),
     ("/workflow {", "workflow {"),
 ];
 

@@ -126,7 +126,7 @@ impl Platform for RealPlatform {
             let note = RunNote {
                 host: host.to_owned(),
                 run,
-                cwd: project.cwd.to_path_buf(),
+                cwd: std::path::absolute(project.cwd).unwrap_or_else(|_| project.cwd.to_path_buf()),
                 file: project
                     .session_file
                     .map(|file| file.to_string_lossy().into_owned()),

@@ -54,7 +54,7 @@ fn a_recording_and_a_session_file_give_the_same_timeline() {
         writeln!(stored, "{entry}").unwrap();
     }
     let is_stored = |name: &String| {
-        ["started", "entered", "pushed", "parked", "completed"].contains(&name.as_str())
+        ["started", "entered", "reminded", "paused", "completed"].contains(&name.as_str())
     };
     let timeline_events: Vec<String> = names(recorded).into_iter().filter(is_stored).collect();
     assert_eq!(timeline_events, names(&session(stored.as_bytes())));

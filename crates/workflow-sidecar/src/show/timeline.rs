@@ -86,22 +86,14 @@ pub(crate) enum TimelineEvent {
     /// `workflow_step` answered with an error.
     Refused { action: String, answer: String },
     /// The agent was reminded to continue; the number of reminders in a row.
-    #[serde(rename = "pushed")]
     Reminded { times: u32 },
     /// The user sent a message.
-    #[serde(rename = "spoke")]
     UserMessage { text: String },
     /// A trigger started the agent with this text.
-    #[serde(rename = "woken")]
     Triggered { text: String },
     /// A checkpoint was restored, or could not be.
-    #[serde(rename = "broughtBack")]
-    CodeRestored {
-        #[serde(rename = "said")]
-        message: String,
-    },
+    CodeRestored { message: String },
     /// The run was paused.
-    #[serde(rename = "parked")]
     Paused { why: &'static str },
     /// Older messages were replaced by a summary.
     Compacted,

@@ -31,7 +31,7 @@ A line of a script can state its expected outcome, in upper or lower case: `tool
   a tool call      allowed, blocked, refused, asked (a person must answer)
   workflow_step    name or id of the phase that it leads to, refused, gate or asked (it waits), done, cancelled;
                    `cancel`: asks (a second call is needed)
-  a stop           countdown, pushed, waits, parked, or the reason: max, maxStale, error, question, visits, budget
+  a stop           countdown, reminded, waits, paused, or the reason: max, maxStale, error, question, visits, budget
   a result         changed, unchanged
   a trigger        woken, queued
 Empty lines and lines that start with # are ignored.";
@@ -140,7 +140,7 @@ pub(crate) enum Unknown {
     #[error("the outputs of `next` are not JSON: {0}")]
     Outputs(String),
     #[error(
-        "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, parked, …"
+        "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, paused, …"
     )]
     Expectation,
 }

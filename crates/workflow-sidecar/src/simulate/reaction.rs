@@ -84,7 +84,12 @@ pub(crate) struct Labels {
 impl Labels {
     /// True if one of them is this one, in upper or lower case.
     pub(crate) fn meet(&self, expected: &str) -> bool {
-        let expected = expected.to_lowercase();
+        let expected = match &*expected.to_lowercase() {
+            // The words of earlier versions.
+            "pushed" => "reminded".to_owned(),
+            "parked" => "paused".to_owned(),
+            expected => expected.to_owned(),
+        };
         let mut labels = self.verdicts.iter().chain(&self.phase);
         labels.any(|label| label.to_lowercase() == expected)
     }

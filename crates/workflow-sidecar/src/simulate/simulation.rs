@@ -372,14 +372,14 @@ impl Simulation {
         }
         let state = self.state()?;
         let mut words = Vec::new();
-        if let Some(parked) = state["parked"].as_str() {
-            words.extend(["parked".to_owned(), parked.to_owned()]);
+        if let Some(reason) = state["parked"].as_str() {
+            words.extend(["paused".to_owned(), reason.to_owned()]);
         } else if state["countdown"].is_number() {
             words.push("countdown".to_owned());
         } else if woken {
             words.push("woken".to_owned());
         } else if self.host.prompt.is_some() {
-            words.push("pushed".to_owned());
+            words.push("reminded".to_owned());
         } else if state["active"] == true {
             self.host.add(Reaction::Nothing(match why {
                 Stop::Aborted => "nothing: the person stopped the agent",
@@ -397,7 +397,7 @@ impl Simulation {
         let word = if self.takes_queued() {
             "woken"
         } else if self.has_message_to_agent() {
-            "pushed"
+            "reminded"
         } else {
             return Ok(Vec::new());
         };
