@@ -8,9 +8,7 @@ use std::time::{Duration, SystemTime};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, MeterProvider};
 use opentelemetry::trace::{Span, SpanBuilder, Tracer, TracerProvider};
-use opentelemetry_otlp::{
-    ExporterBuildError, MetricExporter, SpanExporter, WithExportConfig, WithHttpConfig,
-};
+use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider, Temporality};
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
@@ -18,7 +16,8 @@ use workflow_core::effect::Denied;
 use workflow_core::types::Millis;
 
 use super::Labels;
-use super::collector::{Collector, Endpoint};
+use super::collector::Collector;
+pub(crate) use super::collector::Endpoint;
 
 /// The time between two exports of counters.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -39,8 +38,8 @@ struct Export {
     spans: SdkTracerProvider,
 }
 
-/// Starts to export to a collector.
-pub(crate) fn begin(endpoint: &Endpoint) -> Result<(), ExporterBuildError> {
+/// Starts to export to the collector at an address.
+pub(crate) fn begin(endpoint: &Endpoint) -> anyhow::Result<()> {
     let resource = Resource::builder()
         .with_service_name("workflow-sidecar")
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))

@@ -22,10 +22,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::reminders::PauseReason;
 use workflow_core::types::Millis;
 
-#[cfg(feature = "otlp")]
-pub(crate) use self::collector::Endpoint;
-#[cfg(feature = "otlp")]
-pub(crate) use self::export::{begin, finish};
+pub(crate) use self::export::{Endpoint, begin, finish};
 
 /// The run and phase that a measurement is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
