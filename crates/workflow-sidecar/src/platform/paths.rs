@@ -72,16 +72,14 @@ impl<'a> LocalPaths<'a> {
         self.answers.get_or_init(answers)
     }
 
-    /// Returns the path that a tool of the host would open (pi: a leading `@` is dropped, `~` is the home directory,
-    /// Unicode spaces are spaces).
-    fn opened(&self, path: &str) -> PathBuf {
-        let path = normalized(path);
-        let [_, home] = self.home();
-        let [_, project] = self.project();
+    /// Returns the directory from which a tool of the host would open a path, and the path from there, which may be
+    /// absolute (pi: `~` is the home directory).
+    fn opened<'p>(&self, path: &'p str) -> (&Root, &'p Path) {
         match path.strip_prefix('~') {
-            Some("") => home.clone(),
-            Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
-            Some(_) | None => project.join(path),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                (self.home(), Path::new(rest.trim_start_matches('/')))
+            }
+            Some(_) | None => (self.project(), Path::new(path)),
         }
     }
 
@@ -102,9 +100,10 @@ impl<'a> LocalPaths<'a> {
 
 impl Paths for LocalPaths<'_> {
     fn forms(&self, path: &str) -> Vec<PathForm> {
-        let opened = self.opened(path);
-        let mut forms = vec![self.form(&lexical(&opened))];
-        let real = self.form(&real(&opened));
+        let path = normalized(path);
+        let ([real_root, root], path) = self.opened(&path);
+        let mut forms = vec![self.form(&lexical(&root.join(path)))];
+        let real = self.form(&real(real_root, path));
         if !forms.contains(&real) {
             forms.push(real);
         }
@@ -186,7 +185,7 @@ fn root(path: &Path) -> Root {
     }
     // Fails only without a working directory, where a relative path contains nothing.
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    [real(&path), lexical(&path)]
+    [real(Path::new(""), &path), lexical(&path)]
 }
 
 /// Paths as they are written, without a disk: there are no links.
@@ -272,7 +271,7 @@ fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
     parts
 }
 
-/// Returns a path after the substitutions of the hosts' tools.
+/// Returns a path after the substitutions of the hosts' tools (pi: a leading `@` is dropped, Unicode spaces are spaces).
 fn normalized(path: &str) -> String {
     let path = path.strip_prefix('@').unwrap_or(path);
     let is_space = |c: char| {
@@ -308,9 +307,9 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
     lexical
 }
 
-/// Returns the path with links resolved; its last parts may not exist yet.
-fn real(path: &Path) -> PathBuf {
-    let mut real = PathBuf::new();
+/// Returns the path from a directory, which contains no links, with links resolved; its last parts may not exist yet.
+fn real(directory: &Path, path: &Path) -> PathBuf {
+    let mut real = directory.to_path_buf();
     let mut remaining: Vec<OsString> = parts(path);
     let mut links = 0;
     while let Some(part) = remaining.pop() {

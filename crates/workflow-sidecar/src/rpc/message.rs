@@ -119,8 +119,13 @@ impl<'a> Envelope<'a> {
 
 /// The string or whole number from 0 that an id is.
 fn parse_id(json: &RawValue) -> Option<Id<'_>> {
-    let id: Id<'_> = serde_json::from_str(json.get()).ok()?;
-    (id != Id::Null).then_some(id)
+    let json = json.get();
+    if json.starts_with('"') {
+        let text: String = serde_json::from_str(json).ok()?;
+        Some(Id::Str(text.into()))
+    } else {
+        serde_json::from_str(json).ok().map(Id::Number)
+    }
 }
 
 /// The text of a JSON value, if it is a string.

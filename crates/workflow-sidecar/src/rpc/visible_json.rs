@@ -50,6 +50,9 @@ struct Level<'j> {
 
 /// Returns a message, which is JSON, with the hidden characters of its strings as visible escapes.
 pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
+    if is_plain(json, b"") {
+        return Cow::Borrowed(json);
+    }
     let mut rewritten: Option<String> = None;
     let mut copied = 0;
     let mut levels: Vec<Level<'_>> = Vec::new();
@@ -110,18 +113,34 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
 
 /// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
 fn visible_string(token: &str, levels: &[Level<'_>]) -> Option<String> {
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'\\';
-    if token.bytes().all(is_plain) || is_in(levels, &AS_IT_IS) {
+    let is_one_line = is_in(levels, &ONE_LINE);
+    let kept: &[u8] = if is_one_line { b"\"\\" } else { b"\"\\nt" };
+    if is_plain(token, kept) || is_in(levels, &AS_IT_IS) {
         return None;
     }
     // Half a surrogate pair is no text; only what hosts sent themselves can contain one.
     let text: String = serde_json::from_str(token).ok()?;
-    let shown = if is_in(levels, &ONE_LINE) {
+    let shown = if is_one_line {
         Cow::Owned(visible(&text))
     } else {
         visible_lines(&text)
     };
     (shown != text).then(|| serde_json::Value::String(shown.into_owned()).to_string())
+}
+
+/// Returns true if JSON has nothing but visible ASCII characters and these escapes.
+fn is_plain(json: &str, escapes: &[u8]) -> bool {
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        let is_plain = match byte {
+            b'\\' => bytes.next().is_some_and(|escape| escapes.contains(&escape)),
+            byte => matches!(byte, b' '..=b'~'),
+        };
+        if !is_plain {
+            return false;
+        }
+    }
+    true
 }
 
 /// Returns true if a value is one of these members, or inside of one.

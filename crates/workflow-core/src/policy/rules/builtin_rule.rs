@@ -103,7 +103,7 @@ fn names_store(call: &Call<'_>) -> bool {
         return false;
     };
     // An ANSI-C quote may stand for any letters.
-    let may_name = |text: &str| plain(text).contains(NAME) || text.contains("$'");
+    let may_name = |text: &str| naming(text).is_some() || text.contains("$'");
     let mut members = fields.iter();
     if !members.any(|(name, value)| may_name(name) || any_string(value, &may_name)) {
         return false;
@@ -121,7 +121,7 @@ fn names_store(call: &Call<'_>) -> bool {
             .is_some_and(&is_store)
     };
     let is_named = |text: &str| match text.trim() {
-        text if !plain(text).contains(NAME) => false,
+        text if naming(text).is_none() => false,
         text if text.contains('\n') => text.lines().any(patched),
         text => is_store(text),
     };
@@ -155,18 +155,21 @@ fn any_string(value: &Value, meets: &impl Fn(&str) -> bool) -> bool {
 fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
     let Some(_) = call.expanded_fields() else {
         // Arguments that are no map, or not valid JSON.
-        return plain(&unescaped(call.input_text())).contains(NAME);
+        return naming(&unescaped(call.input_text())).is_some();
     };
     let written = call
         .shell_lines()
         .iter()
-        .map(|line| plain(line.text.as_deref().unwrap_or(call.input_text())));
+        .map(|line| naming(line.text.as_deref().unwrap_or(call.input_text())));
     let words = |command: &SimpleCommand| {
         let words: Vec<&str> = command.words.iter().map(Word::shape).collect();
-        plain(&words.join(" "))
+        naming(&words.join(" "))
     };
-    let decides =
-        |text: String| mentions_decision(&text) || STORES.iter().any(|store| text.contains(store));
+    let decides = |text: Option<String>| {
+        text.is_some_and(|text| {
+            mentions_decision(&text) || STORES.iter().any(|store| text.contains(store))
+        })
+    };
     let only_prints = !commands.is_empty() && commands.iter().all(only_prints);
     !only_prints && written.chain(commands.iter().map(words)).any(decides)
 }
@@ -225,10 +228,19 @@ fn name(command: &SimpleCommand) -> Option<String> {
     command.words.first()?.program().map(str::to_lowercase)
 }
 
-/// Returns a text in lower case without quotes, backslashes and continued lines.
-fn plain(text: &str) -> String {
-    let text = text.replace("\\\n", "").to_lowercase();
-    text.replace("$'", "").replace(['"', '\'', '\\'], "")
+/// Returns a text in lower case without quotes, backslashes and continued lines, if it has the name of the program then.
+fn naming(text: &str) -> Option<String> {
+    // No other character becomes the hyphen of the name, and many texts have none.
+    if !text.contains('-') {
+        return None;
+    }
+    let mut plain = text.to_lowercase();
+    for quote in ["\\\n", "$'", "\"", "'", "\\"] {
+        if plain.contains(quote) {
+            plain = plain.replace(quote, "");
+        }
+    }
+    plain.contains(NAME).then_some(plain)
 }
 
 /// Returns JSON with its escaped characters as they are.

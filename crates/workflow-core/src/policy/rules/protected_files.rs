@@ -106,7 +106,9 @@ fn is_plain(path: &AccessedPath, protected: &[String], paths: &dyn Paths) -> boo
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let directories = protected.iter().filter_map(|path| path.rsplit_once('/'));
-    let directories = directories.flat_map(|(directory, _)| paths.forms(directory));
+    let mut directories: Vec<&str> = directories.map(|(directory, _)| directory).collect();
+    directories.dedup();
+    let directories = directories.into_iter().flat_map(|path| paths.forms(path));
     let directories: Vec<PathForm> = directories.collect();
     let forms = &path.forms;
     let is_near = forms.iter().any(|form| {
