@@ -6,9 +6,11 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use workflow_core::Session;
-use workflow_core::effect::Effect;
+
+use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
 
@@ -64,6 +66,9 @@ pub(crate) struct SessionContext<'a> {
     /// False if the host says that the user does not trust the project.
     pub(crate) is_trusted: bool,
 }
+
+/// Takes reports, and says what happens to the message of a trigger.
+pub(super) type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
 
 /// An event that was not the immediate result of an effect.
 #[derive(Debug, Clone)]

@@ -23,7 +23,7 @@ use super::ancestry::Judgement;
 use super::answer_socket::AnswerSocket;
 use super::answer_socket::{Answer, Reply, Request};
 use super::approvals::{Approvals, RequestFile, StoredRequest};
-use super::effects::{Platform, PlatformReport, Project, SessionContext};
+use super::effects::{Listener, Platform, PlatformReport, Project, SessionContext};
 use super::file_excerpt::{self, ShownFile};
 use super::gates::{self, Baseline, Job, SupervisorBinary};
 use super::git::{self, RestoreEvent};
@@ -31,13 +31,11 @@ use super::open_requests::{OpenRequests, ShownCode};
 use super::paths::LocalPaths;
 use super::restore_reports::{self, RestoreNote};
 use super::run_notes::RunNotes;
+use super::stored_answers::StoredAnswers;
 use super::triggers::{self, ActiveTrigger, TriggerEvent};
 use super::trust_store::{CommandsHash, Trust, TrustStore, hash_of, hash_of_triggers};
 use crate::run_condition::run_of;
 use crate::store::{AnswerRight, RunNote, now};
-
-/// Takes reports, and says what happens to the message of a trigger.
-type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
 
 /// This machine.
 #[derive(Default)]
@@ -570,7 +568,8 @@ impl Platform for RealPlatform {
                     .map(|file| file.to_string_lossy().into_owned()),
                 now: now(),
             };
-            self.notes.write(project.agent_dir, note);
+            let answers = StoredAnswers::new(&self.requests, &self.listener);
+            self.notes.write(project.agent_dir, note, answers);
         }
     }
 
