@@ -27,7 +27,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server with the tables, and logins for each role. `None` if `PostgreSQL` is not installed.
     pub(crate) fn start() -> Option<Self> {
-        Self::prepare()?.started()
+        Some(Self::prepare()?.started())
     }
 
     /// Starts one that asks for a password and TLS on loopback. Its certificate is for `localhost`, signed by the authority in
@@ -54,7 +54,7 @@ impl Server {
         server.port = free.local_addr().unwrap().port();
         server.has_tls = true;
         drop(free);
-        let server = server.started()?;
+        let server = server.started();
         server.sql("ALTER ROLE agent PASSWORD 'of the agent'");
         Some(server)
     }
@@ -99,7 +99,7 @@ impl Server {
         Some(server)
     }
 
-    fn started(self) -> Option<Self> {
+    fn started(self) -> Self {
         self.resume();
         self.sql(SCHEMA);
         self.sql(
@@ -109,7 +109,7 @@ impl Server {
              GRANT USAGE ON SCHEMA workflow_sidecar TO two_roles;
              GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO two_roles;",
         );
-        Some(self)
+        self
     }
 
     /// The address for a login.
