@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::connection::Process;
+use crate::host::TestHost;
 
 const WORKFLOW: &str = "
 name: Bugfix
@@ -19,6 +20,22 @@ commandName: bugfix
 initialMessage: Go
 phases:
   - { id: analyze, name: Analyze, emoji: A, instructions: Look., tools: { blacklist: [edit, write] } }
+  - { id: build, name: Build, emoji: B, instructions: Build it. }
+";
+
+/// A workflow that is gated, approved, and left by steps of the agent.
+const GATED: &str = "
+name: Gated
+commandName: gated
+initialMessage: Go
+phases:
+  - id: plan
+    name: Plan
+    emoji: P
+    instructions: Plan it.
+    tools: { rules: [{ block: edit, path: '*.lock' }] }
+    gate: [{ file: plan.md }]
+    approve: { ask: 'Good?' }
   - { id: build, name: Build, emoji: B, instructions: Build it. }
 ";
 
@@ -144,6 +161,84 @@ fn a_denied_call_and_an_ended_phase_reach_the_collector() {
             );
         },
     );
+}
+
+/// Plays a run of `serve` to its end: a blocked call, an early stop, a gate that fails and passes, an approval, two phases.
+fn play_gated_run(root: &Path, collector: &str) {
+    let project = root.join("project");
+    let workflow = project.join("agent/workflows/gated");
+    fs::create_dir_all(&workflow).unwrap();
+    fs::write(workflow.join("workflow.yaml"), GATED).unwrap();
+    let mut host = TestHost::over(Process::start(&["--otlp", collector]));
+    host.initialize(&project, &json!("system"));
+    host.start_session();
+    let start = json!({ "name": "workflow", "arguments": "gated it" });
+    host.result("command/run", &start);
+    let edit = json!({ "event": { "toolName": "edit", "input": { "path": "a.lock" } } });
+    let blocked = host.result("hook/tool_call", &edit);
+    assert_eq!(blocked["block"]["kind"], "policy", "{blocked}");
+    let stop = json!({ "event": { "messages": [{ "role": "assistant", "stopReason": "stop" }] } });
+    host.result("hook/agent_end", &stop);
+    let is_reminder = |said: &Value| said.to_string().contains("sendUserMessage");
+    while !is_reminder(&host.receive()) {}
+    host.result("hook/agent_start", &json!({}));
+    let failed = step(&mut host, "next");
+    assert!(failed.contains("plan.md"), "{failed}");
+    fs::write(project.join("plan.md"), "x").unwrap();
+    let approved = step(&mut host, "next");
+    assert!(approved.contains("Advanced: Plan"), "{approved}");
+    step(&mut host, "next");
+    host.close_and_hear();
+}
+
+/// Has the agent call `workflow_step`, and a person approve what is asked. Returns what the agent reads.
+fn step(host: &mut TestHost, action: &str) -> String {
+    let arguments = json!({ "action": action });
+    let params = json!({ "name": "workflow_step", "toolCallId": "t", "arguments": arguments });
+    let id = host.request("tool/execute", &params);
+    loop {
+        let said = host.receive();
+        if said["method"] == "ui/select" {
+            let answer = json!({ "jsonrpc": "2.0", "id": said["id"], "result": "approve" });
+            host.send(answer.to_string());
+        } else if said["id"] == id {
+            return said["result"]["content"][0]["text"].to_string();
+        }
+    }
+}
+
+#[test]
+fn everything_that_is_measured_in_a_run_reaches_the_collector() {
+    let root = tempfile::tempdir().unwrap();
+    let (address, received) = collector();
+    play_gated_run(root.path(), &address);
+    let mut bodies: Vec<Received> = Vec::new();
+    let (metrics, traces) = ("/v1/metrics", "/v1/traces");
+    let mut missing = vec![
+        (metrics, ["workflow.denials", "workflow.yaml:10"]),
+        (metrics, ["workflow.gates", "failed"]),
+        (metrics, ["workflow.gates", "passed"]),
+        (metrics, ["workflow.gate.duration", "plan"]),
+        (metrics, ["workflow.reminders", "plan"]),
+        (metrics, ["workflow.approvals", "plan"]),
+        (metrics, ["workflow.approval.wait", "plan"]),
+        (metrics, ["workflow.phase.duration", "plan"]),
+        (metrics, ["workflow.phase.duration", "build"]),
+        (traces, ["workflow.gate", "failed"]),
+        (traces, ["workflow.gate", "passed"]),
+        (traces, ["workflow.approval", "workflow.run"]),
+        (traces, ["workflow.phase", "plan"]),
+        (traces, ["workflow.phase", "build"]),
+    ];
+    // The sidecar has ended, so all of it was sent.
+    while let Ok(body) = received.recv_timeout(Duration::from_secs(2)) {
+        bodies.push(body);
+    }
+    missing.retain(|(path, texts)| {
+        let mut on_path = bodies.iter().filter(|(at, _)| at == path);
+        !on_path.any(|(_, body)| texts.iter().all(|text| contains(body, text)))
+    });
+    assert_eq!(missing, [], "{} bodies arrived", bodies.len());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::host::{Abilities, HostState};
 use super::ids::Ids;
 use super::leave::StepCall;
 use super::phase::ResolvedPhase;
-use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
+use super::phase_exit::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use super::questions::{QuestionTable, Topic};
 use super::run::ActiveRun;
 use super::step_tool::{Cancellation, NoMove};
@@ -159,6 +159,12 @@ impl RunDriver {
             Some(note) => format!("{status} · {note}"),
             None => status.clone(),
         })
+    }
+
+    pub(super) fn awaits_approval(&self) -> bool {
+        let is_asked = self.exit.activity() == Some(ExitActivity::AwaitingApproval);
+        let run = self.run.as_ref();
+        is_asked || run.is_some_and(|run| run.counters.paused == Some(PauseReason::Approval))
     }
 
     /// Has the host set what the phase asks for, or restore what the person had.

@@ -171,6 +171,12 @@ impl Session {
         ))
     }
 
+    /// Returns true while the run waits for a person's approval, in a dialog or paused.
+    #[must_use]
+    pub fn awaits_approval(&self) -> bool {
+        self.driver.awaits_approval()
+    }
+
     /// What the session remembers beside its entries.
     #[must_use]
     pub fn memory(&self) -> Memory {

@@ -139,7 +139,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         None if is_approver => {
             store_as_approver(answer, &approvals)?;
-            "stored. The machine of the run uses it when its agent asks again."
+            "stored. In pi and opencode the run continues within seconds; elsewhere when its agent calls workflow_step again."
         }
         None => {
             store(answer, file.seal.as_deref(), &approvals)?;

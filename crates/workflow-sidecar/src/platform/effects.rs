@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::Path;
 
 use workflow_core::Session;
+
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;

@@ -9,6 +9,7 @@
 //!                                  disk, file_excerpt, file_state → regular_file
 //!                                  gates → file_state
 //!                                  open_requests → answer_socket → ancestry
+//!                                  run_notes → stored_answers → open_requests
 //! ```
 //!
 //! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
@@ -34,6 +35,8 @@ mod real;
 mod regular_file;
 mod restore_reports;
 mod run_notes;
+mod sessions;
+mod stored_answers;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;

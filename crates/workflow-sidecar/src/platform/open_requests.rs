@@ -89,6 +89,14 @@ impl Code {
 }
 
 impl OpenApproval {
+    /// Whether the database proves that an approver made a decision, and it is about the very question that this process asks.
+    fn is_of_approver(&self, decision: &StoredDecision, right: AnswerRight) -> bool {
+        let asked = decision.asked.as_ref();
+        right == AnswerRight::MayRead
+            && decision.nonce == self.request.nonce
+            && asked.is_some_and(|asked| asked.asks_the_same_as(&self.request))
+    }
+
     /// Checks a code that was typed.
     fn check(&mut self, typed: &str) -> Result<(), Reply> {
         let nonce = &self.request.nonce;
@@ -172,15 +180,38 @@ impl OpenRequests {
             return;
         };
         let decision = approvals.decision(request);
-        let is_of_approver = approvals.answer_right() == AnswerRight::MayRead;
+        let right = approvals.answer_right();
         let decision = decision.filter(|decision| {
-            let asked = decision.asked.as_ref();
-            is_of_approver && asked.is_some_and(|asked| asked.asks_the_same_as(&open.request))
+            open.is_of_approver(decision, right)
                 || cfg!(not(unix)) && Some(&*seal(&request.nonce, &decision.code)) == known
         });
         if decision.is_some() || cfg!(not(unix)) {
             open.decision = decision;
         }
+    }
+
+    /// The open requests without a decision, with their sessions.
+    pub(crate) fn undecided(&self) -> Vec<(String, StoredRequest)> {
+        let open = self.approvals.values();
+        open.filter(|open| open.decision.is_none())
+            .map(|open| (open.session.clone(), open.request.clone()))
+            .collect()
+    }
+
+    /// Takes a stored decision of an approver about a request; false if it is none, or the request is closed or decided.
+    pub(crate) fn take_of_approver(
+        &mut self,
+        request: &StoredRequest,
+        decision: StoredDecision,
+        right: AnswerRight,
+    ) -> bool {
+        let open = self.approvals.get_mut(&request.task_id);
+        let open = open.filter(|open| open.request == *request && open.decision.is_none());
+        let Some(open) = open.filter(|open| open.is_of_approver(&decision, right)) else {
+            return false;
+        };
+        open.decision = Some(decision);
+        true
     }
 
     /// Returns the seal of a run's open request.

@@ -3,7 +3,6 @@
 mod answers;
 mod code;
 mod running_gates;
-mod sessions;
 mod watched_triggers;
 
 use std::path::Path;
@@ -18,13 +17,13 @@ use workflow_core::policy::rules::Paths;
 use self::answers::Answers;
 use self::code::Code;
 use self::running_gates::RunningGates;
-use self::sessions::Sessions;
 use self::watched_triggers::WatchedTriggers;
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::file_excerpt;
 use super::gates::Baseline;
 use super::paths::LocalPaths;
 use super::run_notes::RunNotes;
+use super::sessions::Sessions;
 use super::trust_store::{hash_of, hash_of_triggers, trust};
 use crate::run_condition::run_of;
 use crate::store::{RunNote, now};
@@ -132,7 +131,8 @@ impl Platform for RealPlatform {
                     .map(|file| file.to_string_lossy().into_owned()),
                 now: now(),
             };
-            self.notes.write(project.agent_dir, note);
+            let answers = self.answers.stored(&self.sessions);
+            self.notes.write(project.agent_dir, note, answers);
         }
     }
 

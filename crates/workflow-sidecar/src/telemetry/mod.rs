@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use workflow_core::Session;
 use workflow_core::effect::Denied;
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
-use workflow_core::reminders::PauseReason;
 use workflow_core::types::Millis;
 
 pub(crate) use self::export::{Endpoint, begin, finish};
@@ -61,13 +60,12 @@ pub(crate) struct PhaseClock {
 impl PhaseClock {
     fn of(session: &Session, now: Millis) -> Option<Self> {
         let view = session.view().filter(|view| view.state.active)?;
-        let waits = view.counters.paused == Some(PauseReason::Approval);
         Some(Self {
             labels: Labels::of(session)?,
             step: view.state.global_step_count,
             entered: now,
             reminders: view.counters.reminders,
-            waits_since: waits.then_some(now),
+            waits_since: session.awaits_approval().then_some(now),
         })
     }
 

@@ -266,20 +266,6 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
     }
 }
 
-/// The requests as a login of a server has them.
-#[cfg(unix)]
-fn on_server(server: &crate::store::tests::server::Server, login: &str) -> Approvals {
-    let agent_dir = server.directory(login);
-    std::fs::create_dir_all(&agent_dir).unwrap();
-    let settings = serde_json::json!({ "store": server.url(login) });
-    std::fs::write(
-        agent_dir.join("workflow-sidecar.json5"),
-        settings.to_string(),
-    )
-    .unwrap();
-    Approvals::in_agent_dir(&agent_dir).unwrap()
-}
-
 #[cfg(unix)]
 #[test]
 fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
@@ -287,7 +273,7 @@ fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
     let Some(server) = Server::start() else {
         return;
     };
-    let (of_agent, of_approver) = (on_server(&server, "agent"), on_server(&server, "approver"));
+    let (of_agent, of_approver) = (server.agent("agent").1, server.agent("approver").1);
     let mut requests = OpenRequests::default();
     let made = requests.open("s", &request(), None, &of_agent).unwrap();
     let file = RequestFile {
@@ -332,7 +318,7 @@ fn an_approver_answers_about_the_excerpt_in_the_store_only_if_it_is_the_files() 
     let Some(server) = Server::start() else {
         return;
     };
-    let (of_agent, of_approver) = (on_server(&server, "agent"), on_server(&server, "approver"));
+    let (of_agent, of_approver) = (server.agent("agent").1, server.agent("approver").1);
     let about = |content: &str, state: &str| StoredRequest {
         show: Some("plan.md".to_owned()),
         shown_file: Some(ShownFile {

@@ -8,7 +8,6 @@ use workflow_core::effect::ApprovalRequest;
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
 
 use super::lock;
-use super::sessions::Sessions;
 use crate::platform::ancestry::Judgement;
 #[cfg(unix)]
 use crate::platform::answer_socket::AnswerSocket;
@@ -17,6 +16,8 @@ use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt::ShownFile;
 use crate::platform::open_requests::{OpenRequests, ShownCode};
+use crate::platform::sessions::Sessions;
+use crate::platform::stored_answers::StoredAnswers;
 use crate::store::AnswerRight;
 
 /// The open requests for approval of all sessions, and the socket that takes answers to them.
@@ -62,6 +63,11 @@ impl Answers {
                 tracing::warn!("answers from a terminal cannot be taken while this runs: {error}");
             }
         }
+    }
+
+    /// The answers to the requests that others store.
+    pub(super) fn stored(&self, sessions: &Sessions) -> StoredAnswers {
+        StoredAnswers::new(&self.requests, sessions)
     }
 
     /// Takes no more answers.

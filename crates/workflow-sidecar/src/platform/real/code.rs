@@ -10,10 +10,10 @@ use workflow_core::event::{PlatformEvent, RestoreOutcome, SnapshotError};
 use workflow_core::types::{RestoreId, Snapshot};
 
 use super::lock;
-use super::sessions::Sessions;
 use crate::platform::effects::{Project, SessionContext};
 use crate::platform::git::{self, RestoreEvent};
 use crate::platform::restore_reports::{self, RestoreNote};
+use crate::platform::sessions::Sessions;
 
 const BEING_RESTORED: &str = "the code is being restored";
 /// No restore of a session has this number.

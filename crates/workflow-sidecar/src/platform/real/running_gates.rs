@@ -8,9 +8,9 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::types::GateRunId;
 
 use super::lock;
-use super::sessions::Sessions;
 use crate::platform::effects::SessionContext;
 use crate::platform::gates::{self, Job, SupervisorBinary};
+use crate::platform::sessions::Sessions;
 use crate::platform::trust_store::{hash_of, is_trusted};
 
 #[derive(Debug, Default)]

@@ -9,8 +9,8 @@ use workflow_core::definition::{Tier, Trigger};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
 use super::lock;
-use super::sessions::Sessions;
 use crate::platform::effects::SessionContext;
+use crate::platform::sessions::Sessions;
 use crate::platform::triggers::{self, ActiveTrigger, TriggerEvent};
 use crate::platform::trust_store::{hash_of_triggers, is_trusted};
 

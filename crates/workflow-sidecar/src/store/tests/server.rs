@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::postgres::{PostgresStore, SCHEMA};
 use super::authority::Authority;
+use crate::platform::approvals::Approvals;
 
 /// The time for the server to start.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -127,6 +128,16 @@ impl Server {
     /// The directory of a machine.
     pub(crate) fn directory(&self, machine: &str) -> PathBuf {
         self.directory.path().join(machine)
+    }
+
+    /// An agent directory whose settings name this server, and the approval requests that a login sees from there.
+    pub(crate) fn agent(&self, login: &str) -> (PathBuf, Approvals) {
+        let agent_dir = self.directory(login);
+        fs::create_dir_all(&agent_dir).unwrap();
+        let settings = serde_json::json!({ "store": self.url(login) }).to_string();
+        fs::write(agent_dir.join("workflow-sidecar.json5"), settings).unwrap();
+        let approvals = Approvals::in_agent_dir(&agent_dir).unwrap();
+        (agent_dir, approvals)
     }
 
     /// Runs SQL as the owner.

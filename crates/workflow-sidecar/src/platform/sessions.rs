@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::event::PlatformEvent;
 
-use super::lock;
-use crate::platform::effects::{PlatformReport, SessionContext};
+use super::effects::{PlatformReport, SessionContext};
 
 /// Takes reports, and says what happens to the message of a trigger.
 type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync>;
@@ -105,4 +104,8 @@ impl Sessions {
         let found = sessions.iter().filter(|(_, cwd)| is_it(cwd));
         found.map(|(session, _)| session.clone()).collect()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
