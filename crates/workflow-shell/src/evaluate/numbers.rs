@@ -30,8 +30,9 @@ pub(super) fn prints_numbers(list: &List) -> bool {
                 let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
                 parts.is_some_and(|mut parts| {
                     parts.all(|part| {
+                        // Digits may follow: `%s000`.
                         matches!(
-                            part,
+                            part.trim_end_matches(|c: char| c.is_ascii_digit()),
                             "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
                         )
                     })

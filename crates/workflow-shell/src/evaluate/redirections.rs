@@ -38,7 +38,9 @@ impl Evaluator<'_> {
                 self.access_words(std::slice::from_ref(raw), scope);
                 let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
                 scope.input = if is_process {
-                    StandardInput::Pipe { lists_files: false }
+                    StandardInput::UNKNOWN_PIPE
+                } else if outputs::text(raw) == Some("/dev/null") {
+                    StandardInput::Text(Word::literal(""))
                 } else {
                     StandardInput::File
                 };

@@ -270,8 +270,11 @@ fn has_one_assignment(source: &str, name: &str) -> bool {
                 && before == Some(&b'-')
                 && at.checked_sub(2).is_some_and(|at| bytes[at] == b' ')
                 && bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+            // `kubectl get ns`: the argument of a program.
+            let is_argument = source[..*at].ends_with("get ");
             !is_name(before)
                 && !is_letter
+                && !is_argument
                 && !matches!(before, Some(b'$' | b'{'))
                 && !is_name(bytes.get(at + name.len()))
         })

@@ -261,7 +261,17 @@ impl Sets<'_> {
         }
         self.check_operands(&found)?;
         for needed in &self.row.needs {
-            if !needed.iter().any(|name| found.options.contains(name)) {
+            let is_operand = |name: &&str| {
+                *name == "-"
+                    && found
+                        .operands
+                        .last()
+                        .is_some_and(|word| word.shape() == "-")
+            };
+            if !needed
+                .iter()
+                .any(|name| found.options.contains(name) || is_operand(name))
+            {
                 return Err(missing(needed.first().copied().unwrap_or_default()));
             }
         }
