@@ -338,8 +338,6 @@ fn lists_files(words: &[Option<&str>]) -> bool {
 
 /// Returns whether arguments of `git` list files, or names of branches, tags or commits.
 fn lists_of_git(arguments: &[&str]) -> bool {
-    let is_count =
-        |word: &str| word.len() > 1 && word[1..].bytes().all(|byte| byte.is_ascii_digit());
     let starts = |prefix: &str| arguments.iter().any(|word| word.starts_with(prefix));
     let has = |texts: &[&str]| arguments.iter().any(|word| texts.contains(word));
     let names_reference = |word: &str| {
@@ -438,8 +436,20 @@ fn lists_of_git(arguments: &[&str]) -> bool {
                 )
         }),
         Some(&"rev-list") => arguments[1..].iter().all(|word| {
-            !word.starts_with('-') || matches!(*word, "--all" | "-n") || is_count(word)
+            selects_commits(word)
+                || word.starts_with("--max-parents=")
+                || word.starts_with("--min-parents=")
         }),
+        Some(&"grep") => has(&[
+            "-l",
+            "--name-only",
+            "--files-with-matches",
+            "-lE",
+            "-li",
+            "-il",
+            "-lF",
+            "-lw",
+        ]),
         Some(&"diff") => {
             arguments.contains(&"--name-only") && !starts("--line-prefix") && !starts("--output")
         }

@@ -20,10 +20,10 @@ const NO_OPTIONS: &[&str] = &[
     "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
 ];
 
-/// Returns whether the value of a variable of the environment is taken for an address or a secret, which starts with no dash.
+/// Returns whether the value of a variable of the environment is taken for an address, which starts with no dash.
 pub(super) fn is_address(name: &str) -> bool {
     let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    let ends = ["URL", "_HOST", "TOKEN", "_API_KEY", "_ENDPOINT"];
+    let ends = ["URL", "_HOST", "_ENDPOINT"];
     name.bytes().all(is_upper) && ends.iter().any(|end| name.ends_with(end))
 }
 

@@ -67,6 +67,12 @@ pub(super) fn evaluate(
                 (Ok(()), None) => missing("a subcommand"),
             });
         }
+        // `rustc +nightly --version`
+        if let [word, after @ ..] = words
+            && is_toolchain(word, shared.iter().map(|row| &row.arguments))
+        {
+            words = after;
+        }
         return first_known(tables, &path, node, words, &shared);
     }
 }
@@ -381,12 +387,7 @@ fn take_options(
         })
         .collect();
     while let Some(word) = words.first() {
-        let is_toolchain = word.shape().starts_with('+')
-            && word.text().is_some_and(|text| !text.contains('/'))
-            && sources
-                .iter()
-                .any(|source| source.set.operands.values.as_deref() == Some(&["+*"]));
-        if is_toolchain {
+        if is_toolchain(word, sources.iter().map(|source| source.set)) {
             *words = &words[1..];
         } else if is_option(word) {
             take_option(words, &sources, found)?;
@@ -395,6 +396,13 @@ fn take_options(
         }
     }
     Ok(())
+}
+
+/// Returns whether a word names a toolchain: `+nightly`, not a directory.
+fn is_toolchain<'a>(word: &Word, mut sets: impl Iterator<Item = &'a ArgumentSet>) -> bool {
+    word.shape().starts_with('+')
+        && word.text().is_some_and(|text| !text.contains('/'))
+        && sets.any(|set| set.operands.values.as_deref() == Some(&["+*"]))
 }
 
 /// Takes an option and its value from the words.
