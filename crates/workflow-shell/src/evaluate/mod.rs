@@ -26,7 +26,7 @@ use crate::parse::tree::{
 use crate::programs;
 use crate::word::Word;
 use expand::expand;
-use outputs::{Lines, printed_lines, printed_text, sends_to_host};
+use outputs::{Lines, printed_lines, printed_text, prints_only_text};
 use recorder::Recorder;
 use scope::Scope;
 use std::collections::HashSet;
@@ -217,7 +217,7 @@ impl<'a> Evaluator<'a> {
         let mut unknown = None;
         for redirection in &command.redirections {
             let found = self.redirection(redirection, scope);
-            let sends = sends_to_host(command, redirection)
+            let sends = (self.reaches_host(redirection) && !prints_only_text(command))
                 .then(|| Unknown::new("/dev/tcp", UnknownReason::Descriptor));
             unknown = unknown.or(found).or(sends);
         }

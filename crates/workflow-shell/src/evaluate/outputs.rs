@@ -1,8 +1,6 @@
 //! Outputs of commands that are known in part: names of files, texts.
 
-use crate::parse::tree::{
-    Command, CommandKind, List, RawWord, Redirection, RedirectionKind, WordPart,
-};
+use crate::parse::tree::{Command, CommandKind, List, RawWord, WordPart};
 
 /// Returns whether a substitution prints at most one name of a branch, a tag or a commit, which has no blanks.
 pub(super) fn prints_name(list: &List) -> bool {
@@ -681,20 +679,12 @@ pub(super) fn printed_text(command: &Command) -> Option<String> {
     }
 }
 
-/// Returns whether a command writes what it prints to a host: `cat x > /dev/tcp/host/80`. `echo > /dev/tcp/host/80` only checks
-/// whether the port is open.
-pub(super) fn sends_to_host(command: &Command, redirection: &Redirection) -> bool {
-    let (RedirectionKind::Write(raw) | RedirectionKind::DuplicateOutput(raw)) = &redirection.kind
-    else {
-        return false;
-    };
-    let is_host = text(raw)
-        .is_some_and(|path| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/"));
-    let prints_text = texts(command).is_some_and(|words| {
+/// Returns whether a command prints nothing but a text of the line: `echo`, `printf 'PING'`, or no command.
+pub(super) fn prints_only_text(command: &Command) -> bool {
+    texts(command).is_some_and(|words| {
         matches!(
             words.first(),
             None | Some(Some("echo" | "printf" | ":" | "true"))
         ) && words.iter().all(Option::is_some)
-    });
-    is_host && !prints_text
+    })
 }

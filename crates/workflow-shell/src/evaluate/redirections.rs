@@ -84,6 +84,19 @@ impl Evaluator<'_> {
         found
     }
 
+    /// Returns whether a redirection writes to a host: `> /dev/tcp/host/80`.
+    pub(super) fn reaches_host(&self, redirection: &Redirection) -> bool {
+        let (RedirectionKind::Write(raw) | RedirectionKind::DuplicateOutput(raw)) =
+            &redirection.kind
+        else {
+            return false;
+        };
+        let word = expand_unsplit(raw, &self.variables);
+        ["/dev/tcp/", "/dev/udp/"]
+            .iter()
+            .any(|start| word.shape().starts_with(start))
+    }
+
     pub(super) fn write_redirection(
         &mut self,
         raw: &RawWord,

@@ -65,6 +65,15 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         }
         ("php", _) => Some(interpreter(arguments, "-l", "", "")),
         ("git", _) => git(arguments),
+        // Not the program `fmt`.
+        ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
+            if arguments
+                .get(1)
+                .and_then(Word::text)
+                .is_some_and(|name| CHANGES.contains(&name)) =>
+        {
+            Some(Err(argument(&arguments[1])))
+        }
         // `hatch run lint:all`: a script of the project.
         ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
             if arguments.get(1).and_then(Word::text).is_some_and(|name| {

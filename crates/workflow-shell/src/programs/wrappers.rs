@@ -87,6 +87,16 @@ impl Wrapper {
         if known.has(self.idle) {
             return Ok(Outcome::reads());
         }
+        // `strace -e inject=…` changes what the process does.
+        let filters = known.values(&["-e"]);
+        let tampers = |word: &&&Word| {
+            ["inject", "fault", "\0"]
+                .iter()
+                .any(|part| word.shape().contains(part))
+        };
+        if let Some(word) = filters.iter().find(tampers) {
+            return Err(argument(word));
+        }
         let rest = &invocation.arguments[known.length..];
         if let Some(word) = rest
             .iter()
