@@ -302,6 +302,23 @@ fn lists_files(words: &[Option<&str>]) -> bool {
         "helm" => {
             matches!(arguments.first(), Some(&"list" | &"ls")) && has(&["-q", "--short", "-aq"])
         }
+        // Identifiers that the provider gives.
+        "aws" => {
+            let query = arguments
+                .windows(2)
+                .find(|pair| pair[0] == "--query")
+                .map(|pair| {
+                    pair[1].trim_end_matches(|c: char| c.is_ascii_digit() || "[]".contains(c))
+                });
+            arguments
+                .windows(2)
+                .any(|pair| pair == ["--output", "text"])
+                && query.is_some_and(|query| {
+                    ["Arn", "Arns", "Id", "Ids"]
+                        .iter()
+                        .any(|end| query.ends_with(end))
+                })
+        }
         // They print paths, or nothing.
         "which" => arguments
             .iter()

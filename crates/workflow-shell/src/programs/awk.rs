@@ -170,11 +170,11 @@ fn commands(program: &str) -> Option<Vec<&str>> {
                 rest = &rest[end..];
                 is_condition = matches!(name, "if" | "while" | "for" | "switch");
                 last = match name {
-                    "system" | "getline" | "extension" => return None,
+                    "system" | "extension" => return None,
                     "print" | "printf" if !open.is_empty() => return None,
-                    "print" | "printf" | "return" | "in" | "if" | "else" | "while" | "for"
-                    | "do" | "case" | "exit" | "delete" | "function" | "func" | "BEGIN" | "END"
-                    | "next" | "nextfile" | "break" | "continue" | "switch" | "default" => {
+                    "print" | "printf" | "getline" | "return" | "in" | "if" | "else" | "while"
+                    | "for" | "do" | "case" | "exit" | "delete" | "function" | "func" | "BEGIN"
+                    | "END" | "next" | "nextfile" | "break" | "continue" | "switch" | "default" => {
                         Last::Operator
                     }
                     "length" => Last::Unclear,
