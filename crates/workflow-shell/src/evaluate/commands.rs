@@ -79,15 +79,20 @@ impl Evaluator<'_> {
             input: &scope.input,
         });
         self.globs_changed |= outcome.changes_globs;
-        let reads_file = name == "read"
-            && matches!(scope.input, StandardInput::Pipe { lists_files: true })
-            && outcome.variables.len() == 1
-            && words[1..words.len() - 1]
+        let reads_name = name == "read"
+            && matches!(
+                scope.input,
+                StandardInput::Pipe {
+                    starts_with_names: true,
+                    ..
+                }
+            )
+            && words[1..]
                 .iter()
-                .all(|word| word.shape() == "-r")
+                .all(|word| word.shape() == "-r" || !word.shape().starts_with('-'))
             && !self.changes_separators();
-        for (kind, name, value) in outcome.variables {
-            if reads_file {
+        for (index, (kind, name, value)) in outcome.variables.into_iter().enumerate() {
+            if reads_name && index == 0 {
                 self.variables.set_no_option(&name, self.source);
             }
             match kind {
@@ -172,6 +177,14 @@ impl Evaluator<'_> {
             NestedCommand::Command(words) => {
                 let mut inner = Scope {
                     depth,
+                    ..scope.subshell()
+                };
+                self.words(&words, None, false, &mut inner);
+            }
+            NestedCommand::WithoutInput(words) => {
+                let mut inner = Scope {
+                    depth,
+                    input: StandardInput::Text(Word::literal("")),
                     ..scope.subshell()
                 };
                 self.words(&words, None, false, &mut inner);

@@ -1,6 +1,6 @@
 //! Expansion of words, as far as the line itself determines the result.
 
-use super::numbers::{prints_numbers, prints_one_number};
+use super::numbers::{prints_line_numbers, prints_numbers, prints_one_number};
 use super::outputs::{lists_one, prints_files, prints_name};
 use super::variables::Variables;
 use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
@@ -72,7 +72,10 @@ impl Expansion<'_> {
                     // The output may be empty, and the word is none then.
                     let is_part = is_name && !is_start;
                     self.unknown(
-                        if prints_one_number(list) {
+                        // Several are on lines of their own.
+                        if prints_one_number(list)
+                            || is_number && *quoted && prints_line_numbers(list)
+                        {
                             Unknown::Number
                         } else if is_number {
                             Unknown::Operand

@@ -26,7 +26,7 @@ use crate::parse::tree::{
 use crate::programs;
 use crate::word::Word;
 use expand::expand;
-use outputs::{printed_text, prints_files};
+use outputs::{Lines, printed_lines, printed_text, prints_only_text};
 use recorder::Recorder;
 use scope::Scope;
 use std::collections::HashSet;
@@ -217,7 +217,9 @@ impl<'a> Evaluator<'a> {
         let mut unknown = None;
         for redirection in &command.redirections {
             let found = self.redirection(redirection, scope);
-            unknown = unknown.or(found);
+            let sends = (self.reaches_host(redirection) && !prints_only_text(command))
+                .then(|| Unknown::new("/dev/tcp", UnknownReason::Descriptor));
+            unknown = unknown.or(found).or(sends);
         }
         if let CommandKind::Simple(unexpanded) = &command.kind {
             self.simple_command(unexpanded, &command.redirections, unknown, scope);
@@ -333,15 +335,21 @@ impl<'a> Evaluator<'a> {
 /// Returns the input of a command behind these in a pipeline.
 fn pipeline_input(before: &[Command], may_redefine: bool) -> StandardInput {
     if may_redefine {
-        return StandardInput::Pipe { lists_files: false };
+        return StandardInput::UNKNOWN_PIPE;
     }
     if let [command] = before
         && let Some(text) = printed_text(command)
     {
         return StandardInput::Text(Word::literal(&text));
     }
+    let lines = printed_lines(before);
     StandardInput::Pipe {
-        lists_files: prints_files(before),
+        lists_files: lines == Lines::Names,
+        starts_with_names: match lines {
+            Lines::Names => true,
+            Lines::Columns(names) => names.contains(&1),
+            Lines::Unknown => false,
+        },
     }
 }
 

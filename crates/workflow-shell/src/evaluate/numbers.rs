@@ -30,8 +30,9 @@ pub(super) fn prints_numbers(list: &List) -> bool {
                 let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
                 parts.is_some_and(|mut parts| {
                     parts.all(|part| {
+                        // Digits may follow: `%s000`.
                         matches!(
-                            part,
+                            part.trim_end_matches(|c: char| c.is_ascii_digit()),
                             "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
                         )
                     })
@@ -70,6 +71,14 @@ pub(super) fn prints_numbers(list: &List) -> bool {
     }
 }
 
+/// Returns whether a substitution prints numbers of lines.
+pub(super) fn prints_line_numbers(list: &List) -> bool {
+    let command = list.last().and_then(|item| item.pipeline.last());
+    command
+        .and_then(texts)
+        .is_some_and(|words| words.first() == Some(&Some("cut")))
+}
+
 /// Returns whether a substitution prints one number.
 pub(super) fn prints_one_number(list: &List) -> bool {
     let command = list.last().and_then(|item| item.pipeline.last());
@@ -81,6 +90,7 @@ pub(super) fn prints_one_number(list: &List) -> bool {
             [Some("git"), rest @ ..] => rest
                 .iter()
                 .any(|word| word.is_none_or(|word| word.starts_with("--") && word != "--count")),
+            [Some("cut"), ..] => list.last().is_none_or(|item| item.pipeline.len() != 3),
             _ => false,
         });
     prints_numbers(list) && !prints_several
@@ -115,7 +125,7 @@ fn cuts_line_numbers(arguments: &[Option<&str>], pipeline: &[Command]) -> bool {
             .is_some_and(|letters| letters.bytes().all(|byte| b"niEFwx".contains(&byte)))
     };
     is_first
-        && matches!(between, [stage] if is_one_line(stage))
+        && (between.is_empty() || matches!(between, [stage] if is_one_line(stage)))
         && file.is_some()
         && is_plain(*file)
         && is_plain(*pattern)

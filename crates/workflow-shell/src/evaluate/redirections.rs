@@ -38,7 +38,9 @@ impl Evaluator<'_> {
                 self.access_words(std::slice::from_ref(raw), scope);
                 let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
                 scope.input = if is_process {
-                    StandardInput::Pipe { lists_files: false }
+                    StandardInput::UNKNOWN_PIPE
+                } else if outputs::text(raw) == Some("/dev/null") {
+                    StandardInput::Text(Word::literal(""))
                 } else {
                     StandardInput::File
                 };
@@ -80,6 +82,19 @@ impl Evaluator<'_> {
             }
         }
         found
+    }
+
+    /// Returns whether a redirection writes to a host: `> /dev/tcp/host/80`.
+    pub(super) fn reaches_host(&self, redirection: &Redirection) -> bool {
+        let (RedirectionKind::Write(raw) | RedirectionKind::DuplicateOutput(raw)) =
+            &redirection.kind
+        else {
+            return false;
+        };
+        let word = expand_unsplit(raw, &self.variables);
+        ["/dev/tcp/", "/dev/udp/"]
+            .iter()
+            .any(|start| word.shape().starts_with(start))
     }
 
     pub(super) fn write_redirection(

@@ -51,7 +51,7 @@ impl Evaluator<'_> {
                     self.list(
                         list,
                         &mut Scope {
-                            input: StandardInput::Pipe { lists_files: false },
+                            input: StandardInput::UNKNOWN_PIPE,
                             ..scope.subshell()
                         },
                     );

@@ -20,10 +20,10 @@ const NO_OPTIONS: &[&str] = &[
     "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
 ];
 
-/// Returns whether the value of a variable of the environment is taken for an address or a secret, which starts with no dash.
+/// Returns whether the value of a variable of the environment is taken for an address, which starts with no dash.
 pub(super) fn is_address(name: &str) -> bool {
     let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-    let ends = ["URL", "_HOST", "TOKEN", "_API_KEY", "_ENDPOINT"];
+    let ends = ["URL", "_HOST", "_ENDPOINT"];
     name.bytes().all(is_upper) && ends.iter().any(|end| name.ends_with(end))
 }
 
@@ -270,8 +270,11 @@ fn has_one_assignment(source: &str, name: &str) -> bool {
                 && before == Some(&b'-')
                 && at.checked_sub(2).is_some_and(|at| bytes[at] == b' ')
                 && bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace);
+            // `kubectl get ns`: the argument of a program.
+            let is_argument = source[..*at].ends_with("get ");
             !is_name(before)
                 && !is_letter
+                && !is_argument
                 && !matches!(before, Some(b'$' | b'{'))
                 && !is_name(bytes.get(at + name.len()))
         })

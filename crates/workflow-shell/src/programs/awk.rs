@@ -1,8 +1,9 @@
 //! `awk`: its options, and the subset of its language that only reads.
 
 use super::options::{Place, expansion, split};
-use super::{Invocation, Outcome, Result};
+use super::{Invocation, NestedCommand, Outcome, Result};
 use crate::effect::{Unknown, UnknownReason};
+use crate::word::Word;
 
 const OPTIONS: &str =
     "-F= -v= --field-separator= --assign= --re-interval --posix --traditional --sandbox --csv -S";
@@ -17,11 +18,10 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     if program.shape().contains('\0') || program.may_add_words {
         return Err(expansion(program));
     }
-    if only_reads(program.shape()) {
-        Ok(Outcome::reads())
-    } else {
-        Err(Unknown::new(program.shape(), UnknownReason::Code))
-    }
+    let scripts = commands(program.shape())
+        .ok_or_else(|| Unknown::new(program.shape(), UnknownReason::Code))?;
+    let scripts = scripts.into_iter().map(Word::literal);
+    Ok(Outcome::runs(scripts.map(NestedCommand::Script)))
 }
 
 /// The kind of the last token, which decides whether `/` divides.
@@ -35,11 +35,14 @@ enum Last {
     Unclear,
 }
 
-/// Returns whether a program certainly writes no file and runs no command.
+/// Returns the commands that a program runs; `None` if it may write a file, or run a command that is not a literal.
 ///
 /// `>` is a comparison in parentheses, unless a `for` has a statement there, and in a pattern. Anywhere else it may write.
 #[expect(clippy::too_many_lines, reason = "one match over the tokens")]
-pub(super) fn only_reads(program: &str) -> bool {
+fn commands(program: &str) -> Option<Vec<&str>> {
+    let mut commands = Vec::new();
+    // The literal that has just ended, if it is a whole expression.
+    let mut literal: Option<&str> = None;
     let mut rest = program;
     let mut last = Last::Operator;
     // For each open parenthesis, whether it belongs to `if`, `while` or `for`.
@@ -49,6 +52,10 @@ pub(super) fn only_reads(program: &str) -> bool {
     while let Some(next) = rest.chars().next() {
         let after = &rest[next.len_utf8()..];
         rest = after;
+        let before = if next == '|' { literal } else { None };
+        if !matches!(next, ' ' | '\t') {
+            literal = None;
+        }
         match next {
             ' ' | '\t' | '\r' => {}
             '\n' | ';' | ',' | '?' | ':' | '~' | '!' | '%' | '*' | '^' | '=' | '<' | '&' | '$' => {
@@ -64,7 +71,7 @@ pub(super) fn only_reads(program: &str) -> bool {
             }
             '\\' => match rest.strip_prefix('\n') {
                 Some(more) => rest = more,
-                None => return false,
+                None => return None,
             },
             '#' => rest = rest.find('\n').map_or("", |at| &rest[at..]),
             '(' => {
@@ -73,7 +80,7 @@ pub(super) fn only_reads(program: &str) -> bool {
             }
             ')' => {
                 last = match open.pop() {
-                    None => return false,
+                    None => return None,
                     // A statement follows, which may start with a regular expression.
                     Some(true) => Last::Unclear,
                     Some(false) => Last::Value,
@@ -83,34 +90,36 @@ pub(super) fn only_reads(program: &str) -> bool {
             ']' => last = Last::Value,
             '{' => {
                 if !open.is_empty() {
-                    return false;
+                    return None;
                 }
                 braces += 1;
                 last = Last::Operator;
             }
             '}' => {
                 let Some(left) = braces.checked_sub(1) else {
-                    return false;
+                    return None;
                 };
                 braces = left;
                 last = Last::Operator;
             }
             '"' => match string(rest) {
                 Some(more) => {
+                    let text = &rest[..rest.len() - more.len() - 1];
+                    literal = (last == Last::Operator && !text.contains('\\')).then_some(text);
                     rest = more;
                     last = Last::Value;
                 }
-                None => return false,
+                None => return None,
             },
             '/' => match last {
                 Last::Value => last = Last::Operator,
-                Last::Unclear => return false,
+                Last::Unclear => return None,
                 Last::Operator => match regex(rest) {
                     Some(more) => {
                         rest = more;
                         last = Last::Value;
                     }
-                    None => return false,
+                    None => return None,
                 },
             },
             '|' => match rest.strip_prefix('|') {
@@ -118,17 +127,29 @@ pub(super) fn only_reads(program: &str) -> bool {
                     rest = more;
                     last = Last::Operator;
                 }
-                None => return false,
+                None => match (piped(rest), before, getline(rest)) {
+                    (Some((filter, more)), ..) => {
+                        commands.push(filter);
+                        rest = more;
+                        last = Last::Value;
+                    }
+                    (None, Some(command), Some(more)) => {
+                        commands.push(command);
+                        rest = more;
+                        last = Last::Operator;
+                    }
+                    _ => return None,
+                },
             },
             '>' => {
                 if let Some(more) = rest.strip_prefix('=') {
                     rest = more;
                 } else if rest.starts_with('>') {
-                    return false;
+                    return None;
                 } else if open.is_empty() && braces > 0 {
                     match standard_stream(rest) {
                         Some(more) => rest = more,
-                        None => return false,
+                        None => return None,
                     }
                 }
                 last = Last::Operator;
@@ -149,21 +170,42 @@ pub(super) fn only_reads(program: &str) -> bool {
                 rest = &rest[end..];
                 is_condition = matches!(name, "if" | "while" | "for" | "switch");
                 last = match name {
-                    "system" | "getline" | "close" | "fflush" | "extension" => return false,
-                    "print" | "printf" if !open.is_empty() => return false,
-                    "print" | "printf" | "return" | "in" | "if" | "else" | "while" | "for"
-                    | "do" | "case" | "exit" | "delete" | "function" | "func" | "BEGIN" | "END"
-                    | "next" | "nextfile" | "break" | "continue" | "switch" | "default" => {
+                    "system" | "extension" => return None,
+                    "print" | "printf" if !open.is_empty() => return None,
+                    "print" | "printf" | "getline" | "return" | "in" | "if" | "else" | "while"
+                    | "for" | "do" | "case" | "exit" | "delete" | "function" | "func" | "BEGIN"
+                    | "END" | "next" | "nextfile" | "break" | "continue" | "switch" | "default" => {
                         Last::Operator
                     }
                     "length" => Last::Unclear,
                     _ => Last::Value,
                 };
             }
-            _ => return false,
+            _ => return None,
         }
     }
-    open.is_empty() && braces == 0
+    (open.is_empty() && braces == 0).then_some(commands)
+}
+
+/// Returns the command behind `|` that only filters, and the text behind it: `"sort -rn"`, to the end of the statement.
+fn piped(rest: &str) -> Option<(&str, &str)> {
+    let rest = rest.trim_start_matches([' ', '\t']).strip_prefix('"')?;
+    let more = string(rest)?;
+    let command = &rest[..rest.len() - more.len() - 1];
+    let program = command.split(' ').next().unwrap_or_default();
+    let filters = matches!(
+        program,
+        "sort" | "uniq" | "head" | "tail" | "wc" | "cat" | "column" | "tr" | "cut" | "grep" | "nl"
+    );
+    let ends = more
+        .trim_start_matches([' ', '\t'])
+        .starts_with([';', '}', '\n']);
+    (filters && ends && !command.contains('\\')).then_some((command, more))
+}
+
+/// Returns the text behind `getline`.
+fn getline(rest: &str) -> Option<&str> {
+    rest.trim_start_matches([' ', '\t']).strip_prefix("getline")
 }
 
 /// Returns the text behind `"/dev/stderr"` and the end of its statement.
@@ -230,7 +272,7 @@ fn regex(rest: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::only_reads;
+    use super::commands;
 
     #[test]
     fn programs_that_only_read_are_known() {
@@ -254,7 +296,10 @@ mod tests {
             "{gsub(/[ \\t]+/, \" \"); print}",
             "# a comment\n{print}",
         ] {
-            assert!(only_reads(program), "{program:?}");
+            assert!(
+                commands(program).is_some_and(|commands| commands.is_empty()),
+                "{program:?}"
+            );
         }
     }
 
@@ -282,7 +327,10 @@ mod tests {
             "/[[:alpha:]/\"]/{print > \"x\"} #\"",
             "/[[:alpha:]\"]/{print > \"x\"} #\"",
         ] {
-            assert!(!only_reads(program), "{program:?}");
+            assert!(
+                commands(program).is_none_or(|commands| !commands.is_empty()),
+                "{program:?}"
+            );
         }
     }
 }

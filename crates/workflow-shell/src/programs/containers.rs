@@ -7,12 +7,8 @@ use crate::word::Word;
 
 /// Returns the outcome of a subcommand that runs a command in a container.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    let words: Vec<Option<&str>> = invocation
-        .arguments
-        .iter()
-        .take(3)
-        .map(Word::text)
-        .collect();
+    let all = without_prefix(invocation.name, invocation.arguments);
+    let words: Vec<Option<&str>> = all.iter().take(3).map(Word::text).collect();
     let (start, runs) = match (invocation.name, words.as_slice()) {
         ("docker" | "podman", [Some("run"), ..]) => (1, true),
         ("docker" | "podman", [Some("container"), Some("run"), ..]) => (2, true),
@@ -20,15 +16,36 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         ("docker" | "podman" | "docker-compose" | "podman-compose", [Some("exec"), ..]) => {
             (1, false)
         }
-        ("kubectl" | "oc", [Some("exec"), ..]) => return Some(in_pod(&invocation.arguments[1..])),
+        ("kubectl" | "oc" | "k" | "kubecolor", [Some("exec"), ..]) => {
+            return Some(in_pod(&all[1..]));
+        }
         _ => return None,
     };
-    let arguments = &invocation.arguments[start..];
+    let arguments = &all[start..];
     Some(if runs {
         run(arguments)
     } else {
         executed(arguments)
     })
+}
+
+/// Returns the arguments without the options before the subcommand that say where it works: `kubectl -n prod exec`,
+/// `docker compose -f file exec`.
+fn without_prefix(name: &str, arguments: &[Word]) -> Vec<Word> {
+    let (options, start) = match (name, arguments.first().and_then(Word::text)) {
+        ("kubectl" | "oc" | "k" | "kubecolor", _) => ("-n= --namespace= --context= --cluster=", 0),
+        ("docker" | "podman", Some("compose")) => {
+            ("-f= --file= -p= --project-name= --profile= --env-file=", 1)
+        }
+        ("docker-compose" | "podman-compose", _) => {
+            ("-f= --file= -p= --project-name= --profile= --env-file=", 0)
+        }
+        _ => return arguments.to_vec(),
+    };
+    match split(&arguments[start..], options, Place::Leading) {
+        Ok(known) => [&arguments[..start], &arguments[start + known.length..]].concat(),
+        Err(_) => arguments.to_vec(),
+    }
 }
 
 /// `docker run image command`: the files of the host change only through a mount.

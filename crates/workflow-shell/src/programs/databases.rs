@@ -3,6 +3,7 @@
 use super::options::{Place, split};
 use super::sqlite::sql_only_reads;
 use super::{Invocation, Outcome, Result};
+use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 
 const POSTGRES: &str = "-AtxXqwWz0neE -F= -R= -P= -v= -h= -p= -U= -d= -c= --host= --port= --username= --dbname= --command= --no-password --tuples-only --no-align --no-psqlrc --csv --html --expanded --quiet --pset= --field-separator= --set=";
@@ -21,29 +22,63 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         Err(unknown) if unknown.reason == UnknownReason::Option => return None,
         Err(unknown) => return Some(Err(unknown)),
     };
-    let statements = known.values(&names);
+    let mut statements = known.values(&names);
+    if let (true, StandardInput::Text(input)) = (statements.is_empty(), invocation.input)
+        && !input.shape().trim().is_empty()
+    {
+        statements.push(input);
+    }
     if statements.is_empty() || known.operands.len() > 2 {
         return None;
     }
-    let is_known = |text: &str| match invocation.name {
-        "psql" => only_reads(text) || describes(text),
-        _ => only_reads(text.strip_suffix("\\G").unwrap_or(text)),
-    };
     for word in statements {
-        if !word.text().is_some_and(is_known) {
+        let is_known = word.text().is_some_and(|text| match invocation.name {
+            "psql" => only_reads_lines(text),
+            _ => only_reads(
+                text.trim_end()
+                    .strip_suffix("\\G")
+                    .unwrap_or(text.trim_end()),
+            ),
+        });
+        if !is_known {
             return Some(Err(Unknown::new(word.shape(), UnknownReason::Code)));
         }
     }
     Some(Ok(Outcome::reads()))
 }
 
-/// Returns whether a statement certainly only reads. Texts that the dialects of SQL split differently are not known: comments,
+/// Returns whether lines for `psql` certainly only read: statements, and commands that describe something.
+fn only_reads_lines(text: &str) -> bool {
+    let mut statements = String::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with('\\') {
+            if !describes(line) {
+                return false;
+            }
+        } else {
+            statements.push_str(line);
+            statements.push(' ');
+        }
+    }
+    statements.trim().is_empty() || only_reads(statements.trim())
+}
+
+/// Returns whether statements certainly only read. Texts that the dialects of SQL split differently are not known: comments,
 /// escapes, quotes other than `'` and `"`, lines.
 fn only_reads(text: &str) -> bool {
     let ambiguous = ['\\', '[', '`', '#', '$', '\n', '\r', '\0'];
     if text.contains(ambiguous) || text.contains("--") || text.contains("/*") {
         return false;
     }
+    if text.contains(['\'', '"']) {
+        return statement_only_reads(text);
+    }
+    text.split(';')
+        .filter(|statement| !statement.trim().is_empty())
+        .all(statement_only_reads)
+}
+
+fn statement_only_reads(text: &str) -> bool {
     let statement = text.trim().trim_end_matches(';').trim();
     let plain = |c: char| c.is_ascii_alphanumeric() || " _.%'=*".contains(c);
     let first = statement.split(' ').next().unwrap_or_default();
@@ -72,7 +107,7 @@ fn describes(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{describes, only_reads};
+    use super::{describes, only_reads, only_reads_lines};
 
     #[test]
     fn statements_that_only_read_are_known() {
@@ -88,6 +123,10 @@ mod tests {
         ] {
             assert!(only_reads(text), "{text:?}");
         }
+        assert!(only_reads("show processlist; show tables from app"));
+        assert!(only_reads_lines(
+            "\\d users\nselect a,\n  b\nfrom t;\nselect 2;\n"
+        ));
         assert!(describes("\\d users"));
         assert!(describes("\\dt+ public.*"));
         assert!(describes("\\l"));
@@ -115,6 +154,14 @@ mod tests {
             "pragma journal_mode",
         ] {
             assert!(!only_reads(text), "{text:?}");
+        }
+        for lines in [
+            "select 1;\n\\! sh",
+            "select 1 \\g x",
+            "\\o x\nselect 1",
+            "select 1;\ndrop table t",
+        ] {
+            assert!(!only_reads_lines(lines), "{lines:?}");
         }
         assert!(!describes("\\d x \\! sh"));
         assert!(!describes("\\d x | sh"));

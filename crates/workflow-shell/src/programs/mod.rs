@@ -73,6 +73,8 @@ pub(crate) enum NestedCommand {
     SameShell(Vec<Word>),
     /// A command.
     Command(Vec<Word>),
+    /// A command whose input is empty.
+    WithoutInput(Vec<Word>),
     /// A command in another directory.
     OtherDirectory(Vec<Word>),
     /// A script that a new shell runs.
@@ -159,9 +161,10 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
         return result
             .unwrap_or_else(|unknown| Outcome::from(unknown).with(wrappers::guesses(invocation)));
     }
-    if names::executes_input(invocation.name)
-        && !matches!(invocation.input, StandardInput::Inherited)
-    {
+    if names::executes_input(invocation.name) && invocation.input.is_given() {
+        return Outcome::unknown(invocation.name, UnknownReason::Input);
+    }
+    if sends_unknown_input(invocation) {
         return Outcome::unknown(invocation.name, UnknownReason::Input);
     }
     match row(invocation.name, invocation.arguments) {
@@ -216,6 +219,21 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Effect> {
     Some(effect)
 }
 
+/// Returns whether a program sends an input to a host of which the line does not say what it is.
+fn sends_unknown_input(invocation: &Invocation<'_>) -> bool {
+    let sends = match invocation.name {
+        "websocat" | "wscat" => true,
+        "openssl" => invocation.arguments.first().and_then(Word::text) == Some("s_client"),
+        _ => false,
+    };
+    sends
+        && match invocation.input {
+            StandardInput::Inherited => false,
+            StandardInput::Text(text) => text.text().is_none(),
+            StandardInput::File | StandardInput::Pipe { .. } => true,
+        }
+}
+
 /// Returns whether a command asks for help or a version only.
 ///
 /// The request must be the only argument of the program, or follow plain names of subcommands: other arguments may be code, and
@@ -228,7 +246,7 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
         .text()
         .is_some_and(|text| !text.contains('/') && !text.contains('='));
     let has_input = match invocation.input {
-        StandardInput::Inherited => false,
+        input if !input.is_given() => false,
         StandardInput::Pipe { .. } => {
             names::executes_input(invocation.name) || names::is_shell(invocation.name)
         }

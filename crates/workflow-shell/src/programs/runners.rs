@@ -57,8 +57,23 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
             "--test",
         )),
         ("ruby", _) => Some(interpreter(arguments, "-cw", "", "")),
+        ("php", Some("artisan")) => {
+            row("artisan", &arguments[1..]).map(|effect| Ok(Outcome::of(effect)))
+        }
+        ("php", Some(option)) if option.starts_with('-') && option != "-l" => {
+            row("php", arguments).map(|effect| Ok(Outcome::of(effect)))
+        }
         ("php", _) => Some(interpreter(arguments, "-l", "", "")),
         ("git", _) => git(arguments),
+        // Not the program `fmt`.
+        ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
+            if arguments
+                .get(1)
+                .and_then(Word::text)
+                .is_some_and(|name| CHANGES.contains(&name)) =>
+        {
+            Some(Err(argument(&arguments[1])))
+        }
         // `hatch run lint:all`: a script of the project.
         ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
             if arguments.get(1).and_then(Word::text).is_some_and(|name| {
@@ -242,7 +257,7 @@ fn project_script(name: &Word, arguments: &[Word]) -> Result {
 /// Tools of JavaScript projects, by the names of their packages' programs.
 #[rustfmt::skip] // Names in order.
 const PACKAGE_TOOLS: &[&str] = &[
-    "ava", "biome", "c8", "cspell", "commitlint", "cypress", "depcheck", "dpdm", "esbuild", "eslint", "jest", "knip", "lerna", "license-checker", "lint-staged", "madge", "markdownlint", "markdownlint-cli2", "mocha", "next", "ng", "npm-check-updates",
+    "ava", "biome", "c8", "cspell", "commitlint", "cypress", "depcheck", "dpdm", "esbuild", "eslint", "jest", "knip", "lerna", "license-checker", "lint-staged", "madge", "envinfo", "browserslist", "markdownlint", "markdownlint-cli2", "mocha", "next", "ng", "npm-check-updates",
     "ncu", "nuxt", "nx", "nyc", "oxlint", "playwright", "prettier", "prisma", "publint", "pyright", "rollup", "size-limit", "solhint", "standard", "stylelint", "svelte-check", "tap", "tape", "tsc", "tsd", "tsup", "turbo", "typedoc", "vite",
     "vitest", "vue-tsc", "webpack", "xo", "attw", "c8", "drizzle-kit", "astro", "storybook", "dependency-cruiser", "depcruise", "wrangler", "hardhat",
 ];
@@ -523,6 +538,10 @@ fn git(arguments: &[Word]) -> Option<Result> {
             ("core.pager", "cat" | "")
                 | ("core.quotepath", "true" | "false" | "off" | "on")
                 | ("log.showsignature", "false")
+                | (
+                    "http.sslverify" | "advice.detachedhead" | "submodule.recurse",
+                    "true" | "false"
+                )
                 | ("gc.auto", "0")
                 | (
                     "diff.renames"
@@ -530,6 +549,32 @@ fn git(arguments: &[Word]) -> Option<Result> {
                         | "diff.noprefix"
                         | "diff.algorithm"
                         | "diff.context"
+                        | "diff.colormoved"
+                        | "diff.interhunkcontext"
+                        | "diff.ignoresubmodules"
+                        | "diff.submodule"
+                        | "diff.relative"
+                        | "diff.renamelimit"
+                        | "log.date"
+                        | "log.decorate"
+                        | "log.abbrevcommit"
+                        | "log.follow"
+                        | "blame.date"
+                        | "blame.showemail"
+                        | "grep.linenumber"
+                        | "grep.patterntype"
+                        | "status.short"
+                        | "status.branch"
+                        | "status.relativepaths"
+                        | "status.showuntrackedfiles"
+                        | "column.ui"
+                        | "tag.sort"
+                        | "branch.sort"
+                        | "versionsort.suffix"
+                        | "i18n.logoutputencoding"
+                        | "protocol.version"
+                        | "user.name"
+                        | "user.email"
                         | "merge.conflictstyle"
                         | "core.abbrev",
                     _

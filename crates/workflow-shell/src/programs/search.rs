@@ -135,14 +135,19 @@ fn fd(invocation: &Invocation<'_>) -> Result {
         return Ok(Outcome::reads());
     };
     let by = Word::unknown_operand();
-    let words = arguments[index + 1..].iter();
+    let words = &arguments[index + 1..];
+    let end = words.iter().position(|word| word.shape() == ";");
+    // Behind the command, `fd` takes options again.
+    split(
+        words
+            .get(end.unwrap_or(words.len()) + 1..)
+            .unwrap_or_default(),
+        FD_OPTIONS,
+        Place::Anywhere,
+    )?;
     let mut command: Vec<Word> = Vec::new();
     let mut has_placeholder = false;
-    for word in words {
-        if word.shape() == ";" {
-            // More options of `fd` would follow.
-            return Err(argument(word));
-        }
+    for word in &words[..end.unwrap_or(words.len())] {
         let placed = ["{}", "{.}", "{/}", "{//}", "{/.}"]
             .iter()
             .fold(word.clone(), |word, placeholder| {
@@ -161,8 +166,13 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
     const OPTIONS: &str = "-0rtxpo -n= -P= -I= -L= -d= -E= -s= -a= -J= -R= -i?= -l?= -e?= --null --no-run-if-empty --verbose --interactive --exit --show-limits --open-tty --max-args= --max-procs= --delimiter= --arg-file= --max-chars= --max-lines?= --replace?= --eof?=";
     let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
     let rest = &invocation.arguments[known.length..];
-    let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
-        && known.values(&["-a", "--arg-file"]).is_empty()
+    let lists_files = matches!(
+        invocation.input,
+        StandardInput::Pipe {
+            lists_files: true,
+            ..
+        }
+    ) && known.values(&["-a", "--arg-file"]).is_empty()
         && !known.has(&["-d", "--delimiter"]);
     let by = if lists_files {
         Word::unknown_operand()
@@ -193,7 +203,7 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
         }
         None => command.push(by),
     }
-    Ok(Outcome::runs([NestedCommand::Command(command)]))
+    Ok(Outcome::runs([NestedCommand::WithoutInput(command)]))
 }
 
 /// `parallel command {} ::: values`: it runs a line that a shell reads; the values in it are quoted.
@@ -222,7 +232,13 @@ fn parallel(invocation: &Invocation<'_>) -> Result {
             .iter()
             .all(|word| !word.shape().starts_with('-') && !word.may_hide_option());
     let from_files = separator.is_none()
-        && matches!(invocation.input, StandardInput::Pipe { lists_files: true });
+        && matches!(
+            invocation.input,
+            StandardInput::Pipe {
+                lists_files: true,
+                ..
+            }
+        );
     let placeholder = known
         .values(&["-I"])
         .last()

@@ -87,6 +87,16 @@ impl Wrapper {
         if known.has(self.idle) {
             return Ok(Outcome::reads());
         }
+        // `strace -e inject=…` changes what the process does.
+        let filters = known.values(&["-e"]);
+        let tampers = |word: &&&Word| {
+            ["inject", "fault", "\0"]
+                .iter()
+                .any(|part| word.shape().contains(part))
+        };
+        if let Some(word) = filters.iter().find(tampers) {
+            return Err(argument(word));
+        }
         let rest = &invocation.arguments[known.length..];
         if let Some(word) = rest
             .iter()
@@ -112,6 +122,8 @@ impl Wrapper {
         if command.is_empty() {
             return match invocation.name {
                 "command" | "builtin" | "exec" | "nice" | "ionice" => Ok(Outcome::reads()),
+                // It shows what a process does that runs already.
+                "strace" if known.has(&["-p"]) => Ok(Outcome::reads()),
                 // It forgets the password. With a command, it runs it.
                 "sudo" if known.has(&["-k"]) => Ok(Outcome::reads()),
                 name => Err(Unknown::new(name, UnknownReason::HiddenCode)),

@@ -67,6 +67,12 @@ pub(super) fn evaluate(
                 (Ok(()), None) => missing("a subcommand"),
             });
         }
+        // `rustc +nightly --version`
+        if let [word, after @ ..] = words
+            && is_toolchain(word, shared.iter().map(|row| &row.arguments))
+        {
+            words = after;
+        }
         return first_known(tables, &path, node, words, &shared);
     }
 }
@@ -261,7 +267,17 @@ impl Sets<'_> {
         }
         self.check_operands(&found)?;
         for needed in &self.row.needs {
-            if !needed.iter().any(|name| found.options.contains(name)) {
+            let is_operand = |name: &&str| {
+                *name == "-"
+                    && found
+                        .operands
+                        .last()
+                        .is_some_and(|word| word.shape() == "-")
+            };
+            if !needed
+                .iter()
+                .any(|name| found.options.contains(name) || is_operand(name))
+            {
                 return Err(missing(needed.first().copied().unwrap_or_default()));
             }
         }
@@ -371,12 +387,7 @@ fn take_options(
         })
         .collect();
     while let Some(word) = words.first() {
-        let is_toolchain = word.shape().starts_with('+')
-            && word.text().is_some_and(|text| !text.contains('/'))
-            && sources
-                .iter()
-                .any(|source| source.set.operands.values.as_deref() == Some(&["+*"]));
-        if is_toolchain {
+        if is_toolchain(word, sources.iter().map(|source| source.set)) {
             *words = &words[1..];
         } else if is_option(word) {
             take_option(words, &sources, found)?;
@@ -385,6 +396,13 @@ fn take_options(
         }
     }
     Ok(())
+}
+
+/// Returns whether a word names a toolchain: `+nightly`, not a directory.
+fn is_toolchain<'a>(word: &Word, mut sets: impl Iterator<Item = &'a ArgumentSet>) -> bool {
+    word.shape().starts_with('+')
+        && word.text().is_some_and(|text| !text.contains('/'))
+        && sets.any(|set| set.operands.values.as_deref() == Some(&["+*"]))
 }
 
 /// Takes an option and its value from the words.

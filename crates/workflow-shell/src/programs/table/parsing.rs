@@ -268,7 +268,7 @@ impl ArgumentSet {
             }
         }
         for option in set.needs.iter().flatten() {
-            if !set.options.contains_key(option) {
+            if *option != "-" && !set.options.contains_key(option) {
                 return Err(format!("`{option}` is needed, but not listed"));
             }
         }
