@@ -145,7 +145,7 @@ codes! {
     UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
     /// A budget that only some hosts can enforce.
     HostReports = "WF066", "add `turns`, `toolCalls` or `minutes`, which are enforced everywhere";
-    /// A phase id that is also a word for a target.
+    /// A phase id that is also the name of a built-in target.
     TargetWord = "WF067", "give the phase another id";
     /// `{approval.comment}` where no approval asks for a comment.
     NoComment = "WF068", "add `comment: true` to the approval that comes before";
