@@ -131,7 +131,7 @@ codes! {
     UnknownTarget = "WF058", "name an id of the same workflow, or `next`, `end` or `done`";
     /// A phase that no path leads to.
     UnreachablePhase = "WF059", "lead an outcome to it, or remove it";
-    /// A loop in which no phase has a bound of its own.
+    /// A loop in which no phase has its own bound.
     UnboundedLoop = "WF060", "give one of its phases `maxVisits: 3`, for example";
     /// A bound on visits that can never act.
     IdleVisits = "WF061", "remove it, or let an outcome or a gate lead back to the phase";
