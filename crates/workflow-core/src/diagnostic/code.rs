@@ -131,7 +131,7 @@ codes! {
     UnknownTarget = "WF058", "name an id of the same workflow, or `next`, `end` or `done`";
     /// A phase that no path leads to.
     UnreachablePhase = "WF059", "lead an outcome to it, or remove it";
-    /// A loop in which no phase has a bound of its own.
+    /// A loop in which no phase has its own bound.
     UnboundedLoop = "WF060", "give one of its phases `maxVisits: 3`, for example";
     /// A bound on visits that can never act.
     IdleVisits = "WF061", "remove it, or let an outcome or a gate lead back to the phase";
@@ -145,7 +145,7 @@ codes! {
     UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
     /// A budget that only some hosts can enforce.
     HostReports = "WF066", "add `turns`, `toolCalls` or `minutes`, which are enforced everywhere";
-    /// A phase id that is also a word for a target.
+    /// A phase id that is also the name of a built-in target.
     TargetWord = "WF067", "give the phase another id";
     /// `{approval.comment}` where no approval asks for a comment.
     NoComment = "WF068", "add `comment: true` to the approval that comes before";

@@ -253,7 +253,7 @@ fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
         OnStop::Continue => "continue",
     };
     let on_limit = match rule.on_limit {
-        OnLimit::Pause => "park",
+        OnLimit::Pause => "pause",
         OnLimit::Cancel => "cancel",
     };
     let word = |text: &str| Value::Label(text.to_owned());

@@ -20,19 +20,19 @@ pub(crate) enum PatternError {
     #[error("`..` after a `*` is not supported: write the path without `..`")]
     Climbs,
     /// Braces with too many alternatives.
-    #[error("its braces stand for too many paths: write several patterns")]
+    #[error("its braces expand to too many paths: write several patterns")]
     Braces,
 }
 
 /// The maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// Returns whether a name matches one of several names in which `*` stands for any characters.
+/// Returns whether a name matches one of several names in which `*` matches any characters.
 pub(crate) fn names_match(names: &[String], tool: &str) -> bool {
     names.iter().any(|name| wildcard(name, tool))
 }
 
-/// Returns whether a text matches a pattern in which `*` stands for any characters.
+/// Returns whether a text matches a pattern in which `*` matches any characters.
 fn wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

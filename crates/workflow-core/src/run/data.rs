@@ -94,7 +94,7 @@ impl HandedOver {
 }
 
 /// The text for a declared value that is not given.
-const NOT_GIVEN: &str = "(not given)";
+pub(crate) const NOT_GIVEN: &str = "(not given)";
 
 impl RunData {
     /// Returns true if there is nothing to store.

@@ -12,8 +12,8 @@ mod stored_state;
 mod transition;
 mod weakened;
 
-pub(crate) use data::input_texts;
 pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
+pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{Level, Position, Stale, entry_name, first_phase};

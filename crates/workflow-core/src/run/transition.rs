@@ -20,7 +20,7 @@ pub enum TransitionError {
     #[error("Looping is disabled for this workflow.")]
     NotLoopable,
     /// The conditions of the phases do not hold that the move would lead to.
-    #[error("The conditions of the phases that it leads to do not hold now.")]
+    #[error("The conditions of the phases that it leads to are not met now.")]
     NoneApplies,
     /// The phase has been entered as often as it may be.
     #[error(transparent)]

@@ -37,7 +37,7 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
     let root = &state.workflow_key;
     for workflow in before.reachable_from(root) {
         let Some(changed) = after.get(&workflow.key) else {
-            lost.push(format!("workflow {} is gone", shown(&workflow.name)));
+            lost.push(format!("workflow {} was removed", shown(&workflow.name)));
             continue;
         };
         let level = format!("workflow {}", shown(&workflow.name));
@@ -56,7 +56,10 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
                     compare_phases(&level, phase, after, &mut lost);
                 }
                 None if is_guarded(phase) => {
-                    lost.push(format!("{level} is gone, with its {}", guards_of(phase)));
+                    lost.push(format!(
+                        "{level} was removed, with its {}",
+                        guards_of(phase)
+                    ));
                 }
                 None => {}
             }
@@ -244,7 +247,7 @@ fn compare_levels(level: &str, before: &Level<'_>, after: &Level<'_>, lost: &mut
         let wanted = meaning(result);
         if !left.any(|other| other == wanted) {
             lost.push(format!(
-                "{} of {level} is gone or changed",
+                "{} of {level} was removed or changed",
                 shown(&result.describe())
             ));
             break;
@@ -264,7 +267,7 @@ fn compare_levels(level: &str, before: &Level<'_>, after: &Level<'_>, lost: &mut
             (Some(was), Some(is)) => was != is && !(opens && is_part(is, was)),
         };
         if is_weaker {
-            lost.push(format!("`{name}` of {level} is gone or changed"));
+            lost.push(format!("`{name}` of {level} was removed or changed"));
         }
     }
 }
@@ -358,7 +361,7 @@ fn compare_rules(
         let Some(found) = found else {
             if restricting(&rule) {
                 lost.push(format!(
-                    "the rule {} of {level} is gone or changed",
+                    "the rule {} of {level} was removed or changed",
                     described(rule)
                 ));
                 return;
@@ -436,13 +439,13 @@ fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<Str
     for gate in &before.gate {
         if !after.gate.iter().any(|other| is_as_demanding(gate, other)) {
             lost.push(format!(
-                "the check `{}` of {level} is gone or changed",
+                "the check `{}` of {level} was removed or changed",
                 gate.check.describe()
             ));
         }
     }
     match (&before.approve, &after.approve) {
-        (Some(_), None) => lost.push(format!("the approval of {level} is gone")),
+        (Some(_), None) => lost.push(format!("the approval of {level} was removed")),
         (Some(Approval { show: was, .. }), Some(Approval { show: is, .. }))
             if was.is_some() && was != is =>
         {

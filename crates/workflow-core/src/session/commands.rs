@@ -393,7 +393,7 @@ fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
 /// The answer to a start in which every phase would be skipped.
 pub(crate) fn nothing_applies(workflow: &Workflow) -> String {
     format!(
-        "No phase of {} applies: the condition (`when`) of none of them holds at the start. Nothing was started.",
+        "Every phase of {} would be skipped, because its condition (`when`) is not met at the start. Nothing was started.",
         workflow.name
     )
 }

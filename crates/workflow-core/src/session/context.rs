@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::definition::{Catalog, ToolAccess};
 use crate::policy::STEP_TOOL;
-use crate::run::{Position, RunProgress, RunState, entry_name};
+use crate::run::{NOT_GIVEN, Position, RunProgress, RunState, entry_name};
 use crate::{template, text};
 
 /// The variables that role instruction, phase instructions and advance reminder know.
@@ -29,7 +29,7 @@ pub(crate) struct ContextVariables<'a> {
     step_count: String,
     /// The values of the run, by the names of their variables.
     values: &'a BTreeMap<String, String>,
-    comment: Option<&'a str>,
+    comment: &'a str,
 }
 
 impl<'a> ContextVariables<'a> {
@@ -63,7 +63,7 @@ impl<'a> ContextVariables<'a> {
             breadcrumb: position.breadcrumb(),
             step_count: state.global_step_count.to_string(),
             values,
-            comment: data.comment.as_deref(),
+            comment: data.comment.as_deref().unwrap_or(NOT_GIVEN),
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a> ContextVariables<'a> {
             "toolName" => Some(STEP_TOOL),
             "breadcrumbPath" => Some(&self.breadcrumb),
             "globalStepCount" => Some(&self.step_count),
-            "approval.comment" => self.comment,
+            "approval.comment" => Some(self.comment),
             name => self.values.get(name).map(String::as_str),
         })
     }

@@ -261,7 +261,7 @@ pub(crate) fn meaning_of(approval: &Approval, choice: usize) -> String {
 /// The consequence of a way out of a phase.
 pub(crate) fn leads_to(target: &Target) -> String {
     match target {
-        Target::Next => "goes on to the next phase".to_owned(),
+        Target::Next => "continues with the next phase".to_owned(),
         Target::End => "ends this part of the workflow".to_owned(),
         Target::Done => "completes the workflow".to_owned(),
         Target::Cancel => "cancels the workflow".to_owned(),

@@ -33,7 +33,7 @@ impl RunDriver {
         let next = if is_asked {
             self.questions.please_close()
         } else if is_earlier {
-            " Tell the agent to go on."
+            " Ask the agent to continue."
         } else {
             ""
         };

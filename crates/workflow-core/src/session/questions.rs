@@ -11,7 +11,7 @@ use crate::types::{Millis, QuestionId, Severity};
 /// The time that a person has to answer, unless the settings have another.
 const TIMEOUT: Millis = 30 * 60 * 1000;
 /// The reason why an answer is not expected any more.
-pub(crate) const TIMED_OUT: &str = "nobody answered in time";
+pub(crate) const TIMED_OUT: &str = "there was no answer in time";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
 /// Questions that are remembered, so that a late answer is recognized.
@@ -76,7 +76,7 @@ impl Topic {
             Self::Restore => "The code was not changed.",
             Self::Triggers => "The triggers of the project are not watched.",
             Self::Guards => "The run keeps its rules.",
-            Self::Cancel => "The workflow goes on.",
+            Self::Cancel => "The workflow continues.",
         }
     }
 }

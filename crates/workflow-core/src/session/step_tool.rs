@@ -188,7 +188,7 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     }
     if !data.skipped.is_empty() {
         notes.push(format!(
-            "Skipped, because the conditions do not hold: {}.",
+            "Skipped, because the conditions are not met: {}.",
             data.skipped.join(", ")
         ));
     }
@@ -308,7 +308,7 @@ pub(crate) fn plan_repeat(
 
 fn nothing_to_repeat() -> ToolAnswer {
     ToolAnswer {
-        text: "⚠️ There is nothing to repeat: the conditions of the phases up to this one do not hold now. You are still in this \
+        text: "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
                phase. Call workflow_step with action='next' when it is done."
             .to_owned(),
         details: json!({ "active": true, "error": "no phase applies" }),
@@ -370,7 +370,7 @@ pub(crate) fn cancellation_question(run: &ActiveRun) -> QuestionText {
     QuestionText {
         title: "Cancel the workflow?".to_owned(),
         message: format!(
-            "The agent asks to cancel \"{}\".\n{place}\n\nYes ends the workflow, and its rules no longer apply. No lets it go on.",
+            "The agent asks to cancel \"{}\".\n{place}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
             visible(&run.state().task_description)
         ),
         ..QuestionText::default()

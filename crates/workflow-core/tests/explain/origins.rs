@@ -158,7 +158,7 @@ fn of_two_settings_files_the_one_that_wins_is_named() {
         .with_settings(Tier::Project, "{\n  continue: { onLimit: 'park', onQuestion: 'what' } }");
     let at = |section, key| origin_in(&files, "mend", section, key);
     let (value, origin) = at(Topic::Continue, "onLimit");
-    assert_eq!(value, Value::Label("park".to_owned()));
+    assert_eq!(value, Value::Label("pause".to_owned()));
     assert_eq!(origin, "Project settings .pi/workflow-sidecar.json5:2");
     assert_eq!(
         at(Topic::Continue, "onError").1,

@@ -100,7 +100,7 @@ fn documented_defaults_are_those_of_the_engine() {
         OnStop::Continue => Default::Text("continue"),
     };
     let on_limit = match standing.on_limit {
-        OnLimit::Pause => Default::Text("park"),
+        OnLimit::Pause => Default::Text("pause"),
         OnLimit::Cancel => Default::Text("cancel"),
     };
     assert_eq!(default("max"), times(standing.max));

@@ -316,7 +316,7 @@ fn a_phase_whose_condition_does_not_hold_is_skipped_and_recorded() {
     let answer = line(&lines, "tool");
     assert!(answer.contains("PLAN → 🔹 RELEASE"), "{answer}");
     assert!(
-        answer.contains("Skipped, because the conditions do not hold: review."),
+        answer.contains("Skipped, because the conditions are not met: review."),
         "{answer}"
     );
     assert_eq!(data(&world)["skipped"], json!(["review"]));
@@ -369,6 +369,8 @@ fn an_answer_to_an_approval_leads_where_it_says_with_the_comment() {
         });
     });
     let mut world = started(work.clone());
+    let context = world.prompt("go").join("\n");
+    assert!(context.contains("The user said: (not given)"), "{context}");
     world.tool("next");
     let lines = world.tool("next");
     let asked = line(&lines, "ask Publish it?");
@@ -707,7 +709,7 @@ fn a_subworkflow_whose_condition_does_not_hold_is_skipped_as_a_whole() {
     let answer = line(&lines, "tool");
     assert!(answer.contains("PLAN → 🔹 RELEASE"), "{answer}");
     assert!(
-        answer.contains("Skipped, because the conditions do not hold: part."),
+        answer.contains("Skipped, because the conditions are not met: part."),
         "{answer}"
     );
     assert_eq!(data(&world)["visits"], json!({"w#plan": 1, "w#release": 1}));

@@ -49,7 +49,7 @@ fn a_start_in_which_no_phase_applies_starts_nothing() {
     let mut world = World::new(vec![work]);
     let lines = world.command("w do it");
     assert!(
-        line(&lines, "notify Warning").contains("No phase of N-w applies"),
+        line(&lines, "notify Warning").contains("Every phase of N-w would be skipped"),
         "{lines:?}"
     );
     assert_eq!(lines.len(), 1, "{lines:?}");

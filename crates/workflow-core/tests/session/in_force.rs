@@ -71,11 +71,11 @@ fn weaker() -> Vec<(Workflow, &'static str)> {
     vec![
         (
             with_phase(|phase| phase.approve = None),
-            "the approval of phase A is gone",
+            "the approval of phase A was removed",
         ),
         (
             with_phase(|phase| phase.gate.clear()),
-            "the check `file plan.md` of phase A is gone or changed",
+            "the check `file plan.md` of phase A was removed or changed",
         ),
         (
             with_phase(|phase| {
@@ -84,11 +84,11 @@ fn weaker() -> Vec<(Workflow, &'static str)> {
                     changed: None,
                 });
             }),
-            "the check `file plan.md` of phase A is gone or changed",
+            "the check `file plan.md` of phase A was removed or changed",
         ),
         (
             with_phase(|phase| phase.rules.clear()),
-            "the rule `block: write, edit` about `.env` (w.yaml:7) of phase A is gone or changed",
+            "the rule `block: write, edit` about `.env` (w.yaml:7) of phase A was removed or changed",
         ),
         (
             with_phase(|phase| {
@@ -109,7 +109,7 @@ fn weaker() -> Vec<(Workflow, &'static str)> {
         ),
         (
             renamed,
-            "phase A is gone, with its approval, gate, tool list, rules",
+            "phase A was removed, with its approval, gate, tool list, rules",
         ),
     ]
 }
@@ -263,7 +263,7 @@ fn settings_in_force_hold_during_a_run_until_a_person_agrees() {
         } else {
             world.reload()
         };
-        assert!(line(&lines, "WF106").contains("of the user's settings is gone or changed"));
+        assert!(line(&lines, "WF106").contains("of the user's settings was removed or changed"));
         let env = json!({"path": ".env"});
         assert!(line(&world.call("write", &env), "block").contains(".env"));
         world.answer(true);
@@ -362,7 +362,7 @@ fn a_second_start_says_what_it_weakens() {
     let lines = world.command("w again");
     let question = line(&lines, "ask Workflow already active");
     assert!(
-        question.contains("- the approval of phase A is gone"),
+        question.contains("- the approval of phase A was removed"),
         "{question}"
     );
     world.answer(false);
@@ -447,7 +447,7 @@ fn a_stored_definition_that_is_weaker_counts_only_with_a_persons_agreement() {
     world.workflows = weaker;
     let lines = world.restart();
     assert!(
-        line(&lines, "WF106").contains("the approval of phase A is gone"),
+        line(&lines, "WF106").contains("the approval of phase A was removed"),
         "{lines:#?}"
     );
 }

@@ -250,7 +250,7 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
     };
     let line = |line: &str| said(&json!({"command": line}));
     assert_eq!(line("cat .env"), "");
-    assert_eq!(line("cat .e*"), "`.e*` may stand for it.");
+    assert_eq!(line("cat .e*"), "`.e*` may refer to it.");
     assert_eq!(line("mv . ../x"), "It takes `.` with all that is in it.");
     let hidden = line("$X");
     assert!(hidden.contains("only the shell knows"), "{hidden}");

@@ -125,12 +125,12 @@ fn every_question_times_out_with_the_safe_answer_and_a_notification() {
     start.command("w another");
     let cases = vec![
         (approval, "settled tool", "no answer in time"),
-        (trust, "settled tool", "nobody answered in time"),
+        (trust, "settled tool", "there was no answer in time"),
         (start, "notify Warning", "No workflow was started"),
         (
             asks_about_triggers("t"),
             "notify Warning",
-            "are not watched: nobody answered",
+            "are not watched: there was no answer in time",
         ),
     ];
     for (mut world, start, expected) in cases {
@@ -575,7 +575,7 @@ fn an_approval_in_a_terminal_asks_before_it_overrides_a_gate_that_fails() {
     world.choose(None);
     answered(&mut world, "approve");
     over(&mut world, failed());
-    let lines = world.choose(Some("Yes, go on to B without the gate"));
+    let lines = world.choose(Some("Yes, continue with B without the gate"));
     line(&lines, "notify Info ✓ A → ");
 }
 
@@ -605,7 +605,7 @@ fn an_answer_from_before_the_session_was_restored_waits_for_the_next_call() {
     let lines = reported(&mut world, "revise", true);
     line(
         &lines,
-        "status N-w > 🔹 A [1/2] · ✓ answered: revise · tell the agent to go on",
+        "status N-w > 🔹 A [1/2] · ✓ answered: revise · ask the agent to continue",
     );
     assert!(!starts_any(&lines, "dismiss"), "{lines:?}");
     let lines = world.tool("next");

@@ -160,7 +160,7 @@ pub(super) fn bundle() -> Value {
     json!({
         "$schema": DRAFT,
         "title": "workflow-sidecar protocol, version 1: a call",
-        "description": "A request or a notification of either side. The definitions hold every type of the contract.",
+        "description": "A request or a notification of either side. The definitions contain every type of the contract.",
         "type": "object",
         "required": ["jsonrpc", "method"],
         "properties": { "jsonrpc": { "const": "2.0" }, "id": { "type": ["string", "number", "null"] } },

@@ -72,7 +72,7 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
         if path.is_dir() {
             let nested = ["workflow.yaml", "workflow.json5"].map(|name| path.join(name));
             if let Some(nested) = nested.iter().find(|nested| nested.is_file()) {
-                let help = "move its directory up: workflows are looked for one level deep";
+                let help = "move its directory up: only one level of directories is searched";
                 found.push(unread(nested, "this definition is not read", help));
             }
         } else if is_workflow && !read.contains(&path) && is_phase(&path) {

@@ -143,7 +143,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         None => {
             store(answer, file.seal.as_deref(), &approvals)?;
-            "stored. No sidecar runs for this session: open the session again, and tell the agent to go on."
+            "stored. No sidecar runs for this session: open the session again, and ask the agent to continue."
         }
     };
     writeln!(
@@ -175,7 +175,7 @@ fn send(mut answer: Answer, sidecar: &Registration) -> anyhow::Result<()> {
         Reply::Noted => Ok(()),
         Reply::WrongCode => Err(wrong_code()),
         Reply::TooManyCodes => bail!(
-            "too many wrong codes were given, so this code does not count any more: answer in the host, or tell the agent to go on, \
+            "too many wrong codes were given, so this code does not count any more: answer in the host, or ask the agent to continue, \
              which makes a new code"
         ),
         Reply::Refused(why) => Err(refused(&why)),

@@ -170,7 +170,7 @@ impl Explaining<'_> {
             writeln!(out, "  {label}{gap}{}", entry.summary())?;
         }
         if self.tree.cut {
-            writeln!(out, "  … and more, which are not looked at")?;
+            writeln!(out, "  … and more, which are not shown")?;
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     };
     if let Some(days) = arguments.prune {
         let removed = store.prune(now().saturating_sub(days.saturating_mul(DAY)))?;
-        anstream::println!("Forgot {removed} sessions.");
+        anstream::println!("Removed {removed} sessions.");
         return Ok(Outcome::Success);
     }
     if !arguments.watch {

@@ -278,7 +278,7 @@ impl<'a> StatusOutput<'a> {
     fn print(&self) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();
         match &self.run {
-            None => writeln!(out, "no run goes on in this session")?,
+            None => writeln!(out, "no run is active in this session")?,
             Some(run) => {
                 let name = run.workflow_name.unwrap_or(run.workflow);
                 let (style, text) = described(self.status, run);
@@ -363,7 +363,7 @@ fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
                 .approval
                 .is_some_and(|approval| approval.choice.is_some()) =>
         {
-            (GOOD, "approval answered: tell the agent to go on")
+            (GOOD, "approval answered: ask the agent to continue")
         }
         ("paused", _) if run.approval.is_some() => (
             NOTABLE,
@@ -371,7 +371,7 @@ fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
         ),
         ("paused", Some(PauseReason::Approval)) => (
             NOTABLE,
-            "waited for an approval that is not requested any more: tell the agent to go on",
+            "waited for an approval that is not requested any more: ask the agent to continue",
         ),
         ("paused", _) if run.paused_by_owner => {
             (NOTABLE, "paused by you: /workflow-resume resumes it")

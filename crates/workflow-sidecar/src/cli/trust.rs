@@ -118,7 +118,7 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
             (Judgement::Agent(why), _) => return Err(refused(&why)),
             (Judgement::Unclear(why), Sidecar::Running(running)) => unclear.push((running, why)),
             (Judgement::Unclear(why), Sidecar::HostOnly(host)) => bail!(
-                "{why}, and its sidecar is gone: end the host (process {}), or answer in a terminal that was open before it",
+                "{why}, and its sidecar has ended: end the host (process {}), or answer in a terminal that was open before it",
                 host.pid
             ),
         }

@@ -73,7 +73,7 @@ fn plan(host: &mut DemoHost<'_>) -> Result<()> {
         .chapter("The agent stops too early, and is sent on")?;
     agent_stops(host)?;
     host.dialogue
-        .say(Speaker::Host, "three seconds pass, nobody types")?;
+        .say(Speaker::Host, "three seconds pass without input")?;
     host.call("clock/advance", &json!({ "ms": 3000 }))?;
     ensure!(
         !host.prompts.is_empty(),
@@ -107,7 +107,7 @@ fn survive(host: &mut DemoHost<'_>) -> Result<()> {
     host.crash_and_restart()?;
     ensure!(
         !tool_call(host, "edit")?,
-        "the run still stands in its verifying phase"
+        "the run is still in its last phase"
     );
     Ok(())
 }
@@ -156,7 +156,7 @@ fn start_agent(host: &mut DemoHost<'_>) -> Result<()> {
     let context = text_of(&answer["inject"]["content"]);
     ensure!(
         !context.is_empty(),
-        "an agent inside a workflow is told where it stands"
+        "an agent in a workflow reads its phase, rules and instructions"
     );
     host.dialogue.say(
         Speaker::Sidecar,

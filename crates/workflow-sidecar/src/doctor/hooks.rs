@@ -124,7 +124,7 @@ impl Row {
         match version {
             VersionAnswer::Missing => self.facts.push("not on the PATH".to_owned()),
             VersionAnswer::Slow { path } => {
-                let text = format!("{} does not tell its version in time", path.display());
+                let text = format!("{} does not print its version in time", path.display());
                 self.problem(CheckStatus::Warn, text, "run it with --version");
             }
             VersionAnswer::Answered { line, .. } => {

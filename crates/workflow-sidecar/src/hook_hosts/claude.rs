@@ -34,7 +34,7 @@ pub(super) static HOST: HookHost = HookHost {
         results: Results::All,
         holes: &[
             "Files that you mention with `@` are read without a hook.",
-            "A shell that was started in the background goes on in the next phase.",
+            "A shell that was started in the background continues in the next phase.",
             "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
         ],
     },

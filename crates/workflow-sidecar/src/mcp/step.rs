@@ -48,7 +48,7 @@ const BUSY: &str =
 const MOVED: &str = "[workflow] The workflow was moved while this call ran, so it does not count. Call workflow_step with \
     action='status'.";
 const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
-const LOST: &str = "[workflow] The checks ended, and nobody said how. Call workflow_step again.";
+const LOST: &str = "[workflow] The checks ended without a result. Call workflow_step again.";
 
 /// The answer to a call.
 #[derive(Debug)]

@@ -191,7 +191,7 @@ pub(crate) fn judge(peer: u32, origin: Option<&Origin>, table: &impl ProcessTabl
         return unclear("it has no terminal");
     }
     let Some(leader) = chain.iter().position(|one| one.pid == process.session) else {
-        return unclear("the program that opened this terminal is gone");
+        return unclear("the program that opened this terminal has ended");
     };
     if chain[leader].started >= *since {
         return unclear("this terminal was opened after the agent was started");

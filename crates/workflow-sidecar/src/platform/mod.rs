@@ -13,7 +13,7 @@
 //! ```
 //!
 //! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
-//! these two, no module knows of sessions, methods or lines.
+//! these two and [`sessions`], no module knows of sessions, methods or lines.
 
 pub(crate) mod ancestry;
 pub(crate) mod answer_socket;

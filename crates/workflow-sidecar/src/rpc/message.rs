@@ -177,7 +177,7 @@ enum Invalid {
     Batch,
     #[error("a message is a JSON object")]
     NotAnObject,
-    #[error("a member of the message stands there twice")]
+    #[error("a member of the message appears twice")]
     MemberTwice,
     #[error("`jsonrpc` must be \"2.0\"")]
     Version,

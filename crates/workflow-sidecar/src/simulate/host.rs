@@ -427,7 +427,7 @@ pub(crate) fn begin_recording(path: &Path) -> Result<Recorder> {
     let has_content = |found: Metadata| found.is_file() && found.len() > 0;
     ensure!(
         !path.metadata().is_ok_and(has_content),
-        "{} is there already: remove it, or name another file with `--record`",
+        "{} exists already: remove it, or name another file with `--record`",
         path.display()
     );
     File::create(path).with_context(cannot)?;

@@ -194,7 +194,7 @@ export const manifest: Manifest = {
     },
     {
       "name": "workflow-skip",
-      "description": "Skip the rest of the phase, without its gate and its approval",
+      "description": "Leave the phase without its gate and its approval",
       "completes": false,
       "immediate": true
     },

@@ -346,7 +346,7 @@ impl ReferenceCheck<'_> {
 
     fn help_for(&mut self, target: &str) -> Option<String> {
         if self.found.contains(target) {
-            return Some("it has errors of its own: correct them".into());
+            return Some("it has errors: correct them".into());
         }
         if target.contains('/') {
             return Some("name a directory that is directly in the workflows directory".into());

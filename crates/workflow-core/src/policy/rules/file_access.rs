@@ -42,7 +42,7 @@ impl AccessedPath {
         } else if self.tail.is_empty() {
             String::new()
         } else {
-            format!("`{path}` may stand for it.")
+            format!("`{path}` may refer to it.")
         }
     }
 }

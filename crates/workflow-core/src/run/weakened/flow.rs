@@ -79,7 +79,7 @@ pub(super) fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &
         .max_visits
         .is_some_and(|most| after.max_visits.is_none_or(|now| now > most))
     {
-        lost.push(format!("`maxVisits` of {level} is gone or higher"));
+        lost.push(format!("`maxVisits` of {level} was removed or higher"));
     }
     let replaced = |phase: &Phase| match (phase.max_visits, &phase.on_max_visits) {
         (Some(_), OnMaxVisits::Phase(id)) => Some(id.clone()),
@@ -94,7 +94,9 @@ pub(super) fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &
     for output in before.outputs.iter().filter(|output| output.required) {
         if !after.outputs.iter().any(|other| demands(output, other)) {
             let name = shown(&output.name);
-            lost.push(format!("the output `{name}` of {level} is gone or changed"));
+            lost.push(format!(
+                "the output `{name}` of {level} was removed or changed"
+            ));
         }
     }
     let is_guarded = before.approve.is_some() || !before.gate.is_empty();
@@ -114,7 +116,7 @@ fn compare_budgets(level: &str, before: Budget, after: Budget, lost: &mut Vec<St
     ];
     for (name, was, is) in pairs {
         if was.is_some_and(|was| is.is_none_or(|is| is > was)) {
-            lost.push(format!("`budget.{name}` of {level} is gone or higher"));
+            lost.push(format!("`budget.{name}` of {level} was removed or higher"));
         }
     }
 }

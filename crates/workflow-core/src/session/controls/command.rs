@@ -61,7 +61,7 @@ impl Control {
             Self::Pause => "Pause the workflow: no reminders until /workflow-resume",
             Self::Resume => "Resume a paused workflow",
             Self::Next => "Finish the phase yourself: its gate runs, then the next phase begins",
-            Self::Skip => "Skip the rest of the phase, without its gate and its approval",
+            Self::Skip => "Leave the phase without its gate and its approval",
             Self::Goto => "Go to another phase of this workflow: /workflow-goto {phase}",
             Self::Approve => {
                 "Answer the question for approval: /workflow-approve {choice} {comment}"

@@ -73,7 +73,7 @@ pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option
     let approval = || {
         if let Some(choice) = &run.answered {
             let choice = text::shortened(choice, MAX_ASK_IN_STATUS);
-            return format!("✓ answered: {choice} · tell the agent to go on");
+            return format!("✓ answered: {choice} · ask the agent to continue");
         }
         let ask = run.approval().map_or("", |approval| &approval.ask);
         let ask = text::shortened(ask, MAX_ASK_IN_STATUS);

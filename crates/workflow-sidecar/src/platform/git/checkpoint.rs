@@ -254,7 +254,7 @@ impl Restoration<'_> {
             None => false,
         };
         if !is_same {
-            return Err("files were changed while they were put aside".to_owned());
+            return Err("files were changed while they were stashed".to_owned());
         }
         git.succeed(&["reset", "--hard", "--quiet", "HEAD"])?;
         Ok(true)
@@ -287,7 +287,7 @@ impl Git<'_> {
             return Err(listed.failure().1);
         }
         if listed.is_cut {
-            return Err("the index of git is too long to be looked at".to_owned());
+            return Err("the index of git is too long to be checked".to_owned());
         }
         // `160000 <name> <stage>`, a tab and the path.
         let entries = listed.text.split_terminator('\0');

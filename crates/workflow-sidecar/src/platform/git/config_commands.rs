@@ -202,7 +202,7 @@ impl Configuration {
             return Err(output.failure());
         }
         if output.is_cut {
-            let reason = "the configuration of the repository is too long to be looked at";
+            let reason = "the configuration of the repository is too long to be checked";
             return Err((CheckError::TooMuchOutput, reason.to_owned()));
         }
         Ok(Self {

@@ -234,7 +234,7 @@ fn succeeded(output: GitOutput) -> Result<GitOutput, Failure> {
         return Err(output.failure());
     }
     if output.is_cut {
-        let reason = "the list of the repository's files is too long to be looked at";
+        let reason = "the list of the repository's files is too long to be checked";
         return Err((CheckError::TooMuchOutput, reason.to_owned()));
     }
     Ok(output)

@@ -112,7 +112,9 @@ fn missing(program_name: &str, cwd: &Path) -> String {
         return format!("there is no {name}, seen from {cwd}");
     }
     if SHELL_BUILTINS.contains(&program_name) {
-        return format!("`{name}` is a word of the shell: say `shell: true`");
+        return format!(
+            "`{name}` is a part of the shell language and no program: add `shell: true`"
+        );
     }
     let local = Path::new("node_modules").join(".bin").join(program_name);
     if cwd.join(&local).exists() {

@@ -110,7 +110,7 @@ fn token_text(token: &Token, port: u16) -> Result<String, String> {
             .filter(|value| !value.is_empty())
             .ok_or_else(|| {
                 format!(
-                    "Nothing listens at port {port}: the environment variable {name:?}, which holds its token, is not set."
+                    "Nothing listens at port {port}: the environment variable {name:?}, which contains its token, is not set."
                 )
             }),
     }

@@ -89,7 +89,7 @@ fn require_branch(params: &SessionHookParams<'_>) -> Result<(), Error> {
     }
     let mut error = Error::new(
         Kind::InvalidParams,
-        "context.branch is missing: send the session's entries as they stand now",
+        "context.branch is missing: send the session's current entries",
     );
     error.path = Some("context.branch".to_owned());
     Err(error)

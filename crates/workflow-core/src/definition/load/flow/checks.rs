@@ -65,7 +65,7 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     if all.flat_map(|sites| &sites.targets).any(named) {
         for (_, phase, sites) in flow.phases() {
             if Target::from(&*phase.id).phase().is_none() {
-                let message = format!("`{}` is also a word for a target", phase.id);
+                let message = format!("`{}` is also the name of a built-in target", phase.id);
                 let finding = Finding::warning(Code::TargetWord, sites.id, message);
                 report_in(reader, sites.source.as_ref(), finding);
             }
@@ -86,7 +86,7 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     }
     let is_word = site.way.words().contains(&&*to);
     if is_word && ids.contains(&*to) {
-        let message = format!("`{to}` of `{key}` is both a phase and a word for a target");
+        let message = format!("`{to}` of `{key}` is both a phase and a built-in target");
         return Some(error(Code::TargetWord, message));
     }
     if is_word {

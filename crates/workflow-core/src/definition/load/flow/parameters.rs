@@ -184,8 +184,11 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>, of: &Shared) -> Option<ParameterK
         },
         Some(entry) => {
             if let Field::Value { key_span, .. } | Field::Wrong { key_span, .. } = one_of {
-                let finding =
-                    Finding::error(Code::BothLists, key_span, "`oneOf` is a type of its own");
+                let finding = Finding::error(
+                    Code::BothLists,
+                    key_span,
+                    "`type` and `oneOf` are both given",
+                );
                 keys.report(finding.help("remove `type`"));
                 return None;
             }

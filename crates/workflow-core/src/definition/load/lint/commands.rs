@@ -10,7 +10,7 @@ pub(super) fn finding((pattern, span): Item<'_>, severity: Severity) -> Option<F
         Finding::new(severity, Code::DeadCommandPattern, span, message)
     };
     if let Some(sign) = regex_sign(pattern) {
-        let why = format!("it is not a regular expression, so `{sign}` stands for itself");
+        let why = format!("it is not a regular expression, so `{sign}` has no special meaning");
         let finding = report(severity, &why);
         return Some(match without_regex(pattern) {
             Some(plain) => corrected(finding, pattern, &plain),

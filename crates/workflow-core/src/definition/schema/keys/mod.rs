@@ -45,8 +45,9 @@ named_values! {
         "continue" => Continue, "The agent is reminded as after any other stop.";
     }
     OnLimit {
-        "park" => Pause, "The run waits for the user.";
+        "pause" => Pause, "The run waits for the user.";
         "cancel" => Cancel, "The run is cancelled.";
+        "park" => Pause, "An earlier name of `pause`.";
     }
     Checkpoint {
         "git" => Git, "A git commit of the tracked files, which no branch refers to.";
@@ -219,7 +220,7 @@ const WRITABLE_KEY: Typed<Vec<String>> = Typed::globs(
 
 const RUN_KEY: Typed<Vec<String>> = Typed::commands(
     "run",
-    "Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end stands for any further words. Those of a phase are added to those of its workflow.",
+    "Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.",
 )
 .default(Default::Described("commands that only read"))
 .example(r#"["cargo test *"]"#)

@@ -41,7 +41,7 @@ section! {
     rule {
         ALLOW: Typed<Partial<String>> = Typed::tool_patterns(
             "allow",
-            "Tools whose calls this level allows. `*` stands for any characters.",
+            "Tools whose calls this level allows. `*` matches any characters.",
         )
         .default(Default::Described("required: one of `allow`, `ask`, `block`"))
         .example(r#""write""#)
@@ -62,14 +62,14 @@ section! {
             .never_empty();
         PATH: Typed<Vec<String>> = Typed::globs(
             "path",
-            "Globs of the files that the call is about. `docs/**` is in the project, `.env` is a name at any depth, `/etc/**` and `~/.ssh/**` are outside the project. A directory stands for everything in it.",
+            "Globs of the files that the call is about. `docs/**` is in the project, `.env` is a name at any depth, `/etc/**` and `~/.ssh/**` are outside the project. A directory matches everything in it.",
         )
         .default(Default::Described("any path"))
         .example(r#"[".env", ".git/**"]"#)
         .never_dropped();
         COMMAND: Typed<Vec<String>> = Typed::commands(
             "command",
-            "Patterns of commands. Each command of a shell line is compared by itself. `*` stands for any characters.",
+            "Patterns of commands. Each command of a shell line is compared by itself. `*` matches any characters.",
         )
         .default(Default::Described("any command"))
         .example(r#"["rm -rf *", "sudo *"]"#)

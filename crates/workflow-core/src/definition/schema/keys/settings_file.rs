@@ -130,8 +130,8 @@ section! {
             .example(r#""continue""#)
             .strict()
             .never_empty();
-        ON_LIMIT: Typed<OnLimit> = Typed::one_of("onLimit", "What happens at a limit: `park` pauses the run, `cancel` cancels it.")
-            .default(Default::Text("park"))
+        ON_LIMIT: Typed<OnLimit> = Typed::one_of("onLimit", "What happens at a limit: `pause` pauses the run, `cancel` cancels it. `park` is an earlier name of `pause`.")
+            .default(Default::Text("pause"))
             .example(r#""cancel""#)
             .strict()
             .never_empty();
