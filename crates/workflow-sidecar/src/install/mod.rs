@@ -87,6 +87,20 @@ pub(crate) fn plan_removal(
     place: &Place<'_>,
 ) -> Result<Vec<FileChange>, InstallError> {
     let mut changes = Vec::new();
+    // A file is only ours if it is what the program that installed it has written.
+    let commands = installed(host, place).map(|installed| installed.commands);
+    let commands = commands.unwrap_or_default();
+    let mut origins = commands
+        .iter()
+        .filter_map(|(_, command)| own::origin(command, host.name));
+    let (program, state) = origins
+        .next()
+        .unwrap_or_else(|| (place.program.to_path_buf(), None));
+    let place = &Place {
+        program: &program,
+        state: state.as_deref().or(place.state),
+        ..*place
+    };
     for file in hosts::files(host, place)? {
         let Some(before) = read(&file.path)? else {
             continue;

@@ -1,6 +1,6 @@
 //! How our entries in the files of others are recognised: by the shape of the command, since the program may have any name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -17,17 +17,20 @@ pub(super) fn is_hook_command(command: &str, host: &str) -> bool {
 
 /// `'/path/to/program' hook HOST`, as it is installed. Others name their programs without quotes: `tool hook claude`.
 fn has_shape_of_hook(command: &str, host: &str) -> bool {
-    let Some(words) = command
-        .starts_with("'/")
-        .then(|| shlex::split(command))
-        .flatten()
-    else {
-        return false;
+    command.starts_with("'/") && origin(command, host).is_some()
+}
+
+/// What a hook was installed with: the program, and the directory of the store if that is named.
+pub(super) fn origin(command: &str, host: &str) -> Option<(PathBuf, Option<PathBuf>)> {
+    let words = shlex::split(command)?;
+    let [program, hook, of, options @ ..] = words.as_slice() else {
+        return None;
     };
-    match words.as_slice() {
-        [_, hook, of, options @ ..] => hook == "hook" && of == host && are_options(options),
-        _ => false,
-    }
+    let is_hook = hook == "hook" && of == host && are_options(options);
+    let mut pairs = options.chunks(2);
+    let state = pairs.find(|option| option[0] == "--state");
+    let state = state.map(|option| PathBuf::from(&option[1]));
+    is_hook.then(|| (PathBuf::from(program), state))
 }
 
 /// Returns true if this is our entry of an MCP server, as JSON.

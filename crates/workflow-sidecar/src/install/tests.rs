@@ -34,6 +34,23 @@ impl Home {
         fs::read_to_string(self.0.path().join(name)).ok()
     }
 
+    /// The files that are left.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut directories = vec![self.0.path().to_path_buf()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    directories.push(path);
+                } else {
+                    files.push(path);
+                }
+            }
+        }
+        files
+    }
+
     fn install(&self, host: &'static HookHost) {
         let changes = plan(host, &self.place()).unwrap();
         for change in &changes {
@@ -290,6 +307,7 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
         let home = Home::new();
         let place = Place {
             program: Path::new("/opt/it's here/wf"),
+            state: Some(Path::new("/srv/a store")),
             ..home.place()
         };
         for change in plan(host, &place).unwrap() {
@@ -298,6 +316,11 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
         let found = installed(host, &home.place()).unwrap();
         assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
         assert!(found.has_server, "{}", host.name);
+        home.uninstall(host);
+        assert_eq!(home.files(), Vec::<PathBuf>::new(), "{}", host.name);
+        for change in plan(host, &place).unwrap() {
+            apply(&change).unwrap();
+        }
         home.install(host);
         let found = installed(host, &home.place()).unwrap();
         let all = found.commands.iter();

@@ -1,6 +1,7 @@
 //! The same tests for both stores, and what only the server has: roles, machines, and processes that are killed.
 
 mod authority;
+mod killed_writers;
 pub(crate) mod server;
 mod tls;
 
