@@ -6,6 +6,7 @@
 mod assignments;
 mod commands;
 mod expand;
+mod lists;
 mod numbers;
 mod outputs;
 mod recorder;

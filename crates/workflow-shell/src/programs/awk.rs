@@ -96,10 +96,7 @@ fn commands(program: &str) -> Option<Vec<&str>> {
                 last = Last::Operator;
             }
             '}' => {
-                let Some(left) = braces.checked_sub(1) else {
-                    return None;
-                };
-                braces = left;
+                braces = braces.checked_sub(1)?;
                 last = Last::Operator;
             }
             '"' => match string(rest) {

@@ -1,4 +1,4 @@
-//! `curl`, `wget`, HTTPie, `grpcurl`, `ssh`, and queries of `gh`: requests that only ask.
+//! `curl`, `wget`, `http`, `grpcurl`, `ssh`, and queries of `gh`: requests that only ask.
 
 use super::options::{Known, Place, argument, joined, split};
 use super::shells::script;
@@ -236,7 +236,7 @@ fn httpie(invocation: &Invocation<'_>) -> Result {
     Ok(Outcome::writes("`http -o`", files))
 }
 
-/// Returns whether an item of HTTPie is a header or a parameter: `name==value`, `Name:value`. Others are data or files.
+/// Returns whether an item of `http` is a header or a parameter: `name==value`, `Name:value`. Others are data or files.
 fn only_asks_for(item: &str) -> bool {
     let Some(at) = item.find([':', '=', '@']) else {
         return false;

@@ -203,7 +203,13 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
         }
         None => command.push(by),
     }
-    Ok(Outcome::runs([NestedCommand::WithoutInput(command)]))
+    // Only where it reads the input itself, the command has none.
+    let inherits = known.has(&["-a", "--arg-file", "-o", "--open-tty"]);
+    Ok(Outcome::runs([if inherits {
+        NestedCommand::Command(command)
+    } else {
+        NestedCommand::WithoutInput(command)
+    }]))
 }
 
 /// `parallel command {} ::: values`: it runs a line that a shell reads; the values in it are quoted.

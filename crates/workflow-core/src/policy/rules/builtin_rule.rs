@@ -43,8 +43,10 @@ const DESCRIBING: [(&str, &[&str]); 2] = [
         ],
     ),
 ];
-const KILLERS: [&str; 4] = ["kill", "killall", "pkill", "skill"];
+const KILLERS: [&str; 5] = ["fuser", "kill", "killall", "pkill", "skill"];
 const FINDERS: [&str; 2] = ["pgrep", "pidof"];
+/// Programs that find a process in the list of `ps`.
+const FILTERS: [&str; 5] = ["awk", "egrep", "fgrep", "grep", "rg"];
 /// The beginnings of lines of a patch that name a file.
 const PATCH_HEADS: [&str; 5] = [
     "*** Add File: ",
@@ -172,6 +174,44 @@ fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
     };
     let only_prints = !commands.is_empty() && commands.iter().all(only_prints);
     !only_prints && written.chain(commands.iter().map(words)).any(decides)
+        || call
+            .expanded_fields()
+            .is_some_and(|fields| starts_decision(&mut fields.values()))
+}
+
+/// Returns whether values are the words of a command that decides: `["workflow-sidecar", "approve"]`, or a program beside its
+/// arguments.
+fn starts_decision(values: &mut dyn Iterator<Item = &Value>) -> bool {
+    let is_program = |value: &Value| {
+        value.as_str().is_some_and(|text| {
+            plain(text).rsplit('/').next() == Some(NAME) && !text.contains(char::is_whitespace)
+        })
+    };
+    let decides = |value: &Value| {
+        let text = value.as_str().map(plain);
+        text.is_some_and(|text| SUBCOMMANDS.contains(&text.as_str()))
+    };
+    let (mut names_program, mut has_arguments) = (false, false);
+    for value in values {
+        let found = match value {
+            Value::Array(items) => {
+                has_arguments |= items.first().is_some_and(decides);
+                items
+                    .windows(2)
+                    .any(|pair| is_program(&pair[0]) && decides(&pair[1]))
+                    || starts_decision(&mut items.iter().filter(|item| !item.is_string()))
+            }
+            Value::Object(fields) => starts_decision(&mut fields.values()),
+            value => {
+                names_program |= is_program(value);
+                false
+            }
+        };
+        if found {
+            return true;
+        }
+    }
+    names_program && has_arguments
 }
 
 /// Returns whether a text has the name of the program before a subcommand that decides or is unknown.
@@ -216,11 +256,14 @@ fn ends_sidecar(commands: &[SimpleCommand]) -> bool {
             .iter()
             .any(|word| word.shape().contains(PROCESS_NAME))
     };
+    let lists = commands.iter().any(|command| is_one_of(command, &["ps"]));
+    let finds = |command: &SimpleCommand| {
+        is_one_of(command, &KILLERS)
+            || is_one_of(command, &FINDERS)
+            || lists && is_one_of(command, &FILTERS)
+    };
     commands.iter().any(|command| is_one_of(command, &KILLERS))
-        && commands
-            .iter()
-            .filter(names_it)
-            .any(|command| is_one_of(command, &KILLERS) || is_one_of(command, &FINDERS))
+        && commands.iter().filter(names_it).any(finds)
 }
 
 /// Returns the name of a command's program in lower case, because some systems ignore the case.
@@ -324,6 +367,24 @@ mod tests {
     }
 
     #[test]
+    fn a_decision_in_words_of_their_own_is_denied() {
+        for input in [
+            json!({ "args": ["workflow-sidecar", "approve"] }),
+            json!({ "program": "/usr/bin/workflow-sidecar", "args": ["trust", "."] }),
+            json!({ "steps": [{ "run": ["workflow-sidecar", "approve"] }] }),
+        ] {
+            assert!(is_denied("mcp__spawn", &input), "{input}");
+        }
+        for input in [
+            json!({ "query": "workflow-sidecar", "limit": "5" }),
+            json!({ "pattern": "approve", "path": "crates/workflow-sidecar" }),
+            json!({ "texts": ["workflow-sidecar approve asks a person", "trust"] }),
+        ] {
+            assert!(!is_denied("mcp__search", &input), "{input}");
+        }
+    }
+
+    #[test]
     fn ending_the_sidecar_is_denied() {
         for line in [
             "pkill workflow-sidecar",
@@ -331,11 +392,15 @@ mod tests {
             "cd /tmp && killall workflow-sidecar",
             "kill $(pgrep -n workflow-sidecar)",
             "pgrep workflow-sidecar | xargs kill -9",
+            "ps aux | grep workflow-sidecar | awk '{print $2}' | xargs kill",
+            "kill $(ps -e | awk '/workflow-sidecar/{print $1}')",
+            "fuser -k /usr/bin/workflow-sidecar",
         ] {
             assert!(is_denied_line(line), "{line}");
         }
         for line in [
             "pgrep -a workflow-sidecar",
+            "ps aux | grep workflow-sidecar",
             "pkill vite; cd crates/workflow-sidecar",
             "kill $(pgrep vite)",
         ] {
