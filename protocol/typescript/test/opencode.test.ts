@@ -117,7 +117,7 @@ test("the answer to a command is repeated by the model, and is no message to the
   const { host, at } = await load(t, { answers: { "command/run": { actions: [{ type: "notify", message: "Phase 1 of 3", level: "info" }] } } });
   const [typed, addition] = await host.command("workflow-status");
   assert.equal(typed, "/workflow-status");
-  assert.match(addition ?? "", /Repeat its answer.*Phase 1 of 3/s);
+  assert.match(addition ?? "", /Repeat the answer.*Phase 1 of 3/s);
   assert.deepEqual(host.toasts, ["Phase 1 of 3"]);
   assert.equal(count(at, "hook/before_agent_start"), 0);
 });
@@ -216,10 +216,14 @@ test("without an answer of the sidecar tools are blocked while a run is active, 
 
 test("a question waits for the answer of a person", async (t) => {
   const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Write it?", message: "a.txt" } };
-  const { host, at } = await load(t, { before: { "hook/tool_call": [asks] } });
+  const status = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "setStatus", key: "workflow", text: "Fix [2/3]" }] } };
+  const { host, at } = await load(t, { before: { "hook/tool_call": [asks, status] } });
   await host.call("write", { filePath: "a" });
   await sleep(50);
-  assert.match(host.toasts.join("\n"), /Write it\?.*\/workflow-answer/s);
+  assert.match(host.toasts[0] ?? "", /Write it\?.*\/workflow-answer/s);
+  // A toast replaces the one before.
+  assert.match(host.toasts.at(-1) ?? "", /Fix \[2\/3\].*Write it\?.*\/workflow-answer/s);
+  assert.match((await host.prompt("workflow answer")).join("\n"), /Write it\?/);
   assert.match((await host.prompt("workflow answer maybe")).join("\n"), /is not an answer/);
   await host.prompt("workflow answer yes");
   await sleep(100);

@@ -203,7 +203,7 @@ const scenarios = {
     await session.command('workflow', 'bugfix the export is empty');
     includes(news()[0], /Find the cause\./);
     await session.command('workflow-pause');
-    includes(news()[1], /Repeat its answer/);
+    includes(news()[1], /Repeat the answer/);
     await session.command('workflow-status');
     includes(news()[2], /Analyze/);
     await sleep(BEYOND_COUNTDOWN_MS);

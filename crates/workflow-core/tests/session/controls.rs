@@ -209,7 +209,7 @@ fn a_gate_that_did_not_pass_is_overridden_after_a_confirmation_that_names_it() {
         "{asked}"
     );
     assert!(
-        asked.contains(r#"["No, stay in A", "Yes, continue with B without the gate"]"#),
+        asked.contains(r#"["No, stay in A", "Yes, go to B without the gate"]"#),
         "{asked}"
     );
     let lines = world.choose(Some("No, stay in A"));
@@ -218,7 +218,7 @@ fn a_gate_that_did_not_pass_is_overridden_after_a_confirmation_that_names_it() {
 
     world.control(Control::Next, "");
     over(&mut world, "failed");
-    let lines = world.choose(Some("Yes, continue with B without the gate"));
+    let lines = world.choose(Some("Yes, go to B without the gate"));
     let entry = line(&lines, "entry workflow:run");
     assert!(
         entry.contains(r#""overrode":["gate `cargo test`"]"#),
@@ -261,7 +261,7 @@ fn a_skip_names_what_it_passes_over() {
         asked.contains("A: gate `cargo test`") && asked.contains("A: approval \"Plan OK?\""),
         "{asked}"
     );
-    world.choose(Some("Yes, continue with B without them"));
+    world.choose(Some("Yes, go to B without them"));
     assert_eq!(index(&world), 1);
     let lines = world.control(Control::Skip, "");
     assert!(line(&lines, "entry workflow:run").contains(r#""command":"skip""#));
@@ -274,9 +274,9 @@ fn a_confirmation_does_not_count_once_the_run_has_moved() {
     world.control(Control::Skip, "");
     let lines = world.control(Control::Goto, "c");
     assert!(line(&lines, "ask Leave A").contains("A: gate"), "{lines:?}");
-    world.choose(Some("Yes, continue with C without them"));
+    world.choose(Some("Yes, go to C without them"));
     assert_eq!(index(&world), 2);
-    let lines = world.choose(Some("Yes, continue with B without them"));
+    let lines = world.choose(Some("Yes, go to B without them"));
     assert!(
         line(&lines, "notify Warning").contains("too late"),
         "{lines:?}"
@@ -314,7 +314,7 @@ fn a_goto_forward_names_the_gates_in_between_and_back_needs_none() {
     let mut world = World::started(vec![work]);
     let lines = world.control(Control::Goto, "c");
     assert!(line(&lines, "ask").contains("B: gate `cargo test`"));
-    world.choose(Some("Yes, continue with C without them"));
+    world.choose(Some("Yes, go to C without them"));
     assert_eq!(index(&world), 2);
     world.control(Control::Goto, "a");
     assert_eq!(index(&world), 0);

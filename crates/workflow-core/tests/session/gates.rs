@@ -210,7 +210,7 @@ fn a_person_approves_or_has_it_revised() {
         [
             "later #2",
             "status N-w > 🔹 A [1/2] · ⏸ waiting for approval: Plan OK?",
-            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" leaves A and continues with B. Every other answer keeps the workflow in A, and the agent reads it.\n= #1 [\"approve\", \"revise\"], shows plan.md",
+            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" leaves A and goes to B. Every other answer keeps the workflow in A, and the agent reads it.\n= #1 [\"approve\", \"revise\"], shows plan.md",
             r#"await oxydwpxpbpc2 {"ask":"Plan OK?","choices":["approve","revise"],"show":"plan.md"}"#
         ]
     );

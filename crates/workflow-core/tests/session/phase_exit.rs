@@ -575,7 +575,7 @@ fn an_approval_in_a_terminal_asks_before_it_overrides_a_gate_that_fails() {
     world.choose(None);
     answered(&mut world, "approve");
     over(&mut world, failed());
-    let lines = world.choose(Some("Yes, continue with B without the gate"));
+    let lines = world.choose(Some("Yes, go to B without the gate"));
     line(&lines, "notify Info ✓ A → ");
 }
 

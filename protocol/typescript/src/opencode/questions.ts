@@ -34,11 +34,19 @@ export class Questions {
     });
   }
 
+  /** The text that shows the oldest question. */
+  get shown(): string | undefined {
+    const open = this.#open[0];
+    return open && describe(open.question);
+  }
+
   /** Answers the oldest question, and returns what to say to the person. */
   answer(text: string): string {
     const open = this.#open[0];
     if (!open) return "No question is open.";
     const { options } = open.question;
+    // The command alone shows the question again.
+    if (options !== undefined && text.trim() === "") return describe(open.question);
     const answer = options === undefined ? text : choose(options, text);
     if (answer === undefined) return `"${text}" is not an answer to: ${describe(open.question)}`;
     open.settle(answer);
@@ -49,7 +57,6 @@ export class Questions {
 /** Finds an option by its number, its text or a beginning that no other one has. */
 function choose(options: readonly string[], text: string): string | undefined {
   const wanted = text.trim().toLowerCase();
-  if (wanted === "") return undefined;
   const same = options.find((option) => option.toLowerCase() === wanted);
   if (same !== undefined) return same;
   if (/^\d+$/.test(wanted)) return options[Number(wanted) - 1];
@@ -59,6 +66,7 @@ function choose(options: readonly string[], text: string): string | undefined {
 
 /** The text that shows a question, with the ways to answer it. */
 export function describe({ title, message, options }: Question): string {
-  const answers = options ? options.map((option, at) => `${at + 1}: ${option}`).join("\n") : "any text";
-  return [title, message, `Answer with /workflow-answer and one of:\n${answers}`].filter((line) => line).join("\n\n");
+  const answers = options?.map((option, at) => `${at + 1}: ${option}`).join("\n");
+  const how = answers === undefined ? "Answer with /workflow-answer and a text." : `Answer with /workflow-answer and one of:\n${answers}`;
+  return [title, message, how].filter((line) => line).join("\n\n");
 }

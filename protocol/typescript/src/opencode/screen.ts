@@ -25,9 +25,12 @@ export class Screen {
     this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
   }
 
-  /** Shows where the run is, if that has changed. */
-  showStatus(text: string | null): void {
-    if (text !== null && text !== this.#status && this.hasPerson) this.show(text);
+  /** Shows where the run is, if that has changed. A toast replaces the one before, so that of an open question comes again. */
+  showStatus(text: string | null, question?: string): void {
+    if (text !== null && text !== this.#status && this.hasPerson) {
+      if (question === undefined) this.show(text);
+      else this.show(`${text}\n\n${question}`, "warning");
+    }
     this.#status = text ?? "";
   }
 }

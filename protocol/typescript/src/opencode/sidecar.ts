@@ -273,7 +273,7 @@ export class Sidecar {
       case "setSessionName":
         return void this.#host.client.session.update({ path: { id: session.id }, body: { title: action.name } }).catch(() => {});
       case "setStatus":
-        return this.#screen.showStatus(action.text);
+        return this.#screen.showStatus(action.text, session.questions.shown);
       case "notify":
         return this.#tell(action.message, action.level, command);
       case "setWidget":

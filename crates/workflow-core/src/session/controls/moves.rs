@@ -151,7 +151,7 @@ impl ConfirmationText {
             title: format!("Leave {} although its gate did not pass?", phase.phase.name),
             message: format!("{}\n\n{}", phase.place(), lines.join("\n")),
             no: format!("No, stay in {}", phase.phase.name),
-            yes: format!("Yes, continue with {next} without the gate"),
+            yes: format!("Yes, go to {next} without the gate"),
         }
     }
 
@@ -162,7 +162,7 @@ impl ConfirmationText {
             title: format!("Leave {} without its checks?", phase.phase.name),
             message: format!("{}\n\nThis skips:\n{}", phase.place(), lines.join("\n")),
             no: format!("No, stay in {}", phase.phase.name),
-            yes: format!("Yes, continue with {next} without them"),
+            yes: format!("Yes, go to {next} without them"),
         }
     }
 }

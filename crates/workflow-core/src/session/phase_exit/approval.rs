@@ -251,7 +251,7 @@ pub(super) fn approval_message(
         let next = next.map_or_else(|_| String::new(), |to| phase_name(&to.state, run.catalog()));
         let first = approval.choices.first().map_or("", String::as_str);
         lines.push(format!(
-            "\n\"{first}\" leaves {name} and continues with {next}. Every other answer keeps the workflow in {name}, and the agent reads it."
+            "\n\"{first}\" leaves {name} and goes to {next}. Every other answer keeps the workflow in {name}, and the agent reads it."
         ));
     } else {
         lines.push(String::new());
