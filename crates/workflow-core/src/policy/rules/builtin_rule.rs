@@ -271,19 +271,24 @@ fn name(command: &SimpleCommand) -> Option<String> {
     command.words.first()?.program().map(str::to_lowercase)
 }
 
-/// Returns a text in lower case without quotes, backslashes and continued lines, if it has the name of the program then.
+/// Returns a text as [`plain`] if it has the name of the program then.
 fn naming(text: &str) -> Option<String> {
     // No other character becomes the hyphen of the name, and many texts have none.
-    if !text.contains('-') {
-        return None;
-    }
+    let may_name = text.contains('-');
+    may_name
+        .then(|| plain(text))
+        .filter(|plain| plain.contains(NAME))
+}
+
+/// Returns a text in lower case without quotes, backslashes and continued lines.
+fn plain(text: &str) -> String {
     let mut plain = text.to_lowercase();
     for quote in ["\\\n", "$'", "\"", "'", "\\"] {
         if plain.contains(quote) {
             plain = plain.replace(quote, "");
         }
     }
-    plain.contains(NAME).then_some(plain)
+    plain
 }
 
 /// Returns JSON with its escaped characters as they are.
