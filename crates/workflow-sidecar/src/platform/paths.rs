@@ -85,10 +85,9 @@ impl<'a> LocalPaths<'a> {
 
     fn form(&self, path: &Path) -> PathForm {
         let inside = |roots: &Root| {
-            let root = roots
-                .iter()
-                .find(|root| !root.as_os_str().is_empty() && path.starts_with(root))?;
-            Some(with_slashes(path.strip_prefix(root).ok()?))
+            let mut roots = roots.iter().filter(|root| !root.as_os_str().is_empty());
+            let inside = roots.find_map(|root| path.strip_prefix(root).ok())?;
+            Some(with_slashes(inside))
         };
         PathForm {
             absolute: with_slashes(path),

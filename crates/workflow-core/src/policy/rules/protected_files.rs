@@ -56,6 +56,14 @@ fn written(call: &Call<'_>) -> Option<String> {
     if effect == ToolEffect::Reads {
         return None;
     }
+    // Most shell lines write nothing, and need no path resolved.
+    let line_writes = || {
+        let mut accesses = call.shell_analysis()?.file_accesses.iter();
+        accesses.find(|access| access.kind.writes())
+    };
+    if !matches!(effect, ToolEffect::Changes(_)) && line_writes().is_none() {
+        return None;
+    }
     let accessed = call.accessed_paths().paths.iter();
     let mut written = accessed.filter(|path| path.kind.writes()).peekable();
     // A tool that changes files may name them in any field.
