@@ -196,9 +196,7 @@ fn starts_decision(values: &mut dyn Iterator<Item = &Value>) -> bool {
         let found = match value {
             Value::Array(items) => {
                 has_arguments |= items.first().is_some_and(decides);
-                items
-                    .windows(2)
-                    .any(|pair| is_program(&pair[0]) && decides(&pair[1]))
+                matches!(items.as_slice(), [program, argument, ..] if is_program(program) && decides(argument))
                     || starts_decision(&mut items.iter().filter(|item| !item.is_string()))
             }
             Value::Object(fields) => starts_decision(&mut fields.values()),
