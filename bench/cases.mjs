@@ -29,9 +29,9 @@ async function* toolCall(bench) {
   const sidecar = await bench.sidecar(bench.projects.take());
   await sidecar.run();
   const calls = bench.size(4000, 20);
-  yield atMost("tool_call allowed, of the floor", 1.5, await bench.perFloor(sidecar, allowed(), calls));
-  yield atMost("tool_call blocked, of the floor", 1.6, await bench.perFloor(sidecar, blocked(), calls));
-  yield atMost("tool_call with a command of 20 KB, of the floor", 4.5, await bench.perFloor(sidecar, command(20_000), bench.size(2000, 10)));
+  yield atMost("tool_call allowed, of the floor", 1.3, await bench.perFloor(sidecar, allowed(), calls));
+  yield atMost("tool_call blocked, of the floor", 1.45, await bench.perFloor(sidecar, blocked(), calls));
+  yield atMost("tool_call with a command of 20 KB, of the floor", 2.5, await bench.perFloor(sidecar, command(20_000), bench.size(2000, 10)));
 }
 
 async function* constant(bench) {
