@@ -20,6 +20,9 @@ use crate::run::{Position, RunProgress, RunState, Stale, advance};
 use crate::template::Split;
 use crate::{template, text};
 
+/// The most items that a reason names: the context names all.
+const MOST_ALLOWED_IN_REASON: usize = 50;
+
 /// The phase of a run, with the settings of all levels.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedPhase {
@@ -443,9 +446,15 @@ fn block_reason(position: &Position<'_>) -> Split {
 
 /// Names what is allowed after the default reason. A template of the definition says what it says.
 fn block_reason_end(root: &Workflow, allowed: Option<&str>) -> String {
-    match (&root.templates.block_reason_template, allowed) {
-        (None, Some(allowed)) => format!("{}{allowed}.", text::ALLOWED_IN_PHASE),
-        (Some(_), _) | (None, None) => String::new(),
+    let (None, Some(allowed)) = (&root.templates.block_reason_template, allowed) else {
+        return String::new();
+    };
+    let items: Vec<&str> = allowed.split(", ").collect();
+    match items.get(..MOST_ALLOWED_IN_REASON) {
+        Some(first) if first.len() < items.len() => {
+            format!("{}{}, and more.", text::ALLOWED_IN_PHASE, first.join(", "))
+        }
+        _ => format!("{}{allowed}.", text::ALLOWED_IN_PHASE),
     }
 }
 

@@ -108,6 +108,20 @@ fn a_list_with_exceptions_is_described_together_with_them() {
 }
 
 #[test]
+fn a_denial_names_the_beginning_of_a_long_list() {
+    let mut long = phase("a");
+    let names = (0..1000).map(|number| format!("tool_{number}")).collect();
+    long.tools = Some(ToolAccess::Whitelist(names));
+    let said = started(long).call("write", &json!({"path": "a.rs", "content": ""}));
+    let said = line(&said, "block");
+    let (_, allowed) = said
+        .split_once("Allowed in this phase: ")
+        .expect("it says what is allowed");
+    assert!(allowed.starts_with("only tool_0, tool_1, "), "{allowed}");
+    assert!(allowed.ends_with(", tool_49, and more."), "{allowed}");
+}
+
+#[test]
 fn a_phase_that_is_entered_states_its_rules_and_what_is_needed_to_leave_it() {
     let mut work = workflow("w", &["a", "c"]);
     let gate = gates(&json!([
