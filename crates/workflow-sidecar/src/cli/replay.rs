@@ -2,10 +2,10 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use parking_lot::Mutex;
 use serde::Serialize;
 use workflow_core::diagnostic::{render, visible};
 
@@ -185,7 +185,7 @@ fn progress(all: usize) -> impl Fn(usize) + Sync {
             return;
         }
         // Threads may report out of order.
-        let mut displayed = displayed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut displayed = displayed.lock();
         if done < *displayed {
             return;
         }

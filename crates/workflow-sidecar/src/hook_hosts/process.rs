@@ -6,9 +6,11 @@
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::HookHost;
 use super::answer::{Answer, BLOCKED};
@@ -99,7 +101,7 @@ impl Hook {
             payload.working_dir = std::env::current_dir().ok();
         }
         let name = payload.name(self.host.events);
-        self.progress().event = name;
+        self.progress.lock().event = name;
         if name == EventName::Unused {
             return Ok(Answer::default());
         }
@@ -108,7 +110,7 @@ impl Hook {
         }
         let event = payload.event(name, (self.host.event)(name, &payload))?;
         if let Kind::Prompt(prompt) = event.kind {
-            self.progress().prompt = Some((prompt.to_owned(), event.cwd.clone()));
+            self.progress.lock().prompt = Some((prompt.to_owned(), event.cwd.clone()));
         }
         let directory = self.directory.clone()?;
         let store = store::open(directory, &user_agent_dir(None));
@@ -119,7 +121,7 @@ impl Hook {
             host: self.host,
             store: &*store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
-            on_loaded: &|is_active| self.progress().is_active = Some(is_active),
+            on_loaded: &|is_active| self.progress.lock().is_active = Some(is_active),
         };
         let answer = decider.decide(&event);
         answer.map_err(|failure| failure.to_string())
@@ -128,7 +130,7 @@ impl Hook {
     /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before. Without a decision the
     /// answer is closed while a run is active, as far as is known.
     fn answer(&self, answer: Result<Answer, String>) -> Option<u8> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         let mut outlet = progress.outlet.take()?;
         let answer = answer.unwrap_or_else(|reason| {
             let may_be_active = || match &self.directory {
@@ -148,10 +150,6 @@ impl Hook {
         let printed = (self.host.answer)(progress.event, &answer);
         outlet.print(&printed);
         Some(printed.code)
-    }
-
-    fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

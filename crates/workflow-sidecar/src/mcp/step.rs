@@ -6,11 +6,12 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -147,7 +148,7 @@ impl Steps {
         let platform = RealPlatform::default();
         let listeners = Arc::clone(&gates);
         platform.listen(move |report| {
-            report_to(&lock(&listeners), report);
+            report_to(&listeners.lock(), report);
             None
         });
         Self {
@@ -174,14 +175,14 @@ impl Steps {
         let name = format!("{}:{}", ticket.key.host, ticket.key.session);
         let (sender, reports) = channel();
         {
-            let mut gates = lock(&self.gates);
+            let mut gates = self.gates.lock();
             if gates.contains_key(&name) {
                 return Err(StepAnswer::error(BUSY));
             }
             gates.insert(name.clone(), sender);
         }
         let answer = self.step(step, &ticket, &reports, progress);
-        lock(&self.gates).remove(&name);
+        self.gates.lock().remove(&name);
         answer
     }
 
@@ -397,7 +398,7 @@ impl<'a> StepPlatform<'a> {
     }
 
     fn take_wanted(&self) -> Option<GateRun> {
-        lock(&self.wanted).take()
+        self.wanted.lock().take()
     }
 }
 
@@ -408,7 +409,7 @@ impl Platform for StepPlatform<'_> {
                 let known = self.finished.as_ref();
                 let result = known.and_then(|finished| finished.result_for(&run));
                 if result.is_none() {
-                    *lock(&self.wanted) = Some(run);
+                    *self.wanted.lock() = Some(run);
                 }
                 result
             }
@@ -441,8 +442,4 @@ impl Platform for StepPlatform<'_> {
     fn fingerprint(&self, path: &str, cwd: &Path) -> String {
         self.real.fingerprint(path, cwd)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,7 +6,6 @@ mod running_gates;
 mod watched_triggers;
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Gate;
@@ -158,8 +157,4 @@ impl Platform for RealPlatform {
 
 fn baseline(gates: &[Gate], cwd: &Path) -> Box<RawValue> {
     to_raw_value(&Baseline::take(gates, cwd)).expect("a baseline has string keys only")
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,8 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+
+use parking_lot::Mutex;
 
 use super::stored_answers::{self, StoredAnswers};
 use crate::store::{RunNote, of_agent_dir};
@@ -18,7 +19,7 @@ type Note = (PathBuf, RunNote);
 impl RunNotes {
     /// Has a note written. `answers` are looked for from the first note on.
     pub(super) fn write(&self, agent_dir: &Path, note: RunNote, answers: StoredAnswers) {
-        let mut writer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.0.lock();
         if writer.is_none() {
             let (sender, notes) = channel();
             let thread = thread::Builder::new()
@@ -37,7 +38,7 @@ impl RunNotes {
 
     /// Waits until all notes are written.
     pub(super) fn finish(&self) {
-        let writer = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = self.0.lock().take();
         if let Some((sender, thread)) = writer {
             drop(sender);
             // A panic was logged by the thread itself.

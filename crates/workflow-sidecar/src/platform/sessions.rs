@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::event::PlatformEvent;
 
@@ -34,7 +35,7 @@ impl Sessions {
         &self,
         listener: impl Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sync + 'static,
     ) {
-        *lock(&self.listener) = Some(Arc::new(listener));
+        *self.listener.lock() = Some(Arc::new(listener));
     }
 
     /// Reports an event to a session.
@@ -48,7 +49,7 @@ impl Sessions {
 
     /// Hands a report over, without a lock: the server may wait while it has its own.
     fn send(&self, report: PlatformReport) -> Option<TriggerOutcome> {
-        let listener = lock(&self.listener).clone()?;
+        let listener = self.listener.lock().clone()?;
         listener(report)
     }
 
@@ -69,22 +70,22 @@ impl Sessions {
     }
 
     pub(super) fn open(&self, session: &SessionContext<'_>) {
-        session.id.clone_into(&mut lock(&self.newest));
+        session.id.clone_into(&mut self.newest.lock());
         let cwd = session.project.cwd.to_path_buf();
-        lock(&self.directories).insert(session.id.to_owned(), cwd);
+        self.directories.lock().insert(session.id.to_owned(), cwd);
     }
 
     pub(super) fn close(&self, session: &str) {
-        lock(&self.directories).remove(session);
+        self.directories.lock().remove(session);
     }
 
     pub(super) fn is_open(&self, session: &str) -> bool {
-        lock(&self.directories).contains_key(session)
+        self.directories.lock().contains_key(session)
     }
 
     /// The session that began last, also if it has ended.
     pub(super) fn newest(&self) -> String {
-        lock(&self.newest).clone()
+        self.newest.lock().clone()
     }
 
     /// This session if it is open, or another one in the directory.
@@ -92,7 +93,7 @@ impl Sessions {
         if self.is_open(session) {
             return Some(session.to_owned());
         }
-        let sessions = lock(&self.directories);
+        let sessions = self.directories.lock();
         let found = sessions.iter().find(|(_, cwd)| *cwd == directory);
         found.map(|(session, _)| session.clone())
     }
@@ -100,12 +101,8 @@ impl Sessions {
     /// The open sessions in a directory, by its real path.
     pub(super) fn all_in(&self, real: &Path) -> Vec<String> {
         let is_it = |cwd: &Path| cwd.canonicalize().is_ok_and(|cwd| cwd == real);
-        let sessions = lock(&self.directories);
+        let sessions = self.directories.lock();
         let found = sessions.iter().filter(|(_, cwd)| is_it(cwd));
         found.map(|(session, _)| session.clone()).collect()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,9 +3,10 @@
 //! Owns when the store is asked for them. What counts as an answer is up to [`OpenRequests`].
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use workflow_core::event::PlatformEvent;
 
 use super::approvals::Approvals;
@@ -36,7 +37,7 @@ impl StoredAnswers {
 
     /// Returns true if a run waits, and the store is one in which an approver can answer.
     pub(super) fn may_come(&self, agent_dir: &Path) -> bool {
-        let waits = !lock(&self.requests).undecided().is_empty();
+        let waits = !self.requests.lock().undecided().is_empty();
         waits
             && *self.are_proved.get_or_init(|| {
                 let approvals = Approvals::in_agent_dir(agent_dir);
@@ -50,7 +51,7 @@ impl StoredAnswers {
         let Ok(approvals) = Approvals::in_agent_dir(agent_dir) else {
             return;
         };
-        let undecided = lock(&self.requests).undecided();
+        let undecided = self.requests.lock().undecided();
         for (session, request) in undecided {
             // The store is asked without the lock, since calls of tools may wait for it.
             let Some(decision) = approvals.decision(&request) else {
@@ -58,7 +59,11 @@ impl StoredAnswers {
             };
             let right = approvals.answer_right();
             let choice = decision.choice.clone();
-            if !lock(&self.requests).take_of_approver(&request, decision, right) {
+            if !self
+                .requests
+                .lock()
+                .take_of_approver(&request, decision, right)
+            {
                 continue;
             }
             let event = PlatformEvent::ApprovalAnswered {
@@ -71,33 +76,20 @@ impl StoredAnswers {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
-    use std::path::PathBuf;
     use std::sync::mpsc::channel;
 
-    use super::super::approvals::{RequestFile, StoredDecision, StoredRequest};
+    use super::super::approvals::tests::{approval_of_approver, stored_request};
+    use super::super::approvals::{RequestFile, StoredRequest};
     use super::*;
     use crate::store::tests::server::Server;
 
     fn request(ask: &str) -> StoredRequest {
         StoredRequest {
-            task_id: "wf-1".to_owned(),
-            step: 2,
-            nonce: "n".to_owned(),
-            workflow: "Feature".to_owned(),
-            phase: "Plan".to_owned(),
-            task: "a button".to_owned(),
-            cwd: PathBuf::from("/project"),
             ask: ask.to_owned(),
-            choices: vec!["approve".to_owned()],
-            show: None,
-            shown_file: None,
+            ..stored_request()
         }
     }
 
@@ -112,15 +104,8 @@ mod tests {
     }
 
     fn approve(approvals: &Approvals, asked: &StoredRequest) {
-        let decision = StoredDecision {
-            nonce: "n".to_owned(),
-            choice: "approve".to_owned(),
-            comment: None,
-            shown: None,
-            code: String::new(),
-            asked: Some(asked.clone()),
-        };
-        assert!(approvals.store_decision(asked, &decision).unwrap());
+        let stored = approvals.store_decision(asked, &approval_of_approver(asked));
+        assert!(stored.unwrap());
     }
 
     #[test]
@@ -140,7 +125,7 @@ mod tests {
         let answers = StoredAnswers::new(&requests, &sessions);
         assert!(!answers.may_come(&agent_dir), "nothing waits");
         let asked = request("Plan OK?");
-        lock(&requests).open("s", &asked, None, &of_agent).unwrap();
+        requests.lock().open("s", &asked, None, &of_agent).unwrap();
         assert!(answers.may_come(&agent_dir));
         let harmless = request("Is it sunny?");
         store(&of_agent, harmless.clone());
@@ -169,7 +154,7 @@ mod tests {
         let approvals = Approvals::in_agent_dir(agent_dir.path()).unwrap();
         let requests = Arc::new(Mutex::new(OpenRequests::default()));
         let asked = request("Plan OK?");
-        lock(&requests).open("s", &asked, None, &approvals).unwrap();
+        requests.lock().open("s", &asked, None, &approvals).unwrap();
         let answers = StoredAnswers::new(&requests, &Sessions::default());
         assert!(!answers.may_come(agent_dir.path()));
     }

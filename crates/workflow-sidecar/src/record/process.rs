@@ -8,10 +8,11 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 use workflow_core::definition::Tier;
@@ -188,7 +189,7 @@ impl Complaints {
             let _ended: Sender<()> = ended;
             let mut stderr = stderr.map(BufReader::new);
             while let Some(line) = stderr.as_mut().and_then(next_complaint) {
-                let mut last = keeps.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut last = keeps.lock();
                 last.push_back(line);
                 if last.len() > COMPLAINTS {
                     last.pop_front();
@@ -204,7 +205,7 @@ impl Complaints {
             // A child of it may still have the pipe open.
             let _ = self.more.recv_timeout(LEFT_BEHIND);
         }
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self.last.lock();
         last.iter().cloned().collect()
     }
 }

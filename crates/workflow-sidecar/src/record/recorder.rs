@@ -9,10 +9,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
@@ -23,7 +24,6 @@ use super::format::{ANY, Clock, Header, Server, UNKNOWN, VERSION};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction, hide_tokens};
-use super::replay_platform::lock;
 use super::results::{PlatformResult, ReportedEvent};
 use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
@@ -90,8 +90,8 @@ impl ConnectionRecorder for Recorder {
 
     /// Writes what happened, and the lines that followed.
     fn write(&mut self, at: Millis, cause: Cause<'_>, followed: &[u8]) {
-        let read = std::mem::take(&mut *lock(&self.read));
-        let results = std::mem::take(&mut *lock(&self.results));
+        let read = std::mem::take(&mut *self.read.lock());
+        let results = std::mem::take(&mut *self.results.lock());
         if self.file.is_none() {
             return;
         }

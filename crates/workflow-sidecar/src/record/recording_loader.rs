@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
 use super::definitions::{Directory, project_name};
-use super::replay_platform::lock;
 use crate::platform::disk::Disk;
 use crate::server::{Loader, no_project};
 
@@ -32,7 +32,7 @@ impl Loader for RecordingLoader {
             project.note_no_project();
             loaded.diagnostics.push(no_project(cwd));
         }
-        lock(&self.0).extend([
+        self.0.lock().extend([
             (agent_dir.to_string_lossy().into_owned(), global),
             (project_name(&cwd.to_string_lossy()), project),
         ]);
@@ -91,7 +91,7 @@ mod tests {
         let recording = RecordingLoader::default();
         let loaded = recording.load(&agent, &cwd);
         assert!(!loaded.diagnostics.is_empty());
-        let read = std::mem::take(&mut *lock(&recording.0));
+        let read = std::mem::take(&mut *recording.0.lock());
         let [(_, global), (name, project)] = read.try_into().unwrap();
         assert_eq!(global, Directory::default());
         let names: Vec<&str> = project.0.keys().map(String::as_str).collect();
@@ -105,7 +105,7 @@ mod tests {
             ]
         );
         recording.load(&agent, &cwd);
-        assert_eq!(lock(&recording.0)[1].1, project);
+        assert_eq!(recording.0.lock()[1].1, project);
         let transcript = super::super::transcript_loader::TranscriptLoader::default();
         transcript.embed([(name, project)].into());
         assert_eq!(transcript.load(&agent, &cwd), loaded);

@@ -1,13 +1,14 @@
 //! The platform while a session is recorded.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::{PathForm, Paths};
 
-use super::replay_platform::{lock, written};
+use super::replay_platform::written;
 use super::results::{ApprovalStore, Form, PlatformResult, QueryResult, ResolvedPath};
 use crate::platform::paths::WrittenPaths;
 use crate::platform::{Platform, PlatformReport, Project, SessionContext};
@@ -30,7 +31,7 @@ impl RecordingPlatform {
     }
 
     fn note(&self, result: PlatformResult) {
-        lock(&self.results).push(result);
+        self.results.lock().push(result);
     }
 }
 
@@ -104,7 +105,7 @@ struct RecordingPaths<'p> {
 impl RecordingPaths<'_> {
     /// Notes an answer once.
     fn note(&self, query: QueryResult) {
-        let mut results = lock(&self.results);
+        let mut results = self.results.lock();
         let is_same = |result: &PlatformResult| matches!(result, PlatformResult::Query(noted) if *noted == query);
         if !results.iter().any(is_same) {
             results.push(PlatformResult::Query(query));
@@ -185,11 +186,11 @@ mod tests {
                 "{path}"
             );
         }
-        assert!(lock(&results).is_empty(), "{results:?}");
+        assert!(results.lock().is_empty(), "{results:?}");
         let forms = recording.forms("link/x");
         assert_eq!(recording.forms("link/x"), forms);
-        assert_eq!(lock(&results).len(), 1);
-        for result in lock(&results).drain(..) {
+        assert_eq!(results.lock().len(), 1);
+        for result in results.lock().drain(..) {
             replay.add(result);
         }
         assert_eq!(replay.paths(&here).forms("link/x"), forms);

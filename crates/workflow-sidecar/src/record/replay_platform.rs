@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::{PathForm, Paths};
@@ -26,22 +27,22 @@ impl ReplayPlatform {
     /// Begins anew, with this home directory.
     pub(super) fn start(&self, home: &str) {
         self.clear();
-        home.clone_into(&mut lock(&self.home));
+        home.clone_into(&mut self.home.lock());
     }
 
     /// Adds a result of what happens next.
     pub(super) fn add(&self, result: PlatformResult) {
-        lock(&self.results).push_back(result);
+        self.results.lock().push_back(result);
     }
 
     /// Drops the results that were not used.
     pub(super) fn clear(&self) {
-        lock(&self.results).clear();
+        self.results.lock().clear();
     }
 
     /// Takes the first result that fits.
     fn take<T>(&self, fits: impl Fn(&PlatformResult) -> Option<T>) -> Option<T> {
-        let mut results = lock(&self.results);
+        let mut results = self.results.lock();
         let mut numbered = results.iter().enumerate();
         let (at, found) = numbered.find_map(|(at, result)| Some((at, fits(result)?)))?;
         results.remove(at);
@@ -67,7 +68,7 @@ impl Platform for ReplayPlatform {
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
         Box::new(ReplayPaths {
-            written: written(project, &lock(&self.home)),
+            written: written(project, &self.home.lock()),
             results: Arc::clone(&self.results),
         })
     }
@@ -102,7 +103,7 @@ struct ReplayPaths {
 
 impl ReplayPaths {
     fn find<T>(&self, fits: impl Fn(&QueryResult) -> Option<T>) -> Option<T> {
-        lock(&self.results).iter().find_map(|result| match result {
+        self.results.lock().iter().find_map(|result| match result {
             PlatformResult::Query(query) => fits(query),
             PlatformResult::Effect(_) => None,
         })
@@ -147,10 +148,6 @@ pub(super) fn written(project: &Project<'_>, home: &str) -> WrittenPaths {
         project.agent_dir.to_string_lossy(),
     );
     WrittenPaths::new(&cwd, &agent_dir, home).with_session_file(project.session_file)
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

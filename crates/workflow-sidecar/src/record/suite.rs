@@ -5,8 +5,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use workflow_core::event::PlatformEvent;
 use workflow_core::run::entry_type;
@@ -126,7 +126,7 @@ pub(crate) fn replay_all(
                     paths.get(at).map(|path| (at, path))
                 } {
                     let result = play(path, stage, bless);
-                    let mut played = played.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut played = played.lock();
                     played.push((at, result));
                     drop(played);
                     done(finished.fetch_add(1, Ordering::Relaxed) + 1);
@@ -134,7 +134,7 @@ pub(crate) fn replay_all(
             });
         }
     });
-    let mut played = played.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut played = played.into_inner();
     played.sort_by_key(|(at, _)| *at);
     played.into_iter().map(|(_, played)| played).collect()
 }

@@ -4,15 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use workflow_core::definition::{
     Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
 };
 
 use super::definitions::{Directory, project_name};
 use super::recording_loader::RecordingLoader;
-use super::replay_platform::lock;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::server::{Loader, no_project};
 
@@ -75,7 +75,7 @@ impl Tiers {
         let ([agent, project], has) = paths(directory)?;
         let recording = RecordingLoader::default();
         recording.load(&agent, &project);
-        let read = std::mem::take(&mut *lock(&recording.0));
+        let read = std::mem::take(&mut *recording.0.lock());
         let mut read = read.into_iter().map(|(_, directory)| directory);
         Ok(Self(has.map(|has| read.next().filter(|_| has))))
     }
@@ -145,33 +145,29 @@ impl TranscriptLoader {
 
     /// Forgets all directories: another recording begins.
     pub(super) fn clear(&self) {
-        self.lock().directories.clear();
+        self.0.lock().directories.clear();
     }
 
     /// Sets the content of `$AGENT` and `$CWD`, and empties all other directories.
     pub(super) fn name(&self, tiers: Tiers) {
-        self.lock().directories = tiers.directories().into_iter().collect();
+        self.0.lock().directories = tiers.directories().into_iter().collect();
     }
 
     /// Sets the content of directories.
     pub(super) fn embed(&self, directories: BTreeMap<String, Directory>) {
-        self.lock().directories.extend(directories);
+        self.0.lock().directories.extend(directories);
     }
 
     /// The definitions that replaced the transcript's, by name.
     pub(super) fn replaced(&self) -> BTreeMap<String, Directory> {
-        self.lock().replaced.clone()
+        self.0.lock().replaced.clone()
     }
 
     /// The content of a directory: an agent directory, or the working directory of a project.
     pub(super) fn directory(&self, tier: Tier, named: &str) -> Directory {
-        let mut directories = self.lock();
+        let mut directories = self.0.lock();
         directories.note_replaced(tier, named);
         directories.find(tier, named).cloned().unwrap_or_default()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Contents> {
-        lock(&self.0)
     }
 }
 
@@ -199,7 +195,7 @@ impl Contents {
 
 impl Loader for TranscriptLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        let mut directories = self.lock();
+        let mut directories = self.0.lock();
         directories.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
         directories.note_replaced(Tier::Project, &cwd.to_string_lossy());
         let empty = Directory::default();

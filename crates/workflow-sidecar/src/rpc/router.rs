@@ -1,9 +1,10 @@
 //! The table of methods, from which a call reaches its handler.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jsonrpsee::types::{Id, Params};
 use jsonrpsee::{Extensions, MethodCallback, MethodResponse, RpcModule};
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use workflow_protocol::{Error, Kind, Method, for_each_method, method};
 
@@ -48,7 +49,7 @@ impl<S: Service + Handlers> Router<S> {
             ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {$(
                 let shared = Arc::clone(service);
                 let callback = move |id: Id<'_>, params: Params<'_>, _, _| {
-                    let mut service = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut service = shared.lock();
                     respond::<S, method::$row>(&mut service, id, params.as_str())
                 };
                 methods

@@ -5,8 +5,9 @@
 //! in which they were decided.
 
 use std::io::{self, Stdout, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use workflow_core::effect::TriggerOutcome;
 
@@ -93,7 +94,7 @@ impl Connection {
                 Frame::End => HostLine::End,
             };
             let is_end = matches!(line, HostLine::End);
-            let mut output = self.output();
+            let mut output = self.output.lock();
             self.handle_line(line, &mut output);
             if is_end || self.dispatcher.is_over() {
                 return output.flush();
@@ -126,7 +127,7 @@ impl Connection {
 
     /// Handles the deadlines that have come.
     fn handle_time(&self) {
-        let mut output = self.output();
+        let mut output = self.output.lock();
         self.handle_due_time(&mut output);
         // With a recorder, `handle_due_time` has done it already, by the clock of the recording.
         if output.recorder.is_none() {
@@ -146,7 +147,7 @@ impl Connection {
 
     /// Handles a report of the platform, and gives what happens to the message of a trigger.
     fn handle_report(&self, report: &PlatformReport) -> Option<TriggerOutcome> {
-        let mut output = self.output();
+        let mut output = self.output.lock();
         self.handle_due_time(&mut output);
         let mut outcome = None;
         if self.dispatcher.accepts(report) {
@@ -155,10 +156,6 @@ impl Connection {
         }
         output.flush_or_exit();
         outcome
-    }
-
-    fn output(&self) -> MutexGuard<'_, Output> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

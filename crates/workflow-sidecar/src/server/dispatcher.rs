@@ -1,11 +1,12 @@
 //! The path of a line: it is parsed, routed to its handler, and answered.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jsonrpsee::MethodResponse;
 use jsonrpsee::types::Id;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
@@ -187,14 +188,10 @@ impl Dispatcher {
         result.ok()
     }
 
+    /// Locks the server, also after a panic: steps are not undone, but no line is half written.
     fn server(&self) -> MutexGuard<'_, Server> {
-        lock(&self.server)
+        self.server.lock()
     }
-}
-
-/// Locks the server, also after a panic: steps are not undone, but no line is half written.
-fn lock(server: &Mutex<Server>) -> MutexGuard<'_, Server> {
-    server.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Service for Server {
@@ -267,7 +264,7 @@ mod tests {
     }
 
     fn panicking(_: Params<'_>, server: &Mutex<Server>, _: &Extensions) {
-        let _guard = lock(server);
+        let _guard = server.lock();
         panic!("on purpose");
     }
 
@@ -297,7 +294,7 @@ mod tests {
     fn a_call_that_panics_leaves_nothing_in_progress() {
         let mut dispatcher = Dispatcher::new(ServerConfig::default(), Arc::new(Notify::new()));
         let during = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
-            lock(server).requests.begin();
+            server.lock().requests.begin();
             panicking(params, server, extensions);
         };
         dispatcher

@@ -3,8 +3,8 @@
 //! Must not know lines.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
@@ -38,16 +38,16 @@ pub(super) struct DryGate {
 impl DryRunPlatform {
     /// Takes the gate that was started since the last call.
     pub(super) fn started(&self) -> Option<DryGate> {
-        lock(&self.started).take()
+        self.started.lock().take()
     }
 
     /// The triggers that would be watched.
     pub(super) fn triggers(&self) -> Vec<Trigger> {
-        lock(&self.triggers).clone()
+        self.triggers.lock().clone()
     }
 
     fn watch(&self, triggers: Vec<Trigger>) -> WatchReport {
-        let mut watched = lock(&self.triggers);
+        let mut watched = self.triggers.lock();
         let new = triggers.iter().filter(|trigger| !watched.contains(trigger));
         let started = new.map(Trigger::describe).collect();
         *watched = triggers;
@@ -125,7 +125,7 @@ impl Platform for DryRunPlatform {
         match effect {
             Effect::RunGate(GateRun { id, gates, .. }) => {
                 let session = session.id.to_owned();
-                *lock(&self.started) = Some(DryGate { session, id, gates });
+                *self.started.lock() = Some(DryGate { session, id, gates });
                 None
             }
             // As in a repository without changes.
@@ -160,8 +160,4 @@ impl Platform for DryRunPlatform {
     fn fingerprint(&self, path: &str, cwd: &Path) -> String {
         self.real.fingerprint(path, cwd)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

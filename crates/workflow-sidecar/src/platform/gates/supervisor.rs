@@ -4,11 +4,12 @@
 //! a signal.
 
 use std::io::{self, BufRead, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::Report;
@@ -91,7 +92,7 @@ impl Reporter {
             .map_err(io::Error::from)
             .and_then(|mut line| {
                 line.push('\n');
-                let mut out = self.output.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut out = self.output.lock();
                 out.write_all(line.as_bytes())?;
                 out.flush()
             });

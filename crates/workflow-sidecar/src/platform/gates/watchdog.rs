@@ -4,10 +4,11 @@
 //! then neither ends the command at its time limit nor notices that the gate is cancelled.
 
 use std::process::{Child, ExitStatus};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use workflow_core::definition::{Check, Gate};
 
 use crate::platform::process::{GRACE, is_stopped, kill_tree};
@@ -133,14 +134,12 @@ impl Watchdog {
                 state.kill();
             }
             let next = (state.limit + MARGIN).saturating_duration_since(Instant::now());
-            let waited = self.0.changed.wait_timeout(state, next.max(MARGIN / 4));
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.0.changed.wait_for(&mut state, next.max(MARGIN / 4));
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // The state is complete after every statement.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 }
 

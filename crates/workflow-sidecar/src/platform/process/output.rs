@@ -4,9 +4,11 @@
 //! reaches a terminal or a model.
 
 use std::io::Read;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Bytes of the end that are recorded, before colours are removed: they can be the larger part.
 const RECORDED: usize = 32 * 1024;
@@ -111,8 +113,7 @@ impl Output {
             if left.is_zero() {
                 return;
             }
-            let waited = self.0.pipe_ended.wait_timeout(captured, left);
-            captured = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.0.pipe_ended.wait_for(&mut captured, left);
         }
     }
 
@@ -126,9 +127,7 @@ impl Output {
     }
 
     fn captured(&self) -> MutexGuard<'_, Captured> {
-        let captured = self.0.captured.lock();
-        // The recorded bytes are complete after every statement.
-        captured.unwrap_or_else(PoisonError::into_inner)
+        self.0.captured.lock()
     }
 }
 

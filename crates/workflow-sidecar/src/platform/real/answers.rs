@@ -1,13 +1,13 @@
 //! Answers that persons give outside of the host: to requests for approval, and trust.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use workflow_core::diagnostic::visible;
 use workflow_core::effect::ApprovalRequest;
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
 
-use super::lock;
 use crate::platform::ancestry::Judgement;
 #[cfg(unix)]
 use crate::platform::answer_socket::AnswerSocket;
@@ -33,7 +33,7 @@ impl Answers {
     /// Opens the socket, once.
     #[cfg(unix)]
     pub(super) fn open(&self, agent_dir: &Path, sessions: &Sessions) {
-        let mut open = lock(&self.socket);
+        let mut open = self.socket.lock();
         if open.is_some() {
             return;
         }
@@ -48,7 +48,7 @@ impl Answers {
         let handle = move |request: Request, by| {
             let settled = request.clone();
             // Reported without the lock: the server may wait for it while it has its own.
-            let (reply, shown) = reply(request, by, &mut lock(&requests), &approvals);
+            let (reply, shown) = reply(request, by, &mut requests.lock(), &approvals);
             if let Some(shown) = shown {
                 show_code(shown, &sessions);
             }
@@ -73,7 +73,7 @@ impl Answers {
     /// Takes no more answers.
     pub(super) fn close(&self) {
         #[cfg(unix)]
-        drop(lock(&self.socket).take());
+        drop(self.socket.lock().take());
     }
 
     /// Stores an approval request, and opens it for answers.
@@ -97,13 +97,16 @@ impl Answers {
                 return Some(PlatformEvent::ApprovalNotStored { reason });
             }
         };
-        let opened = lock(&self.requests).open(session.id, &request, known, &approvals);
+        let opened = self
+            .requests
+            .lock()
+            .open(session.id, &request, known, &approvals);
         let made = opened.unwrap_or_else(|error| {
             tracing::warn!("no code can be made: {error}");
             None
         });
         // Made in an earlier process, or before the session was restored.
-        let choice = lock(&self.requests).choice(&request.task_id);
+        let choice = self.requests.lock().choice(&request.task_id);
         let answered = choice
             .clone()
             .map(|choice| PlatformEvent::ApprovalAnswered {
@@ -112,7 +115,7 @@ impl Answers {
                 is_earlier: true,
             });
         let file = RequestFile {
-            seal: lock(&self.requests).seal(&request.task_id),
+            seal: self.requests.lock().seal(&request.task_id),
             sidecar: self.socket_name(),
             choice,
             request,
@@ -135,7 +138,8 @@ impl Answers {
 
     #[cfg(unix)]
     fn socket_name(&self) -> Option<String> {
-        lock(&self.socket)
+        self.socket
+            .lock()
             .as_ref()
             .map(|socket| socket.name().to_owned())
     }
@@ -153,7 +157,7 @@ impl Answers {
     ) -> Option<(Option<ApprovalDecision>, Option<String>)> {
         let known = request.seal.clone();
         let request = stored_request(session, request)?;
-        let mut requests = lock(&self.requests);
+        let mut requests = self.requests.lock();
         let approvals = Approvals::in_agent_dir(session.project.agent_dir);
         if let Ok(approvals) = approvals
             && (cfg!(not(unix)) || approvals.answer_right() == AnswerRight::MayRead)
@@ -166,7 +170,7 @@ impl Answers {
 
     /// Forgets the request of a run.
     pub(super) fn clear(&self, task_id: &str, agent_dir: &Path) {
-        lock(&self.requests).close(task_id);
+        self.requests.lock().close(task_id);
         match Approvals::in_agent_dir(agent_dir) {
             Ok(approvals) => approvals.clear(task_id),
             Err(error) => tracing::warn!("{error}"),
@@ -206,7 +210,7 @@ fn report(settled: Request, requests: &Mutex<OpenRequests>, sessions: &Sessions)
             let Answer {
                 request, choice, ..
             } = *answer;
-            let session = lock(requests).session(&request.task_id);
+            let session = requests.lock().session(&request.task_id);
             if let Some(session) = session {
                 let event = PlatformEvent::ApprovalAnswered {
                     nonce: request.nonce,

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use workflow_core::event::{PlatformEvent, RestoreOutcome, SnapshotError};
 use workflow_core::types::{RestoreId, Snapshot};
 
-use super::lock;
 use crate::platform::effects::{Project, SessionContext};
 use crate::platform::git::{self, RestoreEvent};
 use crate::platform::restore_reports::{self, RestoreNote};
@@ -36,7 +36,7 @@ pub(super) struct Code {
 impl Code {
     /// Waits until no code is being restored.
     pub(super) fn finish(&self) {
-        let restores = std::mem::take(&mut *lock(&self.restores));
+        let restores = std::mem::take(&mut *self.restores.lock());
         for thread in restores {
             // A panic was logged by the thread itself.
             let _ = thread.join();
@@ -49,14 +49,16 @@ impl Code {
             return Err(SnapshotError::Failed(BEING_RESTORED.to_owned()));
         }
         let began = Instant::now();
-        if lock(&self.slow)
+        if self
+            .slow
+            .lock()
             .get(project.cwd)
             .is_some_and(|until| began < *until)
         {
             return Err(SnapshotError::Failed(TOO_SLOW.to_owned()));
         }
         let recorded = git::record_checkpoint(project.cwd, project.agent_dir);
-        let mut slow = lock(&self.slow);
+        let mut slow = self.slow.lock();
         if recorded.is_err() && began.elapsed() >= git::TIME_TO_RECORD {
             slow.insert(
                 project.cwd.to_path_buf(),
@@ -83,7 +85,7 @@ impl Code {
                 ..RestoreOutcome::default()
             });
         }
-        lock(&self.restoring).push(cwd.to_path_buf());
+        self.restoring.lock().push(cwd.to_path_buf());
         let (restoring, directory) = (Arc::clone(&self.restoring), cwd.to_path_buf());
         let (sessions, asked_by) = (sessions.clone(), session.id.to_owned());
         let note = Mutex::new(RestoreNote::begin(session.project.agent_dir, cwd));
@@ -101,8 +103,8 @@ impl Code {
                     PlatformEvent::RestoreProgress { restore, text }
                 }
                 RestoreEvent::Finished(outcome) => {
-                    lock(&restoring).retain(|other| *other != directory);
-                    if let Some(note) = lock(&note).take().filter(|_| session.is_none()) {
+                    restoring.lock().retain(|other| *other != directory);
+                    if let Some(note) = note.lock().take().filter(|_| session.is_none()) {
                         note.leave(outcome.clone());
                     }
                     PlatformEvent::CodeRestored { restore, outcome }
@@ -112,13 +114,13 @@ impl Code {
         };
         match git::start_restore(snapshot, cwd, session.project.agent_dir, on_event) {
             Ok(thread) => {
-                let mut restores = lock(&self.restores);
+                let mut restores = self.restores.lock();
                 restores.retain(|thread| !thread.is_finished());
                 restores.push(thread);
                 None
             }
             Err(outcome) => {
-                lock(&self.restoring).retain(|other| other != cwd);
+                self.restoring.lock().retain(|other| other != cwd);
                 Some(outcome)
             }
         }
@@ -140,7 +142,7 @@ impl Code {
     }
 
     fn is_being_restored(&self, cwd: &Path) -> bool {
-        lock(&self.restoring).iter().any(|other| other == cwd)
+        self.restoring.lock().iter().any(|other| other == cwd)
     }
 }
 
@@ -162,13 +164,17 @@ mod tests {
             session_file: None,
         };
         let until = Instant::now() + PAUSE_OF_SLOW_GIT;
-        lock(&code.slow).insert(directory.path().to_path_buf(), until);
+        code.slow
+            .lock()
+            .insert(directory.path().to_path_buf(), until);
         let too_slow = SnapshotError::Failed(TOO_SLOW.to_owned());
         assert_eq!(code.record(&project), Err(too_slow));
-        lock(&code.slow).insert(directory.path().to_path_buf(), Instant::now());
+        code.slow
+            .lock()
+            .insert(directory.path().to_path_buf(), Instant::now());
         let answered = code.record(&project);
         assert_eq!(answered, Err(SnapshotError::NoRepository));
-        assert!(lock(&code.slow).is_empty());
+        assert!(code.slow.lock().is_empty());
     }
 
     #[test]
@@ -195,18 +201,18 @@ mod tests {
             code.restore(&context, RestoreId(1), snapshot, &sessions)
         };
         let being_restored = SnapshotError::Failed(BEING_RESTORED.to_owned());
-        lock(&code.restoring).push(directory.path().to_path_buf());
+        code.restoring.lock().push(directory.path().to_path_buf());
         assert_eq!(record(), Err(being_restored));
         let again = restore().unwrap();
         assert_eq!(again.problem.as_deref(), Some(BEING_RESTORED));
-        lock(&code.restoring).clear();
+        code.restoring.lock().clear();
         // The listener blocks, so that the thread of the restore is still there.
         let (go_on, wait) = std::sync::mpsc::channel::<()>();
         let wait = Mutex::new(wait);
         let (reported, reports) = std::sync::mpsc::channel();
         sessions.listen(move |report| {
             reported.send(report.event).unwrap();
-            let _ = lock(&wait).recv();
+            let _ = wait.lock().recv();
             None
         });
         assert_eq!(restore(), None);

@@ -1,13 +1,12 @@
 //! The gate that each session runs.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use workflow_core::effect::GateRun;
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::GateRunId;
 
-use super::lock;
 use crate::platform::effects::SessionContext;
 use crate::platform::gates::{self, Job, SupervisorBinary};
 use crate::platform::sessions::Sessions;
@@ -64,7 +63,9 @@ impl RunningGates {
         });
         match started {
             Ok(running) => {
-                lock(&self.running).insert(session.id.to_owned(), (gate, running));
+                self.running
+                    .lock()
+                    .insert(session.id.to_owned(), (gate, running));
                 None
             }
             Err(reports) => Some(PlatformEvent::GateFinished { gate, reports }),
@@ -73,7 +74,7 @@ impl RunningGates {
 
     /// Ends the commands of a gate.
     pub(super) fn cancel(&self, session: &str, gate: GateRunId) {
-        let mut gates = lock(&self.running);
+        let mut gates = self.running.lock();
         if gates.get(session).is_some_and(|(id, _)| *id == gate) {
             gates.remove(session);
         }
@@ -82,7 +83,7 @@ impl RunningGates {
     /// Ends the gate of a session.
     pub(super) fn close_session(&self, session: &str) {
         // Bound to a name, so that it does not end under the lock.
-        let _gate = lock(&self.running).remove(session);
+        let _gate = self.running.lock().remove(session);
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use workflow_core::definition::{Tier, Trigger};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
-use super::lock;
 use crate::platform::effects::SessionContext;
 use crate::platform::sessions::Sessions;
 use crate::platform::triggers::{self, ActiveTrigger, TriggerEvent};
@@ -53,7 +52,7 @@ impl WatchedTriggers {
             untrusted,
             ..WatchReport::default()
         };
-        let mut watched = lock(&self.watched);
+        let mut watched = self.watched.lock();
         let watched = watched.entry(session.id.to_owned()).or_default();
         // A trigger that ends frees its port before another one starts.
         watched.retain(|running| {
@@ -109,12 +108,12 @@ impl WatchedTriggers {
     /// Ends the watching for a session.
     pub(super) fn stop(&self, session: &str) {
         // Bound to a name, so that it does not end under the lock.
-        let _watched = lock(&self.watched).remove(session);
+        let _watched = self.watched.lock().remove(session);
     }
 
     /// Returns whether the trigger with this number is still watched for a session.
     pub(super) fn is_watched(&self, session: &str, number: u64) -> bool {
-        let all = lock(&self.watched);
+        let all = self.watched.lock();
         let watched = all.get(session);
         watched.is_some_and(|watched| watched.iter().any(|one| one.number == number))
     }

@@ -3,9 +3,10 @@
 //! Owns that they cannot keep others out: there is room for a certain number, and a new one takes the place of the oldest.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -46,7 +47,7 @@ impl Strangers {
     pub(super) async fn enter(&self) -> Place {
         loop {
             let wait = {
-                let mut places = self.lock();
+                let mut places = self.0.lock();
                 match places.taken.front() {
                     Some(oldest) if places.taken.len() >= MOST => {
                         let left = PROTECTED.saturating_sub(oldest.since.elapsed());
@@ -78,23 +79,18 @@ impl Strangers {
             closed,
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Places> {
-        // The places are complete after every statement.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Place {
     /// Gives the place to others, because the connection has shown the token: it is not closed for another one any more.
     pub(super) fn leave(&self) {
-        let mut places = self.strangers.lock();
+        let mut places = self.strangers.0.lock();
         places.taken.retain(|place| place.number != self.number);
     }
 
     /// Returns `true` if the connection has shown the token.
     pub(super) fn has_left(&self) -> bool {
-        let places = self.strangers.lock();
+        let places = self.strangers.0.lock();
         !places.taken.iter().any(|place| place.number == self.number)
     }
 }

@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use workflow_core::definition::{Loaded, Tier, TierSettings, load};
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity};
 
@@ -46,12 +47,6 @@ struct Cached {
     loaded: Arc<Loaded>,
 }
 
-impl OnDisk {
-    fn last(&self) -> MutexGuard<'_, Option<Cached>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Cached {
     fn is_of(&self, agent_dir: &Path, cwd: &Path) -> bool {
         self.directories[0] == agent_dir && self.directories[1] == cwd
@@ -61,7 +56,7 @@ impl Cached {
 impl Loader for OnDisk {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
         let has_project = cwd.is_dir();
-        let mut last = self.last();
+        let mut last = self.last.lock();
         let checked = Instant::now();
         if let Some(cached) = &mut *last
             && cached.is_of(agent_dir, cwd)
@@ -88,7 +83,7 @@ impl Loader for OnDisk {
     }
 
     fn load_recent(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        if let Some(cached) = &*self.last()
+        if let Some(cached) = &*self.last.lock()
             && cached.is_of(agent_dir, cwd)
             && cached.checked.elapsed() < RECENT
         {
