@@ -222,23 +222,52 @@ fn file_of(row: RequestRow) -> Option<RequestFile> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// The request of the tests: "Plan OK?" of the run `wf-1`.
+    pub(crate) fn stored_request() -> StoredRequest {
+        StoredRequest {
+            task_id: "wf-1".to_owned(),
+            step: 2,
+            nonce: "n".to_owned(),
+            workflow: "Feature".to_owned(),
+            phase: "Plan".to_owned(),
+            task: "a button".to_owned(),
+            cwd: PathBuf::from("/project"),
+            ask: "Plan OK?".to_owned(),
+            choices: vec!["approve".to_owned(), "revise".to_owned()],
+            show: None,
+            shown_file: None,
+        }
+    }
+
+    /// The approval of a request, with a code.
+    pub(crate) fn approval_with_code(code: &str) -> StoredDecision {
+        StoredDecision {
+            nonce: "n".to_owned(),
+            choice: "approve".to_owned(),
+            comment: None,
+            shown: None,
+            code: code.to_owned(),
+            asked: None,
+        }
+    }
+
+    /// The approval of an approver, who answers with the rights of the database instead of a code.
+    pub(crate) fn approval_of_approver(asked: &StoredRequest) -> StoredDecision {
+        StoredDecision {
+            shown: asked.shown_file.clone().map(|file| file.state),
+            asked: Some(asked.clone()),
+            ..approval_with_code("")
+        }
+    }
 
     fn request(task_id: &str) -> RequestFile {
         RequestFile {
             request: StoredRequest {
                 task_id: task_id.to_owned(),
-                step: 2,
-                nonce: "n".to_owned(),
-                workflow: "Feature".to_owned(),
-                phase: "Plan".to_owned(),
-                task: "a button".to_owned(),
-                cwd: PathBuf::from("/project"),
-                ask: "Plan OK?".to_owned(),
-                choices: vec!["approve".to_owned(), "revise".to_owned()],
-                show: None,
-                shown_file: None,
+                ..stored_request()
             },
             seal: Some("5ea1".to_owned()),
             sidecar: Some("7".to_owned()),
@@ -248,12 +277,8 @@ mod tests {
 
     fn decision(choice: &str) -> StoredDecision {
         StoredDecision {
-            nonce: "n".to_owned(),
             choice: choice.to_owned(),
-            comment: None,
-            shown: None,
-            code: "CODE".to_owned(),
-            asked: None,
+            ..approval_with_code("CODE")
         }
     }
 

@@ -7,21 +7,41 @@ use clap::builder::styling::{AnsiColor, Style};
 
 use crate::install::{self, FileChange};
 
-/// Shows the changes, and makes them unless it is a dry run. Of a directory of sources, which
-/// nobody reads line by line, only the number of its files is shown.
+/// Makes the changes, unless it is a dry run, and shows them. Of a directory of sources, which nobody reads line by
+/// line, only the number of its files is shown.
 pub(super) fn make(
     changes: &[FileChange],
     sources: Option<&Path>,
     is_dry_run: bool,
 ) -> anyhow::Result<()> {
-    let mut out = anstream::stdout();
     let changes: Vec<&FileChange> = changes
         .iter()
         .filter(|change| change.before != change.after)
         .collect();
+    if changes.is_empty() {
+        writeln!(anstream::stdout(), "Nothing to change.")?;
+        return Ok(());
+    }
+    if is_dry_run {
+        show(&changes, sources)?;
+        writeln!(anstream::stdout(), "Dry run: nothing was changed.")?;
+        return Ok(());
+    }
+    // All are made before the first is shown: the reader of the output may go away, as `head` does.
+    let failed = changes
+        .iter()
+        .enumerate()
+        .find_map(|(at, change)| Some((at, install::apply(change).err()?)));
+    let made = failed.as_ref().map_or(changes.len(), |(at, _)| *at);
+    show(&changes[..made], sources)?;
+    failed.map_or(Ok(()), |(_, error)| Err(error.into()))
+}
+
+/// Shows changes.
+fn show(changes: &[&FileChange], sources: Option<&Path>) -> std::io::Result<()> {
+    let mut out = anstream::stdout();
     let (in_sources, others): (Vec<&FileChange>, Vec<_>) = changes
         .iter()
-        .copied()
         .partition(|change| sources.is_some_and(|sources| change.path.starts_with(sources)));
     if let (Some(directory), Some(first)) = (sources, in_sources.first()) {
         let verb = if first.after.is_some() {
@@ -34,16 +54,6 @@ pub(super) fn make(
     }
     for change in others {
         print(&mut out, change)?;
-    }
-    if changes.is_empty() {
-        writeln!(out, "Nothing to change.")?;
-    } else if is_dry_run {
-        writeln!(out, "Dry run: nothing was changed.")?;
-    }
-    if !is_dry_run {
-        for change in changes {
-            install::apply(change)?;
-        }
     }
     Ok(())
 }

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::super::approvals::tests::{approval_of_approver, approval_with_code, stored_request};
 use super::*;
 use crate::platform::file_excerpt::ShownFile;
+#[cfg(unix)]
+use crate::store::tests::server::Server;
 
 struct Fixture {
     _agent: tempfile::TempDir,
@@ -11,22 +14,6 @@ struct Fixture {
     requests: OpenRequests,
     seal: String,
     code: String,
-}
-
-fn request() -> StoredRequest {
-    StoredRequest {
-        task_id: "wf-1".to_owned(),
-        step: 2,
-        nonce: "n".to_owned(),
-        workflow: "Feature".to_owned(),
-        phase: "Plan".to_owned(),
-        task: "a button".to_owned(),
-        cwd: PathBuf::from("/project"),
-        ask: "Plan OK?".to_owned(),
-        choices: vec!["approve".to_owned(), "revise".to_owned()],
-        show: None,
-        shown_file: None,
-    }
 }
 
 fn file(content: &str) -> ShownFile {
@@ -40,11 +27,13 @@ fn opened() -> Fixture {
     let agent = tempfile::tempdir().unwrap();
     let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
     let mut requests = OpenRequests::default();
-    let made = requests.open("s", &request(), None, &approvals).unwrap();
+    let made = requests
+        .open("s", &stored_request(), None, &approvals)
+        .unwrap();
     let (seal, code) = made.unwrap();
     approvals
         .store_request(&RequestFile {
-            request: request(),
+            request: stored_request(),
             seal: Some(seal.clone()),
             sidecar: None,
             choice: None,
@@ -62,7 +51,7 @@ fn opened() -> Fixture {
 impl Fixture {
     fn answer(&mut self, by: &Judgement, code: Option<&str>) -> (Reply, Option<ShownCode>) {
         let answer = Answer {
-            request: request(),
+            request: stored_request(),
             choice: "approve".to_owned(),
             comment: Some("Ship it".to_owned()),
             shown: None,
@@ -72,20 +61,16 @@ impl Fixture {
     }
 
     fn decision(&self) -> Option<ApprovalDecision> {
-        self.requests.decision(&request())
+        self.requests.decision(&stored_request())
     }
 
     /// Stores a decision as a program with access to the store can.
     fn forge(&self, code: &str) {
         let decision = StoredDecision {
-            nonce: "n".to_owned(),
-            choice: "approve".to_owned(),
-            comment: None,
-            shown: None,
-            code: code.to_owned(),
-            asked: Some(request()),
+            asked: Some(stored_request()),
+            ..approval_with_code(code)
         };
-        let is_stored = self.approvals.store_decision(&request(), &decision);
+        let is_stored = self.approvals.store_decision(&stored_request(), &decision);
         assert!(is_stored.unwrap());
     }
 }
@@ -155,7 +140,7 @@ fn a_code_does_not_count_after_five_wrong_ones_and_the_next_request_has_another(
     assert_eq!(reply, Reply::TooManyCodes);
     let open = fixture
         .requests
-        .open("s", &request(), None, &fixture.approvals);
+        .open("s", &stored_request(), None, &fixture.approvals);
     let (_, other) = open.unwrap().unwrap();
     assert_ne!(other, code);
     assert_eq!(fixture.answer(&unclear(), Some(&code)).0, Reply::WrongCode);
@@ -170,7 +155,7 @@ fn a_stored_decision_decides_nothing_while_the_process_runs() {
     assert_eq!(fixture.decision(), None);
     let again = fixture
         .requests
-        .open("s", &request(), None, &fixture.approvals);
+        .open("s", &stored_request(), None, &fixture.approvals);
     assert_eq!(again.unwrap().unwrap().1, code, "the code stays the same");
     assert_eq!(fixture.decision(), None);
 }
@@ -185,7 +170,7 @@ fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_se
         let known = Some(seal_in_session.clone());
         let made = fixture
             .requests
-            .open("s", &request(), known, &fixture.approvals);
+            .open("s", &stored_request(), known, &fixture.approvals);
         assert!(made.unwrap().is_none());
         fixture.decision()
     };
@@ -202,28 +187,28 @@ fn a_decision_about_a_changed_request_is_outdated() {
     let outdated = Some(ApprovalDecision::Outdated);
     let with_file = StoredRequest {
         shown_file: Some(file("b")),
-        ..request()
+        ..stored_request()
     };
     assert_eq!(fixture.requests.decision(&with_file), outdated);
     for other in [
         StoredRequest {
             ask: "Ship it?".to_owned(),
-            ..request()
+            ..stored_request()
         },
         StoredRequest {
             cwd: PathBuf::from("/elsewhere"),
-            ..request()
+            ..stored_request()
         },
         StoredRequest {
             step: 3,
-            ..request()
+            ..stored_request()
         },
     ] {
         assert_eq!(fixture.requests.decision(&other), outdated);
     }
     let later = StoredRequest {
         nonce: "m".to_owned(),
-        ..request()
+        ..stored_request()
     };
     assert_eq!(fixture.requests.decision(&later), None);
     fixture.requests.close("wf-1");
@@ -252,7 +237,7 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
         let seal = Some(fixture.seal.clone());
         let opened = fixture
             .requests
-            .open("s", &request(), seal, &fixture.approvals);
+            .open("s", &stored_request(), seal, &fixture.approvals);
         assert_eq!(opened.unwrap(), None);
         let (reply, shown) = fixture.answer(&unclear(), None);
         assert_eq!(reply, Reply::CodeNeeded("why".to_owned()));
@@ -266,66 +251,82 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
     }
 }
 
+/// A database, with what two of its roles see.
+#[cfg(unix)]
+struct Fleet {
+    of_agent: Approvals,
+    of_approver: Approvals,
+    _server: Server,
+}
+
+#[cfg(unix)]
+impl Fleet {
+    fn start() -> Option<Self> {
+        let server = Server::start()?;
+        Some(Self {
+            of_agent: server.agent("agent").1,
+            of_approver: server.agent("approver").1,
+            _server: server,
+        })
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
-    use crate::store::tests::server::Server;
-    let Some(server) = Server::start() else {
+    let Some(fleet) = Fleet::start() else {
         return;
     };
-    let (of_agent, of_approver) = (server.agent("agent").1, server.agent("approver").1);
     let mut requests = OpenRequests::default();
-    let made = requests.open("s", &request(), None, &of_agent).unwrap();
+    let made = requests
+        .open("s", &stored_request(), None, &fleet.of_agent)
+        .unwrap();
     let file = RequestFile {
-        request: request(),
+        request: stored_request(),
         seal: made.map(|(seal, _)| seal),
         sidecar: None,
         choice: None,
     };
-    let answer = |asked: &StoredRequest| StoredDecision {
-        nonce: "n".to_owned(),
-        choice: "approve".to_owned(),
-        comment: None,
-        shown: None,
-        code: String::new(),
-        asked: Some(asked.clone()),
-    };
     // The agent shows the approver another question than the sidecar has.
     let harmless = StoredRequest {
         ask: "Is it sunny?".to_owned(),
-        ..request()
+        ..stored_request()
     };
     let mut forged = file.clone();
     forged.request = harmless.clone();
-    of_agent.store_request(&forged).unwrap();
-    let stored = of_approver.store_decision(&harmless, &answer(&harmless));
+    fleet.of_agent.store_request(&forged).unwrap();
+    let stored = fleet
+        .of_approver
+        .store_decision(&harmless, &approval_of_approver(&harmless));
     assert!(stored.unwrap());
-    of_agent.store_request(&file).unwrap();
-    requests.take_stored(&request(), None, &of_agent);
-    assert_eq!(requests.decision(&request()), None);
-    let stored = of_agent.store_decision(&request(), &answer(&request()));
+    fleet.of_agent.store_request(&file).unwrap();
+    requests.take_stored(&stored_request(), None, &fleet.of_agent);
+    assert_eq!(requests.decision(&stored_request()), None);
+    let stored = fleet
+        .of_agent
+        .store_decision(&stored_request(), &approval_of_approver(&stored_request()));
     assert!(stored.is_err(), "the agent's role does not answer");
-    let stored = of_approver.store_decision(&request(), &answer(&request()));
+    let stored = fleet
+        .of_approver
+        .store_decision(&stored_request(), &approval_of_approver(&stored_request()));
     assert!(stored.unwrap());
-    requests.take_stored(&request(), None, &of_agent);
-    assert_eq!(requests.decision(&request()), Some(approved()));
+    requests.take_stored(&stored_request(), None, &fleet.of_agent);
+    assert_eq!(requests.decision(&stored_request()), Some(approved()));
 }
 
 #[cfg(unix)]
 #[test]
 fn an_approver_answers_about_the_excerpt_in_the_store_only_if_it_is_the_files() {
-    use crate::store::tests::server::Server;
-    let Some(server) = Server::start() else {
+    let Some(fleet) = Fleet::start() else {
         return;
     };
-    let (of_agent, of_approver) = (server.agent("agent").1, server.agent("approver").1);
     let about = |content: &str, state: &str| StoredRequest {
         show: Some("plan.md".to_owned()),
         shown_file: Some(ShownFile {
             excerpt: content.to_owned(),
             ..file(state)
         }),
-        ..request()
+        ..stored_request()
     };
     let asked = about("delete all", "delete all");
     for (shown, expected) in [
@@ -335,25 +336,18 @@ fn an_approver_answers_about_the_excerpt_in_the_store_only_if_it_is_the_files() 
         (about("tidy up", "tidy up"), ApprovalDecision::Outdated),
     ] {
         let mut requests = OpenRequests::default();
-        requests.open("s", &asked, None, &of_agent).unwrap();
+        requests.open("s", &asked, None, &fleet.of_agent).unwrap();
         let stored = RequestFile {
             request: shown.clone(),
             seal: None,
             sidecar: None,
             choice: None,
         };
-        of_agent.clear("wf-1");
-        of_agent.store_request(&stored).unwrap();
-        let answer = StoredDecision {
-            nonce: "n".to_owned(),
-            choice: "approve".to_owned(),
-            comment: None,
-            shown: shown.shown_file.clone().map(|file| file.state),
-            code: String::new(),
-            asked: Some(shown.clone()),
-        };
-        assert!(of_approver.store_decision(&shown, &answer).unwrap());
-        requests.take_stored(&asked, None, &of_agent);
+        fleet.of_agent.clear("wf-1");
+        fleet.of_agent.store_request(&stored).unwrap();
+        let answer = approval_of_approver(&shown);
+        assert!(fleet.of_approver.store_decision(&shown, &answer).unwrap());
+        requests.take_stored(&asked, None, &fleet.of_agent);
         assert_eq!(requests.decision(&asked), Some(expected), "{shown:?}");
         let changed = about("delete all", "delete more");
         let outdated = Some(ApprovalDecision::Outdated);

@@ -3,7 +3,7 @@
 //! On Linux the program is linked statically and must not ask the system's name services itself (decision 0010). `getent` asks
 //! them, and the client gets an address instead of a name to look up.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Command, Stdio};
 
 use postgres::Config;
@@ -87,6 +87,10 @@ fn look_up(name: &str) -> Result<Vec<IpAddr>, String> {
     if let Ok(address) = name.trim_matches(['[', ']']).parse() {
         return Ok(vec![address]);
     }
+    // It is this machine, whatever the name services say (RFC 6761).
+    if name.eq_ignore_ascii_case("localhost") {
+        return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
+    }
     if name.starts_with('-') {
         return Err(format!("{name} is no name of a server"));
     }
@@ -97,7 +101,7 @@ fn look_up(name: &str) -> Result<Vec<IpAddr>, String> {
         .stderr(Stdio::null())
         .output();
     let asked = asked.map_err(|error| {
-        format!("the address of {name} cannot be looked up, because getent cannot be started ({error}): write hostaddr={name}'s address into the parameters of `store`")
+        format!("the address of {name} cannot be looked up, because getent cannot be started ({error}): add the address to the setting `store`, as in ?hostaddr=192.0.2.1")
     })?;
     let lines = String::from_utf8_lossy(&asked.stdout);
     let mut addresses = Vec::new();
