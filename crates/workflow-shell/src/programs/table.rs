@@ -3,11 +3,12 @@
 //! Whatever no row lists is unknown. `tables/README.md` describes the format.
 
 mod evaluation;
+mod heads;
 mod parsing;
 mod variables;
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use crate::effect::Unknown;
 use crate::word::Word;
@@ -16,63 +17,21 @@ pub(crate) use variables::{
     is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
 };
 
-/// The embedded tables, by file name.
-const FILES: &[(&str, &str)] = &[
-    ("cloud.txt", include_str!("../../tables/cloud.txt")),
-    (
-        "containers.txt",
-        include_str!("../../tables/containers.txt"),
-    ),
-    ("cpp.txt", include_str!("../../tables/cpp.txt")),
-    ("databases.txt", include_str!("../../tables/databases.txt")),
-    ("files.txt", include_str!("../../tables/files.txt")),
-    ("git.txt", include_str!("../../tables/git.txt")),
-    ("go.txt", include_str!("../../tables/go.txt")),
-    (
-        "javascript.txt",
-        include_str!("../../tables/javascript.txt"),
-    ),
-    ("jvm.txt", include_str!("../../tables/jvm.txt")),
-    ("network.txt", include_str!("../../tables/network.txt")),
-    ("python.txt", include_str!("../../tables/python.txt")),
-    (
-        "ruby_php_dotnet.txt",
-        include_str!("../../tables/ruby_php_dotnet.txt"),
-    ),
-    ("rust.txt", include_str!("../../tables/rust.txt")),
-    ("search.txt", include_str!("../../tables/search.txt")),
-    ("system.txt", include_str!("../../tables/system.txt")),
-    ("text.txt", include_str!("../../tables/text.txt")),
-];
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// The programs that rows name.
-static PROGRAMS: LazyLock<HashMap<&'static str, Program>> = LazyLock::new(|| {
-    let mut programs: HashMap<&'static str, Program> = HashMap::new();
-    for (name, file) in parsing::names(FILES) {
-        let files = &mut programs.entry(name).or_default().files;
-        if files.last() != Some(&file) {
-            files.push(file);
-        }
-    }
-    programs
-});
-
-/// The rows of a program, which are parsed when it is first looked up: a hook is a process that needs those of one command.
-#[derive(Debug, Default)]
-struct Program {
-    /// Indexes of the files that name it.
-    files: Vec<usize>,
-    rows: OnceLock<Tables>,
-}
+/// The rows of each program, which are parsed when it is first looked up.
+static ROWS: [OnceLock<Tables>; PROGRAMS.len()] = [const { OnceLock::new() }; PROGRAMS.len()];
 
 /// Returns the rows of a program; `None` if no row names it.
 fn rows(name: &str) -> Option<&'static Tables> {
-    let program = PROGRAMS.get(name)?;
+    let index = PROGRAMS
+        .binary_search_by_key(&name, |(name, _)| name)
+        .ok()?;
     let parse = || {
-        let files: Vec<_> = program.files.iter().map(|file| FILES[*file]).collect();
+        let files: Vec<_> = PROGRAMS[index].1.iter().map(|file| FILES[*file]).collect();
         Tables::parse_program(&files, name)
     };
-    Some(program.rows.get_or_init(parse))
+    Some(ROWS[index].get_or_init(parse))
 }
 
 /// What a row says of a command.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::heads::programs;
 use super::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowKind,
     Tables,
@@ -153,26 +154,6 @@ struct Entry {
     head: &'static str,
     has_colon: bool,
     items: Vec<&'static str>,
-}
-
-/// Returns the programs that rows name, with the indexes of the files.
-pub(super) fn names(
-    files: &[(&'static str, &'static str)],
-) -> impl Iterator<Item = (&'static str, usize)> {
-    files.iter().enumerate().flat_map(|(file, (_, text))| {
-        let heads = text
-            .lines()
-            .filter(|line| !line.starts_with(['#', ' ', '@']));
-        heads.flat_map(move |head| programs(head).map(move |name| (name, file)))
-    })
-}
-
-/// Returns the programs that the head of a row names.
-fn programs(head: &'static str) -> impl Iterator<Item = &'static str> {
-    let first = head.split_ascii_whitespace().next().unwrap_or_default();
-    let first = first.split('[').next().unwrap_or_default();
-    let first = first.strip_suffix(':').unwrap_or(first);
-    first.split('|').filter(|name| !name.is_empty())
 }
 
 /// Returns the entries of a file with the numbers of their lines.

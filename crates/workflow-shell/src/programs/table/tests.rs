@@ -77,24 +77,6 @@ fn the_rows_of_one_program_are_those_of_the_whole_tables() {
 }
 
 #[test]
-fn every_table_is_embedded() {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tables");
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test compares the list with the directory"
-    )]
-    let entries = std::fs::read_dir(directory).unwrap();
-    let mut found: Vec<_> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name != "README.md" && name != "variables.txt")
-        .collect();
-    found.sort();
-    let mut listed: Vec<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    listed.sort();
-    assert_eq!(found, listed);
-}
-
-#[test]
 fn mistakes_name_file_and_line() {
     let mistakes = |text| Tables::parse(&[("x.txt", text)]).1;
     assert_eq!(
