@@ -19,44 +19,10 @@ impl Parameter {
                 MAX_VALUE >> 10
             ));
         }
-        let is_right = match (&self.kind, value) {
-            (
-                ParameterKind::Text {
-                    pattern,
-                    min_length,
-                },
-                Value::String(text),
-            ) => {
-                let length = text.chars().count();
-                if let Some(least) = min_length.filter(|&least| length < least as usize) {
-                    return Err(format!(
-                        "must have at least {least} characters, not {length}"
-                    ));
-                }
-                // The loader has checked the pattern.
-                let pattern = pattern.as_deref().map(|text| (text, regex(text).ok()));
-                if let Some((pattern, compiled)) = pattern
-                    && !compiled.is_some_and(|compiled| compiled.is_match(text))
-                {
-                    return Err(format!("must match `{pattern}`, not `{}`", shown(text)));
-                }
-                true
-            }
-            (ParameterKind::Number, Value::Number(_)) | (ParameterKind::Flag, Value::Bool(_)) => {
-                true
-            }
-            (ParameterKind::List, Value::Array(items)) => items.iter().all(Value::is_string),
-            (ParameterKind::OneOf(values), Value::String(text)) => values.contains(text),
-            _ => false,
-        };
-        if is_right {
+        if self.kind.takes(value) {
             return Ok(());
         }
-        Err(format!(
-            "must be {}, not `{}`",
-            self.kind.describe(),
-            shown(&value.to_string())
-        ))
+        Err(self.kind.mistake_in(value))
     }
 
     /// Reads a value that a person wrote.
@@ -95,6 +61,51 @@ impl Parameter {
 }
 
 impl ParameterKind {
+    /// Returns whether a value is of this type.
+    #[must_use]
+    pub(crate) fn takes(&self, value: &Value) -> bool {
+        match (self, value) {
+            (
+                Self::Text {
+                    pattern,
+                    min_length,
+                },
+                Value::String(text),
+            ) => {
+                has_length(text, *min_length)
+                    && pattern
+                        .as_ref()
+                        .is_none_or(|pattern| matches(pattern, text))
+            }
+            (Self::Number, Value::Number(_)) | (Self::Flag, Value::Bool(_)) => true,
+            (Self::List, Value::Array(items)) => items.iter().all(Value::is_string),
+            (Self::OneOf(values), Value::String(text)) => values.contains(text),
+            _ => false,
+        }
+    }
+
+    /// Returns what a value must be that is not of this type.
+    fn mistake_in(&self, value: &Value) -> String {
+        if let (
+            Self::Text {
+                pattern,
+                min_length,
+            },
+            Value::String(text),
+        ) = (self, value)
+        {
+            if !has_length(text, *min_length) {
+                let (least, length) = (min_length.unwrap_or_default(), text.chars().count());
+                return format!("must have at least {least} characters, not {length}");
+            }
+            if let Some(pattern) = pattern {
+                return format!("must match `{pattern}`, not `{}`", shown(text));
+            }
+        }
+        let found = shown(&value.to_string());
+        format!("must be {}, not `{found}`", self.describe())
+    }
+
     /// The values that it takes, for people and for the agent.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -138,4 +149,13 @@ pub fn problems(parameters: &[Parameter], given: &Values) -> Vec<String> {
     let unknown = given.keys().filter(|name| !known(name));
     problems.extend(unknown.map(|name| format!("`{}` is not declared", shown(name))));
     problems
+}
+
+fn has_length(text: &str, least: Option<u32>) -> bool {
+    least.is_none_or(|least| text.chars().count() >= least as usize)
+}
+
+/// Returns whether a pattern matches. The loader reports a pattern that cannot be read.
+fn matches(pattern: &str, text: &str) -> bool {
+    regex(pattern).is_ok_and(|regex| regex.is_match(text))
 }

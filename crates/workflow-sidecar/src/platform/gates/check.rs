@@ -76,14 +76,9 @@ fn finding_report(gate: &Gate, finding: Finding) -> Report {
 }
 
 fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monitor<'_>) -> Report {
-    let pattern = match expected.stdout.as_deref().map(Regex::new).transpose() {
+    let pattern = match pattern(expected) {
         Ok(pattern) => pattern,
-        Err(error) => {
-            let stream = expected.stream.describe();
-            let reason =
-                format!("the pattern for {stream} is not a valid regular expression: {error}");
-            return could_not_run(gate, CheckError::Start, reason);
-        }
+        Err(reason) => return could_not_run(gate, CheckError::Start, reason),
     };
     let Some(command) = command_line(expected) else {
         return could_not_run(gate, CheckError::Missing, "the command is empty");
@@ -122,6 +117,15 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
         tail: finished.tail,
         ..report(gate, verdict, reason)
     }
+}
+
+/// Returns the pattern that the output must match.
+pub(super) fn pattern(expected: &RunCheck) -> Result<Option<Regex>, String> {
+    let pattern = expected.stdout.as_deref().map(Regex::new).transpose();
+    pattern.map_err(|error| {
+        let stream = expected.stream.describe();
+        format!("the pattern for {stream} is not a valid regular expression: {error}")
+    })
 }
 
 /// Returns the directory of a command, which must be in the project, also where links lead.

@@ -5,10 +5,9 @@
 
 use std::path::Path;
 
-use regex::Regex;
 use workflow_core::definition::{Gate, OutputStream, RunCheck};
 
-use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit};
+use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern};
 use super::report::{could_not_run, report};
 use super::{Report, Verdict};
 use crate::platform::process::{CheckError, shown_end};
@@ -115,14 +114,9 @@ fn judge(gate: &Gate, expected: &RunCheck, output: &HostOutput) -> Report {
     if output.is_killed {
         return with_tail(report(gate, Verdict::Failed, "it was ended by a signal"));
     }
-    let pattern = match expected.stdout.as_deref().map(Regex::new).transpose() {
+    let pattern = match pattern(expected) {
         Ok(pattern) => pattern,
-        Err(error) => {
-            let stream = expected.stream.describe();
-            let reason =
-                format!("the pattern for {stream} is not a valid regular expression: {error}");
-            return could_not_run(gate, CheckError::Start, reason);
-        }
+        Err(reason) => return could_not_run(gate, CheckError::Start, reason),
     };
     let compared = match expected.stream {
         OutputStream::Stdout => output.stdout.clone(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use super::parameters::{described, fits};
+use super::parameters::described;
 use super::references::check_references;
 use super::{Site, Way};
 use crate::definition::model::{Condition, OnMaxVisits, ParameterKind, Phase, Subject, Target};
@@ -296,7 +296,7 @@ fn check_condition(
         let why = "a list is compared with nothing".to_owned();
         return Err(unknown(why).help("give it the type `{oneOf: [..]}` or `flag`"));
     }
-    match condition.values.iter().find(|value| !fits(kind, value)) {
+    match condition.values.iter().find(|value| !kind.takes(value)) {
         None => Ok(()),
         Some(value) => {
             let value = match value {

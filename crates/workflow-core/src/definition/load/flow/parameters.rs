@@ -8,7 +8,6 @@ use crate::definition::schema::keys::{input, output, phase, workflow};
 use crate::definition::schema::{Field, Key, MapReader, Section, Typed, nearest, wrong_type};
 use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
-use crate::pattern::regex;
 
 /// The longest name of a parameter.
 const LONGEST_NAME: usize = 64;
@@ -132,7 +131,7 @@ fn read_parameter(
     };
     let kind = kind?;
     let value = default.as_ref().and_then(|entry| {
-        let value = value_of(&entry.value).filter(|value| fits(&kind, value));
+        let value = value_of(&entry.value).filter(|value| kind.takes(value));
         if value.is_none() {
             let span = entry.value.span.or(entry.key_span);
             let message = format!("the default of `{name}` is not {}", described(&kind));
@@ -330,30 +329,6 @@ fn value_of(node: &Node<'_>) -> Option<Value> {
             .collect::<Option<_>>()
             .map(Value::Array),
         _ => scalar(node),
-    }
-}
-
-/// Returns whether a type takes a value.
-pub(super) fn fits(kind: &ParameterKind, value: &Value) -> bool {
-    match (kind, value) {
-        (
-            ParameterKind::Text {
-                pattern,
-                min_length,
-            },
-            Value::String(text),
-        ) => {
-            let length = text.chars().count();
-            // A pattern that cannot be read was reported.
-            let is_match =
-                |pattern: &String| regex(pattern).is_ok_and(|regex| regex.is_match(text));
-            min_length.is_none_or(|least| length >= least as usize)
-                && pattern.as_ref().is_none_or(is_match)
-        }
-        (ParameterKind::Number, Value::Number(_)) | (ParameterKind::Flag, Value::Bool(_)) => true,
-        (ParameterKind::List, Value::Array(items)) => items.iter().all(Value::is_string),
-        (ParameterKind::OneOf(texts), Value::String(text)) => texts.contains(text),
-        _ => false,
     }
 }
 
