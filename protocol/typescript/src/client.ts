@@ -235,17 +235,18 @@ export class Client {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     this.#ready = undefined;
-    this.#recordFailure(this.#wasReady ? 0 : Date.now() - this.#startedAt);
+    const isHangingStart = !this.#wasReady && why.kind === "late";
+    this.#recordFailure(isHangingStart ? Date.now() - this.#startedAt : 0);
     connection.kill();
     if (this.#wasReady) this.#options.onLost?.(why);
   }
 
-  /** Schedules the next start: at once after the first failure, then after pauses that double, and at least as long as the failed start took. */
-  #recordFailure(tookMs = 0): void {
+  /** Schedules the next start: at once after the first failure, then after pauses that double, and not before as much time has passed as callers waited for a start without an answer. */
+  #recordFailure(waitedMs = 0): void {
     const { firstMs, maxMs } = this.#options.backOff ?? BACK_OFF;
     const pause = this.#failures === 0 ? 0 : Math.min(firstMs * 2 ** (this.#failures - 1), maxMs);
     this.#failures += 1;
-    this.#retryAt = Date.now() + Math.max(pause, tookMs);
+    this.#retryAt = Date.now() + Math.max(pause, waitedMs);
   }
 
   async #waitForRetry(): Promise<void> {
