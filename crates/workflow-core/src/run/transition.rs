@@ -382,28 +382,26 @@ impl<'a> Arrival<'a> {
                     is_declared: phase.max_visits.is_some(),
                     key: visit_key(&path, &phase.id),
                 };
-                match &phase.on_max_visits {
-                    OnMaxVisits::Cancel if limit.is_declared => return Ok(cancelled(self.from)),
-                    OnMaxVisits::Phase(id)
-                        if limit.is_declared && redirected.insert(limit.key.clone()) =>
-                    {
-                        let scope = self.catalog.get(&path.innermost().workflow_key);
-                        let index = scope.and_then(|scope| index_of(scope, id).ok());
-                        let Some(index) = index else {
-                            return Err(limit.into());
-                        };
-                        let path = path.moved_to(index);
-                        match &mut self.bound {
-                            Some(Bound::Inside(entry)) => entry.clone_from(&path),
-                            Some(bound) if !bound.contains(&path) => return Err(limit.into()),
-                            Some(Bound::UpTo(_)) | None => {}
-                        }
-                        self.limits = self.limits.redirected();
-                        waiting = Some(path);
-                        continue;
-                    }
-                    _ => return Err(limit.into()),
+                if limit.is_declared && phase.on_max_visits == OnMaxVisits::Cancel {
+                    return Ok(cancelled(self.from));
                 }
+                let redirect = phase.redirect();
+                let redirect = redirect.filter(|_| redirected.insert(limit.key.clone()));
+                let scope = self.catalog.get(&path.innermost().workflow_key);
+                let index = redirect.zip(scope);
+                let index = index.and_then(|(id, scope)| index_of(scope, id).ok());
+                let Some(index) = index else {
+                    return Err(limit.into());
+                };
+                let path = path.moved_to(index);
+                match &mut self.bound {
+                    Some(Bound::Inside(entry)) => entry.clone_from(&path),
+                    Some(bound) if !bound.contains(&path) => return Err(limit.into()),
+                    Some(Bound::UpTo(_)) | None => {}
+                }
+                self.limits = self.limits.redirected();
+                waiting = Some(path);
+                continue;
             }
             data.visit(&path, &phase.id);
             let state = moved(state, path);
