@@ -495,7 +495,7 @@ impl RunDriver {
 
     /// The times that a jump may lead into a phase without a limit of its own.
     fn jumps(&self) -> u32 {
-        self.settings.limits.max_visits
+        self.settings.limits.jumps
     }
 
     fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {

@@ -156,7 +156,7 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
             "`{}` leads back to `{}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({}) applies",
             shown(&phase.id),
             shown(&site.to.to_string()),
-            flow.max_visits
+            flow.jumps
         );
         let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
         let help = format!(

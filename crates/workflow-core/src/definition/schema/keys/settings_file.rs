@@ -45,7 +45,7 @@ section! {
         .example(r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)
         .never_dropped()
         .guard();
-        LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "Limits on the size of definitions.")
+        LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "Limits on the size of definitions, and on jumps into one phase.")
             .default(Default::Described("see `limits`"))
             .example(r#"{"maxPhases": 200}"#)
             .strict();
@@ -101,8 +101,8 @@ section! {
         MAX_VISITS: Typed<u32> = Typed::limit(
             "maxVisits",
             "Times that outcomes, gates and answers may lead into one phase without `maxVisits`.",
-            Limits::DEFAULT.max_visits,
-            Limits::HIGHEST.max_visits,
+            Limits::DEFAULT.jumps,
+            Limits::HIGHEST.jumps,
         );
     }
 }
