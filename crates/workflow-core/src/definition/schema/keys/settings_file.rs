@@ -10,15 +10,10 @@ use super::*;
 section! {
     /// A settings file.
     settings {
-        CONTINUE: Key = Key::new(
-            "continue",
-            ValueType::WaitOr(Section::Continue),
-            "Reminders to an agent that stops before the phase is done.",
-        )
-        .default(Default::Described("see `continue`"))
-        .example(CONTINUE_KEY.example)
-        .strict()
-        .guard();
+        CONTINUE: Key = Key {
+            default: Default::Described("see `continue`"),
+            ..CONTINUE_KEY
+        };
         CONTEXT: Typed<ContextMode> = CONTEXT_KEY;
         TOOLS: Key = TOOLS_KEY;
         UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
