@@ -7,9 +7,9 @@ use super::budget::Budgets;
 use super::commands::{NewRun, nothing_applies};
 use super::context::SentContext;
 use super::controls::PendingControls;
+use super::handover::StepCall;
 use super::host::{Abilities, HostState};
 use super::ids::Ids;
-use super::leave::StepCall;
 use super::phase::ResolvedPhase;
 use super::phase_exit::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use super::questions::{QuestionTable, Topic};
@@ -367,7 +367,7 @@ impl RunDriver {
         // The gate may run again before the run follows the decision, so the comment stays with the decision.
         let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));
         if let (Some(run), Some(comment), true) = (&mut self.run, &step.comment, is_followed) {
-            run.leave.comment(comment);
+            run.handover.comment(comment);
         }
         if let Some(mut exit) = self.controls.take_exit(step.request) {
             exit.note_comment(step.comment.as_deref());
@@ -379,7 +379,7 @@ impl RunDriver {
             mut collected,
             comment,
         } = step;
-        let noted = self.run.as_ref().and_then(|run| run.leave.new_comment());
+        let noted = self.run.as_ref().and_then(|run| run.handover.new_comment());
         let comment = comment.or_else(|| noted.map(str::to_owned));
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),

@@ -309,9 +309,9 @@ impl RunDriver {
         };
         let is_onward = target.is_onward();
         if let Some(run) = &mut self.run {
-            run.leave.decide(target);
+            run.handover.decide(target);
             if let Some(comment) = &reply.comment {
-                run.leave.comment(comment);
+                run.handover.comment(comment);
             }
         }
         let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {

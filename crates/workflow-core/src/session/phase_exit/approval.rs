@@ -12,7 +12,7 @@ use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
 use crate::run::{Mover, phase_name};
-use crate::session::leave::meaning_of;
+use crate::session::handover::meaning_of;
 use crate::session::questions::{QuestionText, Topic};
 use crate::session::run::ActiveRun;
 use crate::text::shortened;
@@ -188,7 +188,7 @@ impl PhaseExit {
             });
         };
         let is_onward = target.is_onward();
-        run.leave.decide(target);
+        run.handover.decide(target);
         if is_onward {
             self.approved(pending, context, out)
         } else {
