@@ -44,7 +44,7 @@ use self::phase::ResolvedPhase;
 use self::phase_exit::texts;
 use self::problems::ShownProblems;
 use self::questions::{TIMED_OUT, Topic};
-use self::run::{ActiveRun, Restoring, guards_weakened, switch_approval};
+use self::run::{ActiveRun, Restoring, guards_weakened};
 use self::triggers::Accepted;
 use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, Loaded, Settings};
@@ -269,7 +269,7 @@ impl Session {
         if let Some(run) = &mut self.driver.run {
             run.persist_definition(out);
         }
-        switch_approval(approval, self.driver.run.as_ref(), out);
+        ActiveRun::switch_approval(approval, self.driver.run.as_ref(), out);
         if let Some(run) = &self.driver.run {
             run.make_up_for_baseline(out);
         }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub(crate) use self::approval::switch_approval;
 pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
 use self::in_force::{choose_catalog, definition_lost, fits};
 use super::budget::{Budgets, Limit};
