@@ -351,7 +351,7 @@ impl RunDriver {
     }
 
     /// The exit from the phase, and the other parts that it works on.
-    pub(super) fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
+    fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
         let context = ExitContext {
             run: self.run.as_mut(),
             questions: &mut self.questions,
@@ -361,8 +361,19 @@ impl RunDriver {
         (&mut self.exit, context)
     }
 
+    /// Continues the exit from the phase, and does what follows from its step.
+    pub(super) fn with_exit(
+        &mut self,
+        step: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> Option<ExitStep>,
+        out: &mut Effects,
+    ) {
+        let (exit, mut context) = self.exit_parts();
+        let step = step(exit, &mut context, out);
+        self.finish_exit(step, out);
+    }
+
     /// Answers the call of `next` in progress, if it is decided.
-    pub(super) fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
+    fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
         let Some(step) = step else { return };
         // The gate may run again before the run follows the decision, so the comment stays with the decision.
         let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));

@@ -635,9 +635,10 @@ impl Session {
             }
             Topic::ToolCall => self.driver.calls.on_answer(question, answer, out),
             Topic::Trust | Topic::Approval => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_answer(answer, &mut context, out.now());
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_answer(answer, context, out.now()),
+                    out,
+                );
             }
             Topic::Move => {
                 let state = self.driver.run.as_ref().map(ActiveRun::state);
@@ -691,9 +692,10 @@ impl Session {
                 }
             }
             PlatformEvent::GateNotTrusted { gate } => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_gate_not_trusted(gate, &mut context, out);
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_gate_not_trusted(gate, context, out),
+                    out,
+                );
             }
             PlatformEvent::GateProgress { gate, text } => {
                 self.driver
@@ -701,9 +703,10 @@ impl Session {
                     .on_gate_progress(gate, &text, shows_widgets, out);
             }
             PlatformEvent::GateFinished { gate, reports } => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_gate_finished(gate, reports, &mut context, out);
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_gate_finished(gate, reports, context, out),
+                    out,
+                );
             }
             PlatformEvent::ApprovalRequested { seal, code } => {
                 self.on_approval_requested(seal, &code, out);
@@ -715,10 +718,13 @@ impl Session {
                 out.notify(Severity::Error, texts::approval_not_stored(&reason));
             }
             PlatformEvent::ApprovalRead { decision, comment } => {
-                let (exit, mut context) = self.driver.exit_parts();
                 let decision = decision.as_ref();
-                let step = exit.on_approval_read(decision, comment, &mut context, out.now());
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| {
+                        exit.on_approval_read(decision, comment, context, out.now())
+                    },
+                    out,
+                );
             }
             PlatformEvent::ApprovalAnswered {
                 nonce,
@@ -820,9 +826,10 @@ impl Session {
             Topic::Start => self.starts.end_question(question, notice, out),
             Topic::ToolCall => self.driver.calls.end_question(question, TIMED_OUT, out),
             Topic::Trust | Topic::Approval => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_timeout(&mut context, out.now());
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_timeout(context, out.now()),
+                    out,
+                );
             }
             Topic::Move => {
                 let notice = notice.unwrap_or_default();
