@@ -17,22 +17,24 @@ use super::budget::{Budgets, Limit};
 use super::handover::{Handover, StepCall, Way};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target};
+use crate::definition::{
+    CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings, Target,
+};
 use crate::effect::{Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, RunValues,
-    Stale, StoredDefinition, StoredGuards, TransitionError, VisitLimit, answer, fall_back, follow,
-    weakened,
+    Stale, StoredDefinition, StoredGuards, StoredRun, TransitionError, VisitLimit, answer,
+    fall_back, follow, weakened,
 };
 
 /// A run in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRun {
     progress: RunProgress,
-    /// The data that the session has, without the values.
-    persisted_data: RunData,
+    /// What the session has of the run, but for its step: a step alone causes no entry.
+    persisted: StoredRun,
     /// The values that the session has; `None` if they must be stored anew.
     persisted_values: Option<RunValues>,
     catalog: Arc<Catalog>,
@@ -40,7 +42,6 @@ pub(crate) struct ActiveRun {
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
     pub(crate) cancel_pending: bool,
     pub(crate) counters: ContinueCounters,
-    persisted_counters: ContinueCounters,
     /// True if the session has the definition and the guards of the settings.
     definition_persisted: bool,
     /// The guards of the settings that hold in the run.
@@ -56,11 +57,8 @@ pub(crate) struct ActiveRun {
     approval_seal: Option<String>,
     /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
     pub(crate) answered: Option<String>,
-    /// Both, as they were persisted.
-    persisted_approval: (Option<String>, Option<String>),
     /// The last move, if a person made it.
     moved_by: Option<PersonMove>,
-    persisted_moved_by: Option<PersonMove>,
     /// True after a move by a person, until the agent has had the chance to read the new phase.
     pub(crate) is_unread: bool,
     /// The agent's summary of the phase, from its last call of `next`.
@@ -74,37 +72,48 @@ pub(crate) struct ActiveRun {
 }
 
 impl ActiveRun {
-    /// Starts a run. It is persisted when its first phase is entered.
-    pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
-        let catalog = Arc::clone(&loaded.catalog);
-        let root = &progress.state.workflow_key;
-        let mut budgets = Budgets::default();
-        budgets.adopt(limits(&progress.state, &catalog));
+    /// Creates a run of which the session has nothing, and in which nothing has happened.
+    fn new(
+        progress: RunProgress,
+        catalog: Arc<Catalog>,
+        index: &[Listing],
+        settings: &Settings,
+        mut budgets: Budgets,
+    ) -> Self {
+        let state = &progress.state;
+        budgets.adopt(limits(state, &catalog));
         Self {
             budgets,
-            phase: ResolvedPhase::of(&progress, &catalog, &loaded.settings),
-            project_commands: ProjectCommands::of(root, &catalog, &loaded.index),
-            progress,
-            persisted_data: RunData::default(),
+            phase: ResolvedPhase::of(&progress, &catalog, settings),
+            project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
+            persisted: StoredRun::of(&state.task_id, ContinueCounters::default()),
             persisted_values: Some(RunValues::default()),
+            progress,
             catalog,
             cancel_pending: false,
             counters: ContinueCounters::default(),
-            persisted_counters: ContinueCounters::default(),
             definition_persisted: false,
-            guards: StoredGuards::of(&loaded.settings, None),
+            guards: None,
             agreed: false,
             baseline: None,
             approval_request: None,
             approval_seal: None,
             answered: None,
-            persisted_approval: (None, None),
             moved_by: None,
-            persisted_moved_by: None,
             is_unread: false,
             summary: None,
             handover: Handover::default(),
             has_unmade_move: false,
+        }
+    }
+
+    /// Starts a run. It is persisted when its first phase is entered.
+    pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
+        let catalog = Arc::clone(&loaded.catalog);
+        let (index, settings) = (&loaded.index, &loaded.settings);
+        Self {
+            guards: StoredGuards::of(settings, None),
+            ..Self::new(progress, catalog, index, settings, Budgets::default())
         }
     }
 
@@ -166,45 +175,40 @@ impl ActiveRun {
             |hash| StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id).hash == hash;
         let definition_persisted =
             guards == persisted_guards && persisted_hash.is_some_and(has_hash);
-        let progress = RunProgress { state, data };
-        let phase = ResolvedPhase::of(&progress, &catalog, settings);
-        let state = &progress.state;
+        let persisted = StoredRun {
+            approval_request: approval_request.clone(),
+            approval_seal: approval_seal.clone(),
+            moved_by: moved_by.clone(),
+            data: data.without_values(),
+            ..StoredRun::of(&state.task_id, counters)
+        };
         let from_files = Arc::ptr_eq(&catalog, files);
         let index = if from_files { &*loaded.index } else { &[] };
-        let handover = phase.as_ref().map_or_else(
+        let progress = RunProgress { state, data };
+        let budgets = Budgets::restored(spending);
+        let run = Self::new(progress, catalog, index, settings, budgets);
+        let handed_over = &run.progress.data.handed_over;
+        let handover = run.phase.as_ref().map_or_else(
             |_| Handover::default(),
-            |resolved| Handover::restored(&progress.data.handed_over, &resolved.phase),
+            |resolved| Handover::restored(handed_over, &resolved.phase),
         );
-        if let (Err(stale), true) = (&phase, state.active) {
-            found.problems.push(definition_lost(state, stale));
+        if let (Err(stale), true) = (&run.phase, run.progress.state.active) {
+            let lost = definition_lost(&run.progress.state, stale);
+            found.problems.push(lost);
         }
-        let mut budgets = Budgets::restored(spending);
-        budgets.adopt(limits(state, &catalog));
         Some(Self {
-            budgets,
-            project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
             baseline,
-            persisted_data: progress.data.without_values(),
+            persisted,
             persisted_values: stored_values,
-            progress,
-            catalog,
-            phase,
-            cancel_pending: false,
             counters,
-            persisted_counters: counters,
-            answered: None,
-            persisted_approval: (approval_request.clone(), approval_seal.clone()),
             approval_request,
             approval_seal,
-            persisted_moved_by: moved_by.clone(),
             moved_by,
             definition_persisted,
             guards,
-            agreed: false,
-            is_unread: false,
-            summary: None,
             handover,
             has_unmade_move,
+            ..run
         })
     }
 

@@ -76,35 +76,35 @@ impl ActiveRun {
 
     /// Appends the counters and the reason for a pause, unless the session has them.
     pub(crate) fn persist_counters(&mut self, out: &mut Effects) {
+        self.persist_values(out);
+        let stored = self.to_be_stored();
+        if stored == self.persisted && !self.has_unmade_move {
+            return;
+        }
+        let has_data = !stored.data.is_empty() || !self.persisted.data.is_empty();
+        let stored = StoredRun {
+            step: has_data.then_some(self.progress.state.global_step_count),
+            ..stored
+        };
+        out.append_entry(entry_type::RUN, &stored);
+        self.persisted = StoredRun {
+            step: None,
+            ..stored
+        };
+        self.has_unmade_move = false;
+    }
+
+    /// The entry of the run as it is now, but for its step.
+    fn to_be_stored(&self) -> StoredRun {
         // A request that the run is not paused for ends with the session.
         let request = self.approval_request.clone();
         let request = request.filter(|_| self.counters.paused.is_some());
-        let seal = self.approval_seal.clone().filter(|_| request.is_some());
-        let approval = (request, seal);
-        self.persist_values(out);
-        let data = self.progress.data.without_values();
-        if self.counters != self.persisted_counters
-            || approval != self.persisted_approval
-            || self.moved_by != self.persisted_moved_by
-            || data != self.persisted_data
-            || self.has_unmade_move
-        {
-            let (request, seal) = approval.clone();
-            let has_data = !data.is_empty() || !self.persisted_data.is_empty();
-            let stored = StoredRun {
-                approval_request: request,
-                approval_seal: seal,
-                moved_by: self.moved_by.clone(),
-                step: has_data.then_some(self.progress.state.global_step_count),
-                data: data.clone(),
-                ..StoredRun::of(&self.progress.state.task_id, self.counters)
-            };
-            out.append_entry(entry_type::RUN, &stored);
-            self.persisted_counters = self.counters;
-            self.persisted_approval = approval;
-            self.persisted_data = data;
-            self.persisted_moved_by.clone_from(&self.moved_by);
-            self.has_unmade_move = false;
+        StoredRun {
+            approval_seal: self.approval_seal.clone().filter(|_| request.is_some()),
+            approval_request: request,
+            moved_by: self.moved_by.clone(),
+            data: self.progress.data.without_values(),
+            ..StoredRun::of(&self.progress.state.task_id, self.counters)
         }
     }
 }
