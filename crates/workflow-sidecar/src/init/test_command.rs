@@ -52,8 +52,8 @@ pub(super) fn test_command(project: &Path) -> Option<String> {
             .then_some("dotnet, test")
     };
     let has_make_target = || {
-        let names = ["GNUmakefile", "makefile", "Makefile"];
-        let text = names
+        let makefiles = ["GNUmakefile", "makefile", "Makefile"];
+        let text = makefiles
             .iter()
             .find_map(|name| fs::read_to_string(project.join(name)).ok())?;
         let is_target = |line: &str| line.strip_prefix("test").is_some_and(starts_prerequisites);
