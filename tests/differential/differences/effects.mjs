@@ -251,6 +251,16 @@ export const EXPECTED = [
     },
   },
   {
+    id: "D23",
+    says: "a loop that is refused says what to do instead",
+    rule: (step) => {
+      const result = isStep(step, "loop") ? find(step.expected, "result") : undefined;
+      const text = result?.content?.[0]?.text;
+      if (text !== "⚠️ Looping is disabled for this workflow.") return false;
+      return replaceField(result.content[0], "text", `${text} You are still in this phase. Continue with it, and call workflow_step with action='next' when it is done.`);
+    },
+  },
+  {
     id: "B16",
     says: "a session name never ends in half a surrogate pair",
     rule: ({ expected }) => {

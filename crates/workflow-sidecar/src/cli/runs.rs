@@ -117,7 +117,7 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
     match arguments.format {
         Format::Json => json(&listed.iter().map(Row::of).collect::<Vec<_>>())?,
         Format::Human => {
-            print(listed)?;
+            print(listed, arguments.active)?;
             if listed.len() < runs.len() {
                 let listed = count(listed.len(), "run");
                 writeln!(anstream::stdout(), "The last {listed}: --all lists all.")?;
@@ -182,10 +182,15 @@ impl<'a> Row<'a> {
     }
 }
 
-fn print(runs: &[IndexedRun]) -> anyhow::Result<()> {
+fn print(runs: &[IndexedRun], only_active: bool) -> anyhow::Result<()> {
     let mut out = anstream::stdout();
     if runs.is_empty() {
-        writeln!(out, "There are no runs in the store.")?;
+        let none = if only_active {
+            "No run is active."
+        } else {
+            "There are no runs. A host adds one when it starts a workflow; `simulate` does not."
+        };
+        writeln!(out, "{none}")?;
         return Ok(());
     }
     let row = |indexed: &IndexedRun| {
