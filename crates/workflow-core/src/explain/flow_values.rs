@@ -1,6 +1,6 @@
 //! The values of the flow: inputs, outputs, conditions, visits, budgets, hints.
 
-use crate::definition::{Budget, CancelBy, Condition, OnMaxVisits, Parameter, Phase};
+use crate::definition::{Budget, CancelBy, Condition, Parameter, Phase};
 use crate::diagnostic::shown;
 
 use super::origin_lookup::OriginLookup;
@@ -114,9 +114,9 @@ fn conditions_around(lookup: &OriginLookup<'_>) -> Vec<Row> {
 /// How often a phase may be entered, and what happens instead of entering it once more.
 fn visits(phase: &Phase) -> Option<String> {
     let most = phase.max_visits?;
-    Some(match &phase.on_max_visits {
-        OnMaxVisits::Phase(id) => format!("{most}, then → {}", shown(id)),
-        other => format!("{most}, then {other}"),
+    Some(match phase.redirect() {
+        Some(id) => format!("{most}, then → {}", shown(id)),
+        None => format!("{most}, then {}", phase.on_max_visits),
     })
 }
 

@@ -89,16 +89,10 @@ impl Explained {
             Decision::Ask(denial) => (true, denial),
             Decision::Block(denial) => (false, denial),
         };
-        let source = denial.rule.map_or("", |rule| &rule.source);
-        let by = if source.is_empty() {
-            denial.level.to_owned()
-        } else {
-            format!("{} ({source})", denial.level)
-        };
         if is_asked {
-            Judgement::Asked(by)
+            Judgement::Asked(denial.place())
         } else {
-            Judgement::Blocked(by)
+            Judgement::Blocked(denial.place())
         }
     }
 

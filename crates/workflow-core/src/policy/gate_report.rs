@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use crate::definition::Gate;
+
 /// The result of one check of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,6 +68,21 @@ pub enum CheckError {
 }
 
 impl Report {
+    /// Creates a report without results of a command.
+    #[must_use]
+    pub fn new(gate: &Gate, verdict: CheckVerdict, reason: impl Into<String>) -> Self {
+        Self {
+            what: gate.check.describe(),
+            source: gate.source.clone(),
+            verdict,
+            reason: reason.into(),
+            exit: None,
+            signal: None,
+            duration_ms: 0,
+            tail: String::new(),
+        }
+    }
+
     /// Returns true if the expectation is met.
     #[must_use]
     pub fn has_passed(&self) -> bool {

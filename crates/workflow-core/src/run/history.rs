@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::definition::{Catalog, OnMaxVisits, PhaseEntry, Target};
+use crate::definition::{Catalog, PhaseEntry, Target};
 use crate::event::Entry;
 use crate::policy::gate_report::Report;
 
@@ -398,7 +398,7 @@ impl Arrivals {
                         ..arrival.clone()
                     });
                 }
-                if let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits)
+                if let Some(id) = phase.redirect()
                     && let Some(scope) = catalog.get(&path.innermost().workflow_key)
                     && let Ok(index) = index_of(scope, id)
                 {

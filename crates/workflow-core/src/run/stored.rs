@@ -83,8 +83,8 @@ pub struct StoredGuards {
     /// Those of the project's settings.
     pub project: Guards,
     /// `limits.maxVisits` of both, unless it is the default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_visits: Option<u32>,
+    #[serde(default, rename = "maxVisits", skip_serializing_if = "Option::is_none")]
+    pub jumps: Option<u32>,
 }
 
 impl StoredGuards {
@@ -101,15 +101,14 @@ impl StoredGuards {
         let guards = Self {
             user: guards(&settings.user, known.map(|known| &known.user)),
             project: guards(&settings.project, known.map(|known| &known.project)),
-            max_visits: Some(settings.limits.max_visits)
-                .filter(|most| *most != Limits::DEFAULT.max_visits),
+            jumps: Some(settings.limits.jumps).filter(|most| *most != Limits::DEFAULT.jumps),
         };
         (guards != Self::default()).then_some(guards)
     }
 
     /// The times that jumps may lead into a phase without a limit of its own.
     fn jumps(&self) -> u32 {
-        self.max_visits.unwrap_or(Limits::DEFAULT.max_visits)
+        self.jumps.unwrap_or(Limits::DEFAULT.jumps)
     }
 
     /// Returns what others would weaken of these, for display.
@@ -135,7 +134,7 @@ impl StoredGuards {
             }
         }
         let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
-        let most = &mut settings.limits.max_visits;
+        let most = &mut settings.limits.jumps;
         if let Some(found) = weakened_jumps(self.jumps(), *most) {
             *most = self.jumps();
             // A file that cannot be read is reported as such; it raises nothing.
@@ -313,13 +312,7 @@ impl StoredGate {
 }
 
 fn hash_of(workflows: &[Workflow]) -> String {
-    use std::fmt::Write as _;
     let bytes = serde_json::to_vec(workflows).expect("maps with string keys can be serialized");
-    Sha256::digest(&bytes)
-        .iter()
-        .take(16)
-        .fold(String::new(), |mut hex, byte| {
-            write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
-            hex
-        })
+    // Half of the hash tells definitions apart.
+    format!("{:.32x}", Sha256::digest(&bytes))
 }

@@ -157,7 +157,7 @@ fn go(
     // Names in a phase are about the scope that the phase is in.
     let path = down_to_phase(from.state.current_path.clone(), catalog);
     let mut arrival = Arrival {
-        limits: Limits::of(mover, target.phase().is_some()),
+        visit_bounds: VisitBounds::of(mover, target.phase().is_some()),
         ..Arrival::of(from, catalog)
     };
     let to = match target {
@@ -196,7 +196,7 @@ pub fn repeat(
         return Err(TransitionError::NotLoopable);
     }
     let arrival = Arrival {
-        limits: Limits::of(mover, false),
+        visit_bounds: VisitBounds::of(mover, false),
         bound: Some(Bound::UpTo(from.state.current_path.clone())),
         ..Arrival::of(from, catalog)
     };
@@ -242,7 +242,7 @@ enum Unmet {
 
 /// The limits of visits that hold for a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Limits {
+enum VisitBounds {
     None,
     /// Those that phases declare. `jumps` is the one of other phases, from where the move is redirected.
     Declared {
@@ -254,7 +254,7 @@ enum Limits {
     },
 }
 
-impl Limits {
+impl VisitBounds {
     fn of(mover: Mover, is_jump: bool) -> Self {
         match mover {
             Mover::Person => Self::None,
@@ -310,7 +310,7 @@ impl Bound {
 struct Arrival<'a> {
     from: &'a RunProgress,
     catalog: &'a Catalog,
-    limits: Limits,
+    visit_bounds: VisitBounds,
     /// True if the conditions of the entries down to the first phase do not count.
     any_condition: bool,
     /// Where the move must end, if not anywhere.
@@ -323,7 +323,7 @@ impl<'a> Arrival<'a> {
         Self {
             from,
             catalog,
-            limits: Limits::None,
+            visit_bounds: VisitBounds::None,
             any_condition: false,
             bound: None,
         }
@@ -382,28 +382,26 @@ impl<'a> Arrival<'a> {
                     is_declared: phase.max_visits.is_some(),
                     key: visit_key(&path, &phase.id),
                 };
-                match &phase.on_max_visits {
-                    OnMaxVisits::Cancel if limit.is_declared => return Ok(cancelled(self.from)),
-                    OnMaxVisits::Phase(id)
-                        if limit.is_declared && redirected.insert(limit.key.clone()) =>
-                    {
-                        let scope = self.catalog.get(&path.innermost().workflow_key);
-                        let index = scope.and_then(|scope| index_of(scope, id).ok());
-                        let Some(index) = index else {
-                            return Err(limit.into());
-                        };
-                        let path = path.moved_to(index);
-                        match &mut self.bound {
-                            Some(Bound::Inside(entry)) => entry.clone_from(&path),
-                            Some(bound) if !bound.contains(&path) => return Err(limit.into()),
-                            Some(Bound::UpTo(_)) | None => {}
-                        }
-                        self.limits = self.limits.redirected();
-                        waiting = Some(path);
-                        continue;
-                    }
-                    _ => return Err(limit.into()),
+                if limit.is_declared && phase.on_max_visits == OnMaxVisits::Cancel {
+                    return Ok(cancelled(self.from));
                 }
+                let redirect = phase.redirect();
+                let redirect = redirect.filter(|_| redirected.insert(limit.key.clone()));
+                let scope = self.catalog.get(&path.innermost().workflow_key);
+                let index = redirect.zip(scope);
+                let index = index.and_then(|(id, scope)| index_of(scope, id).ok());
+                let Some(index) = index else {
+                    return Err(limit.into());
+                };
+                let path = path.moved_to(index);
+                match &mut self.bound {
+                    Some(Bound::Inside(entry)) => entry.clone_from(&path),
+                    Some(bound) if !bound.contains(&path) => return Err(limit.into()),
+                    Some(Bound::UpTo(_)) | None => {}
+                }
+                self.visit_bounds = self.visit_bounds.redirected();
+                waiting = Some(path);
+                continue;
             }
             data.visit(&path, &phase.id);
             let state = moved(state, path);
@@ -432,7 +430,7 @@ impl<'a> Arrival<'a> {
 
     /// The number of entries into a phase or a subworkflow, if it has been entered as often as it may be.
     fn reached(&self, path: &Path, id: &str, declared: Option<u32>, data: &RunData) -> Option<u32> {
-        let most = self.limits.most(declared)?;
+        let most = self.visit_bounds.most(declared)?;
         let most = most.saturating_add(data.extra_visits(path, id));
         let visits = data.visits(path, id);
         (visits >= most).then_some(visits)

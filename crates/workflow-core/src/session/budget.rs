@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::definition::Budget;
+use crate::effect::{Decider, ToolDecision};
 use crate::run::{Meter, Path, Share, Spending, Unit};
 use crate::types::Millis;
 
@@ -185,4 +186,15 @@ pub(crate) fn warning(nearly: &[String]) -> String {
         "[workflow] The budget is nearly used up: {}. Finish what matters most, and call workflow_step with action='next' when the phase is done.",
         nearly.join("; ")
     )
+}
+
+/// The decision on a call when a budget is used up.
+pub(crate) fn blocked(used_up: &str) -> ToolDecision {
+    ToolDecision::Block {
+        reason: format!(
+            "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
+             done and what is left, and wait for the user."
+        ),
+        by: Decider::Rule,
+    }
 }

@@ -299,23 +299,20 @@ impl RunDriver {
         if call.action != Some("cancel") {
             self.forget_first_cancel();
         }
-        let reply = Reply::Now(match call.action {
-            Some("status") => {
+        let reply = Reply::Now(match (call.action, self.budget_used_up()) {
+            (Some("status"), _) => {
                 self.mark_phase_read();
                 step_tool::status(self.run.as_ref())
             }
-            Some("next" | "loop") if self.budget_used_up().is_some() => {
-                let used_up = self.budget_used_up().unwrap_or_default();
-                step_tool::budget_used_up(&used_up)
-            }
-            Some("next") => {
+            (Some("next" | "loop"), Some(used_up)) => step_tool::budget_used_up(&used_up),
+            (Some("next"), None) => {
                 let reply = self.leave_phase(request, call, out);
                 self.refresh_status(out);
                 return reply;
             }
-            Some("loop") => self.repeat_scope(out),
-            Some("cancel") => self.cancel_by_tool(out),
-            other => step_tool::unknown_action(other),
+            (Some("loop"), None) => self.repeat_scope(out),
+            (Some("cancel"), _) => self.cancel_by_tool(out),
+            (other, _) => step_tool::unknown_action(other),
         });
         self.refresh_status(out);
         reply
@@ -498,7 +495,7 @@ impl RunDriver {
 
     /// The times that a jump may lead into a phase without a limit of its own.
     fn jumps(&self) -> u32 {
-        self.settings.limits.max_visits
+        self.settings.limits.jumps
     }
 
     fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {

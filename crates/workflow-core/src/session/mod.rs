@@ -41,6 +41,7 @@ use self::commands::{PendingStarts, StartOutcome};
 use self::context::SentContext;
 use self::driver::RunDriver;
 use self::phase::ResolvedPhase;
+use self::phase_exit::texts;
 use self::problems::ShownProblems;
 use self::questions::{TIMED_OUT, Topic};
 use self::run::{ActiveRun, Restoring, guards_weakened, switch_approval};
@@ -470,7 +471,7 @@ impl Session {
         if call.tool() != STEP_TOOL
             && let Some(used_up) = self.driver.spend(Budgets::count_call, out)
         {
-            return Reply::Now(tool_guard::budget_used_up(&used_up));
+            return Reply::Now(budget::blocked(&used_up));
         }
         let phase = self.driver.run.as_ref().and_then(ActiveRun::phase);
         self.driver
@@ -705,41 +706,13 @@ impl Session {
                 self.driver.finish_exit(step, out);
             }
             PlatformEvent::ApprovalRequested { seal, code } => {
-                if let Some(run) = &mut self.driver.run {
-                    run.seal_approval(seal, out);
-                }
-                // Where the host asks, the code is shown when an answer needs it.
-                if !self.driver.questions.has_dialogs() {
-                    let run = self.driver.run.as_ref();
-                    let ask = run
-                        .and_then(ActiveRun::approval)
-                        .map(|approval| &*approval.ask);
-                    let place = self
-                        .driver
-                        .phase()
-                        .map_or_else(String::new, ResolvedPhase::place);
-                    let message = format!(
-                        "{place} waits for your approval: {}\nAnswer with /workflow-approve or, in a terminal, with `workflow-sidecar \
-                         approve`. If that asks for a code, it is {code}. The code is for you alone: do not give it to the agent.",
-                        ask.unwrap_or_default()
-                    );
-                    out.notify(Severity::Warning, message);
-                }
+                self.on_approval_requested(seal, &code, out);
             }
             PlatformEvent::CodeNeeded { code, purpose } => {
-                let message = format!(
-                    "A command in a terminal is about to {purpose}. If you started it, the code is {code}. If not, ignore this \
-                     message: without the code nothing happens. Do not give the code to the agent."
-                );
-                out.notify(Severity::Warning, message);
+                out.notify(Severity::Warning, texts::code_needed(&code, &purpose));
             }
             PlatformEvent::ApprovalNotStored { reason } => {
-                let message = format!(
-                    "[workflow] The run waits for your approval, but the request could not be stored, so `workflow-sidecar approve` does not \
-                     list it: {reason}. Answer in this session. Or correct the problem and have the agent call workflow_step with \
-                     action='next' again."
-                );
-                out.notify(Severity::Error, message);
+                out.notify(Severity::Error, texts::approval_not_stored(&reason));
             }
             PlatformEvent::ApprovalRead { decision, comment } => {
                 let (exit, mut context) = self.driver.exit_parts();
@@ -778,6 +751,24 @@ impl Session {
         }
         self.driver.refresh_status(out);
         None
+    }
+
+    fn on_approval_requested(&mut self, seal: String, code: &str, out: &mut Effects) {
+        if let Some(run) = &mut self.driver.run {
+            run.seal_approval(seal, out);
+        }
+        // Where the host asks, the code is shown when an answer needs it.
+        if self.driver.questions.has_dialogs() {
+            return;
+        }
+        let place = self.driver.phase().map(ResolvedPhase::place);
+        let run = self.driver.run.as_ref();
+        let ask = run
+            .and_then(ActiveRun::approval)
+            .map(|approval| &*approval.ask);
+        let (place, ask) = (place.unwrap_or_default(), ask.unwrap_or_default());
+        let message = texts::approval_requested(&place, ask, code);
+        out.notify(Severity::Warning, message);
     }
 
     /// Does what follows from every event of a kind, whatever else it means.

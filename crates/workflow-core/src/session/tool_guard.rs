@@ -41,17 +41,6 @@ pub(crate) struct CallGuard {
     pending: BTreeMap<QuestionId, PendingCall>,
 }
 
-/// The decision on a call when a budget is used up.
-pub(crate) fn budget_used_up(used_up: &str) -> ToolDecision {
-    ToolDecision::Block {
-        reason: format!(
-            "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
-             done and what is left, and wait for the user."
-        ),
-        by: Decider::Rule,
-    }
-}
-
 /// A call that was denied, and how often in a row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -138,11 +127,7 @@ impl CallGuard {
             return block(reason);
         }
         let levels: Vec<String> = match denial.override_by {
-            Override::Person => rules
-                .overridden(call)
-                .iter()
-                .map(level_and_source)
-                .collect(),
+            Override::Person => rules.overridden(call).iter().map(Denial::place).collect(),
             Override::Never => Vec::new(),
         };
         let cause = cause(&denial, call.tool());
@@ -425,16 +410,6 @@ fn denied(denial: &Denial<'_>, tool: &str) -> Denied {
         rule: denial
             .rule
             .map_or_else(String::new, |rule| rule.source.clone()),
-    }
-}
-
-/// The level of a denial, and where its rule is written.
-fn level_and_source(denial: &Denial<'_>) -> String {
-    let source = denial.rule.map_or("", |rule| &rule.source);
-    if source.is_empty() {
-        denial.level.to_owned()
-    } else {
-        format!("{} ({source})", denial.level)
     }
 }
 

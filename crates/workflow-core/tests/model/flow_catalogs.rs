@@ -219,6 +219,6 @@ pub(crate) const JUMPS: u32 = 2;
 
 pub(crate) fn settings() -> Settings {
     let mut settings = Settings::default();
-    settings.limits.max_visits = JUMPS;
+    settings.limits.jumps = JUMPS;
     settings
 }

@@ -193,7 +193,7 @@ fn without_max_visits_jumps_are_bounded_by_the_settings() {
     let mut work = with_review();
     edit(&mut work, "build", |build| build.max_visits = None);
     let mut world = World::new(vec![work]);
-    world.settings.limits.max_visits = 2;
+    world.settings.limits.jumps = 2;
     world.reload();
     world.command("w do it");
     world.stop("aborted");

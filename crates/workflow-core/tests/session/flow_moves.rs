@@ -130,7 +130,7 @@ fn jumps_into_a_subworkflow_are_bounded_and_its_visits_start_anew() {
     let mut part = workflow("part", &["build"]);
     edit(&mut part, "build", |build| build.max_visits = Some(1));
     let mut world = World::new(vec![root, part]);
-    world.settings.limits.max_visits = 3;
+    world.settings.limits.jumps = 3;
     world.reload();
     world.command("w do it");
     for entered in 2..=3 {
@@ -159,7 +159,7 @@ fn a_limit_that_leads_back_is_bounded_too() {
         review.on_max_visits = OnMaxVisits::Phase("build".to_owned());
     });
     let mut world = World::new(vec![work]);
-    world.settings.limits.max_visits = 2;
+    world.settings.limits.jumps = 2;
     world.reload();
     world.command("w do it");
     world.tool("next");

@@ -256,7 +256,7 @@ proptest! {
     #[test]
     fn whatever_happens_a_run_with_flow_can_be_restored_and_ended(workflows in catalogs(), ops in ops()) {
         let mut world = World::new(workflows);
-        world.settings.limits.max_visits = 3;
+        world.settings.limits.jumps = 3;
         world.reload();
         world.command("w the task");
         let mut yes = None;

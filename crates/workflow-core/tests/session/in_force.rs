@@ -276,7 +276,7 @@ fn with_loop(most: u32) -> World {
     let mut work = with_review();
     edit(&mut work, "build", |build| build.max_visits = None);
     let mut world = World::new(vec![work]);
-    world.settings.limits.max_visits = most;
+    world.settings.limits.jumps = most;
     world.reload();
     world.command("w do it");
     world.stop("aborted");
@@ -288,7 +288,7 @@ fn more_visits_in_the_settings_need_consent_during_a_run() {
     for (before, after) in [(2, 3), (25, 26)] {
         for restarts in [false, true] {
             let mut world = with_loop(before);
-            world.settings.limits.max_visits = after;
+            world.settings.limits.jumps = after;
             let lines = if restarts {
                 world.restart()
             } else {
@@ -314,7 +314,7 @@ fn more_visits_in_the_settings_need_consent_during_a_run() {
 #[test]
 fn more_visits_in_the_settings_apply_when_a_person_agrees_and_fewer_at_once() {
     let mut world = with_loop(1);
-    world.settings.limits.max_visits = 2;
+    world.settings.limits.jumps = 2;
     world.reload();
     world.answer(true);
     let lines = world.restart();
@@ -327,7 +327,7 @@ fn more_visits_in_the_settings_apply_when_a_person_agrees_and_fewer_at_once() {
     world.next("changes", &json!({}));
     assert_eq!(index(&world), 1);
 
-    world.settings.limits.max_visits = 1;
+    world.settings.limits.jumps = 1;
     let lines = world.reload();
     assert!(
         !lines.iter().any(|line| line.starts_with("ask")),

@@ -1,6 +1,6 @@
 //! The marks and exits of a phase: what its definition means in a picture.
 
-use workflow_core::definition::{Condition, Gate, OnMaxVisits, Phase, Rule, RuleAction, Target};
+use workflow_core::definition::{Condition, Gate, Phase, Rule, RuleAction, Target};
 use workflow_core::diagnostic::visible;
 
 use super::model::{Exit, NodeMark, label};
@@ -70,12 +70,8 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
     }
     if let Some(most) = phase.max_visits {
         let visits = if most == 1 { "visit" } else { "visits" };
-        texts.push(match &phase.on_max_visits {
-            OnMaxVisits::Phase(id) => format!("at most {most} {visits}, then {id}"),
-            OnMaxVisits::Pause | OnMaxVisits::Cancel => {
-                format!("at most {most} {visits}, then {}", phase.on_max_visits)
-            }
-        });
+        let instead = &phase.on_max_visits;
+        texts.push(format!("at most {most} {visits}, then {instead}"));
     }
     if !phase.budget.is_unlimited() {
         texts.push(format!("at most {}", phase.budget.describe()));
@@ -113,11 +109,7 @@ pub(super) fn exits(phase: &Phase) -> Vec<Exit> {
         to: Target::Phase(id.clone()),
     });
     let limit = phase.max_visits.and_then(|most| {
-        let to = match &phase.on_max_visits {
-            OnMaxVisits::Phase(id) => Target::Phase(id.clone()),
-            OnMaxVisits::Cancel => Target::Cancel,
-            OnMaxVisits::Pause => return None,
-        };
+        let to = phase.on_max_visits.target()?;
         let label = format!("instead of visit {}", u64::from(most) + 1);
         Some(Exit { label, to })
     });

@@ -109,14 +109,8 @@ impl DryGate {
 
 fn report(gate: &Gate, verdict: CheckVerdict, reason: &str, tail: &str) -> Report {
     Report {
-        what: gate.check.describe(),
-        source: gate.source.clone(),
-        verdict,
-        reason: reason.to_owned(),
-        exit: None,
-        signal: None,
-        duration_ms: 0,
         tail: tail.to_owned(),
+        ..Report::new(gate, verdict, reason)
     }
 }
 

@@ -284,7 +284,7 @@ impl Directory<'_> {
                     workflow: &contents.workflow,
                     own: &read.sites,
                     phases: &sites,
-                    max_visits: self.limits.max_visits,
+                    jumps: self.limits.jumps,
                     elsewhere: &|id| self.workflow_with(id),
                 },
             );

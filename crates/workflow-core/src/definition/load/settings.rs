@@ -211,7 +211,7 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 7] {
         max_phases,
         max_workflows,
         max_nesting,
-        max_visits,
+        jumps,
     } = limits;
     [
         max_file_bytes,
@@ -220,6 +220,6 @@ fn limits_mut(limits: &mut Limits) -> [&mut u32; 7] {
         max_phases,
         max_workflows,
         max_nesting,
-        max_visits,
+        jumps,
     ]
 }

@@ -99,6 +99,16 @@ impl fmt::Display for OnMaxVisits {
 }
 
 impl OnMaxVisits {
+    /// The place that it leads to; `None` if the run pauses where it is.
+    #[must_use]
+    pub fn target(&self) -> Option<Target> {
+        match self {
+            Self::Pause => None,
+            Self::Cancel => Some(Target::Cancel),
+            Self::Phase(id) => Some(Target::Phase(id.clone())),
+        }
+    }
+
     pub(super) fn is_pause(&self) -> bool {
         *self == Self::Pause
     }

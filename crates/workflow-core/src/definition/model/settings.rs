@@ -66,7 +66,8 @@ pub struct Limits {
     /// Levels of subworkflows inside each other.
     pub max_nesting: u32,
     /// Times that outcomes, gates and answers may lead into one phase without `maxVisits`.
-    pub max_visits: u32,
+    #[serde(rename = "maxVisits")]
+    pub jumps: u32,
 }
 
 impl Default for Limits {
@@ -84,7 +85,7 @@ impl Limits {
         max_phases: 1000,
         max_workflows: 10_000,
         max_nesting: 32,
-        max_visits: 25,
+        jumps: 25,
     };
 
     /// The highest values of limits. With more, one file could cost minutes or gigabytes.
@@ -95,6 +96,6 @@ impl Limits {
         max_phases: 10_000,
         max_workflows: 100_000,
         max_nesting: 128,
-        max_visits: 1000,
+        jumps: 1000,
     };
 }

@@ -166,6 +166,15 @@ impl PhaseEntry {
 }
 
 impl Phase {
+    /// The id of the entry that is entered in place of it after too many visits, if it is one.
+    #[must_use]
+    pub fn redirect(&self) -> Option<&str> {
+        match &self.on_max_visits {
+            OnMaxVisits::Phase(id) if self.max_visits.is_some() => Some(id),
+            OnMaxVisits::Phase(_) | OnMaxVisits::Pause | OnMaxVisits::Cancel => None,
+        }
+    }
+
     /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
     #[must_use]
     pub fn has_flow(&self) -> bool {

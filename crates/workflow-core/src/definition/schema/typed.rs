@@ -24,6 +24,16 @@ pub(in crate::definition) struct Typed<T: 'static> {
 /// Reads a value, and reports what is wrong with it.
 pub(in crate::definition) type Read<T> = fn(&mut Reader<'_>, &Key, &Node<'_>) -> Option<T>;
 
+/// Declares the methods of [`Key`] that change one of its properties.
+macro_rules! forward {
+    ($($visible:vis $method:ident($($value:ident: $type:ty)?);)+) => {$(
+        $visible const fn $method(self $(, $value: $type)?) -> Self {
+            let key = self.key.$method($($value)?);
+            Self { key, ..self }
+        }
+    )+};
+}
+
 impl<T> Typed<T> {
     /// The reader of its values.
     pub(in crate::definition) fn reader(&self) -> Read<T> {
@@ -44,44 +54,15 @@ impl<T> Typed<T> {
         self.key
     }
 
-    pub(super) const fn default(self, default: Default) -> Self {
-        let key = self.key.default(default);
-        Self { key, ..self }
-    }
-
-    pub(super) const fn example(self, json: &'static str) -> Self {
-        let key = self.key.example(json);
-        Self { key, ..self }
-    }
-
-    pub(super) const fn guard(self) -> Self {
-        let key = self.key.guard();
-        Self { key, ..self }
-    }
-
-    pub(in crate::definition) const fn required(self) -> Self {
-        let key = self.key.required();
-        Self { key, ..self }
-    }
-
-    pub(super) const fn strict(self) -> Self {
-        let key = self.key.strict();
-        Self { key, ..self }
-    }
-
-    pub(super) const fn never_dropped(self) -> Self {
-        let key = self.key.never_dropped();
-        Self { key, ..self }
-    }
-
-    pub(super) const fn never_empty(self) -> Self {
-        let key = self.key.never_empty();
-        Self { key, ..self }
-    }
-
-    pub(super) const fn hint(self, hint: Hint) -> Self {
-        let key = self.key.hint(hint);
-        Self { key, ..self }
+    forward! {
+        pub(super) default(value: Default);
+        pub(super) example(json: &'static str);
+        pub(super) guard();
+        pub(in crate::definition) required();
+        pub(super) strict();
+        pub(super) never_dropped();
+        pub(super) never_empty();
+        pub(super) hint(hint: Hint);
     }
 }
 

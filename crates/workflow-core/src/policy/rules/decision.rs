@@ -34,6 +34,16 @@ pub struct Denial<'r> {
     pub subject: Subject,
 }
 
+impl Denial<'_> {
+    /// The level, and the location of the rule.
+    pub(crate) fn place(&self) -> String {
+        match self.rule {
+            Some(rule) if !rule.source.is_empty() => format!("{} ({})", self.level, rule.source),
+            Some(_) | None => self.level.to_owned(),
+        }
+    }
+}
+
 /// What a call is about, for the variables of a rule's reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subject {

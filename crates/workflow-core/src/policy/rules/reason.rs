@@ -27,15 +27,9 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
 
 /// Formats the notification of a person about a call that a rule blocks.
 pub(crate) fn block_notice(denial: &Denial<'_>, rule: &Rule, tool: &str) -> String {
-    let Denial { level, subject, .. } = denial;
-    let why = sentence(rule, tool, subject);
-    let source = if rule.source.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", rule.source)
-    };
-    let tool = shown(tool);
-    format!("[workflow] A call of \"{tool}\" was blocked by {level}{source}: {why}.")
+    let why = sentence(rule, tool, &denial.subject);
+    let (tool, place) = (shown(tool), denial.place());
+    format!("[workflow] A call of \"{tool}\" was blocked by {place}: {why}.")
 }
 
 /// The reason of a rule with its variables filled in, without a full stop; without a reason the rule in words.
@@ -55,25 +49,15 @@ fn sentence(rule: &Rule, tool: &str, subject: &Subject) -> String {
 
 /// Formats the level, the location and the reason of a denial, for people and for the agent.
 pub(crate) fn cause(denial: &Denial<'_>, tool: &str) -> String {
-    let Denial {
-        level,
-        rule,
-        seen,
-        subject,
-        ..
-    } = denial;
-    let mut text = (*level).to_owned();
-    let Some(rule) = rule else {
-        return text + ".";
+    let place = denial.place();
+    let Some(rule) = denial.rule else {
+        return place + ".";
     };
-    if !rule.source.is_empty() {
-        write!(text, " ({})", rule.source).expect("writing to a string cannot fail");
+    let text = format!("{place}: {}.", sentence(rule, tool, &denial.subject));
+    match &*denial.seen {
+        "" => text,
+        seen => format!("{text} {seen}"),
     }
-    write!(text, ": {}.", sentence(rule, tool, subject)).expect("writing to a string cannot fail");
-    if !seen.is_empty() {
-        write!(text, " {seen}").expect("writing to a string cannot fail");
-    }
-    text
 }
 
 /// Describes a rule as part of a sentence: `` `write` to `.env` ``.

@@ -1,8 +1,8 @@
 //! Weakened flow: jumps that lead elsewhere, bounds and budgets that are raised, outputs that need not be handed over.
 
 use crate::definition::{
-    Approval, Budget, CancelBy, Catalog, Gate, OnMaxVisits, Parameter, Phase, PhaseEntry,
-    Subworkflow, Target, Workflow,
+    Approval, Budget, CancelBy, Catalog, Gate, Parameter, Phase, PhaseEntry, Subworkflow, Target,
+    Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -81,15 +81,9 @@ pub(super) fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &
     {
         lost.push(format!("`maxVisits` of {level} was removed or higher"));
     }
-    let replaced = |phase: &Phase| match (phase.max_visits, &phase.on_max_visits) {
-        (Some(_), OnMaxVisits::Phase(id)) => Some(id.clone()),
-        _ => None,
-    };
-    if let Some(id) = replaced(after).filter(|_| replaced(before) != replaced(after)) {
-        lost.push(format!(
-            "`onMaxVisits` of {level} leads to `{}`",
-            shown(&id)
-        ));
+    let redirect = after.redirect();
+    if let Some(id) = redirect.filter(|_| before.redirect() != redirect) {
+        lost.push(format!("`onMaxVisits` of {level} leads to `{}`", shown(id)));
     }
     for output in before.outputs.iter().filter(|output| output.required) {
         if !after.outputs.iter().any(|other| demands(output, other)) {
@@ -185,7 +179,9 @@ fn demands(before: &Parameter, after: &Parameter) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::definition::{Check, Condition, GitCheck, ParameterKind, PhaseOutcome, Subject};
+    use crate::definition::{
+        Check, Condition, GitCheck, OnMaxVisits, ParameterKind, PhaseOutcome, Subject,
+    };
 
     fn lost(before: &Phase, after: &Phase) -> Vec<String> {
         let mut lost = Vec::new();

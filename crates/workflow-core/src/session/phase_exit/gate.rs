@@ -156,15 +156,6 @@ pub(super) fn could_not_run(
     let phase = context.run.as_deref().and_then(ActiveRun::phase);
     let gates = phase.map_or(&[][..], |phase| &phase.phase.gate);
     let gate = gates.iter().find(fits);
-    let report = gate.map(|gate| Report {
-        what: gate.check.describe(),
-        source: gate.source.clone(),
-        verdict: CheckVerdict::CouldNotRun(error),
-        reason,
-        exit: None,
-        signal: None,
-        duration_ms: 0,
-        tail: String::new(),
-    });
+    let report = gate.map(|gate| Report::new(gate, CheckVerdict::CouldNotRun(error), reason));
     report.into_iter().collect()
 }

@@ -8,6 +8,7 @@
 mod approval;
 mod gate;
 mod state;
+pub(super) mod texts;
 
 use serde_json::json;
 

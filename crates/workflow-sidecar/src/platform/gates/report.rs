@@ -9,13 +9,7 @@ use crate::platform::process::{CheckError, one_line};
 pub(super) fn report(gate: &Gate, verdict: Verdict, reason: impl Into<String>) -> Report {
     Report {
         what: check_name(&gate.check),
-        source: gate.source.clone(),
-        verdict,
-        reason: reason.into(),
-        exit: None,
-        signal: None,
-        duration_ms: 0,
-        tail: String::new(),
+        ..Report::new(gate, verdict, reason)
     }
 }
 

@@ -9,7 +9,7 @@ use super::located::{Flow, report_in};
 use super::parameters::described;
 use super::references::check_references;
 use super::{Site, Way};
-use crate::definition::model::{Condition, OnMaxVisits, ParameterKind, Phase, Subject, Target};
+use crate::definition::model::{Condition, ParameterKind, Phase, Subject, Target};
 use crate::definition::schema::{listed, nearest};
 use crate::definition::syntax::{Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
@@ -156,7 +156,7 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
             "`{}` leads back to `{}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({}) applies",
             shown(&phase.id),
             shown(&site.to.to_string()),
-            flow.max_visits
+            flow.jumps
         );
         let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
         let help = format!(
@@ -209,10 +209,10 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
 fn leads_back(flow: &Flow<'_>, start: &Phase) -> bool {
     let mut phase = start;
     for _ in 0..flow.workflow.phases.len() {
-        let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits) else {
+        let Some(id) = phase.redirect() else {
             return false;
         };
-        if *id == start.id {
+        if id == start.id {
             return true;
         }
         let Some((_, next)) = flow.phase(id) else {

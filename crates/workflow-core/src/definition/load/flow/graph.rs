@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::definition::model::graph::strongly_connected;
-use crate::definition::model::{OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
+use crate::definition::model::{Phase, PhaseEntry, Target, Workflow};
 
 /// A way from one node to another.
 #[derive(Debug, Clone, Copy)]
@@ -85,9 +85,8 @@ impl<'w> FlowGraph<'w> {
         let Some(phase) = self.phase(at) else {
             return edges;
         };
-        if let (Some(_), OnMaxVisits::Phase(id)) = (phase.max_visits, &phase.on_max_visits) {
-            edges.extend(self.entry(id).map(way));
-        }
+        let redirect = phase.redirect().and_then(|id| self.entry(id));
+        edges.extend(redirect.map(way));
         edges
     }
 

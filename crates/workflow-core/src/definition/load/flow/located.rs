@@ -13,7 +13,7 @@ pub(in crate::definition::load) struct Flow<'a> {
     /// The locations of its entries, in order.
     pub(in crate::definition::load) phases: &'a [PhaseSites],
     /// The jumps that lead into a phase without `maxVisits` at most.
-    pub(in crate::definition::load) max_visits: u32,
+    pub(in crate::definition::load) jumps: u32,
     /// Finds the key of another workflow with a phase of this id.
     pub(in crate::definition::load) elsewhere: &'a dyn Fn(&str) -> Option<String>,
 }

@@ -47,12 +47,15 @@ pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites
             let finding = Finding::error(Code::IdleVisits, text.span, message);
             keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
         }
-        match text.value.as_str() {
+        let instead = match text.value.as_str() {
             "pause" => OnMaxVisits::Pause,
             "cancel" => OnMaxVisits::Cancel,
             id => OnMaxVisits::Phase(id.to_owned()),
-        }
-        .noted(text.span, sites)
+        };
+        let (way, span) = (Way::OnMaxVisits, text.span);
+        let site = instead.target().map(|to| Site { way, to, span });
+        sites.targets.extend(site);
+        instead
     });
     ReadFlow {
         outcomes: outcomes
@@ -67,19 +70,6 @@ pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites
             thinking: keys.get(&phase::THINKING),
             active_tools: keys.get(&phase::ACTIVE_TOOLS).unwrap_or(false),
         },
-    }
-}
-
-impl OnMaxVisits {
-    fn noted(self, span: Option<Span>, sites: &mut PhaseSites) -> Self {
-        let to = match &self {
-            Self::Pause => None,
-            Self::Cancel => Some(Target::Cancel),
-            Self::Phase(id) => Some(Target::Phase(id.clone())),
-        };
-        let way = Way::OnMaxVisits;
-        sites.targets.extend(to.map(|to| Site { way, to, span }));
-        self
     }
 }
 

@@ -10,15 +10,10 @@ use super::*;
 section! {
     /// A settings file.
     settings {
-        CONTINUE: Key = Key::new(
-            "continue",
-            ValueType::WaitOr(Section::Continue),
-            "Reminders to an agent that stops before the phase is done.",
-        )
-        .default(Default::Described("see `continue`"))
-        .example(CONTINUE_KEY.example)
-        .strict()
-        .guard();
+        CONTINUE: Key = Key {
+            default: Default::Described("see `continue`"),
+            ..CONTINUE_KEY
+        };
         CONTEXT: Typed<ContextMode> = CONTEXT_KEY;
         TOOLS: Key = TOOLS_KEY;
         UNKNOWN: Typed<UnknownAction> = UNKNOWN_KEY;
@@ -45,7 +40,7 @@ section! {
         .example(r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)
         .never_dropped()
         .guard();
-        LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "Limits on the size of definitions.")
+        LIMITS: Key = Key::new("limits", ValueType::Map(Section::Limits), "Limits on the size of definitions, and on jumps into one phase.")
             .default(Default::Described("see `limits`"))
             .example(r#"{"maxPhases": 200}"#)
             .strict();
@@ -101,8 +96,8 @@ section! {
         MAX_VISITS: Typed<u32> = Typed::limit(
             "maxVisits",
             "Times that outcomes, gates and answers may lead into one phase without `maxVisits`.",
-            Limits::DEFAULT.max_visits,
-            Limits::HIGHEST.max_visits,
+            Limits::DEFAULT.jumps,
+            Limits::HIGHEST.jumps,
         );
     }
 }
