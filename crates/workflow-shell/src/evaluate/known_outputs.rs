@@ -21,7 +21,7 @@ const REFERENCES: &str =
 const CONTAINERS: &str = "* -[alnqs] -qf -aqf -qaf -f= --filter= -n= --last= --all --latest --quiet --no-trunc --size --external --digests";
 
 /// Options of `kubectl get` that select resources.
-const RESOURCES: &str = "* -n:* -l:* -f:* --namespace= --context= --cluster= --user= --selector= --field-selector= --filename= --sort-by= \
+const RESOURCES: &str = "* -n -l -f --namespace= --context= --cluster= --user= --selector= --field-selector= --filename= --sort-by= \
     --chunk-size= --request-timeout= --no-headers --ignore-not-found --show-labels -R --recursive";
 
 /// Options of `helm list` that select releases.
@@ -35,7 +35,7 @@ pub(super) const NAMES: &[Row] = &[
         "find",
         &[],
         &[
-            "* -H -L -P -E -X -s -x -d -a -and -o -or -not -daystart -delete -depth -empty -executable -false -follow -ignore_readdir_race -mount -nogroup \
+            "* -H -L -P -E -X -s -x -d -a -and -o -or -not -daystart -delete -depth -empty -false -follow -ignore_readdir_race -mount -nogroup \
              -noleaf -nouser -noignore_readdir_race -nowarn -print -print0 -prune -quit -readable -true -warn -writable -xdev",
             "-amin:* -anewer:* -atime:* -cmin:* -cnewer:* -context:* -ctime:* -fstype:* -gid:* -group:* -ilname:* -iname:* -inum:* -ipath:* \
              -iregex:* -iwholename:* -links:* -lname:* -maxdepth:* -mindepth:* -mmin:* -mtime:* -name:* -newer:* -newermt:* -newerat:* -newerct:* \
@@ -245,13 +245,13 @@ pub(super) const NAMES: &[Row] = &[
     Row("lsof", &["-t -ti"], &["* -[anPwlU] -i* -s* -p= -u= -c="]),
     Row(
         "date",
-        &["+<time>"],
-        &["-u -j -n --utc --universal -d= -r= -f= -v* --date= --reference="],
+        &["+<time>$"],
+        &["-u -j -n --utc --universal -d:* -r= -f= -v* --date= --reference="],
     ),
     Row(
         "date",
         &["-I* --iso-8601*"],
-        &["-u -j -n --utc --universal -d= -r= -v* --date= --reference="],
+        &["-u -j -n --utc --universal -d:* -r= -v* --date= --reference="],
     ),
 ];
 
@@ -347,3 +347,54 @@ pub(super) const FILTERS: &[Row] = &[
         &["-[EFGPHivwxhnsyaqlLzIrRuTUZ] -e -m<number>"],
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{FILTERS, FIRST_COLUMN, FIRST_TWO_COLUMNS, NAMES, ONE_NAME, Row, SECOND_COLUMN};
+    use crate::evaluate::output_row::{is_item, lists};
+
+    fn rows() -> impl Iterator<Item = &'static Row> {
+        let tables = [
+            NAMES,
+            FIRST_TWO_COLUMNS,
+            FIRST_COLUMN,
+            SECOND_COLUMN,
+            ONE_NAME,
+            FILTERS,
+        ];
+        tables.into_iter().flatten()
+    }
+
+    #[test]
+    fn every_item_is_well_formed() {
+        for Row(command, groups, others) in rows() {
+            for item in groups
+                .iter()
+                .chain(*others)
+                .flat_map(|list| list.split_ascii_whitespace())
+            {
+                assert!(is_item(item), "{command}: {item}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_row_knows_an_unlisted_option() {
+        for Row(command, ..) in rows() {
+            let first = command
+                .split(' ')
+                .map(|words| words.split('|').next().unwrap());
+            let words: Vec<&str> = first.chain(["--unlisted"]).collect();
+            for rows in [
+                NAMES,
+                FIRST_TWO_COLUMNS,
+                FIRST_COLUMN,
+                SECOND_COLUMN,
+                ONE_NAME,
+                FILTERS,
+            ] {
+                assert!(!lists(rows, &words), "{words:?}");
+            }
+        }
+    }
+}

@@ -8,10 +8,12 @@
 //! | `--key=` | the option with a value, behind `=` or in the next word; `-k=`: joined or in the next word |
 //! | `--sort=*`, `-S*` | words that start so |
 //! | `--key=(a\|b)`, `-n<number>` | the start with one of these values joined |
-//! | `--key:(a\|b)`, `-o:<resource>`, `-n:*` | the option with one of these values in the next word |
+//! | `--key:(a\|b)`, `-o:<resource>` | the option with one of these values in the next word |
+//! | `-mtime:*` | the option with a value in the next word that is no option: `main`, `-7` |
+//! | `+<time>$` | as without `$`, if it is the last word |
 //!
-//! A value in the next word may look like a number, but not like an option. The comparison knows fewer spellings than the tables of
-//! programs, because what is printed depends on each word: joined letters, abbreviations and `--` count only where an item has them.
+//! The comparison knows fewer spellings than the tables of programs: joined letters, values in the next word and `--` count only where
+//! an item says so, because names that a line passes on are trusted.
 
 /// A row: the program with the words that follow it, groups of items of which one must fit exactly once, and further items.
 ///
@@ -57,57 +59,78 @@ impl Row {
 
 fn is_first_word(alternatives: &str, word: &str) -> bool {
     alternatives.split('|').any(|known| match known {
-        "_" => !word.starts_with('-'),
+        "_" => is_operand(word),
         "~" => word == " ",
         known => known == word,
     })
 }
 
-/// Returns how many of the first words an item of a list fits.
+/// Returns how many words the first item takes that fits the next word: itself, and a value.
 fn words_taken(list: &str, words: &[&str]) -> Option<usize> {
     list.split_ascii_whitespace()
         .find_map(|item| words_taken_by(item, words))
 }
 
 fn words_taken_by(item: &str, words: &[&str]) -> Option<usize> {
-    let (word, next) = (*words.first()?, words.get(1));
-    let one = |fits: bool| fits.then_some(1);
-    let two = |values: &str| {
-        let value = next.filter(|value| is_value(value));
-        value.is_some_and(|value| fits(values, value)).then_some(2)
+    let [word, rest @ ..] = words else {
+        return None;
     };
-    if item == "*" {
-        return one(!word.starts_with('-'));
+    if let Some(item) = item.strip_suffix('$') {
+        return words_taken_by(item, words).filter(|_| rest.is_empty());
     }
     if let Some(letters) = item
         .strip_prefix("-[")
         .and_then(|item| item.strip_suffix(']'))
     {
-        return one(word
-            .strip_prefix('-')
-            .is_some_and(|word| are_letters(letters, word)));
+        let given = word.strip_prefix('-');
+        return given.filter(|given| are_letters(letters, given)).map(|_| 1);
     }
     if let Some(name) = item.strip_suffix('=') {
+        if word == &name {
+            return rest.first().filter(|value| is_operand(value)).map(|_| 2);
+        }
         let joined = if name.starts_with("--") { item } else { name };
-        return if word == name {
-            two("*")
-        } else {
-            one(word.starts_with(joined))
-        };
+        return word.starts_with(joined).then_some(1);
     }
     let Some(at) = item.find(['*', '(', '<']) else {
-        return one(word == item);
+        return (word == &item).then_some(1);
     };
     let (start, values) = item.split_at(at);
     match start.strip_suffix(':') {
-        Some(name) => two(values).filter(|_| word == name),
-        None => one(word
-            .strip_prefix(start)
-            .is_some_and(|value| fits(values, value))),
+        Some(name) => {
+            let value = rest.first().filter(|_| word == &name);
+            value.filter(|value| fits(values, value)).map(|_| 2)
+        }
+        None if item == "*" => is_operand(word).then_some(1),
+        None => {
+            let value = word.strip_prefix(start);
+            value
+                .filter(|value| values == "*" || fits(values, value))
+                .map(|_| 1)
+        }
     }
 }
 
-/// Returns whether a word that follows an option is its value.
+/// Returns whether a text is an item as the table of this module has them.
+#[cfg(test)]
+pub(super) fn is_item(item: &str) -> bool {
+    let item = item.strip_suffix('$').unwrap_or(item);
+    let at = item.find(['*', '(', '<']).unwrap_or(item.len());
+    let (start, values) = item.split_at(at);
+    let is_letters = start.starts_with("-[") && start.ends_with(']') && values.is_empty();
+    let is_start = start
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_=:+".contains(c));
+    let is_list = values.starts_with('(') && values.ends_with(')');
+    (is_letters || is_start)
+        && (values.is_empty() || values == "*" || is_list || class(values).is_some())
+}
+
+fn is_operand(word: &str) -> bool {
+    !word.starts_with('-')
+}
+
+/// Returns whether a word after an option is its value, not an option.
 fn is_value(word: &str) -> bool {
     word.strip_prefix('-')
         .is_none_or(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
@@ -123,22 +146,29 @@ fn are_letters(letters: &str, word: &str) -> bool {
 
 /// Returns whether a value is one of those that an item has.
 fn fits(values: &str, value: &str) -> bool {
-    let alternatives = values
-        .strip_prefix('(')
-        .and_then(|list| list.strip_suffix(')'));
-    match values {
-        _ if alternatives.is_some() => {
-            alternatives.is_some_and(|list| list.split('|').any(|known| known == value))
-        }
-        "*" => true,
-        "<number>" => is_number(value),
-        "<container>" => CONTAINER_NAMES.contains(&value),
-        "<resource>" => RESOURCE_NAMES.contains(&value),
-        "<field>" => is_numeric_field(value),
-        "<identifier>" => is_identifier_query(value),
-        "<time>" => is_time_format(value),
-        _ => false,
+    if values == "*" {
+        return is_value(value);
     }
+    match values
+        .strip_prefix('(')
+        .and_then(|list| list.strip_suffix(')'))
+    {
+        Some(list) => list.split('|').any(|known| known == value),
+        None => class(values).is_some_and(|is_of| is_of(value)),
+    }
+}
+
+/// Returns the function that tells whether a value is of a class.
+fn class(name: &str) -> Option<fn(&str) -> bool> {
+    Some(match name {
+        "<number>" => is_number,
+        "<container>" => |format| CONTAINER_NAMES.contains(&format),
+        "<resource>" => |format| RESOURCE_NAMES.contains(&format),
+        "<field>" => is_numeric_field,
+        "<identifier>" => is_identifier_query,
+        "<time>" => is_time_format,
+        _ => return None,
+    })
 }
 
 fn is_number(value: &str) -> bool {
@@ -190,4 +220,87 @@ fn is_identifier_query(query: &str) -> bool {
 fn is_time_format(format: &str) -> bool {
     let letter = format.strip_prefix('%').unwrap_or_default();
     letter.starts_with(|c| "YFsHdmTDyjMSIekl".contains(c)) && !format.contains(char::is_whitespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, class, lists};
+
+    fn is_listed(row: Row, command: &str) -> bool {
+        let words: Vec<&str> = command.split(' ').collect();
+        lists(&[row], &words)
+    }
+
+    const fn with(items: &'static [&'static str]) -> Row {
+        Row("a", &[], items)
+    }
+
+    #[test]
+    fn first_words_are_alternatives_or_any_operand() {
+        let row = || Row("a|b -n _ get", &[], &[]);
+        assert!(is_listed(row(), "b -n x get"));
+        assert!(!is_listed(row(), "c -n x get"));
+        assert!(!is_listed(row(), "a -n -x get"));
+        assert!(!is_listed(row(), "a -n x"));
+    }
+
+    #[test]
+    fn an_argument_that_no_item_fits_is_unknown() {
+        assert!(is_listed(with(&["-x", "--all"]), "a -x --all"));
+        assert!(!is_listed(with(&["-x --all"]), "a --al"));
+        assert!(!is_listed(with(&["-x -y"]), "a -xy"));
+        assert!(!is_listed(with(&["-x"]), "a main"));
+        assert!(!is_listed(with(&["* -x"]), "a --"));
+    }
+
+    #[test]
+    fn letters_are_joined_where_an_item_says_so() {
+        assert!(is_listed(with(&["-[abc]"]), "a -ca"));
+        assert!(!is_listed(with(&["-[abc]"]), "a -cd"));
+        assert!(!is_listed(with(&["-[abc]"]), "a -"));
+        assert!(is_listed(with(&["-[q+ab]"]), "a -aq"));
+        assert!(!is_listed(with(&["-[q+ab]"]), "a -ab"));
+    }
+
+    #[test]
+    fn a_value_is_joined_or_in_the_next_word_as_the_item_says() {
+        for command in ["a --key=x", "a --key x"] {
+            assert!(is_listed(with(&["--key="]), command), "{command}");
+        }
+        assert!(!is_listed(with(&["--key="]), "a --key --other"));
+        assert!(!is_listed(with(&["--key="]), "a --key"));
+        assert!(!is_listed(with(&["--key=*"]), "a --key x"));
+        assert!(is_listed(with(&["--key=(x|y)"]), "a --key=y"));
+        assert!(!is_listed(with(&["--key=(x|y)"]), "a --key=z"));
+        assert!(is_listed(with(&["--key:(x|y)"]), "a --key y"));
+        assert!(!is_listed(with(&["--key:(x|y)"]), "a --key=y"));
+        assert!(is_listed(with(&["-n:*"]), "a -n -7"));
+        assert!(!is_listed(with(&["-n:*"]), "a -n -x"));
+    }
+
+    #[test]
+    fn an_item_of_each_group_fits_once() {
+        let row = || Row("a", &["-l --list", "list"], &["* -x"]);
+        assert!(is_listed(row(), "a x list --list -x"));
+        assert!(!is_listed(row(), "a x list"));
+        assert!(!is_listed(row(), "a list -l --list"));
+    }
+
+    #[test]
+    fn a_dollar_sign_requires_the_last_word() {
+        assert!(is_listed(with(&["-u +<time>$"]), "a -u +%F"));
+        assert!(!is_listed(with(&["-u +<time>$"]), "a +%F -u"));
+    }
+
+    #[test]
+    fn classes_have_the_values_that_are_names_or_numbers() {
+        let is_of = |name, value| class(name).is_some_and(|is_of| is_of(value));
+        assert!(is_of("<field>", ".[0].databaseId"));
+        assert!(!is_of("<field>", ".[0].title"));
+        assert!(is_of("<identifier>", "Vpcs[0].VpcId"));
+        assert!(!is_of("<identifier>", "Vpcs[0].{Id:VpcId,Id:OwnerId}"));
+        assert!(is_of("<time>", "%F_%H"));
+        assert!(!is_of("<time>", "%F %H"));
+        assert!(!is_of("<number>", ""));
+    }
 }
