@@ -39,7 +39,7 @@ pub(super) const NAMES: &[Row] = &[
              -noleaf -nouser -noignore_readdir_race -nowarn -print -print0 -prune -quit -readable -true -warn -writable -xdev",
             "-amin:* -anewer:* -atime:* -cmin:* -cnewer:* -context:* -ctime:* -fstype:* -gid:* -group:* -ilname:* -iname:* -inum:* -ipath:* \
              -iregex:* -iwholename:* -links:* -lname:* -maxdepth:* -mindepth:* -mmin:* -mtime:* -name:* -newer:* -newermt:* -newerat:* -newerct:* \
-             -path:* -perm:* -regex:* -regextype:* -samefile:* -size:* -type:* -uid:* -used:* -user:* -wholename:* -xtype:*",
+             -path:* -perm:(-u+x|-a+x|-u=x|-a=x|-g+w|-o+w|-g=w|-o=w) -perm:* -regex:* -regextype:* -samefile:* -size:* -type:* -uid:* -used:* -user:* -wholename:* -xtype:*",
         ],
     ),
     Row(
@@ -58,7 +58,7 @@ pub(super) const NAMES: &[Row] = &[
         "grep|egrep",
         &["-[l+rRinEFwsIHzZ] --files-with-matches"],
         &[
-            "* -[rRinEFwsIHzZvPxaGhyoq] -e= -m= -f= --include= --exclude= --exclude-dir= --exclude-from= --color=* --recursive --ignore-case \
+            "* -- -[rRinEFwsIHzZvPxaGhyoq] -e= -m= -f= --include= --exclude= --exclude-dir= --exclude-from= --color=* --recursive --ignore-case \
              --word-regexp --line-regexp --invert-match --extended-regexp --fixed-strings --perl-regexp --no-messages --null --max-count= --regexp=",
         ],
     ),
@@ -66,7 +66,7 @@ pub(super) const NAMES: &[Row] = &[
         "rg",
         &["-[l+rRinEFwsIHzZ] --files-with-matches --files"],
         &[
-            "* -[iIsSvwxnNauPFLHhq0.U] -e= -g= -t= -T= -m= -j= -E= -d= --regexp= --glob= --iglob= --type= --type-not= --type-add= --max-count= \
+            "* -- -[iIsSvwxnNauPFLHhq0.U] -e= -g= -t= -T= -m= -j= -E= -d= --regexp= --glob= --iglob= --type= --type-not= --type-add= --max-count= \
              --max-depth= --maxdepth= --max-filesize= --threads= --encoding= --engine= --ignore-case --case-sensitive --smart-case --invert-match \
              --word-regexp --line-regexp --multiline --multiline-dotall --pcre2 --fixed-strings --follow --no-follow --hidden --no-hidden --no-ignore \
              --ignore --no-ignore-vcs --no-ignore-parent --no-ignore-global --no-ignore-dot --ignore-file= --no-require-git --unrestricted --text \
@@ -246,7 +246,7 @@ pub(super) const NAMES: &[Row] = &[
     Row(
         "date",
         &["+<time>$"],
-        &["-u -j -n --utc --universal -d:* -r= -f= -v* --date= --reference="],
+        &["* -u -j -n --utc --universal -d:* -r= -f= -v* --date= --reference="],
     ),
     Row(
         "date",
