@@ -13,8 +13,9 @@ use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::table;
 use crate::store::{
-    IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, now, of_agent_dir, open, state_directory,
+    IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, of_agent_dir, open, state_directory,
 };
+use crate::time::wall_time;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The time between two looks of `--watch`.
@@ -76,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => of_agent_dir(&agent_dir)?,
     };
     if let Some(days) = arguments.prune {
-        let removed = store.prune(now().saturating_sub(days.saturating_mul(DAY)))?;
+        let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Removed {removed} sessions.");
         return Ok(Outcome::Success);
     }
