@@ -7,9 +7,9 @@ use super::budget::Budgets;
 use super::commands::{NewRun, nothing_applies};
 use super::context::SentContext;
 use super::controls::PendingControls;
+use super::handover::StepCall;
 use super::host::{Abilities, HostState};
 use super::ids::Ids;
-use super::leave::StepCall;
 use super::phase::ResolvedPhase;
 use super::phase_exit::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use super::questions::{QuestionTable, Topic};
@@ -351,7 +351,7 @@ impl RunDriver {
     }
 
     /// The exit from the phase, and the other parts that it works on.
-    pub(super) fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
+    fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
         let context = ExitContext {
             run: self.run.as_mut(),
             questions: &mut self.questions,
@@ -361,13 +361,24 @@ impl RunDriver {
         (&mut self.exit, context)
     }
 
+    /// Continues the exit from the phase, and does what follows from its step.
+    pub(super) fn with_exit(
+        &mut self,
+        step: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> Option<ExitStep>,
+        out: &mut Effects,
+    ) {
+        let (exit, mut context) = self.exit_parts();
+        let step = step(exit, &mut context, out);
+        self.finish_exit(step, out);
+    }
+
     /// Answers the call of `next` in progress, if it is decided.
-    pub(super) fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
+    fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
         let Some(step) = step else { return };
         // The gate may run again before the run follows the decision, so the comment stays with the decision.
         let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));
         if let (Some(run), Some(comment), true) = (&mut self.run, &step.comment, is_followed) {
-            run.leave.comment(comment);
+            run.handover.comment(comment);
         }
         if let Some(mut exit) = self.controls.take_exit(step.request) {
             exit.note_comment(step.comment.as_deref());
@@ -379,7 +390,7 @@ impl RunDriver {
             mut collected,
             comment,
         } = step;
-        let noted = self.run.as_ref().and_then(|run| run.leave.new_comment());
+        let noted = self.run.as_ref().and_then(|run| run.handover.new_comment());
         let comment = comment.or_else(|| noted.map(str::to_owned));
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),

@@ -12,10 +12,10 @@ pub(crate) mod commands;
 mod context;
 mod controls;
 mod driver;
+mod handover;
 mod host;
 mod ids;
 mod inputs;
-mod leave;
 mod memory;
 mod person;
 pub(crate) mod phase;
@@ -44,7 +44,7 @@ use self::phase::ResolvedPhase;
 use self::phase_exit::texts;
 use self::problems::ShownProblems;
 use self::questions::{TIMED_OUT, Topic};
-use self::run::{ActiveRun, Restoring, guards_weakened, switch_approval};
+use self::run::{ActiveRun, Restoring, guards_weakened};
 use self::triggers::Accepted;
 use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, Loaded, Settings};
@@ -63,8 +63,8 @@ pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
 pub use self::controls::Control;
+pub use self::handover::StepCall;
 pub use self::host::Abilities;
-pub use self::leave::StepCall;
 pub use self::memory::Memory;
 pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
@@ -269,7 +269,7 @@ impl Session {
         if let Some(run) = &mut self.driver.run {
             run.persist_definition(out);
         }
-        switch_approval(approval, self.driver.run.as_ref(), out);
+        ActiveRun::switch_approval(approval, self.driver.run.as_ref(), out);
         if let Some(run) = &self.driver.run {
             run.make_up_for_baseline(out);
         }
@@ -635,9 +635,10 @@ impl Session {
             }
             Topic::ToolCall => self.driver.calls.on_answer(question, answer, out),
             Topic::Trust | Topic::Approval => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_answer(answer, &mut context, out.now());
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_answer(answer, context, out.now()),
+                    out,
+                );
             }
             Topic::Move => {
                 let state = self.driver.run.as_ref().map(ActiveRun::state);
@@ -691,9 +692,10 @@ impl Session {
                 }
             }
             PlatformEvent::GateNotTrusted { gate } => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_gate_not_trusted(gate, &mut context, out);
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_gate_not_trusted(gate, context, out),
+                    out,
+                );
             }
             PlatformEvent::GateProgress { gate, text } => {
                 self.driver
@@ -701,9 +703,10 @@ impl Session {
                     .on_gate_progress(gate, &text, shows_widgets, out);
             }
             PlatformEvent::GateFinished { gate, reports } => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_gate_finished(gate, reports, &mut context, out);
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_gate_finished(gate, reports, context, out),
+                    out,
+                );
             }
             PlatformEvent::ApprovalRequested { seal, code } => {
                 self.on_approval_requested(seal, &code, out);
@@ -715,10 +718,13 @@ impl Session {
                 out.notify(Severity::Error, texts::approval_not_stored(&reason));
             }
             PlatformEvent::ApprovalRead { decision, comment } => {
-                let (exit, mut context) = self.driver.exit_parts();
                 let decision = decision.as_ref();
-                let step = exit.on_approval_read(decision, comment, &mut context, out.now());
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| {
+                        exit.on_approval_read(decision, comment, context, out.now())
+                    },
+                    out,
+                );
             }
             PlatformEvent::ApprovalAnswered {
                 nonce,
@@ -820,9 +826,10 @@ impl Session {
             Topic::Start => self.starts.end_question(question, notice, out),
             Topic::ToolCall => self.driver.calls.end_question(question, TIMED_OUT, out),
             Topic::Trust | Topic::Approval => {
-                let (exit, mut context) = self.driver.exit_parts();
-                let step = exit.on_timeout(&mut context, out.now());
-                self.driver.finish_exit(step, out);
+                self.driver.with_exit(
+                    |exit, context, out| exit.on_timeout(context, out.now()),
+                    out,
+                );
             }
             Topic::Move => {
                 let notice = notice.unwrap_or_default();

@@ -40,9 +40,10 @@ impl RunDriver {
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         out.notify(Severity::Info, message);
         if is_asked {
-            let (exit, mut context) = self.exit_parts();
-            let step = exit.on_settled_elsewhere(&mut context, out.now());
-            self.finish_exit(step, out);
+            self.with_exit(
+                |exit, context, out| exit.on_settled_elsewhere(context, out.now()),
+                out,
+            );
         } else if is_earlier || is_leaving {
             run.answered = Some(choice);
         } else {
@@ -60,9 +61,10 @@ impl RunDriver {
             let message =
                 format!("The commands of this project were trusted in a terminal.{close}");
             out.notify(Severity::Info, message);
-            let (exit, mut context) = self.exit_parts();
-            let step = exit.on_settled_elsewhere(&mut context, out.now());
-            self.finish_exit(step, out);
+            self.with_exit(
+                |exit, context, out| exit.on_settled_elsewhere(context, out.now()),
+                out,
+            );
         }
         if self.triggers.lacks_trust() {
             let asked: Vec<_> = self.questions.open().collect();
@@ -281,12 +283,12 @@ impl RunDriver {
         };
         if let Some(question) = question {
             self.questions.close(question, out);
-            let (exit, mut context) = self.exit_parts();
+            out.notify(Severity::Info, format!("Your answer: {}.", reply.choice));
             let comment = reply.comment.as_deref().unwrap_or_default();
-            let step = exit.on_command(reply.choice, comment, &mut context, out.now());
-            let message = format!("Your answer: {}.", reply.choice);
-            out.notify(Severity::Info, message);
-            self.finish_exit(step, out);
+            self.with_exit(
+                |exit, context, out| exit.on_command(reply.choice, comment, context, out.now()),
+                out,
+            );
             return Reply::Now(());
         }
         let Some(target) = reply.target else {
@@ -309,9 +311,9 @@ impl RunDriver {
         };
         let is_onward = target.is_onward();
         if let Some(run) = &mut self.run {
-            run.leave.decide(target);
+            run.handover.decide(target);
             if let Some(comment) = &reply.comment {
-                run.leave.comment(comment);
+                run.handover.comment(comment);
             }
         }
         let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
@@ -335,16 +337,12 @@ impl RunDriver {
         out: &mut Effects,
     ) {
         self.controls.begin_exit(request, control, comment);
-        let mut collected = Effects::at(out.now());
-        let (exit, mut context) = self.exit_parts();
-        let outcome = begin(exit, &mut context, &mut collected);
-        let step = ExitStep {
-            request,
-            outcome,
-            collected,
-            comment: None,
+        let step = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
+            let mut collected = Effects::at(out.now());
+            let outcome = begin(exit, context, &mut collected);
+            Some(ExitStep::new(request, outcome, collected))
         };
-        self.finish_exit(Some(step), out);
+        self.with_exit(step, out);
     }
 
     /// Answers a command that leaves the phase, if that is decided.

@@ -11,11 +11,10 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub(crate) use self::approval::switch_approval;
 pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
 use self::in_force::{choose_catalog, definition_lost, fits};
 use super::budget::{Budgets, Limit};
-use super::leave::{Leave, StepCall, Way};
+use super::handover::{Handover, StepCall, Way};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{CancelBy, Catalog, Check, Gate, Loaded, RunCheck, Settings, Target};
@@ -67,7 +66,7 @@ pub(crate) struct ActiveRun {
     /// The agent's summary of the phase, from its last call of `next`.
     pub(crate) summary: Option<String>,
     /// How the phase is left.
-    pub(crate) leave: Leave,
+    pub(crate) handover: Handover,
     pub(crate) budgets: Budgets,
     /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
     /// one, and must not be taken for it.
@@ -104,7 +103,7 @@ impl ActiveRun {
             persisted_moved_by: None,
             is_unread: false,
             summary: None,
-            leave: Leave::default(),
+            handover: Handover::default(),
             has_unmade_move: false,
         }
     }
@@ -172,9 +171,9 @@ impl ActiveRun {
         let state = &progress.state;
         let from_files = Arc::ptr_eq(&catalog, files);
         let index = if from_files { &*loaded.index } else { &[] };
-        let leave = phase.as_ref().map_or_else(
-            |_| Leave::default(),
-            |resolved| Leave::restored(&progress.data.handed_over, &resolved.phase),
+        let handover = phase.as_ref().map_or_else(
+            |_| Handover::default(),
+            |resolved| Handover::restored(&progress.data.handed_over, &resolved.phase),
         );
         if let (Err(stale), true) = (&phase, state.active) {
             found.problems.push(definition_lost(state, stale));
@@ -204,7 +203,7 @@ impl ActiveRun {
             agreed: false,
             is_unread: false,
             summary: None,
-            leave,
+            handover,
             has_unmade_move,
         })
     }
@@ -298,7 +297,7 @@ impl ActiveRun {
         self.is_unread = moved_by.is_some();
         self.moved_by = moved_by;
         self.summary = None;
-        self.leave = Leave::default();
+        self.handover = Handover::default();
         self.approval_request = None;
         self.approval_seal = None;
         self.answered = None;
@@ -312,15 +311,15 @@ impl ActiveRun {
     /// The progress that leaving the phase leads to, with the outputs and the answer that were given.
     pub(crate) fn plan_leave(&self, mover: Mover) -> Result<RunProgress, TransitionError> {
         let mut from = self.progress.clone();
-        let outputs = self.leave.outputs();
+        let outputs = self.handover.outputs();
         if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
             let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
             // A value that is not given anew stays.
             let values = from.data.outputs.entry(key).or_default();
             values.extend(outputs.clone());
         }
-        self.leave.note_comment(&mut from.data);
-        Ok(match self.leave.way() {
+        self.handover.note_comment(&mut from.data);
+        Ok(match self.handover.way() {
             Way::Answer(target) => answer(&from, target, mover, &self.catalog)?,
             Way::Outcome(outcome) => {
                 let mut to = follow(&from, &outcome.to, mover, &self.catalog)?;
@@ -334,7 +333,7 @@ impl ActiveRun {
     /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some.
     pub(crate) fn accept(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
         match &self.phase {
-            Ok(phase) if self.progress.state.active => self.leave.accept(call, phase),
+            Ok(phase) if self.progress.state.active => self.handover.accept(call, phase),
             Ok(_) | Err(_) => Ok(()),
         }
     }
@@ -387,7 +386,7 @@ impl ActiveRun {
     /// Pauses the run, because a phase may not be entered again unless a person allows it.
     pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
         // The question is repeated when the phase is left again.
-        self.leave.forget_answer();
+        self.handover.forget_answer();
         self.progress.data.refused_visit = Some(limit.key.clone());
         self.pause(PauseReason::Visits, out);
     }
@@ -491,7 +490,7 @@ impl ActiveRun {
     pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
         self.counters.paused = Some(reason);
         if reason == PauseReason::Approval {
-            self.progress.data.handed_over = self.leave.handed_over();
+            self.progress.data.handed_over = self.handover.handed_over();
         }
         self.persist_counters(out);
     }

@@ -126,31 +126,26 @@ impl CallGuard {
             out.denied.push(denied);
             return block(reason);
         }
-        let levels: Vec<String> = match denial.override_by {
-            Override::Person => rules.overridden(call).iter().map(Denial::place).collect(),
-            Override::Never => Vec::new(),
-        };
-        let cause = cause(&denial, call.tool());
         self.denials += 1;
-        let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
-        let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
-        let on_repeat = strictest([of_rule, of_levels].into_iter());
+        let levels = match &denial.override_by {
+            Override::Person(levels) => levels.as_slice(),
+            Override::Never => &[],
+        };
         let hash = hash_of(call, &reason);
-        let notice = denial.rule.filter(|rule| rule.notify);
-        let notice = notice.map(|rule| block_notice(&denial, rule, call.tool()));
         let times = self.times_denied(hash).saturating_add(1);
-        let question = if needs_consent {
-            consent(&levels, times, questions)
+        let next = if needs_consent {
+            consent(levels, times, questions)
         } else {
-            exception(&levels, times, on_repeat, questions)
+            exception(levels, times, self.on_repeat(&denial, phase), questions)
         };
         // An open question is no denial: the same call may wait several times at once.
-        if question.is_err() || !needs_consent {
-            self.count_denial(hash);
+        if matches!(next, Next::Block(_)) || !needs_consent {
+            self.repeated = Some(RepeatedDenial { hash, times });
         }
-        match question {
-            Ok(why) => {
+        match next {
+            Next::Ask(why) => {
                 let place = phase.map(ResolvedPhase::place);
+                let cause = cause(&denial, call.tool());
                 let text = call_question(call, place.as_deref(), &why, &cause, needs_consent);
                 let id = questions.ask(Topic::ToolCall, text, out);
                 let asked = needs_consent.then_some(hash);
@@ -162,15 +157,23 @@ impl CallGuard {
                 self.pending.insert(id, pending);
                 Reply::Later
             }
-            Err(addition) => {
+            Next::Block(addition) => {
                 // The first of the same calls is enough.
-                if let Some(notice) = notice.filter(|_| times == 1) {
+                if let Some(rule) = denial.rule.filter(|rule| rule.notify && times == 1) {
+                    let notice = block_notice(&denial, rule, call.tool());
                     out.notify(Severity::Warning, notice);
                 }
                 out.denied.push(denied);
                 block(format!("{reason}{addition}"))
             }
         }
+    }
+
+    /// The reaction to a repeated denial: the strictest of the rule and of the levels.
+    fn on_repeat(&self, denial: &Denial<'_>, phase: Option<&ResolvedPhase>) -> OnRepeat {
+        let of_rule = denial.rule.and_then(|rule| rule.on_repeat);
+        let of_levels = phase.map_or(self.on_repeat, |phase| Some(phase.on_repeat));
+        strictest([of_rule, of_levels].into_iter())
     }
 
     /// Returns how often in a row a call was denied.
@@ -281,12 +284,19 @@ fn hash_of(call: &Call<'_>, reason: &str) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The sentence that asks for consent, unless the same call was declined too often. A yes is given to all levels that
-/// ask. The error is added to the reason for the block.
-fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<String, String> {
+/// What follows from a denial by a rule.
+enum Next {
+    /// A person is asked, with this sentence.
+    Ask(String),
+    /// The call is blocked. This is added to the reason.
+    Block(String),
+}
+
+/// Asks for consent, unless the same call was declined too often. A yes is given to all levels that ask.
+fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Next {
     let can_ask = questions.can_ask();
     if can_ask && times <= STUBBORN {
-        return Ok(match levels {
+        return Next::Ask(match levels {
             [] | [_] => "This call needs your consent.".to_owned(),
             all => format!(
                 "This call needs your consent, by rules of {}.",
@@ -299,29 +309,28 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Result<S
         let why = questions.why_not("this host cannot ask for it");
         addition = format!("\nIt needs the consent of the user, and {why}.");
     }
-    Err(addition + &stop_trying(times))
+    Next::Block(addition + &stop_trying(times))
 }
 
-/// The sentence that asks for an exception, if the same call is denied again and again and a person may override all of
-/// these levels. The error is added to the reason for the block.
+/// Asks for an exception, if the same call is denied again and again and a person may override all of these levels.
 fn exception(
     levels: &[String],
     times: u32,
     on_repeat: OnRepeat,
     questions: &QuestionTable,
-) -> Result<String, String> {
+) -> Next {
     if on_repeat == OnRepeat::Block
         || levels.is_empty()
         || times != STUBBORN
         || !questions.can_ask()
     {
-        return Err(stop_trying(times));
+        return Next::Block(stop_trying(times));
     }
     let by = match levels {
         [_] => String::new(),
         all => format!(" It is blocked by rules of {}.", all.join(" and ")),
     };
-    Ok(format!(
+    Next::Ask(format!(
         "The agent has tried this call three times in a row.{by}"
     ))
 }

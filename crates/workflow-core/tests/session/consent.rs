@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Bound, ContinueRule, Guards, OnLimit, OnRepeat, PhaseEntry, Rule, ToolAccess, Workflow,
+    Bound, ContinueRule, Guards, OnLimit, OnRepeat, PhaseEntry, Rule, ToolAccess, UnknownAction,
+    Workflow,
 };
 use workflow_core::event::PlatformEvent;
 
@@ -119,6 +120,25 @@ fn no_dialog_opens_if_a_list_denies_the_call_as_well() {
     for _ in 0..6 {
         assert!(!has_dialog(&write(&mut world)));
     }
+}
+
+#[test]
+fn a_line_that_uses_up_the_comparisons_of_a_call_can_be_excepted() {
+    // Two comparisons of this line with these patterns are more than a call may need.
+    let mut long = rule("block", "bash");
+    long.command = (0..600).map(|at| format!("git x{at}")).collect();
+    long.command.push("git y".to_owned());
+    long.unknown = Some(UnknownAction::Allow);
+    let mut world = with_rule(&long);
+    let input = json!({"command": "git y;".repeat(1000)});
+    for _ in 0..2 {
+        let said = world.call("bash", &input);
+        assert!(
+            line(&said, "block").contains("blocked by the A phase"),
+            "{said:?}"
+        );
+    }
+    assert!(has_dialog(&world.call("bash", &input)));
 }
 
 #[test]

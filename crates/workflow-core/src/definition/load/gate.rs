@@ -1,6 +1,6 @@
 //! Readers of `gate` and `approve`. Both are guards: any mistake is an error.
 
-use super::flow::{PhaseSites, Site, Way, targets_of};
+use super::flow::{JumpKind, PhaseSites, Site, targets_of};
 use crate::definition::model::{
     Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck, Target,
 };
@@ -64,7 +64,7 @@ fn read_check(
     let commit = keys.get(&gate::COMMIT);
     let on_fail = keys.get(&gate::ON_FAIL);
     let site = on_fail.as_ref().map(|text| Site {
-        way: Way::OnFail,
+        kind: JumpKind::OnFail,
         to: Target::Phase(text.value.clone()),
         span: text.span,
     });
@@ -286,7 +286,14 @@ fn read_choices(
     };
     if let Kind::Map(map) = &entry.value.kind {
         let span = entry.value.span;
-        let targets = targets_of(keys.reader, key, Way::Choice, map, span, &mut sites.targets);
+        let targets = targets_of(
+            keys.reader,
+            key,
+            JumpKind::Choice,
+            map,
+            span,
+            &mut sites.targets,
+        );
         return Some(targets.into_iter().unzip());
     }
     Some((read_answers(keys.reader, key, &entry.value)?, Vec::new()))

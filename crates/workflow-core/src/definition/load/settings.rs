@@ -12,7 +12,7 @@ use crate::definition::model::{
     Guards, Limits, OnRepeat, Settings, SettingsStatus, Tier, UnknownAction,
 };
 use crate::definition::schema::keys::{limits, settings};
-use crate::definition::schema::{Field, MapReader, Section, lost_guards};
+use crate::definition::schema::{Field, MapReader, Section, Typed, lost_guards};
 use crate::definition::syntax::{Map, Reader};
 use crate::diagnostic::{Code, Diagnostic, Finding};
 
@@ -68,8 +68,22 @@ impl TierSettings {
     }
 }
 
-/// The limits that a file names, in the order of [`Section::Limits`]' keys.
-type LimitsGiven = [Option<u32>; 7];
+/// The key of a limit, and its value among the limits.
+type LimitOf = (Typed<u32>, fn(&mut Limits) -> &mut u32);
+
+/// All limits. The length is checked: a key without a value does not compile.
+const LIMITS: [LimitOf; limits::KEYS.len()] = [
+    (limits::MAX_FILE_BYTES, |all| &mut all.max_file_bytes),
+    (limits::MAX_TOTAL_BYTES, |all| &mut all.max_total_bytes),
+    (limits::MAX_DEPTH, |all| &mut all.max_depth),
+    (limits::MAX_PHASES, |all| &mut all.max_phases),
+    (limits::MAX_WORKFLOWS, |all| &mut all.max_workflows),
+    (limits::MAX_NESTING, |all| &mut all.max_nesting),
+    (limits::MAX_VISITS, |all| &mut all.jumps),
+];
+
+/// The limits that a file names, in the order of [`LIMITS`].
+type LimitsGiven = [Option<u32>; LIMITS.len()];
 
 /// Reads the map of a settings file.
 pub(super) fn read_settings(
@@ -165,7 +179,8 @@ pub(super) fn merged([global, project]: &[TierSettings; 2]) -> Settings {
     let (outer, inner) = (&global.settings, &project.settings);
     let mut limits = Limits::default();
     for given in [global.limits, project.limits] {
-        for (limit, given) in limits_mut(&mut limits).into_iter().zip(given) {
+        for ((_, limit), given) in LIMITS.into_iter().zip(given) {
+            let limit = limit(&mut limits);
             *limit = given.unwrap_or(*limit);
         }
     }
@@ -190,36 +205,5 @@ fn read_limits(keys: &mut MapReader<'_, '_, '_>) -> LimitsGiven {
         return LimitsGiven::default();
     };
     let mut keys = MapReader::new(keys.reader, Section::Limits, map, None);
-    [
-        limits::MAX_FILE_BYTES,
-        limits::MAX_TOTAL_BYTES,
-        limits::MAX_DEPTH,
-        limits::MAX_PHASES,
-        limits::MAX_WORKFLOWS,
-        limits::MAX_NESTING,
-        limits::MAX_VISITS,
-    ]
-    .map(|limit| keys.get(&limit))
-}
-
-/// The limits in the order of [`Section::Limits`]' keys.
-fn limits_mut(limits: &mut Limits) -> [&mut u32; 7] {
-    let Limits {
-        max_file_bytes,
-        max_total_bytes,
-        max_depth,
-        max_phases,
-        max_workflows,
-        max_nesting,
-        jumps,
-    } = limits;
-    [
-        max_file_bytes,
-        max_total_bytes,
-        max_depth,
-        max_phases,
-        max_workflows,
-        max_nesting,
-        jumps,
-    ]
+    LIMITS.map(|(key, _)| keys.get(&key))
 }

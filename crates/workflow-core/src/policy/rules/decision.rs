@@ -15,6 +15,15 @@ pub enum Decision<'r> {
     Block(Denial<'r>),
 }
 
+impl Decision<'_> {
+    pub(super) fn is_less_strict_than(&self, other: &Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Allow, Self::Ask(_)) | (Self::Allow | Self::Ask(_), Self::Block(_))
+        )
+    }
+}
+
 /// Why a call is blocked or needs a person's decision.
 #[derive(Debug)]
 pub struct Denial<'r> {
@@ -54,10 +63,10 @@ pub struct Subject {
 }
 
 /// The right to override a denial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Override {
-    /// A person, who is shown the denial.
-    Person,
+    /// A person, who is shown the levels that deny the call, outer first, each with the location of its rule.
+    Person(Vec<String>),
     /// It cannot be overridden.
     Never,
 }

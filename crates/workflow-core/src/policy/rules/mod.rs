@@ -129,37 +129,34 @@ impl Rules {
         if let Some(denial) = builtin_rule::denial(call) {
             return Decision::Block(denial);
         }
+        // Each level decides once: patterns are compared a limited number of times for a call.
+        let mut denying = Vec::new();
         for level in &self.levels {
-            match level.decide(call) {
-                blocked @ Decision::Block(_) => return blocked,
-                asked @ Decision::Ask(_) if matches!(decision, Decision::Allow) => {
-                    decision = asked;
-                }
-                Decision::Ask(_) | Decision::Allow => {}
+            let found = level.decide(call);
+            let (Decision::Ask(denial) | Decision::Block(denial)) = &found else {
+                continue;
+            };
+            let is_by_list = denial.rule.is_none();
+            denying.push(denial.place());
+            if decision.is_less_strict_than(&found) {
+                decision = found;
+            }
+            // A list of tools cannot be overridden, so what the other levels say does not matter.
+            if is_by_list {
+                return decision;
             }
         }
         let is_in_force = self.in_run || !self.levels.is_empty();
-        match decision {
+        match &mut decision {
+            Decision::Ask(denial) | Decision::Block(denial) => {
+                denial.override_by = Override::Person(denying);
+                decision
+            }
             Decision::Allow if is_in_force => {
                 protected_files::denial(call).map_or(Decision::Allow, Decision::Ask)
             }
-            decided => decided,
+            Decision::Allow => Decision::Allow,
         }
-    }
-
-    /// Returns the denials that a person overrides by allowing a call, outer first; empty if one of them cannot be overridden.
-    pub(crate) fn overridden(&self, call: &Call<'_>) -> Vec<Denial<'_>> {
-        let denials = self
-            .levels
-            .iter()
-            .filter_map(|level| match level.decide(call) {
-                Decision::Allow => None,
-                // A list of tools cannot be overridden.
-                Decision::Ask(denial) | Decision::Block(denial) => {
-                    Some(denial.rule.is_some().then_some(denial))
-                }
-            });
-        denials.collect::<Option<_>>().unwrap_or_default()
     }
 }
 
@@ -243,7 +240,7 @@ impl Level {
     ) -> Denial<'r> {
         Denial {
             level: &self.name,
-            override_by: Override::Person,
+            override_by: Override::Never,
             in_workflow: self.in_workflow,
             rule,
             allowed,

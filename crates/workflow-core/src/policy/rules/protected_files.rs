@@ -41,7 +41,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     let path = written(call)?;
     Some(Denial {
         level: "workflow-sidecar",
-        override_by: Override::Person,
+        override_by: Override::Person(Vec::new()),
         in_workflow: false,
         rule: Some(&RULE),
         allowed: "".into(),

@@ -6,7 +6,7 @@ use super::texts::takes_no_argument;
 use crate::definition::{Approval, Phase, PhaseEntry, Target};
 use crate::diagnostic::visible;
 use crate::run::entry_name;
-use crate::session::leave::{leads_to, meaning_of};
+use crate::session::handover::{leads_to, meaning_of};
 use crate::session::run::ActiveRun;
 use crate::white_space;
 
@@ -58,7 +58,7 @@ pub(crate) fn choose_outcome(run: &mut ActiveRun, name: &str) -> Result<(), Stri
         None if phase.outcomes.is_empty() => return Err(takes_no_argument(Control::Next, name)),
         None => return Err(name_an_outcome(phase, name)),
     };
-    run.leave.choose(outcome);
+    run.handover.choose(outcome);
     Ok(())
 }
 

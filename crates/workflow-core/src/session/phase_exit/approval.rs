@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::state::{
-    ExitContext, ExitOutcome, ExitStep, IfUndecided, PendingApproval, PhaseExit, cancelled,
+    Asked, ExitContext, ExitOutcome, ExitStep, IfUndecided, PendingApproval, PhaseExit, cancelled,
 };
 use crate::definition::Approval;
 use crate::diagnostic::visible;
@@ -12,7 +12,7 @@ use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
 use crate::run::{Mover, phase_name};
-use crate::session::leave::meaning_of;
+use crate::session::handover::meaning_of;
 use crate::session::questions::{QuestionText, Topic};
 use crate::session::run::ActiveRun;
 use crate::text::shortened;
@@ -43,10 +43,8 @@ impl PhaseExit {
         let request = pending.request;
         let outcome = self.decide(pending, Answer::Chosen(choice), context, &mut collected);
         ExitStep {
-            request,
-            outcome,
-            collected,
             comment: Some(comment.to_owned()).filter(|comment| !comment.is_empty()),
+            ..ExitStep::new(request, outcome, collected)
         }
     }
 
@@ -63,10 +61,9 @@ impl PhaseExit {
             placeholder: Some("may be empty".to_owned()),
             ..QuestionText::default()
         };
-        *self = Self::AwaitingComment {
-            pending,
-            choice: choice.to_owned(),
+        *self = Self::Asking {
             question: context.questions.ask(Topic::Approval, text, out),
+            about: Asked::Comment(pending, choice.to_owned()),
         };
         ExitOutcome::Wait
     }
@@ -143,9 +140,9 @@ impl PhaseExit {
             show: approval.show,
             ..QuestionText::default()
         };
-        *self = Self::AwaitingApproval {
-            pending,
+        *self = Self::Asking {
             question: context.questions.ask(Topic::Approval, text, out),
+            about: Asked::Approval(pending),
         };
         ExitOutcome::Wait
     }
@@ -188,7 +185,7 @@ impl PhaseExit {
             });
         };
         let is_onward = target.is_onward();
-        run.leave.decide(target);
+        run.handover.decide(target);
         if is_onward {
             self.approved(pending, context, out)
         } else {
@@ -206,8 +203,9 @@ impl PhaseExit {
     ) -> ExitOutcome {
         let age = pending.checked.map(|at| out.now().saturating_sub(at));
         let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
-        let phase = context.active_run().and_then(|run| run.phase());
-        let has_gate = phase.is_some_and(|phase| !phase.phase.gate.is_empty());
+        let has_gate = context
+            .phase()
+            .is_some_and(|phase| !phase.phase.gate.is_empty());
         if has_gate && !is_valid {
             self.start_gate(pending.request, true, context, out)
         } else {

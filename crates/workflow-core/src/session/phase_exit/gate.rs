@@ -9,7 +9,6 @@ use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
 use crate::policy::results::Results;
 use crate::run::{StoredGate, entry_type};
-use crate::session::run::ActiveRun;
 use crate::types::{Millis, RequestId};
 
 const NO_PHASE: &str = "the run is in no phase any more";
@@ -74,12 +73,7 @@ impl PhaseExit {
     ) -> ExitStep {
         let mut collected = Effects::at(now);
         let outcome = self.gate_outcome(request, approved, reports, context, &mut collected);
-        ExitStep {
-            request,
-            outcome,
-            collected,
-            comment: None,
-        }
+        ExitStep::new(request, outcome, collected)
     }
 
     pub(super) fn gate_outcome(
@@ -153,7 +147,7 @@ pub(super) fn could_not_run(
     error: CheckError,
     reason: String,
 ) -> Vec<Report> {
-    let phase = context.run.as_deref().and_then(ActiveRun::phase);
+    let phase = context.phase();
     let gates = phase.map_or(&[][..], |phase| &phase.phase.gate);
     let gate = gates.iter().find(fits);
     let report = gate.map(|gate| Report::new(gate, CheckVerdict::CouldNotRun(error), reason));

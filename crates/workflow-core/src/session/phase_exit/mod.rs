@@ -15,8 +15,8 @@ use serde_json::json;
 pub(crate) use self::approval::declined;
 use self::approval::{pause_for_approval, wants_comment};
 use self::gate::{could_not_run, not_trusted, redact};
+use self::state::{Asked, IfUndecided, PendingApproval};
 pub(crate) use self::state::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
-use self::state::{IfUndecided, PendingApproval, TakenQuestion};
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionText, TIMED_OUT, Topic};
 use super::run::ActiveRun;
@@ -39,7 +39,7 @@ impl PhaseExit {
         if !matches!(self, Self::Idle) {
             return ExitOutcome::Stay(exit_in_progress());
         }
-        let Some(phase) = context.active_run().and_then(|run| run.phase()) else {
+        let Some(phase) = context.phase() else {
             return ExitOutcome::Advance(Vec::new());
         };
         if !phase.phase.gate.is_empty() {
@@ -78,7 +78,7 @@ impl PhaseExit {
         context: &mut ExitContext<'_>,
         out: &mut Effects,
     ) -> ExitOutcome {
-        let phase = context.active_run().and_then(|run| run.phase());
+        let phase = context.phase();
         if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
             ExitOutcome::Advance(Vec::new())
         } else {
@@ -101,8 +101,8 @@ impl PhaseExit {
         } else {
             let run = context.active_run();
             let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
-            let place = context.active_run().and_then(|run| run.phase());
-            let place = place.map_or_else(String::new, ResolvedPhase::place);
+            let place = context.phase().map(ResolvedPhase::place);
+            let place = place.unwrap_or_default();
             let run = context.run.as_deref();
             let listed = run.map(ActiveRun::listed_commands).unwrap_or_default();
             let mut text = QuestionText::trust(
@@ -116,11 +116,13 @@ impl PhaseExit {
             text.message.push_str(
                 "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
             );
-            *self = Self::AwaitingTrust {
-                request,
+            *self = Self::Asking {
                 question: context.questions.ask(Topic::Trust, text, out),
-                commands,
-                approved,
+                about: Asked::Trust {
+                    request,
+                    commands,
+                    approved,
+                },
             };
             return None;
         };
@@ -161,7 +163,7 @@ impl PhaseExit {
             let reason = "it ended without a result".to_owned();
             reports = could_not_run(context, |_| true, CheckError::Start, reason);
         }
-        if let Some(phase) = context.active_run().and_then(|run| run.phase()) {
+        if let Some(phase) = context.phase() {
             redact(&mut reports, &phase.results);
         }
         Some(self.finish_gate(request, approved, reports, context, out.now()))
@@ -216,7 +218,7 @@ impl PhaseExit {
     ) -> Option<ExitStep> {
         let mut collected = Effects::at(now);
         let (request, outcome) = match self.take_question()? {
-            TakenQuestion::Trust {
+            Asked::Trust {
                 request,
                 commands,
                 approved,
@@ -233,11 +235,11 @@ impl PhaseExit {
                 let outcome = self.run_gate(request, approved, untrusted, context, &mut collected);
                 (request, outcome)
             }
-            TakenQuestion::Trust { request, .. } => {
+            Asked::Trust { request, .. } => {
                 let reports = not_trusted(context, "the user did not agree");
                 return Some(self.finish_gate(request, false, reports, context, now));
             }
-            TakenQuestion::Approval(pending) => {
+            Asked::Approval(pending) => {
                 let request = pending.request;
                 let outcome = match answer {
                     Answer::Chosen(choice) if wants_comment(choice, context) => {
@@ -247,7 +249,7 @@ impl PhaseExit {
                 };
                 (request, outcome)
             }
-            TakenQuestion::Comment(pending, choice) => {
+            Asked::Comment(pending, choice) => {
                 // The decision is made; a dialog that is dismissed leaves out the comment only.
                 let comment = match answer {
                     Answer::Chosen(comment) => trim(comment),
@@ -256,12 +258,7 @@ impl PhaseExit {
                 return Some(self.decided(pending, &choice, comment, context, now));
             }
         };
-        Some(ExitStep {
-            request,
-            outcome,
-            collected,
-            comment: None,
-        })
+        Some(ExitStep::new(request, outcome, collected))
     }
 
     /// Continues with the decision that a person made by a command while the question is open.
@@ -273,10 +270,10 @@ impl PhaseExit {
         now: Millis,
     ) -> Option<ExitStep> {
         match self.take_question()? {
-            TakenQuestion::Approval(pending) | TakenQuestion::Comment(pending, _) => {
+            Asked::Approval(pending) | Asked::Comment(pending, _) => {
                 Some(self.decided(pending, choice, comment, context, now))
             }
-            TakenQuestion::Trust { .. } => None,
+            Asked::Trust { .. } => None,
         }
     }
 
@@ -288,30 +285,22 @@ impl PhaseExit {
         now: Millis,
     ) -> Option<ExitStep> {
         let mut collected = Effects::at(now);
-        if let Self::AwaitingTrust { question, .. }
-        | Self::AwaitingApproval { question, .. }
-        | Self::AwaitingComment { question, .. } = self
-        {
+        if let Self::Asking { question, .. } = self {
             context.questions.close(*question, &mut collected);
         }
         let (request, outcome) = match self.take_question()? {
-            TakenQuestion::Trust {
+            Asked::Trust {
                 request, approved, ..
             } => (
                 request,
                 self.start_gate(request, approved, context, &mut collected),
             ),
-            TakenQuestion::Approval(pending) | TakenQuestion::Comment(pending, _) => (
+            Asked::Approval(pending) | Asked::Comment(pending, _) => (
                 pending.request,
                 self.look_up(pending, IfUndecided::Ask, context, &mut collected),
             ),
         };
-        Some(ExitStep {
-            request,
-            outcome,
-            collected,
-            comment: None,
-        })
+        Some(ExitStep::new(request, outcome, collected))
     }
 
     /// Continues after the open question timed out.
@@ -321,14 +310,14 @@ impl PhaseExit {
         now: Millis,
     ) -> Option<ExitStep> {
         match self.take_question()? {
-            TakenQuestion::Trust { request, .. } => {
+            Asked::Trust { request, .. } => {
                 let reports = not_trusted(context, TIMED_OUT);
                 Some(self.finish_gate(request, false, reports, context, now))
             }
-            TakenQuestion::Comment(pending, choice) => {
+            Asked::Comment(pending, choice) => {
                 Some(self.decided(pending, &choice, "", context, now))
             }
-            TakenQuestion::Approval(pending) => {
+            Asked::Approval(pending) => {
                 let request = pending.request;
                 let mut collected = Effects::at(now);
                 let outcome = self.look_up(
@@ -337,12 +326,7 @@ impl PhaseExit {
                     context,
                     &mut collected,
                 );
-                Some(ExitStep {
-                    request,
-                    outcome,
-                    collected,
-                    comment: None,
-                })
+                Some(ExitStep::new(request, outcome, collected))
             }
         }
     }

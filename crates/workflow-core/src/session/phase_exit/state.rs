@@ -6,6 +6,7 @@ use crate::definition::RunCheck;
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::session::ids::Ids;
+use crate::session::phase::ResolvedPhase;
 use crate::session::questions::QuestionTable;
 use crate::session::run::ActiveRun;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId};
@@ -16,18 +17,13 @@ pub(crate) enum PhaseExit {
     /// No call of `next` is pending.
     #[default]
     Idle,
-    /// A question to a person is open: trust in the commands of the gate.
-    AwaitingTrust {
-        request: Option<RequestId>,
-        question: QuestionId,
-        commands: Vec<RunCheck>,
-        /// True if the phase is approved, and only the gate runs again.
-        approved: bool,
-    },
+    /// A question to a person is open.
+    Asking { question: QuestionId, about: Asked },
     /// The gate runs.
     RunningGate {
         request: Option<RequestId>,
         gate: GateRunId,
+        /// True if the phase is approved, and only the gate runs again.
         approved: bool,
         in_widget: bool,
     },
@@ -36,17 +32,22 @@ pub(crate) enum PhaseExit {
         pending: PendingApproval,
         if_undecided: IfUndecided,
     },
-    /// A question to a person is open: approval.
-    AwaitingApproval {
-        pending: PendingApproval,
-        question: QuestionId,
+}
+
+/// What a person is asked about.
+#[derive(Debug, Clone)]
+pub(crate) enum Asked {
+    /// Trust in the commands of the gate.
+    Trust {
+        request: Option<RequestId>,
+        commands: Vec<RunCheck>,
+        /// True if the phase is approved, and only the gate runs again.
+        approved: bool,
     },
-    /// A person has answered, and is asked for a comment.
-    AwaitingComment {
-        pending: PendingApproval,
-        choice: String,
-        question: QuestionId,
-    },
+    /// The approval.
+    Approval(PendingApproval),
+    /// The comment on this choice.
+    Comment(PendingApproval, String),
 }
 
 /// An exit from a phase that needs approval.
@@ -95,6 +96,22 @@ pub(crate) struct ExitStep {
     pub(crate) comment: Option<String>,
 }
 
+impl ExitStep {
+    /// Creates a step of an exit that no person has commented.
+    pub(crate) fn new(
+        request: Option<RequestId>,
+        outcome: ExitOutcome,
+        collected: Effects,
+    ) -> Self {
+        Self {
+            request,
+            outcome,
+            collected,
+            comment: None,
+        }
+    }
+}
+
 /// The parts of the session that leaving a phase needs.
 #[derive(Debug)]
 pub(crate) struct ExitContext<'a> {
@@ -116,6 +133,11 @@ pub(crate) enum ExitActivity {
 }
 
 impl ExitContext<'_> {
+    /// The phase that is left.
+    pub(super) fn phase(&self) -> Option<&ResolvedPhase> {
+        self.run.as_deref()?.phase()
+    }
+
     pub(super) fn active_run(&mut self) -> Option<&mut ActiveRun> {
         self.run.as_deref_mut().filter(|run| run.phase().is_some())
     }
@@ -126,27 +148,31 @@ impl PhaseExit {
     pub(crate) fn activity(&self) -> Option<ExitActivity> {
         match self {
             Self::Idle => None,
-            Self::AwaitingTrust { .. } => Some(ExitActivity::AwaitingTrust),
+            Self::Asking {
+                about: Asked::Trust { .. },
+                ..
+            } => Some(ExitActivity::AwaitingTrust),
             Self::RunningGate { .. } => Some(ExitActivity::RunningGate),
-            Self::ReadingApproval { .. }
-            | Self::AwaitingApproval { .. }
-            | Self::AwaitingComment { .. } => Some(ExitActivity::AwaitingApproval),
+            Self::ReadingApproval { .. } | Self::Asking { .. } => {
+                Some(ExitActivity::AwaitingApproval)
+            }
         }
     }
 
     /// Returns true if a person is asked for trust in the commands of the gate.
     pub(crate) fn awaits_trust(&self) -> bool {
-        matches!(self, Self::AwaitingTrust { .. })
+        self.activity() == Some(ExitActivity::AwaitingTrust)
     }
 
     /// The open question for approval.
     pub(crate) fn approval_question(&self) -> Option<QuestionId> {
         match self {
-            Self::AwaitingApproval { question, .. } | Self::AwaitingComment { question, .. } => {
-                Some(*question)
-            }
-            Self::Idle
-            | Self::AwaitingTrust { .. }
+            Self::Asking {
+                question,
+                about: Asked::Approval(_) | Asked::Comment(..),
+            } => Some(*question),
+            Self::Asking { .. }
+            | Self::Idle
             | Self::RunningGate { .. }
             | Self::ReadingApproval { .. } => None,
         }
@@ -161,10 +187,9 @@ impl PhaseExit {
     pub(super) fn request(&self) -> Option<RequestId> {
         match self {
             Self::Idle => None,
-            Self::AwaitingTrust { request, .. } | Self::RunningGate { request, .. } => *request,
-            Self::ReadingApproval { pending, .. }
-            | Self::AwaitingApproval { pending, .. }
-            | Self::AwaitingComment { pending, .. } => pending.request,
+            Self::RunningGate { request, .. } => *request,
+            Self::ReadingApproval { pending, .. } => pending.request,
+            Self::Asking { about, .. } => about.request(),
         }
     }
 
@@ -194,22 +219,9 @@ impl PhaseExit {
     }
 
     /// Leaves the state of an open question.
-    pub(super) fn take_question(&mut self) -> Option<TakenQuestion> {
+    pub(super) fn take_question(&mut self) -> Option<Asked> {
         match std::mem::take(self) {
-            Self::AwaitingTrust {
-                request,
-                commands,
-                approved,
-                ..
-            } => Some(TakenQuestion::Trust {
-                request,
-                commands,
-                approved,
-            }),
-            Self::AwaitingApproval { pending, .. } => Some(TakenQuestion::Approval(pending)),
-            Self::AwaitingComment {
-                pending, choice, ..
-            } => Some(TakenQuestion::Comment(pending, choice)),
+            Self::Asking { about, .. } => Some(about),
             other => {
                 *self = other;
                 None
@@ -228,11 +240,7 @@ impl PhaseExit {
         let is_leaving = !matches!(self, Self::Idle);
         let answer = is_leaving.then(|| (self.request(), cancelled(why)));
         match std::mem::take(self) {
-            Self::AwaitingTrust { question, .. }
-            | Self::AwaitingApproval { question, .. }
-            | Self::AwaitingComment { question, .. } => {
-                questions.close(question, out);
-            }
+            Self::Asking { question, .. } => questions.close(question, out),
             Self::RunningGate {
                 gate, in_widget, ..
             } => {
@@ -250,17 +258,14 @@ impl PhaseExit {
     }
 }
 
-/// A question that is answered or timed out.
-#[derive(Debug)]
-pub(super) enum TakenQuestion {
-    Trust {
-        request: Option<RequestId>,
-        commands: Vec<RunCheck>,
-        approved: bool,
-    },
-    Approval(PendingApproval),
-    /// For the comment on this choice.
-    Comment(PendingApproval, String),
+impl Asked {
+    /// The request of the exit in progress.
+    fn request(&self) -> Option<RequestId> {
+        match self {
+            Self::Trust { request, .. } => *request,
+            Self::Approval(pending) | Self::Comment(pending, _) => pending.request,
+        }
+    }
 }
 
 /// The answer to a call of `next` that was cancelled.

@@ -101,26 +101,26 @@ impl ActiveRun {
             self.clear_approval(out);
         }
     }
-}
 
-/// Clears approval requests of another run or branch, and makes one that was restored available again.
-pub(crate) fn switch_approval(
-    before: Option<(String, String)>,
-    run: Option<&ActiveRun>,
-    out: &mut Effects,
-) {
-    let now = run.and_then(ActiveRun::approval_key);
-    let is_new = now != before;
-    let left = before.filter(|before| Some(before) != now.as_ref());
-    // A phase that needs approval and has no request in the session's entries gets a new request.
-    let here = run.filter(|run| now.is_none() && run.approval().is_some());
-    let here = here.map(|run| run.progress.state.task_id.clone());
-    let left = left.map(|(task, _)| task);
-    let left = left.filter(|task| Some(task) != here.as_ref());
-    for task_id in left.into_iter().chain(here) {
-        out.perform(Effect::ClearApproval { task_id });
-    }
-    if let Some(request) = run.and_then(ActiveRun::approval_request).filter(|_| is_new) {
-        out.perform(Effect::RequestApproval(request));
+    /// Clears approval requests of another run or branch, and makes one that was restored available again.
+    pub(crate) fn switch_approval(
+        before: Option<(String, String)>,
+        run: Option<&Self>,
+        out: &mut Effects,
+    ) {
+        let now = run.and_then(Self::approval_key);
+        let is_new = now != before;
+        let left = before.filter(|before| Some(before) != now.as_ref());
+        // A phase that needs approval and has no request in the session's entries gets a new request.
+        let here = run.filter(|run| now.is_none() && run.approval().is_some());
+        let here = here.map(|run| run.progress.state.task_id.clone());
+        let left = left.map(|(task, _)| task);
+        let left = left.filter(|task| Some(task) != here.as_ref());
+        for task_id in left.into_iter().chain(here) {
+            out.perform(Effect::ClearApproval { task_id });
+        }
+        if let Some(request) = run.and_then(Self::approval_request).filter(|_| is_new) {
+            out.perform(Effect::RequestApproval(request));
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
 use super::parameters::described;
 use super::references::check_references;
-use super::{Site, Way};
+use super::{JumpKind, Site};
 use crate::definition::model::{Condition, ParameterKind, Phase, Subject, Target};
 use crate::definition::schema::{listed, nearest};
 use crate::definition::syntax::{Reader, Span};
@@ -60,7 +60,7 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
             report_in(reader, sites.source.as_ref(), finding);
         }
     }
-    let named = |site: &Site| matches!(site.way, Way::Outcome | Way::Choice);
+    let named = |site: &Site| matches!(site.kind, JumpKind::Outcome | JumpKind::Choice);
     let all = flow.phases.iter().chain([flow.own]);
     if all.flat_map(|sites| &sites.targets).any(named) {
         for (_, phase, sites) in flow.phases() {
@@ -75,16 +75,16 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
 
 /// The finding about a jump that leads nowhere, or to more than one place.
 fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Option<Finding> {
-    let (key, to) = (site.way.key(), site.to.to_string());
+    let (key, to) = (site.kind.key(), site.to.to_string());
     let error = |code, message: String| Finding::error(code, site.span, message);
-    if site.way == Way::Outcome && site.to == Target::Cancel {
+    if site.kind == JumpKind::Outcome && site.to == Target::Cancel {
         let message = "an outcome cannot cancel the run: only an answer of `approve` can";
         let finding = error(Code::UnknownTarget, message.to_owned());
         return Some(
             finding.help("lead it to `done`, or to a phase whose `approve` leads to `cancel`"),
         );
     }
-    let is_word = site.way.words().contains(&&*to);
+    let is_word = site.kind.words().contains(&&*to);
     if is_word && ids.contains(&*to) {
         let message = format!("`{to}` of `{key}` is both a phase and a built-in target");
         return Some(error(Code::TargetWord, message));
@@ -106,7 +106,7 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     let finding = error(Code::UnknownTarget, message);
     let mut known: Vec<&str> = ids.iter().copied().collect();
     known.sort_unstable();
-    known.extend(site.way.words());
+    known.extend(site.kind.words());
     Some(match nearest(&to, known.iter().copied()) {
         Some(near) => finding
             .help(format!("did you mean `{}`?", shown(near)))
@@ -145,7 +145,7 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         let jumps = jumps.chain(flow.own.targets.iter().map(|site| (site, None)));
         let mut back = jumps.filter(|(site, _)| {
             let to = site.to.phase().and_then(|id| graph.entry(id));
-            matches!(site.way, Way::Outcome | Way::OnFail)
+            matches!(site.kind, JumpKind::Outcome | JumpKind::OnFail)
                 && to.is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
         });
         let Some((site, source)) = back.next() else {
@@ -190,7 +190,7 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
             let site = sites
                 .targets
                 .iter()
-                .find(|site| site.way == Way::OnMaxVisits);
+                .find(|site| site.kind == JumpKind::OnMaxVisits);
             let message = format!(
                 "`onMaxVisits` of `{}` leads back to itself",
                 shown(&phase.id)

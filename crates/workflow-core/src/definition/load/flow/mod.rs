@@ -18,7 +18,7 @@ use crate::white_space::trim;
 pub(super) use checks::check_flow;
 pub(super) use located::Flow;
 pub(super) use parameters::{read_inputs, read_outputs};
-pub(super) use sites::{PhaseSites, Reference, Site, Way};
+pub(super) use sites::{JumpKind, PhaseSites, Reference, Site};
 
 /// The flow of a phase, as far as it is sound.
 #[derive(Debug, Default)]
@@ -33,7 +33,12 @@ pub(super) struct ReadFlow {
 
 /// Reads the keys of the flow of a phase, and notes their locations.
 pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites) -> ReadFlow {
-    let outcomes = read_targets(keys, &phase::OUTCOMES, Way::Outcome, &mut sites.targets);
+    let outcomes = read_targets(
+        keys,
+        &phase::OUTCOMES,
+        JumpKind::Outcome,
+        &mut sites.targets,
+    );
     let outcomes = outcomes.into_iter();
     let when = read_when(keys, &phase::WHEN, sites);
     let max_visits = keys.field(&phase::MAX_VISITS);
@@ -52,8 +57,8 @@ pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites
             "cancel" => OnMaxVisits::Cancel,
             id => OnMaxVisits::Phase(id.to_owned()),
         };
-        let (way, span) = (Way::OnMaxVisits, text.span);
-        let site = instead.target().map(|to| Site { way, to, span });
+        let (kind, span) = (JumpKind::OnMaxVisits, text.span);
+        let site = instead.target().map(|to| Site { kind, to, span });
         sites.targets.extend(site);
         instead
     });
@@ -77,7 +82,7 @@ pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites
 fn read_targets(
     keys: &mut MapReader<'_, '_, '_>,
     key: &Key,
-    way: Way,
+    jump: JumpKind,
     sites: &mut Vec<Site>,
 ) -> Vec<(String, Target)> {
     let Some(entry) = keys.entry(key) else {
@@ -85,7 +90,7 @@ fn read_targets(
     };
     let span = entry.value.span;
     match entry.value.kind {
-        Kind::Map(map) => targets_of(keys.reader, key, way, &map, span, sites),
+        Kind::Map(map) => targets_of(keys.reader, key, jump, &map, span, sites),
         kind => {
             keys.report(wrong_type(key, "a map of names to targets", &kind, span));
             Vec::new()
@@ -97,7 +102,7 @@ fn read_targets(
 pub(in crate::definition::load) fn targets_of(
     reader: &mut Reader<'_>,
     key: &Key,
-    way: Way,
+    jump: JumpKind,
     map: &Map<'_>,
     span: Option<Span>,
     sites: &mut Vec<Site>,
@@ -109,7 +114,7 @@ pub(in crate::definition::load) fn targets_of(
     }
     let mut read = Vec::new();
     for entry in &map.entries {
-        if !is_name(&entry.key) && way == Way::Outcome {
+        if !is_name(&entry.key) && jump == JumpKind::Outcome {
             reader.report(not_a_name("an outcome", &entry.key, entry.key_span));
             continue;
         }
@@ -123,7 +128,7 @@ pub(in crate::definition::load) fn targets_of(
             Kind::Text(to) if !trim(to).is_empty() => {
                 let to = Target::from(&**to);
                 sites.push(Site {
-                    way,
+                    kind: jump,
                     to: to.clone(),
                     span,
                 });

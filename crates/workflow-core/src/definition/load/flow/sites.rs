@@ -5,9 +5,9 @@ use crate::definition::schema::{Text, references_in};
 use crate::definition::syntax::{Reader, Source, Span};
 use crate::template::TemplateKind;
 
-/// The way in which a jump is made.
+/// The kind of a jump: the key that declares it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::definition::load) enum Way {
+pub(in crate::definition::load) enum JumpKind {
     /// An outcome of the phase.
     Outcome,
     /// A check that did not pass.
@@ -18,7 +18,7 @@ pub(in crate::definition::load) enum Way {
     OnMaxVisits,
 }
 
-impl Way {
+impl JumpKind {
     /// Its key.
     pub(super) fn key(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Way {
 /// A jump and its location.
 #[derive(Debug, Clone)]
 pub(in crate::definition::load) struct Site {
-    pub(in crate::definition::load) way: Way,
+    pub(in crate::definition::load) kind: JumpKind,
     pub(in crate::definition::load) to: Target,
     pub(in crate::definition::load) span: Option<Span>,
 }

@@ -1,4 +1,4 @@
-//! Leaving a phase with an outcome and with outputs, as the agent names them.
+//! The handover at the end of a phase: the outcome and the outputs that the agent names, and a person's answer.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub struct StepCall<'a> {
 
 /// How the current phase is left: what the agent has handed over, and what a person has answered.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Leave {
+pub(crate) struct Handover {
     outcome: Option<PhaseOutcome>,
     outputs: Values,
     answer: Option<Target>,
@@ -34,7 +34,7 @@ pub(crate) struct Leave {
     comment: Option<String>,
 }
 
-impl Leave {
+impl Handover {
     /// Notes the outcome and the outputs of a call of `next`; the error is the answer to a call that lacks some. Outputs
     /// of an earlier call in the same phase count.
     pub(crate) fn accept(
