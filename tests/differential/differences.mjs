@@ -13,7 +13,7 @@ import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 /** @type {[string, string][]} */
 const ELSEWHERE = [
   ["A03", "a first cancel is forgotten at any other action, at before_agent_start and agent_end"],
-  ["A08", "a stored step count that is not a whole number is refused"],
+  ["A08", "a stored step count that is not a whole number is refused, and a state without a workflow is passed over"],
   ["A17", "a task id always ends in six characters"],
   ["B08", "a cycle of keys with a full stop is found and removed"],
   ["B09", "cycles that share a member end; the package loops until its heap is full"],

@@ -266,9 +266,10 @@ export class CaseRun {
     const branch = readAsOurs(withoutForged(this.branch, this.note), this.note);
     let outcome = await this.package(operation, branch);
     const again = (changed) => this.package(operation, changed);
+    const before = this.session.state?.active ? { taskId: this.session.state.taskId, definitions: this.adopted } : null;
     this.adopted = this.packageDefinitions;
     const isWeaker = diagnostics.some(({ code }) => code === "WF106");
-    const older = isWeaker ? this.storedWith(outcome.state) : this.storedDefinitions(outcome);
+    const older = isWeaker ? this.inForceBefore(outcome.state, before) : this.definitionsThatFit(outcome, before);
     if (older) {
       this.packageDisk.write(older);
       const stored = await again(branch);
@@ -287,14 +288,15 @@ export class CaseRun {
     return again(changedNewest(branch, stale.change));
   }
 
-  /** Returns the definitions stored with the run if the files no longer fit it ("Definition gone"). @param {import("./types.mjs").Outcome} outcome */
-  storedDefinitions({ state, loaded }) {
+  /** Returns the definitions that the run continues with if the files no longer fit it ("Definition gone"). @param {import("./types.mjs").Outcome} outcome */
+  definitionsThatFit({ state, loaded }, before) {
     if (!state || (!state.active && state.completionNotified) || fits(state, loaded)) return null;
-    return this.storedWith(state);
+    return this.inForceBefore(state, before);
   }
 
-  /** Returns the definitions that ours stored last with the run of a state. */
-  storedWith(state) {
+  /** Returns the definitions that were in force in the run until now: those of the open session, else those that ours stored last with it. */
+  inForceBefore(state, before) {
+    if (before && before.taskId === this.ids.inTheirs(state?.taskId)) return before.definitions;
     const entry = this.branch.findLast((e) => e.customType === "workflow:definition" && e.data?.taskId === state?.taskId);
     return this.stored.get(entry) ?? null;
   }

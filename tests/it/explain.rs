@@ -314,7 +314,8 @@ fn walk(files: &Files, moves: &[bool]) {
             return;
         }
         if let Some(refusal) = way.strip_prefix("refused: ") {
-            assert_eq!(answer, format!("⚠️ {refusal}"));
+            let then = "You are still in this phase. Continue with it, and call workflow_step with action='next' when it is done.";
+            assert_eq!(answer, format!("⚠️ {refusal} {then}"));
             continue;
         }
         let now = Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();

@@ -56,13 +56,13 @@ macro_rules! kinds {
 kinds! {
     /// The line is not JSON.
     ParseError = -32700, "parseError";
-    /// The line is JSON, but no request: a batch, for example.
+    /// The line is JSON, but not a message of the protocol: a batch, for example.
     InvalidRequest = -32600, "invalidRequest";
     /// There is no such method.
     MethodNotFound = -32601, "methodNotFound";
     /// The parameters do not fit; `path` says where.
     InvalidParams = -32602, "invalidParams";
-    /// The sidecar failed on this call. It serves the next one.
+    /// The sidecar failed on this call. It continues with the next one.
     Internal = -32603, "internal";
     /// The call came before `initialize`.
     NotInitialized = -32050, "notInitialized";
@@ -70,7 +70,7 @@ kinds! {
     AlreadyInitialized = -32051, "alreadyInitialized";
     /// The sidecar does not speak this version of the protocol; `supported` says which ones it does.
     UnsupportedVersion = -32052, "unsupportedVersion";
-    /// There is no such session: no `hook/session_start` named it, or it has ended.
+    /// There is no such session: it was not started with `hook/session_start`, or it has ended.
     UnknownSession = -32053, "unknownSession";
     /// The manifest has no such tool.
     UnknownTool = -32054, "unknownTool";
@@ -80,7 +80,7 @@ kinds! {
     LineTooLong = -32056, "lineTooLong";
     /// The clock is the system's and cannot be advanced.
     ClockIsNotVirtual = -32057, "clockIsNotVirtual";
-    /// As many sessions are open as may be: end some with `hook/session_shutdown`.
+    /// Too many sessions are open: end some with `hook/session_shutdown`.
     TooManySessions = -32058, "tooManySessions";
 }
 

@@ -122,7 +122,7 @@ impl TypeInfo {
 macro_rules! for_each_method {
     ($callback:ident) => {
         $callback! {
-            /// The first call: the host introduces itself and its capabilities. The answer is the manifest: what to forward, register and show.
+            /// The first call: the host names itself and its capabilities. The answer is the manifest: what to forward, register and show.
             Initialize = "initialize" (InitializeParams) -> Manifest;
             /// The session was loaded or created: definitions are loaded and the run is restored from the branch.
             HookSessionStart = "hook/session_start" (SessionHookParams) -> HookResult;
@@ -142,7 +142,7 @@ macro_rules! for_each_method {
             HookTurnStart = "hook/turn_start" (TurnParams) -> HookResult;
             /// The agent wants to run a tool. Answers with a block, or allows it.
             HookToolCall = "hook/tool_call" (ToolCallParams) -> ToolCallResult;
-            /// A tool has run. Answers with the changes to its result.
+            /// A tool has run. Answers with the changes to its result, if there are any.
             HookToolResult = "hook/tool_result" (ToolResultParams) -> ToolResultResult;
             /// A turn of the agent has ended: the status bar is refreshed.
             HookTurnEnd = "hook/turn_end" (TurnParams) -> HookResult;
@@ -150,11 +150,11 @@ macro_rules! for_each_method {
             HookAgentEnd = "hook/agent_end" (AgentEndParams) -> AgentEndResult;
             /// A message was submitted: a countdown stops and a paused run resumes.
             HookInput = "hook/input" (InputParams) -> HookResult;
-            /// The user goes back to an earlier turn. Answers whether the host skips the restore of the conversation.
+            /// The user goes back to an earlier turn. With `skipConversationRestore` the host leaves the conversation as it is.
             HookBranch = "hook/branch" (BranchParams) -> BranchResult;
             /// Runs a tool of the manifest.
             ToolExecute = "tool/execute" (ToolExecuteParams) -> ToolExecuteResult;
-            /// Cancels the wait of a tool call. The call is still answered.
+            /// Ends the wait of a tool call. The call is still answered.
             ToolCancel = "tool/cancel" (ToolCancelParams) -> HookResult;
             /// Runs a command of the manifest.
             CommandRun = "command/run" (CommandRunParams) -> CommandRunResult;
@@ -240,12 +240,12 @@ to_host! {
     UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;
     /// Asks the user for a line of text. The answer is the text, or null.
     UiInput: Request = "ui/input" (InputDialogParams) -> Option<String>;
-    /// Says that a question is settled: its dialog can be closed. The request is answered all the same, with null.
+    /// A question was answered elsewhere: the host closes its dialog, and still answers the request, with null.
     UiDismiss: Notification = "ui/dismiss" (DismissParams) -> ();
-    /// Runs a command, if the host offers to: then commands of gates run there, and not beside the sidecar.
+    /// Runs the command of a gate where the host runs commands. Only with the capability `exec`.
     HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
-    /// The answer to a `host/exec` is not needed any more: ends what the command has started.
+    /// Cancels a `host/exec`: the host ends the command and every process that it started.
     HostCancel: Notification = "host/cancel" (HostCancelParams) -> ();
-    /// Passes on a line of the log.
+    /// A line of the log. Reserved: this version writes its log to standard error only.
     Log: Notification = "$/log" (LogParams) -> ();
 }

@@ -28,6 +28,7 @@ mod show;
 mod simulate;
 mod store;
 mod telemetry;
+mod time;
 
 pub use platform::gates;
 pub use record::{Exchange, bless_text, differences_of_text, run_script};

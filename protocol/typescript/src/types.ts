@@ -5,7 +5,7 @@ export const PROTOCOL_VERSION = 1;
 
 /** The methods that the host calls. */
 export interface Methods {
-  /** The first call: the host introduces itself and its capabilities. The answer is the manifest: what to forward, register and show. */
+  /** The first call: the host names itself and its capabilities. The answer is the manifest: what to forward, register and show. */
   "initialize": { params: InitializeParams; result: Manifest };
   /** The session was loaded or created: definitions are loaded and the run is restored from the branch. */
   "hook/session_start": { params: SessionHookParams; result: HookResult };
@@ -25,7 +25,7 @@ export interface Methods {
   "hook/turn_start": { params: TurnParams; result: HookResult };
   /** The agent wants to run a tool. Answers with a block, or allows it. */
   "hook/tool_call": { params: ToolCallParams; result: ToolCallResult };
-  /** A tool has run. Answers with the changes to its result. */
+  /** A tool has run. Answers with the changes to its result, if there are any. */
   "hook/tool_result": { params: ToolResultParams; result: ToolResultResult };
   /** A turn of the agent has ended: the status bar is refreshed. */
   "hook/turn_end": { params: TurnParams; result: HookResult };
@@ -33,11 +33,11 @@ export interface Methods {
   "hook/agent_end": { params: AgentEndParams; result: AgentEndResult };
   /** A message was submitted: a countdown stops and a paused run resumes. */
   "hook/input": { params: InputParams; result: HookResult };
-  /** The user goes back to an earlier turn. Answers whether the host skips the restore of the conversation. */
+  /** The user goes back to an earlier turn. With `skipConversationRestore` the host leaves the conversation as it is. */
   "hook/branch": { params: BranchParams; result: BranchResult };
   /** Runs a tool of the manifest. */
   "tool/execute": { params: ToolExecuteParams; result: ToolExecuteResult };
-  /** Cancels the wait of a tool call. The call is still answered. */
+  /** Ends the wait of a tool call. The call is still answered. */
   "tool/cancel": { params: ToolCancelParams; result: HookResult };
   /** Runs a command of the manifest. */
   "command/run": { params: CommandRunParams; result: CommandRunResult };
@@ -63,13 +63,13 @@ export interface HostMethods {
   "ui/select": { params: SelectParams; result: string | null };
   /** Asks the user for a line of text. The answer is the text, or null. */
   "ui/input": { params: InputDialogParams; result: string | null };
-  /** Says that a question is settled: its dialog can be closed. The request is answered all the same, with null. */
+  /** A question was answered elsewhere: the host closes its dialog, and still answers the request, with null. */
   "ui/dismiss": { params: DismissParams; result: void };
-  /** Runs a command, if the host offers to: then commands of gates run there, and not beside the sidecar. */
+  /** Runs the command of a gate where the host runs commands. Only with the capability `exec`. */
   "host/exec": { params: ExecParams; result: ExecResult };
-  /** The answer to a `host/exec` is not needed any more: ends what the command has started. */
+  /** Cancels a `host/exec`: the host ends the command and every process that it started. */
   "host/cancel": { params: HostCancelParams; result: void };
-  /** Passes on a line of the log. */
+  /** A line of the log. Reserved: this version writes its log to standard error only. */
   "$/log": { params: LogParams; result: void };
 }
 

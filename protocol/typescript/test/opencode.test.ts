@@ -174,6 +174,16 @@ test("a response counts once, with its tokens", async (t) => {
   assert.deepEqual(last(at, "hook/turn_end").event, { tokens: 12, microUsd: 250_000 });
 });
 
+test("a person sees why a call was blocked, because opencode hides the error of a tool", async (t) => {
+  const blockedBy = (kind: string) => ({ answers: { "hook/tool_call": { block: { reason: "[workflow] The phase is read-only.\nUse another approach.", kind } } } });
+  const { host } = await load(t, blockedBy("policy"));
+  await assert.rejects(host.call("write", { filePath: "a" }), /Use another approach/);
+  assert.deepEqual(host.toasts, ["The phase is read-only.\n\nClick on the call to read the whole answer to the agent."]);
+  const declined = await load(t, blockedBy("user"));
+  await assert.rejects(declined.host.call("write", { filePath: "a" }), /read-only/);
+  assert.deepEqual(declined.host.toasts, []);
+});
+
 test("a sub-agent is judged in the session that started it, and gives no commands", async (t) => {
   const { host, at } = await load(t, { answers: { "hook/tool_call": { block: { reason: "not now", kind: "policy" } } } });
   host.parents.set("ses_2", "ses_1");

@@ -251,6 +251,16 @@ export const EXPECTED = [
     },
   },
   {
+    id: "D23",
+    says: "a loop that is refused says what to do instead",
+    rule: (step) => {
+      const result = isStep(step, "loop") ? find(step.expected, "result") : undefined;
+      const text = result?.content?.[0]?.text;
+      if (text !== "⚠️ Looping is disabled for this workflow.") return false;
+      return replaceField(result.content[0], "text", `${text} You are still in this phase. Continue with it, and call workflow_step with action='next' when it is done.`);
+    },
+  },
+  {
     id: "B16",
     says: "a session name never ends in half a surrogate pair",
     rule: ({ expected }) => {
@@ -436,12 +446,13 @@ export const ON_TOP = [
   {
     id: "D14",
     says: "the status line ends in what the run waits for, and changes with it",
-    rule: ({ actual, expected }) => {
+    rule: ({ actual, expected, session }) => {
       const statuses = actual.filter((effect) => effect.kind === "status");
       const ofPause = statuses.filter((effect) => PAUSE_NOTE.test(effect.text ?? ""));
       for (const effect of ofPause) effect.text = effect.text.replace(PAUSE_NOTE, "");
-      // The package sets no status when a run is paused or resumed.
-      const extra = statuses.length - expected.filter((effect) => effect.kind === "status").length;
+      // The package sets no status when a run is paused or resumed. A run that has ended is neither.
+      const hasEnded = session.state?.active === false;
+      const extra = hasEnded ? 0 : statuses.length - expected.filter((effect) => effect.kind === "status").length;
       if (extra === 1) actual.splice(actual.indexOf(statuses.at(-1)), 1);
       return ofPause.length > 0 || extra === 1;
     },

@@ -22,6 +22,10 @@ export function readAsOurs(branch, note) {
   return branch.toReversed().map((entry) => {
     const data = entry.type === "custom" && entry.customType === "workflow:state" ? entry.data : null;
     if (data?.workflowKey == null) return entry;
+    if (data.workflowKey === "") {
+      if (newest) note("A08");
+      return { ...entry, data: null };
+    }
     const read = { ...entry, data: stateAsOurs(data, newest ? note : () => {}) };
     newest = false;
     return read;

@@ -182,6 +182,7 @@ const scenarios = {
     includes(news()[2], /blocked/);
     includes(news()[3], /blocked/);
     assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
+    assert.ok(toasts().some((text) => /"write" is blocked by the Analyze phase/.test(text)), 'the person sees why');
     await until('a reminder is sent', () => asked().length >= 5);
     includes(news()[4], /You must NOT stop yet/);
     await until('the question is asked', () => toasts().some((text) => /Is it good\?/.test(text)));

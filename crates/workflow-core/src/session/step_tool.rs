@@ -299,7 +299,10 @@ pub(crate) fn plan_repeat(
         Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
         Err(TransitionError::NoneApplies) => Err(NoMove::Refused(nothing_to_repeat())),
         Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer {
-            text: format!("⚠️ {refusal}"),
+            text: format!(
+                "⚠️ {refusal} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
+                 it is done."
+            ),
             details: json!({ "active": true, "error": refusal.to_string() }),
             kind: Some(AnswerKind::Error),
         })),

@@ -124,14 +124,15 @@ fn loop_restarts_the_innermost_scope_only() {
 }
 
 #[test]
-fn a_scope_that_may_not_loop_is_refused() {
+fn a_loop_that_is_not_allowed_is_refused_and_says_what_to_do() {
     let mut own = workflow("w", &["a"]);
     own.loopable = false;
     let mut world = World::started(vec![own]);
     assert_eq!(
         world.tool("loop"),
         [
-            "tool ⚠️ Looping is disabled for this workflow.\n= Some(Error) {\"active\":true,\"error\":\"Looping is disabled for this workflow.\"}"
+            "tool ⚠️ Looping is disabled for this workflow. You are still in this phase. Continue with it, and call workflow_step \
+             with action='next' when it is done.\n= Some(Error) {\"active\":true,\"error\":\"Looping is disabled for this workflow.\"}"
         ]
     );
 }

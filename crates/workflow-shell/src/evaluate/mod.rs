@@ -6,8 +6,9 @@
 mod assignments;
 mod commands;
 mod expand;
-mod lists;
+mod known_outputs;
 mod numbers;
+mod output_row;
 mod outputs;
 mod recorder;
 mod redirections;

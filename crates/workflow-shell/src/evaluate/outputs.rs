@@ -1,6 +1,9 @@
 //! Outputs of commands that are known in part: names of files, texts.
 
-use super::lists::{lists_files, selects_commits};
+use super::known_outputs::{
+    FILTERS, FIRST_COLUMN, FIRST_TWO_COLUMNS, NAMES, ONE_NAME, SECOND_COLUMN,
+};
+use super::output_row::{Row, lists};
 use crate::parse::tree::{Command, CommandKind, List, RawWord, WordPart};
 
 /// Returns whether a substitution prints at most one name of a branch, a tag or a commit, which has no blanks.
@@ -11,25 +14,8 @@ pub(super) fn prints_name(list: &List) -> bool {
     let [command] = item.pipeline.as_slice() else {
         return false;
     };
-    texts(command).is_some_and(|words| {
-        matches!(
-            words.as_slice(),
-            [Some("git"), Some("branch"), Some("--show-current")]
-                | [Some("git"), Some("rev-parse"), Some("HEAD")]
-                | [
-                    Some("git"),
-                    Some("rev-parse"),
-                    Some("--abbrev-ref" | "--short"),
-                    Some("HEAD")
-                ]
-                | [
-                    Some("git"),
-                    Some("describe"),
-                    Some("--tags" | "--abbrev=0" | "--always"),
-                    ..
-                ]
-        )
-    })
+    let words: Option<Vec<&str>> = texts(command).and_then(|words| words.into_iter().collect());
+    words.is_some_and(|words| lists(ONE_NAME, &words))
 }
 
 /// Returns the text of a word without expansions.
@@ -88,12 +74,8 @@ pub(super) fn printed_lines(pipeline: &[Command]) -> Lines {
     let Some(words) = commands.next().and_then(joined_texts) else {
         return Lines::Unknown;
     };
-    let words: Vec<Option<&str>> = words.iter().map(Option::as_deref).collect();
-    let mut lines = if lists_files(&words) {
-        Lines::Names
-    } else {
-        name_columns(&words).map_or(Lines::Unknown, Lines::Columns)
-    };
+    let words: Option<Vec<&str>> = words.iter().map(Option::as_deref).collect();
+    let mut lines = words.map_or(Lines::Unknown, |words| first_lines(&words));
     for command in commands {
         let Some(words) = texts(command) else {
             return Lines::Unknown;
@@ -114,56 +96,16 @@ pub(super) fn printed_lines(pipeline: &[Command]) -> Lines {
     lines
 }
 
-/// Returns the columns of a table that are names.
-fn name_columns(words: &[Option<&str>]) -> Option<&'static [usize]> {
-    let words: Option<Vec<&str>> = words.iter().copied().collect();
-    let words = words?;
-    let has = |texts: &[&str]| words.iter().any(|word| texts.contains(word));
-    let starts = |prefix: &str| words.iter().any(|word| word.starts_with(prefix));
-    let of_all: &[usize] = if has(&["-A", "--all-namespaces"]) {
-        &[1, 2]
-    } else {
-        &[1]
-    };
-    match words.as_slice() {
-        ["kubectl" | "oc", "get", ..]
-        | [
-            "kubectl" | "oc",
-            "-n" | "--namespace" | "--context",
-            _,
-            "get",
-            ..,
-        ] => {
-            let is_table = !starts("-o") && !starts("--output") && !starts("--template")
-                || has(&["-owide", "-o=wide", "--output=wide"]);
-            is_table.then_some(of_all)
-        }
-        ["helm", "list" | "ls", ..] => (!starts("-o") && !starts("--output")).then_some(of_all),
-        ["docker" | "podman", "ps" | "images", ..] => (!starts("--format")).then_some(&[1]),
-        ["git", "log", rest @ ..] => {
-            let selects = |word: &&str| {
-                *word == "--oneline" || *word == "--no-decorate" || selects_commits(word)
-            };
-            (has(&["--oneline"]) && rest.iter().all(selects)).then_some(&[1])
-        }
-        ["git", "status", rest @ ..] => rest
-            .iter()
-            .all(|word| {
-                matches!(
-                    *word,
-                    "-s" | "--short" | "--porcelain" | "-uno" | "-uall" | "-u"
-                )
-            })
-            .then_some(&[2]),
-        ["git", "diff", rest @ ..] if has(&["--name-status"]) => {
-            (!rest.iter().any(|word| word.starts_with("--line-prefix"))).then_some(&[2])
-        }
-        ["git", "ls-remote", ..] | ["git", "remote", "-v"] => Some(&[1, 2]),
-        ["ps", "aux" | "-ef" | "auxww" | "-eF"] => Some(&[2]),
-        ["git", "worktree" | "stash", "list"] | ["ps", "ax"] => Some(&[1]),
-        ["wc", "-l" | "-c" | "-w", rest @ ..] if !rest.is_empty() => Some(&[2]),
-        _ => None,
-    }
+/// Returns what the lines that a command prints consist of.
+fn first_lines(words: &[&str]) -> Lines {
+    const TABLES: &[(&[Row], Lines)] = &[
+        (NAMES, Lines::Names),
+        (FIRST_TWO_COLUMNS, Lines::Columns(&[1, 2])),
+        (FIRST_COLUMN, Lines::Columns(&[1])),
+        (SECOND_COLUMN, Lines::Columns(&[2])),
+    ];
+    let table = TABLES.iter().find(|(rows, _)| lists(rows, words));
+    table.map_or(Lines::Unknown, |(_, lines)| *lines)
 }
 
 /// A column that a filter selects.
@@ -269,36 +211,11 @@ pub(super) fn lists_one(list: &List) -> bool {
         || matches!(first.as_slice(), [Some("docker"), Some("compose"), Some("ps"), arguments @ ..] if arguments.iter().flatten().any(|word| !word.starts_with('-')))
 }
 
+/// Returns whether a command prints some of the lines of its input. Words that only the shell knows are taken for values.
 fn filters_lines(words: &[Option<&str>]) -> bool {
-    let Some((Some(program), arguments)) = words.split_first() else {
-        return false;
-    };
-    let arguments: Vec<&str> = arguments.iter().flatten().copied().collect();
-    match *program {
-        // It has them in one line.
-        "tr" => arguments == ["\\n", " "],
-        "xargs" => matches!(
-            arguments.as_slice(),
-            ["-n1" | "-I{}", "dirname" | "basename"]
-                | ["dirname"]
-                | ["-n", "1", "dirname" | "basename"]
-        ),
-        "sort" | "uniq" | "head" | "tail" => arguments
-            .iter()
-            .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit())),
-        "grep" => {
-            arguments
-                .iter()
-                .filter(|word| !word.starts_with('-'))
-                .count()
-                == 1
-                && !arguments.iter().any(|word| {
-                    word.starts_with("--")
-                        || word.starts_with('-') && word.contains(['o', 'b', 'f', 'c'])
-                })
-        }
-        _ => false,
-    }
+    let is_known = words.first().is_some_and(Option::is_some);
+    let words: Vec<&str> = words.iter().flatten().copied().collect();
+    is_known && lists(FILTERS, &words)
 }
 
 /// Returns the text that a command prints.

@@ -12,6 +12,7 @@ mod names;
 mod network;
 mod options;
 mod runners;
+mod scripts;
 mod search;
 mod sed;
 mod shells;

@@ -2,6 +2,7 @@
 //!
 //! Whatever no row lists is unknown. `tables/README.md` describes the format.
 
+mod arguments;
 mod evaluation;
 mod heads;
 mod parsing;

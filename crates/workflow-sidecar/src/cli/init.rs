@@ -140,7 +140,7 @@ fn print_tests(out: &mut impl Write, tests: &TestCommand) -> anyhow::Result<()> 
             )
         } else {
             format!(
-                "tests run with `{typed}`, because no file of the project says how: write your command under `gate` and `run`"
+                "no file of the project says how its tests run, so the workflow uses `{typed}`: write your command under `gate` and `run`"
             )
         }
     )?;

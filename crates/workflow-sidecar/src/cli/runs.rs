@@ -13,8 +13,9 @@ use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::table;
 use crate::store::{
-    IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, now, of_agent_dir, open, state_directory,
+    IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, of_agent_dir, open, state_directory,
 };
+use crate::time::wall_time;
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 /// The time between two looks of `--watch`.
@@ -76,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => of_agent_dir(&agent_dir)?,
     };
     if let Some(days) = arguments.prune {
-        let removed = store.prune(now().saturating_sub(days.saturating_mul(DAY)))?;
+        let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Removed {removed} sessions.");
         return Ok(Outcome::Success);
     }
@@ -117,7 +118,7 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
     match arguments.format {
         Format::Json => json(&listed.iter().map(Row::of).collect::<Vec<_>>())?,
         Format::Human => {
-            print(listed)?;
+            print(listed, arguments.active)?;
             if listed.len() < runs.len() {
                 let listed = count(listed.len(), "run");
                 writeln!(anstream::stdout(), "The last {listed}: --all lists all.")?;
@@ -182,10 +183,15 @@ impl<'a> Row<'a> {
     }
 }
 
-fn print(runs: &[IndexedRun]) -> anyhow::Result<()> {
+fn print(runs: &[IndexedRun], only_active: bool) -> anyhow::Result<()> {
     let mut out = anstream::stdout();
     if runs.is_empty() {
-        writeln!(out, "There are no runs in the store.")?;
+        let none = if only_active {
+            "No run is active."
+        } else {
+            "There are no runs. A host adds one when it starts a workflow; `simulate` does not."
+        };
+        writeln!(out, "{none}")?;
         return Ok(());
     }
     let row = |indexed: &IndexedRun| {

@@ -192,7 +192,7 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
 fn host(pi: &VersionAnswer) -> InstallationCheck {
     const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
     let missing = InstallationCheck::warn("pi", "not on the PATH").help(format!(
-        "{INSTALL}. Other hosts spawn `workflow-sidecar serve`"
+        "{INSTALL}. For another host: `workflow-sidecar install --help`"
     ));
     program(pi, missing, OLDEST_PI, INSTALL)
 }

@@ -45,7 +45,7 @@ pub(crate) use self::limits::{Limits, Results};
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
 pub(crate) use self::text::in_prompt_words;
-pub(crate) use self::turn::{HookPlatform, Turn, now};
+pub(crate) use self::turn::{HookPlatform, Turn};
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";

@@ -5,12 +5,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{Action, DeferredAnswer, Effect, Question};
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::policy::rules::Paths;
 use workflow_core::session::Abilities;
 use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
@@ -21,15 +19,7 @@ use crate::platform::{Platform, Project, RealPlatform, SessionContext};
 use crate::server::{Loader, OnDisk};
 use crate::store::{SessionKey, StoredEntry, StoredSession};
 use crate::telemetry;
-
-/// The time in milliseconds since 1970.
-pub(crate) fn now() -> Millis {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    // A system's time before 1970 counts as 1970.
-    since.map_or(0, |since| {
-        Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
-    })
-}
+use crate::time::wall_time;
 
 /// A restored session.
 pub(crate) struct Turn<'p> {
@@ -79,7 +69,7 @@ impl<'p> Turn<'p> {
             id: format!("{}:{}", key.host, key.session),
             agent_dir,
             cwd: cwd.to_path_buf(),
-            now: now(),
+            now: wall_time(),
             requests: 0,
             out: Effects::default(),
             deferred: Vec::new(),
@@ -268,17 +258,5 @@ impl Platform for HookPlatform {
             | Effect::StopWatching
             | Effect::TrustTriggers { .. } => effect.result_of_nothing(),
         }
-    }
-
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        self.real.paths(project)
-    }
-
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        self.real.excerpt(path, cwd)
-    }
-
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        self.real.fingerprint(path, cwd)
     }
 }

@@ -34,7 +34,7 @@ const BY_FILE: &[(&str, &str)] = &[
     ("composer.json", "composer, test"),
 ];
 
-/// Returns the words of the command, as a YAML list without its brackets; `None` if no file tells.
+/// Returns the words of the command, as a YAML list without its brackets; `None` if no file says it.
 pub(super) fn test_command(project: &Path) -> Option<String> {
     let named = BY_FILE
         .iter()
@@ -51,7 +51,24 @@ pub(super) fn test_command(project: &Path) -> Option<String> {
             })
             .then_some("dotnet, test")
     };
-    named.or_else(is_dotnet).map(str::to_owned)
+    let has_make_target = || {
+        let makefiles = ["GNUmakefile", "makefile", "Makefile"];
+        let text = makefiles
+            .iter()
+            .find_map(|name| fs::read_to_string(project.join(name)).ok())?;
+        let is_target = |line: &str| line.strip_prefix("test").is_some_and(starts_prerequisites);
+        text.lines().any(is_target).then_some("make, test")
+    };
+    named
+        .or_else(is_dotnet)
+        .or_else(has_make_target)
+        .map(str::to_owned)
+}
+
+/// True if this follows the name of a target, and not that of a variable.
+fn starts_prerequisites(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    rest.starts_with(':') && !rest.starts_with(":=") && !rest.starts_with("::=")
 }
 
 #[cfg(test)]
@@ -62,6 +79,11 @@ mod tests {
     fn the_first_known_file_names_the_command() {
         let project = tempfile::tempdir().unwrap();
         assert_eq!(test_command(project.path()), None);
+        let makefile = project.path().join("Makefile");
+        fs::write(&makefile, "test := all\nbuild:\n\ttrue\n").unwrap();
+        assert_eq!(test_command(project.path()), None);
+        fs::write(&makefile, "build:\n\ttrue\ntest: build\n\ttrue\n").unwrap();
+        assert_eq!(test_command(project.path()).unwrap(), "make, test");
         fs::write(project.path().join("App.csproj"), "").unwrap();
         assert_eq!(test_command(project.path()).unwrap(), "dotnet, test");
         fs::write(project.path().join("package.json"), "{}").unwrap();

@@ -18,15 +18,15 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio_util::sync::CancellationToken;
 use workflow_core::effect::{AnswerKind, DeferredAnswer, Effect, GateRun, Reply, ToolAnswer};
 use workflow_core::event::PlatformEvent;
-use workflow_core::policy::rules::Paths;
 use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::GateRunId;
 
-use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, now, session_ticket};
-use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
+use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, session_ticket};
+use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
 use crate::run_condition::run_of;
 use crate::store::{Change, Saved, SessionKey, Store, StoreError, Ticket};
 use crate::telemetry::{self, PhaseClock};
+use crate::time::wall_time;
 
 /// Attempts to store a change while hooks change the same session.
 const ATTEMPTS: u32 = 16;
@@ -190,7 +190,7 @@ impl Steps {
     fn ticket(&self, step: &Step) -> Result<Ticket, StepAnswer> {
         let id = step.ticket.as_deref();
         let id = id.ok_or_else(|| StepAnswer::error(NO_TICKET))?;
-        let ticket = self.store.take(id, now())?;
+        let ticket = self.store.take(id, wall_time())?;
         let ticket = ticket.ok_or_else(|| StepAnswer::error(USED_TICKET))?;
         match &step.session {
             Some(session) if *session != ticket.key.session => {
@@ -254,14 +254,14 @@ impl Steps {
             let outcome = turn.finish();
             memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
             memory.session = turn.session.memory();
-            PhaseClock::follow(&mut memory.clock, &turn.session, now());
+            PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
             let change = Change {
                 from: stored.version,
                 entries: &outcome.entries,
                 memory: &memory.to_text(),
                 run: run_of(&turn.session),
                 cwd: &ticket.cwd,
-                now: now(),
+                now: wall_time(),
             };
             if self.store.save(&ticket.key, &change)? == Saved::Stored {
                 return Ok(answer);
@@ -429,17 +429,5 @@ impl Platform for StepPlatform<'_> {
 
     fn open_session(&self, session: &SessionContext<'_>) {
         self.real.open_session(session);
-    }
-
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        self.real.paths(project)
-    }
-
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        self.real.excerpt(path, cwd)
-    }
-
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        self.real.fingerprint(path, cwd)
     }
 }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::file_excerpt::ShownFile;
-use crate::store::{AnswerRight, RequestRow, Store, StoreError, now, of_agent_dir};
+use crate::store::{AnswerRight, RequestRow, Store, StoreError, of_agent_dir};
+use crate::time::wall_time;
 
 /// Milliseconds after which a request counts as one of an abandoned session.
 const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -116,7 +117,7 @@ impl Approvals {
     /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
     /// left out.
     pub(crate) fn all(&self) -> Result<Vec<RequestFile>, StoreError> {
-        let rows = self.0.requests(now().saturating_sub(MAX_AGE))?;
+        let rows = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
         let files = rows.into_iter().filter_map(|row| {
             let answer = row.answer.as_deref().and_then(decision_of);
             let mut file = file_of(row)?;
@@ -147,7 +148,7 @@ impl Approvals {
             sidecar: file.sidecar.clone(),
             choice: file.choice.clone(),
             answer: None,
-            changed: now(),
+            changed: wall_time(),
         })?;
         Ok(())
     }
@@ -349,7 +350,7 @@ pub(crate) mod tests {
         };
         let old = approvals.0.request("wf-old").unwrap().unwrap();
         let old = RequestRow {
-            changed: now() - MAX_AGE * 2,
+            changed: wall_time() - MAX_AGE * 2,
             ..old
         };
         for row in [of_another_run, damaged, old] {

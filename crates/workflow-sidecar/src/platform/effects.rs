@@ -8,10 +8,12 @@ use std::fmt;
 use std::path::Path;
 
 use workflow_core::Session;
-
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
+
+use super::file_excerpt;
+use super::paths::LocalPaths;
 
 /// The world outside of sessions.
 pub(crate) trait Platform: fmt::Debug + Send + Sync {
@@ -33,13 +35,20 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
     fn close_session(&self, _session: &str) {}
 
     /// Resolves the paths of a tool call.
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p>;
+    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
+        let paths = LocalPaths::new(project.cwd, project.agent_dir);
+        Box::new(paths.with_session_file(project.session_file))
+    }
 
     /// Reads the beginning of a file that is shown with a question.
-    fn excerpt(&self, path: &str, cwd: &Path) -> String;
+    fn excerpt(&self, path: &str, cwd: &Path) -> String {
+        file_excerpt::excerpt(path, cwd)
+    }
 
     /// Gives a text that changes when the content of such a file changes.
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String;
+    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
+        file_excerpt::state(path, cwd)
+    }
 
     /// Compares such a file with its fingerprint.
     fn is_unchanged(&self, path: &str, cwd: &Path, fingerprint: &str) -> bool {

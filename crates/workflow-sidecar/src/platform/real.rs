@@ -11,21 +11,19 @@ use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Gate;
 use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
-use workflow_core::policy::rules::Paths;
 
 use self::answers::Answers;
 use self::code::Code;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
-use super::effects::{Platform, PlatformReport, Project, SessionContext};
-use super::file_excerpt;
+use super::effects::{Platform, PlatformReport, SessionContext};
 use super::gates::Baseline;
-use super::paths::LocalPaths;
 use super::run_notes::RunNotes;
 use super::sessions::Sessions;
 use super::trust_store::{hash_of, hash_of_triggers, trust};
 use crate::run_condition::run_of;
-use crate::store::{RunNote, now};
+use crate::store::RunNote;
+use crate::time::wall_time;
 
 /// This machine.
 #[derive(Debug, Default)]
@@ -128,7 +126,7 @@ impl Platform for RealPlatform {
                 file: project
                     .session_file
                     .map(|file| file.to_string_lossy().into_owned()),
-                now: now(),
+                now: wall_time(),
             };
             let answers = self.answers.stored(&self.sessions);
             self.notes.write(project.agent_dir, note, answers);
@@ -139,19 +137,6 @@ impl Platform for RealPlatform {
         self.sessions.close(session);
         self.gates.close_session(session);
         self.triggers.stop(session);
-    }
-
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        let paths = LocalPaths::new(project.cwd, project.agent_dir);
-        Box::new(paths.with_session_file(project.session_file))
-    }
-
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        file_excerpt::excerpt(path, cwd)
-    }
-
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        file_excerpt::state(path, cwd)
     }
 }
 

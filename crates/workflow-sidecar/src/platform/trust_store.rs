@@ -18,7 +18,8 @@ use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
 use super::effects::Project;
-use crate::store::{Store, StoreError, TrustRow, now, of_agent_dir};
+use crate::store::{Store, StoreError, TrustRow, of_agent_dir};
+use crate::time::wall_time;
 
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
 const MAX_SETS: usize = 256;
@@ -163,7 +164,7 @@ impl TrustStore {
         let row = TrustRow {
             project: key(project)?,
             commands: commands.0.clone(),
-            at: now(),
+            at: wall_time(),
         };
         Ok(self.0.trust(&row, MAX_SETS)?)
     }

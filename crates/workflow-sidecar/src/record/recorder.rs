@@ -10,7 +10,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -28,6 +27,7 @@ use super::results::{PlatformResult, ReportedEvent};
 use crate::platform::Platform;
 use crate::platform::disk::user_agent_dir;
 use crate::server::{Cause, ConnectionRecorder, HostLine, Loader};
+use crate::time::wall_time;
 
 /// The environment variable with the path of `--record`, so that the sessions of any host can be recorded.
 pub(crate) const RECORD_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD";
@@ -139,7 +139,7 @@ impl Recorder {
     /// Begins to record at the end of a file, or into a new file of a directory. While
     /// another process records into the file, it is one beside it.
     pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
-        let now = now();
+        let now = wall_time();
         // Whole in a JavaScript number, so that any program may rewrite a transcript.
         let seed = RandomState::new().hash_one(now) >> 11;
         Self::begin_at(now, seed, path, extent)
@@ -286,13 +286,6 @@ impl Lines {
     fn push_json(&mut self, name: &str, json: &str) {
         let _ = writeln!(self.text, "{{\"at\":{},\"{name}\":{json}}}", self.at);
     }
-}
-
-fn now() -> Millis {
-    let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    wall.map_or(0, |since| {
-        Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)
-    })
 }
 
 /// True if a path must be a directory, even if it does not exist.

@@ -113,9 +113,12 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
 
 /// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
 fn visible_string(token: &str, levels: &[Level<'_>]) -> Option<String> {
+    if is_plain(token, b"\"\\") {
+        return None;
+    }
     let is_one_line = is_in(levels, &ONE_LINE);
-    let kept: &[u8] = if is_one_line { b"\"\\" } else { b"\"\\nt" };
-    if is_plain(token, kept) || is_in(levels, &AS_IT_IS) {
+    let has_only_lines = !is_one_line && is_plain(token, b"\"\\nt");
+    if has_only_lines || is_in(levels, &AS_IT_IS) {
         return None;
     }
     // Half a surrogate pair is no text; only what hosts sent themselves can contain one.

@@ -1,7 +1,8 @@
 //! The clock of the sessions.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
+use crate::time::{millis, wall_time};
 use workflow_core::types::Millis;
 
 /// The source of time.
@@ -92,18 +93,10 @@ fn passed(wall: Millis, since: Instant) -> Millis {
     wall.saturating_add(millis(since.elapsed()))
 }
 
-fn wall_time() -> Millis {
-    let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    // A system's time before 1970 counts as 1970.
-    wall.map_or(0, millis)
-}
-
-fn millis(duration: Duration) -> Millis {
-    Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     #[test]

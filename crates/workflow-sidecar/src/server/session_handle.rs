@@ -9,7 +9,7 @@ use workflow_core::types::Millis;
 use workflow_protocol::Context;
 
 use super::definitions::{Definitions, ProjectOf};
-use crate::platform::Project;
+use crate::platform::{Project, SessionContext};
 use crate::telemetry::PhaseClock;
 
 /// A session, and what the host said of it last.
@@ -116,6 +116,16 @@ pub(super) struct SessionDirectories {
 }
 
 impl SessionDirectories {
+    /// The session as the platform sees it.
+    pub(super) fn context<'s>(&'s self, id: &'s str, session: &'s Session) -> SessionContext<'s> {
+        SessionContext {
+            id,
+            session,
+            project: self.project(),
+            is_trusted: self.is_trusted,
+        }
+    }
+
     pub(super) fn project(&self) -> Project<'_> {
         Project {
             agent_dir: &self.agent_dir,

@@ -31,7 +31,7 @@ use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
 use crate::platform::gates::HostAnswer;
-use crate::platform::{Platform, PlatformReport, SessionContext};
+use crate::platform::{Platform, PlatformReport};
 use crate::rpc::{Outbox, success};
 use crate::telemetry::{self, PhaseClock};
 
@@ -213,12 +213,8 @@ impl Server {
         if let Some(directories) = self.directories(id)
             && let Some(handle) = self.sessions.get(id)
         {
-            self.platform.open_session(&SessionContext {
-                id,
-                session: &handle.session,
-                project: directories.project(),
-                is_trusted: directories.is_trusted,
-            });
+            self.platform
+                .open_session(&directories.context(id, &handle.session));
         }
         self.follow_up(id, &mut out);
         Ok(out)
@@ -405,12 +401,7 @@ impl Server {
         if self.timer.is_virtual() {
             return;
         }
-        let context = SessionContext {
-            id,
-            session: &handle.session,
-            project: directories.project(),
-            is_trusted: directories.is_trusted,
-        };
+        let context = directories.context(id, &handle.session);
         self.platform.note_run(&context, &host.name);
     }
 
@@ -465,12 +456,7 @@ impl Server {
     /// Has the platform perform an effect of a session. Gives the result if it is known at once.
     pub(super) fn perform_on_platform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let directories = self.directories(id)?;
-        let context = SessionContext {
-            id,
-            session: &self.sessions.get(id)?.session,
-            project: directories.project(),
-            is_trusted: directories.is_trusted,
-        };
+        let context = directories.context(id, &self.sessions.get(id)?.session);
         let event = self.platform.perform(&context, effect)?;
         // A code is random, so a session with a virtual clock has none.
         let has_code = matches!(event, PlatformEvent::ApprovalRequested { .. });

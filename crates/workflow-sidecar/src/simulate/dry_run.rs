@@ -2,18 +2,15 @@
 //!
 //! Must not know lines.
 
-use std::path::Path;
-
 use parking_lot::Mutex;
 use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
 use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
-use workflow_core::policy::rules::Paths;
 use workflow_core::types::{GateRunId, Snapshot};
 
 use super::command::Outcome;
-use crate::platform::{Platform, PlatformReport, Project, RealPlatform, SessionContext};
+use crate::platform::{Platform, PlatformReport, SessionContext};
 
 /// The reason in a report for which there is no other.
 const REASON: &str = "result given in the dry run";
@@ -21,7 +18,6 @@ const REASON: &str = "result given in the dry run";
 /// A platform on which nothing happens by itself.
 #[derive(Debug, Default)]
 pub(super) struct DryRunPlatform {
-    real: RealPlatform,
     started: Mutex<Option<DryGate>>,
     /// The triggers that would be watched.
     triggers: Mutex<Vec<Trigger>>,
@@ -141,17 +137,5 @@ impl Platform for DryRunPlatform {
             }),
             effect => effect.result_of_nothing(),
         }
-    }
-
-    fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        self.real.paths(project)
-    }
-
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        self.real.excerpt(path, cwd)
-    }
-
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        self.real.fingerprint(path, cwd)
     }
 }

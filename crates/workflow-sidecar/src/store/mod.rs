@@ -17,7 +17,6 @@ pub(crate) mod tests;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::value::RawValue;
 
@@ -32,14 +31,6 @@ pub(crate) use self::sqlite::SqliteStore;
 const REQUESTS: &str = "
     SELECT r.task_id, r.nonce, r.request, r.seal, r.sidecar, r.choice, r.changed, a.answer
     FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.nonce = r.nonce";
-
-/// Returns the time in milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
-}
 
 /// A session of a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

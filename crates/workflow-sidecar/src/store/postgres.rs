@@ -74,7 +74,7 @@ impl PostgresStore {
             };
             match connected {
                 Ok(client) => return Ok(client),
-                Err(error) => failed = Some(error),
+                Err(error) => drop(failed.get_or_insert(error)),
             }
         }
         Err(failed.map_or_else(

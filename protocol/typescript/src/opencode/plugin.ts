@@ -7,6 +7,7 @@
 import { messageOf, SidecarError } from "../error.ts";
 import { undecidedReason, withheldText } from "../offline.ts";
 import { Commands, SHELL_MARK } from "./commands.ts";
+import type { Block } from "../types.ts";
 import type { HostEvent, Hooks, Message, MessageInfo, Part, PluginInput, ToolCallId, ToolContext, ToolOutput } from "./host.ts";
 import { isRunMode, Screen } from "./screen.ts";
 import type { Session } from "./session.ts";
@@ -31,13 +32,14 @@ export async function plugin(input: PluginInput, options: PluginOptions = {}): P
 class Plugin {
   readonly #host: PluginInput;
   readonly #sidecar: Sidecar;
+  readonly #screen: Screen;
   readonly #commands: Commands;
 
   constructor(host: PluginInput, { argv = process.argv, env, ...settings }: PluginOptions) {
     this.#host = host;
-    const screen = new Screen(host.client, !isRunMode(argv));
-    this.#sidecar = new Sidecar(host, screen, settings);
-    this.#commands = new Commands(this.#sidecar, screen, env);
+    this.#screen = new Screen(host.client, !isRunMode(argv));
+    this.#sidecar = new Sidecar(host, this.#screen, settings);
+    this.#commands = new Commands(this.#sidecar, this.#screen, env);
   }
 
   hooks(): Hooks {
@@ -202,18 +204,22 @@ class Plugin {
     const isOwn = this.#sidecar.isOwnTool(tool);
     if (isOwn && session.id !== sessionID) throw new Error(NOT_FOR_SUBAGENTS);
     for (const call of engineCalls(tool, args)) {
-      const reason = await this.#blockReason({ ...call, toolCallId: callID }, session, isOwn);
-      if (reason !== undefined) throw new Error(reason);
+      const block = await this.#blockOf({ ...call, toolCallId: callID }, session, isOwn);
+      if (!block) continue;
+      // A person who declined knows why.
+      if (block.kind !== "user") this.#screen.showBlocked(block.reason, session.questions.shown);
+      throw new Error(block.reason);
     }
   }
 
-  async #blockReason(event: { toolName: string; toolCallId: string; input: unknown }, session: Session, isOwn: boolean): Promise<string | undefined> {
+  async #blockOf(event: { toolName: string; toolCallId: string; input: unknown }, session: Session, isOwn: boolean): Promise<Block | undefined> {
     try {
-      return (await this.#sidecar.ask("hook/tool_call", session, { event })).block?.reason;
+      return (await this.#sidecar.ask("hook/tool_call", session, { event })).block;
     } catch (error) {
-      const reason = this.#sidecar.blockReason(session);
-      if (reason === undefined || isOwn) return undefined; // the workflow tool fails by itself, with the reason
-      return undecidedReason(event.toolName, reason, messageOf(error), this.#sidecar.offlineHint(session));
+      const condition = this.#sidecar.blockReason(session);
+      if (condition === undefined || isOwn) return undefined; // the workflow tool fails by itself, with the reason
+      const reason = undecidedReason(event.toolName, condition, messageOf(error), this.#sidecar.offlineHint(session));
+      return { reason, kind: "failure" };
     }
   }
 

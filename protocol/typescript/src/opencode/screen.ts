@@ -25,13 +25,23 @@ export class Screen {
     this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
   }
 
-  /** Shows where the run is, if that has changed. A toast replaces the one before, so that of an open question comes again. */
+  /** Shows where the run is, if that has changed. */
   showStatus(text: string | null, question?: string): void {
-    if (text !== null && text !== this.#status && this.hasPerson) {
-      if (question === undefined) this.show(text);
-      else this.show(`${text}\n\n${question}`, "warning");
-    }
+    if (text !== null && text !== this.#status) this.#showBeside(question, text, "info");
     this.#status = text ?? "";
+  }
+
+  /** Shows why a call was blocked: opencode hides the error of a tool until a click on the call. `opencode run` prints it. */
+  showBlocked(reason: string, question?: string): void {
+    const [first = "", ...more] = reason.replace(/^\[workflow\] /, "").split("\n");
+    this.#showBeside(question, more.length === 0 ? first : `${first}\n\nClick on the call to read the whole answer to the agent.`, "warning");
+  }
+
+  /** Shows a text with the open question: a toast replaces the one before. */
+  #showBeside(question: string | undefined, text: string, variant: ToastVariant): void {
+    if (!this.hasPerson) return;
+    if (question === undefined) this.show(text, variant);
+    else this.show(`${text}\n\n${question}`, "warning");
   }
 }
 

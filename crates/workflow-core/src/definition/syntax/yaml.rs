@@ -217,7 +217,8 @@ impl<'s> Composer<'s> {
         }
         let message = format!("not valid YAML: {}", error.info());
         let line = error.marker().line().saturating_sub(1);
-        let Some(Hint { help, at }) = hint(self.text, line, error.marker().col()) else {
+        let in_flow = error.info().contains("flow");
+        let Some(Hint { help, at }) = hint(self.text, line, error.marker().col(), in_flow) else {
             return Finding::error(Code::Syntax, span, message);
         };
         let at = at.map(|at| Span::new(at.start + self.offset, at.end + self.offset));
@@ -348,3 +349,4 @@ fn decimal(value: &str) -> Option<f64> {
 mod hint;
 #[cfg(test)]
 mod tests;
+mod variable_hint;

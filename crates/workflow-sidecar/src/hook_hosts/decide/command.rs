@@ -9,9 +9,10 @@ use workflow_core::session::Control;
 use super::decided::Decided;
 use crate::hook_hosts::answer::{Answer, Verdict};
 use crate::hook_hosts::prompt::{self, Action, Command};
-use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words, now};
+use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words};
 use crate::run_condition::run_of;
 use crate::telemetry::PhaseClock;
+use crate::time::wall_time;
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
@@ -101,7 +102,7 @@ pub(super) fn carry_out(
         }
     };
     memory.session = turn.session.memory();
-    PhaseClock::follow(&mut memory.clock, &turn.session, now());
+    PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
     Decided {
         answer,
         run: run_of(&turn.session),

@@ -20,10 +20,11 @@ use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::answer::{Answer, Verdict};
 use super::event::{Event, EventName, Kind, Source};
 use super::prompt;
-use super::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words, now};
+use super::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words};
 use crate::run_condition::run_of;
 use crate::store::{Change, Saved, SessionKey, Store, StoredSession};
 use crate::telemetry::PhaseClock;
+use crate::time::wall_time;
 
 /// Attempts to store a change while other processes change the same session.
 const ATTEMPTS: u32 = 16;
@@ -82,7 +83,7 @@ impl Decider<'_> {
                 memory: &text,
                 run,
                 cwd: &event.cwd,
-                now: now(),
+                now: wall_time(),
             };
             if self.store.save(&key, &change)? == Saved::Stored {
                 return Ok(answer);
@@ -196,7 +197,7 @@ impl Decider<'_> {
         }
         memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
         memory.session = turn.session.memory();
-        PhaseClock::follow(&mut memory.clock, &turn.session, now());
+        PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
         let can_show = matches!(verdict, Verdict::GoOn | Verdict::Continue(_))
             && event.name != EventName::ToolCall
             && self.host.shows_notices;

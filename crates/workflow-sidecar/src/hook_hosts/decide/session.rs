@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::hook_hosts::event::{Event, Kind, Source};
-use crate::hook_hosts::now;
 use crate::store::{Change, SessionKey, Store, StoreError, StoredSession};
+use crate::time::wall_time;
 
 /// The longest first line of a transcript that is read.
 const MAX_FIRST_LINE: u64 = 1 << 20;
@@ -41,7 +41,7 @@ pub(super) fn load(
             memory: &parent.memory,
             run: None,
             cwd: &event.cwd,
-            now: now(),
+            now: wall_time(),
         };
         store.save(key, &change)?;
     }

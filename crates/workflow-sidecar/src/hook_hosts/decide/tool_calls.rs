@@ -9,9 +9,10 @@ use workflow_core::types::Millis;
 use super::decided::Failure;
 use crate::hook_hosts::answer::Verdict;
 use crate::hook_hosts::event::Event;
-use crate::hook_hosts::{HookHost, TICKET_ARGUMENT, Turn, now, session_ticket};
+use crate::hook_hosts::{HookHost, TICKET_ARGUMENT, Turn, session_ticket};
 use crate::platform::Project;
 use crate::store::{SessionKey, Store, Ticket};
+use crate::time::wall_time;
 
 /// The time for which a ticket counts.
 const TICKET_VALID_FOR: Millis = 60_000;
@@ -84,7 +85,7 @@ pub(super) fn issue_ticket(
     } else {
         session_ticket(&key.host, &key.session)
     };
-    let now = now();
+    let now = wall_time();
     if !host.changes_arguments {
         // The one of a call that was never made is of no use any more.
         store.take(&id, now)?;

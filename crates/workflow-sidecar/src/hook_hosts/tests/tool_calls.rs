@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::world::{World, call_of, json_of, recorded, session_of, writing_call};
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::EventName;
-use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host, now, session_ticket};
+use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host, session_ticket};
 use crate::store::{SessionKey, Store as _, Ticket};
+use crate::time::wall_time;
 
 #[test]
 fn a_call_that_the_phase_forbids_is_denied_in_the_closed_form_of_the_host() {
@@ -84,7 +85,7 @@ fn the_step_tool_gets_a_ticket_and_a_sub_agent_gets_none() {
             assert_eq!(world.send(&call), Printed::default());
             session_ticket(host.name, session)
         };
-        let taken = world.store.take(&ticket, now()).unwrap().unwrap();
+        let taken = world.store.take(&ticket, wall_time()).unwrap().unwrap();
         assert_eq!(taken.key.session, session);
         let mut of_subagent = call.clone();
         of_subagent["agent_id"] = json!("a1");

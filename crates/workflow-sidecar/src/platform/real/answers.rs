@@ -97,16 +97,16 @@ impl Answers {
                 return Some(PlatformEvent::ApprovalNotStored { reason });
             }
         };
-        let opened = self
-            .requests
-            .lock()
-            .open(session.id, &request, known, &approvals);
+        let sidecar = self.socket_name();
+        // Until the request is stored no answer is taken, which would be stored with it.
+        let mut requests = self.requests.lock();
+        let opened = requests.open(session.id, &request, known, &approvals);
         let made = opened.unwrap_or_else(|error| {
             tracing::warn!("no code can be made: {error}");
             None
         });
         // Made in an earlier process, or before the session was restored.
-        let choice = self.requests.lock().choice(&request.task_id);
+        let choice = requests.choice(&request.task_id);
         let answered = choice
             .clone()
             .map(|choice| PlatformEvent::ApprovalAnswered {
@@ -115,12 +115,14 @@ impl Answers {
                 is_earlier: true,
             });
         let file = RequestFile {
-            seal: self.requests.lock().seal(&request.task_id),
-            sidecar: self.socket_name(),
+            seal: requests.seal(&request.task_id),
+            sidecar,
             choice,
             request,
         };
-        if let Err(error) = approvals.store_request(&file) {
+        let stored = approvals.store_request(&file);
+        drop(requests);
+        if let Err(error) = stored {
             tracing::warn!("what a run waits for cannot be kept for the user: {error}");
             return Some(PlatformEvent::ApprovalNotStored {
                 reason: error.to_string(),

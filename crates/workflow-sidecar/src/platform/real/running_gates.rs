@@ -63,9 +63,9 @@ impl RunningGates {
         });
         match started {
             Ok(running) => {
-                self.running
-                    .lock()
-                    .insert(session.id.to_owned(), (gate, running));
+                let session = session.id.to_owned();
+                // Bound to a name, so that it does not end under the lock.
+                let _earlier = self.running.lock().insert(session, (gate, running));
                 None
             }
             Err(reports) => Some(PlatformEvent::GateFinished { gate, reports }),
@@ -75,9 +75,11 @@ impl RunningGates {
     /// Ends the commands of a gate.
     pub(super) fn cancel(&self, session: &str, gate: GateRunId) {
         let mut gates = self.running.lock();
-        if gates.get(session).is_some_and(|(id, _)| *id == gate) {
-            gates.remove(session);
-        }
+        let is_running = gates.get(session).is_some_and(|(id, _)| *id == gate);
+        let cancelled = is_running.then(|| gates.remove(session));
+        // It takes time to end processes, and other sessions need the list.
+        drop(gates);
+        drop(cancelled);
     }
 
     /// Ends the gate of a session.

@@ -3,43 +3,45 @@
 //! A parser stops where it cannot go on, which is often a line or two behind the mistake. Owns the guesses; a
 //! guess names the location it is about.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use super::variable_hint;
 
 /// The help for a mistake, and its bytes, if they are not those where the parser stopped.
 pub(super) struct Hint {
-    pub(super) help: &'static str,
+    pub(super) help: Cow<'static, str>,
     pub(super) at: Option<Range<usize>>,
 }
 
 /// A line of the text, and its offset.
 #[derive(Clone, Copy)]
-struct Line<'t> {
+pub(super) struct Line<'t> {
     start: usize,
-    text: &'t str,
+    pub(super) text: &'t str,
 }
 
 impl Line<'_> {
-    fn indent(&self) -> &str {
+    pub(super) fn indent(&self) -> &str {
         &self.text[..self.text.len() - self.text.trim_start().len()]
     }
 
-    fn is_blank(&self) -> bool {
+    pub(super) fn is_blank(&self) -> bool {
         let text = self.text.trim_start();
         text.is_empty() || text.starts_with('#')
     }
 
     /// A stretch of the line, as bytes of the text.
-    fn part(&self, range: Range<usize>) -> Range<usize> {
+    pub(super) fn part(&self, range: Range<usize>) -> Range<usize> {
         self.start + range.start..self.start + range.end
     }
 }
 
-/// The most common cause of an error in this line and column, counted from 0.
-pub(super) fn hint(text: &str, number: usize, column: usize) -> Option<Hint> {
+/// The most common cause of an error in this line and column, counted from 0. `in_flow`: the parser was between brackets.
+pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<Hint> {
     let mut start = 0;
     let lines: Vec<Line<'_>> = text
         .split_inclusive('\n')
-        .take(number + 2)
         .map(|text| {
             let line = Line {
                 start,
@@ -51,10 +53,12 @@ pub(super) fn hint(text: &str, number: usize, column: usize) -> Option<Hint> {
         .collect();
     let here = *lines.get(number).or(lines.last())?;
     let before = lines.get(..number).unwrap_or(&lines);
-    tab(&lines[before.len().saturating_sub(1)..])
+    let around = before.len().saturating_sub(1)..lines.len().min(number + 2);
+    tab(&lines[around])
+        .or_else(|| variable_hint::hint(&lines, number, column, in_flow))
         .or_else(|| no_space_after_colon(before))
         .or_else(|| block_without_indent(before, here))
-        .or_else(|| quotes(here))
+        .or_else(|| quotes(here, in_flow))
         .or_else(|| uneven(before, here, column))
 }
 
@@ -63,7 +67,7 @@ fn tab(around: &[Line<'_>]) -> Option<Hint> {
     around.iter().find_map(|line| {
         let at = line.indent().find('\t')?;
         Some(Hint {
-            help: "indent with spaces: this is a tab",
+            help: "indent with spaces: this is a tab".into(),
             at: Some(line.part(at..at + 1)),
         })
     })
@@ -83,7 +87,7 @@ fn no_space_after_colon(before: &[Line<'_>]) -> Option<Hint> {
         }
         let at = line.text.len() - word.len() + key.len();
         Some(Hint {
-            help: "put a space after the colon",
+            help: "put a space after the colon".into(),
             at: Some(line.part(at..at + 1)),
         })
     })
@@ -98,26 +102,34 @@ fn block_without_indent(before: &[Line<'_>], here: Line<'_>) -> Option<Hint> {
     });
     let is_outside = here.indent().len() <= head.indent().len();
     (opens && is_outside).then_some(Hint {
-        help: "indent the text that belongs to the key above",
+        help: "indent the text that belongs to the key above".into(),
         at: None,
     })
 }
 
 /// A text that needs quotes.
-fn quotes(here: Line<'_>) -> Option<Hint> {
+fn quotes(here: Line<'_>, in_flow: bool) -> Option<Hint> {
     let value = here
         .text
         .split_once(": ")
         .map_or(here.text, |(_, value)| value)
         .trim_start();
     let help = match value.trim_start_matches("- ").chars().next()? {
-        '{' => "put a text that starts with `{` in quotes",
+        // Between brackets the same characters may be those of a map.
+        _ if in_flow && value.contains(": ") => {
+            "separate entries with `, `, and put a text that contains `: ` in quotes"
+        }
+        '{' if !value.contains(": ") => "put a text that starts with `{` in quotes",
+        '{' => return None,
         '*' => "put a text that starts with `*` in quotes",
         '`' | '@' | '%' => "put a text that starts with this character in quotes",
         _ if value.contains(": ") => "put a text that contains `: ` in quotes",
         _ => return None,
     };
-    Some(Hint { help, at: None })
+    Some(Hint {
+        help: help.into(),
+        at: None,
+    })
 }
 
 /// A line with an indentation that no line before it has.
@@ -127,7 +139,7 @@ fn uneven(before: &[Line<'_>], here: Line<'_>, column: usize) -> Option<Hint> {
     let depth = here.indent().len();
     let is_known = said.any(|line| line.indent().len() == depth);
     (!here.is_blank() && !is_known && column == depth).then_some(Hint {
-        help: "indent this line like the lines it belongs to",
+        help: "indent this line like the lines it belongs to".into(),
         at: None,
     })
 }

@@ -233,7 +233,8 @@ fn aliases_count_as_what_they_repeat() {
 fn the_hint_for_unquoted_text_is_given() {
     let finding = |text: &str| parse(text, 0, LIMITS).unwrap_err();
     let names = |text: &str, word: &str| finding(text).help_text().contains(word);
-    assert!(names("a: {b} is next\n", "`{`"));
+    assert!(names("a: {b} is next\n", r#"`a: "{b} is next"`"#));
+    assert!(names("a: {b, c} is next\n", "`{`"));
     assert!(names("a:\n  - *.ts\n", "`*`"));
     assert!(names("a: Note: this\n", "`: `"));
 }

@@ -1,0 +1,258 @@
+//! Scripts and recipes of the project, known by their names: `npm run test`, `make check`, `just build`.
+
+use super::options::{Place, argument, expansion, split};
+use super::wrappers::project_runner;
+use super::{Invocation, NestedCommand, Outcome, Result, row};
+use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::word::Word;
+
+/// Names of scripts that test, check or build.
+#[rustfmt::skip] // Names in order.
+const CHECKS: &[&str] = &[
+    "all", "audit", "bench", "benchmark", "build", "check", "checks", "ci", "compile", "coverage", "cov", "debug", "dev", "e2e", "eslint", "help", "integration", "jest", "lint", "linkcheck", "list", "mypy", "preview", "print", "pytest",
+    "serve", "size", "smoke", "spec", "start", "stats", "status", "storybook", "stylelint", "test", "tests", "tsc", "type", "types", "typecheck", "unit", "validate", "verify", "vet", "vitest", "watch", "docs", "doc", "clippy", "stop", "restart",
+];
+
+/// Parts of names of scripts that change files.
+#[rustfmt::skip] // Names in order.
+pub(super) const CHANGES: &[&str] = &[
+    "accept", "apply", "bless", "bump", "clean", "codegen", "commit", "deploy", "fix", "fmt", "format", "gen", "generate", "init", "install", "migrate", "migration", "prettier", "publish", "push", "release", "reset", "seed",
+    "snapshot", "snapshots", "sync", "u", "update", "upgrade", "version", "write",
+];
+
+/// Returns whether the name of a script indicates that it writes build outputs only: `test`, `lint:ci`, `build`.
+pub(super) fn is_check(name: &str) -> bool {
+    let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
+    let verified = parts.len() > 1
+        && parts.last().is_some_and(|last| {
+            ["check", "ci", "verify", "dry", "list", "status", "report"].contains(last)
+        });
+    let checks = parts.iter().any(|part| CHECKS.contains(part))
+        && CHECKS.contains(parts.first().unwrap_or(&""))
+        || parts
+            .last()
+            .is_some_and(|last| CHECKS.contains(last) && parts.len() == 2);
+    verified
+        && !parts
+            .iter()
+            .any(|part| matches!(*part, "fix" | "write" | "update"))
+        || checks && !parts.iter().any(|part| CHANGES.contains(part))
+}
+
+/// Options of test runners and builds that write build outputs only.
+const SCRIPT_OPTIONS: &str = "-itvsqgx -w= --watch?= --watchAll?= --workspace= --workspaces --prefix= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --testTimeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
+
+/// `npm run script`, `npm test`, `yarn lint`.
+pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
+    const OPTIONS: &str = "-sqr -w= -C= -F= --silent --quiet --if-present --workspace= --workspaces --ws --include-workspace-root --prefix= --filter= --cwd= --dir= --recursive --parallel --stream --no-bail --aggregate-output --sort --bun --offline --prefer-offline";
+    let name = invocation.name;
+    let known = split(invocation.arguments, OPTIONS, Place::Leading).ok()?;
+    let rest = &invocation.arguments[known.length..];
+    if rest.is_empty() && name == "yarn" {
+        // It installs.
+        return Some(Ok(Outcome::writes_somewhere("`yarn`")));
+    }
+    let (first, rest) = rest.split_first()?;
+    let first = first.text()?;
+    let (script_name, rest) = match first {
+        "run" | "run-script" | "rum" | "urn" => {
+            let known = match split(rest, OPTIONS, Place::Leading) {
+                Ok(known) => known,
+                Err(unknown) => return Some(Err(unknown)),
+            };
+            let rest = &rest[known.length..];
+            match rest.split_first() {
+                // It lists the scripts.
+                None => return Some(Ok(Outcome::reads())),
+                // Without a script of that name, these run the tool.
+                Some((script, arguments))
+                    if name != "npm" && script.text().is_some_and(is_package_tool) =>
+                {
+                    let checked = project_script(script, arguments);
+                    let tool = || project_runner(rest.to_vec());
+                    return Some(checked.or_else(|_| Ok(tool())));
+                }
+                Some((script, rest)) => (script, rest),
+            }
+        }
+        "test" | "t" | "tst" | "start" | "stop" | "restart"
+            if !(name == "bun" && first == "test") =>
+        {
+            (&Word::literal("test"), rest)
+        }
+        "exec" | "x" | "dlx" => return Some(package_tool(rest)),
+        "workspace" if name == "yarn" && rest.len() > 1 => {
+            let inner = [&[Word::literal("yarn")], &rest[1..]].concat();
+            return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(inner)])));
+        }
+        "workspaces" if name == "yarn" => {
+            let known = split(
+                &rest[1..],
+                "-Aptiv --all --parallel --topological --interlaced --verbose",
+                Place::Leading,
+            );
+            let command = match (rest.first().and_then(Word::text), known) {
+                (Some("foreach"), Ok(known)) => &rest[1..][known.length..],
+                _ => return None,
+            };
+            return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(
+                [&[Word::literal("yarn")], command].concat(),
+            )])));
+        }
+        // The table decides.
+        _ if name == "npm"
+            || !matches!(
+                row(name, invocation.arguments),
+                None | Some(Effect::Unknown(_))
+            ) =>
+        {
+            return None;
+        }
+        other if is_check(other) => (&Word::literal(other), rest),
+        // `yarn jest` runs the tool of that name.
+        other if is_package_tool(other) => {
+            let command = [&[Word::literal(other)], rest].concat();
+            return Some(Ok(project_runner(command)));
+        }
+        _ => return None,
+    };
+    Some(project_script(script_name, rest))
+}
+
+/// A script of the project with its arguments.
+pub(super) fn project_script(name: &Word, arguments: &[Word]) -> Result {
+    let Some(text) = name.text() else {
+        return Err(expansion(name));
+    };
+    if !is_check(text) {
+        return Err(argument(name));
+    }
+    // `npm run x -- arguments`
+    let arguments: Vec<Word> = arguments
+        .iter()
+        .filter(|word| word.shape() != "--")
+        .cloned()
+        .collect();
+    let known = split(&arguments, SCRIPT_OPTIONS, Place::Anywhere)?;
+    if let Some(word) = known
+        .values(&["--reporter"])
+        .iter()
+        .find(|word| word.shape().contains(['.', '/', '\0']))
+    {
+        return Err(argument(word));
+    }
+    if let Some(word) = known
+        .operands
+        .iter()
+        .find(|word| matches!(word.shape(), "fix" | "write" | "update"))
+    {
+        return Err(argument(word));
+    }
+    Ok(Outcome::of(Effect::RunsProjectCode))
+}
+
+/// Tools of JavaScript projects, by the names of their packages' programs.
+#[rustfmt::skip] // Names in order.
+const PACKAGE_TOOLS: &[&str] = &[
+    "ava", "biome", "c8", "cspell", "commitlint", "cypress", "depcheck", "dpdm", "esbuild", "eslint", "jest", "knip", "lerna", "license-checker", "lint-staged", "madge", "envinfo", "browserslist", "markdownlint", "markdownlint-cli2", "mocha", "next", "ng", "npm-check-updates",
+    "ncu", "nuxt", "nx", "nyc", "oxlint", "playwright", "prettier", "prisma", "publint", "pyright", "rollup", "size-limit", "solhint", "standard", "stylelint", "svelte-check", "tap", "tape", "tsc", "tsd", "tsup", "turbo", "typedoc", "vite",
+    "vitest", "vue-tsc", "webpack", "xo", "attw", "c8", "drizzle-kit", "astro", "storybook", "dependency-cruiser", "depcruise", "wrangler", "hardhat",
+];
+
+fn is_package_tool(name: &str) -> bool {
+    PACKAGE_TOOLS.contains(&super::known_name(name))
+}
+
+/// `npx tool arguments`
+pub(super) fn package_tool(arguments: &[Word]) -> Result {
+    let known = split(
+        arguments,
+        "-yq --yes --no --no-install --quiet --prefer-offline --offline --silent",
+        Place::Leading,
+    )?;
+    let command = &arguments[known.length..];
+    let Some(first) = command.first() else {
+        return Err(Unknown::new("npx", UnknownReason::Missing));
+    };
+    match first.text() {
+        Some(tool) if is_package_tool(tool) => Ok(project_runner(command.to_vec())),
+        Some("@biomejs/biome") => Ok(project_runner(
+            [&[Word::literal("biome")], &command[1..]].concat(),
+        )),
+        Some(_) => Err(Unknown::new(first.shape(), UnknownReason::Program)),
+        None => Err(expansion(first)),
+    }
+}
+
+/// Returns whether a setting of `make` is a number or a switch, which no rule runs or writes to: `JOBS=80`, `COVERAGE=true`.
+fn is_number_of_make(name: &str, value: &str) -> bool {
+    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let parts = [
+        "SHELL", "MAKE", "FLAGS", "FILE", "OUT", "DIR", "PREFIX", "UPDATE", "FIX", "WRITE",
+    ];
+    let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
+    name.bytes().all(is_upper)
+        && name.starts_with(|first: char| first.is_ascii_uppercase())
+        && !parts.iter().any(|part| name.contains(part))
+        && (!value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
+            || is_switch && name.len() > 3)
+}
+
+/// `make`: goals that test or build, or any goal without running it.
+pub(super) fn make(arguments: &[Word]) -> Result {
+    const OPTIONS: &str = "-nskBqipwrRSd -j?= -l?= -C= -f= -O?= --dry-run --just-print --recon --silent --quiet --keep-going --always-make --question --print-data-base --print-directory --no-print-directory --jobs?= --directory= --file= --makefile= --output-sync?= --version --warn-undefined-variables --trace --no-builtin-rules";
+    let known = split(arguments, OPTIONS, Place::Anywhere)?;
+    let is_file = |word: &Word| {
+        word.text()
+            .is_some_and(|text| !text.starts_with(['/', '-', '~']) && !text.contains(".."))
+    };
+    if let Some(word) = known
+        .values(&["-f", "--file", "--makefile"])
+        .into_iter()
+        .find(|word| !is_file(word))
+    {
+        return Err(argument(word));
+    }
+    let dry = known.has(&[
+        "-n",
+        "--dry-run",
+        "--just-print",
+        "--recon",
+        "-q",
+        "--question",
+    ]);
+    for (index, word) in known.operands.iter().enumerate() {
+        let Some(text) = word.text() else {
+            return Err(expansion(word));
+        };
+        // `-j 4`: the number may be the next word.
+        let is_number = index == 0
+            && known.has(&["-j", "--jobs", "-l"])
+            && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_setting = text.split_once('=').is_some_and(|(name, value)| {
+            matches!(
+                name,
+                "V" | "VERBOSE" | "DEBUG" | "CI" | "RELEASE" | "PROFILE" | "BUILD_TYPE" | "Q"
+            ) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                || is_number_of_make(name, value)
+        });
+        let is_goal =
+            !text.contains('=') && (dry || is_check(text) || text.strip_suffix(".o").is_some());
+        if !is_number && !is_setting && !is_goal {
+            return Err(argument(word));
+        }
+    }
+    Ok(Outcome::of(Effect::RunsProjectCode))
+}
+
+/// `just recipe`, `task name`
+pub(super) fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result {
+    let known = split(arguments, options, Place::Leading)?;
+    // Options behind the name are arguments of the recipe.
+    let rest = &arguments[known.length..];
+    match rest.split_first() {
+        _ if known.has(idle) => Ok(Outcome::of(Effect::RunsProjectCode)),
+        None => Err(Unknown::new("default", UnknownReason::Argument)),
+        Some((name, rest)) => project_script(name, rest),
+    }
+}

@@ -1,0 +1,461 @@
+//! The arguments that sets of options and operands know.
+
+use super::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, Row, RowEffect};
+use crate::effect::{Unknown, UnknownReason};
+use crate::word::{UNKNOWN, Word};
+
+/// Files that are no files of the project.
+const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
+
+/// Programs whose options without a value take `=true` and `=false`.
+#[rustfmt::skip] // Names in order.
+const BOOLEAN_VALUES: &[&str] = &[
+    "docker", "gh", "go", "golangci-lint", "helm", "jest", "karma", "kubectl", "mocha", "ng", "nx", "react-scripts", "vitest",
+];
+
+/// The options and operands that are present.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    options: Vec<&'static str>,
+    pub(super) operands: Vec<Word>,
+    /// Options that write, with the files that are their values.
+    writing: Vec<(&'static str, OptionWrites, Option<Word>)>,
+    /// A value that may become several words, which shift the operands.
+    variable_value: Option<Word>,
+    /// Options without a value take `=true` and `=false`.
+    has_boolean_values: bool,
+}
+
+/// Returns whether only the shell knows the text of a word.
+fn is_variable(word: &Word) -> bool {
+    word.is_glob || word.shape().contains(UNKNOWN)
+}
+
+/// Returns whether a word may be several words, or none.
+fn may_be_several(word: &Word) -> bool {
+    is_variable(word) && (word.is_glob || !word.is_one)
+}
+
+impl Found {
+    /// Creates the empty set for a program.
+    pub(super) fn of(program: &str) -> Self {
+        Self {
+            has_boolean_values: BOOLEAN_VALUES.contains(&program),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the writes of options.
+    pub(super) fn writes(&self, path: &[&str], operands: &[Word]) -> Option<RowEffect> {
+        let (first, _, _) = self.writing.first()?;
+        let mut files = Some(Vec::new());
+        for (_, writes, value) in &self.writing {
+            match (writes, value) {
+                (OptionWrites::Operands, _) if !operands.is_empty() => {
+                    files = files.map(|mut files| {
+                        files.extend(operands.iter().cloned());
+                        files
+                    });
+                }
+                (OptionWrites::Value | OptionWrites::ValueUnlessDash, Some(value)) => {
+                    files = files.map(|mut files| {
+                        files.push(value.clone());
+                        files
+                    });
+                }
+                _ => files = None,
+            }
+        }
+        Some(RowEffect::Writes {
+            operation: format!("`{} {first}`", path.join(" ")),
+            operands: files,
+        })
+    }
+
+    fn note(&mut self, name: &'static str, option: &KnownOption, value: Option<Word>) {
+        self.options.push(name);
+        if self.variable_value.is_none() {
+            self.variable_value = value.clone().filter(may_be_several);
+        }
+        let text = value.as_ref().and_then(Word::text);
+        let is_file = match option.writes {
+            OptionWrites::Nothing => false,
+            OptionWrites::Somewhere | OptionWrites::Operands => true,
+            OptionWrites::Value => !text.is_some_and(|text| NO_FILES.contains(&text)),
+            OptionWrites::ValueUnlessDash => {
+                !text.is_some_and(|text| text == "-" || NO_FILES.contains(&text))
+            }
+        };
+        if is_file {
+            self.writing.push((name, option.writes, value));
+        }
+    }
+}
+
+/// The sets of arguments that are known at a place.
+pub(super) struct Sets<'a> {
+    pub(super) row: &'static ArgumentSet,
+    pub(super) shared: &'a [&'static Row],
+    pub(super) whole_words: bool,
+}
+
+impl Sets<'_> {
+    pub(super) fn find(&self, words: &[Word], program: &str) -> Result<Found, Unknown> {
+        let mut found = Found::of(program);
+        let mut words = words;
+        while let Some((word, after)) = words.split_first() {
+            if self.row.leading && !found.operands.is_empty() {
+                found.operands.extend(words.iter().cloned());
+                break;
+            }
+            if word.shape() == "--" {
+                self.rest(after, &mut found, program)?;
+                break;
+            }
+            if word.may_hide_option() && !word.lists_files() {
+                return Err(unknown(word, UnknownReason::Expansion));
+            }
+            if is_option(word) {
+                self.take_option(&mut words, &mut found)?;
+            } else {
+                found.operands.push(word.clone());
+                words = after;
+            }
+        }
+        self.check_operands(&found)?;
+        for needed in &self.row.needs {
+            let is_operand = |name: &&str| {
+                *name == "-"
+                    && found
+                        .operands
+                        .last()
+                        .is_some_and(|word| word.shape() == "-")
+            };
+            if !needed
+                .iter()
+                .any(|name| found.options.contains(name) || is_operand(name))
+            {
+                return Err(missing(needed.first().copied().unwrap_or_default()));
+            }
+        }
+        Ok(found)
+    }
+
+    fn rest(&self, words: &[Word], found: &mut Found, program: &str) -> Result<(), Unknown> {
+        match &self.row.rest {
+            Rest::Any => {}
+            Rest::Operands => found.operands.extend(words.iter().cloned()),
+            Rest::Options => {
+                let more = self.find(words, program)?;
+                found.operands.extend(more.operands);
+                found.options.extend(more.options);
+                found.writing.extend(more.writing);
+            }
+            Rest::Arguments(set) => {
+                if set.any {
+                    return Ok(());
+                }
+                let sets = Sets {
+                    row: set,
+                    shared: &[],
+                    whole_words: self.whole_words,
+                };
+                let more = sets.find(words, program)?;
+                found.options.extend(more.options);
+                found.writing.extend(more.writing);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_operands(&self, found: &Found) -> Result<(), Unknown> {
+        let known = &self.row.operands;
+        if let Some(values) = &known.values {
+            let is_known = |word: &Word| {
+                word.text()
+                    .is_some_and(|text| values.iter().any(|value| is_like(value, text)))
+            };
+            if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
+                return Err(unknown(word, UnknownReason::Argument));
+            }
+        }
+        let is_excluded = |word: &&Word| {
+            let has = |part: &&str| word.shape().contains(part);
+            !known.without.is_empty() && (is_variable(word) || known.without.iter().any(has))
+        };
+        if let Some(word) = found.operands.iter().find(is_excluded) {
+            return Err(unknown(word, UnknownReason::Argument));
+        }
+        if known.max < usize::MAX {
+            // A glob or an expansion may be several words.
+            let several = found.operands.iter().find(|word| may_be_several(word));
+            let several = several.filter(|_| known.max > 0);
+            let shifting = found.variable_value.as_ref();
+            let surplus = found.operands.get(known.max);
+            if let Some(word) = surplus.or(several).or(shifting) {
+                return Err(unknown(word, UnknownReason::Argument));
+            }
+        }
+        if found.operands.len() < known.min {
+            return Err(missing("an operand"));
+        }
+        // Some programs take `--check false` for `--check=false`.
+        if !self.row.needs.is_empty()
+            && let Some(word) = found
+                .operands
+                .iter()
+                .find(|word| matches!(word.shape(), "false" | "no" | "0"))
+        {
+            return Err(unknown(word, UnknownReason::Argument));
+        }
+        Ok(())
+    }
+
+    fn take_option(&self, words: &mut &[Word], found: &mut Found) -> Result<(), Unknown> {
+        let own = OptionSource {
+            set: self.row,
+            whole_words: self.whole_words,
+        };
+        let shared = self.shared.iter().map(|row| OptionSource {
+            set: &row.arguments,
+            whole_words: row.whole_words,
+        });
+        let sources: Vec<_> = std::iter::once(own).chain(shared).collect();
+        take_option(words, &sources, found)
+    }
+}
+
+struct OptionSource {
+    set: &'static ArgumentSet,
+    whole_words: bool,
+}
+
+/// Takes the options before a subcommand.
+pub(super) fn take_options(
+    words: &mut &[Word],
+    rows: &[&'static Row],
+    found: &mut Found,
+) -> Result<(), Unknown> {
+    let sources: Vec<_> = rows
+        .iter()
+        .map(|row| OptionSource {
+            set: &row.arguments,
+            whole_words: row.whole_words,
+        })
+        .collect();
+    while let Some(word) = words.first() {
+        if is_toolchain(word, sources.iter().map(|source| source.set)) {
+            *words = &words[1..];
+        } else if is_option(word) {
+            take_option(words, &sources, found)?;
+        } else {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a word names a toolchain: `+nightly`, not a directory.
+pub(super) fn is_toolchain<'a>(
+    word: &Word,
+    mut sets: impl Iterator<Item = &'a ArgumentSet>,
+) -> bool {
+    word.shape().starts_with('+')
+        && word.text().is_some_and(|text| !text.contains('/'))
+        && sets.any(|set| set.operands.values.as_deref() == Some(&["+*"]))
+}
+
+/// Takes an option and its value from the words.
+fn take_option(
+    words: &mut &[Word],
+    sources: &[OptionSource],
+    found: &mut Found,
+) -> Result<(), Unknown> {
+    let Some((word, after)) = words.split_first() else {
+        return Ok(());
+    };
+    if word.may_hide_option() {
+        return Err(unknown(word, UnknownReason::Expansion));
+    }
+    let shape = word.shape();
+    let is_start = |source: &OptionSource| {
+        let starts = &source.set.starts;
+        // What is behind `;` is a setting of its own: `-p:Configuration=Debug;OutputPath=src`.
+        starts
+            .iter()
+            .filter_map(|start| shape.strip_prefix(start))
+            .any(|rest| !rest.contains(';'))
+    };
+    let is_number = |source: &OptionSource| {
+        source.set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let whole = |source: &OptionSource, name: &str| {
+        let name = match name.strip_prefix("--") {
+            Some(rest) if source.whole_words => format!("-{rest}"),
+            _ => name.to_owned(),
+        };
+        source.set.options.get_key_value(name.as_str())
+    };
+    let name = shape.split('=').next().unwrap_or_default();
+    let is_whole = shape.starts_with("--") || sources.iter().any(|source| source.whole_words);
+    if is_whole
+        && let Some((name_known, option)) = sources
+            .iter()
+            .filter(|source| shape.starts_with("--") || source.whole_words)
+            .find_map(|source| whole(source, name))
+    {
+        *words = after;
+        let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
+        // An option that is off is none; one that a row needs is not there then.
+        if found.has_boolean_values
+            && option.value == OptionValue::None
+            && !name.trim_start_matches('-').starts_with("no")
+            && joined.as_ref().and_then(Word::text) == Some("false")
+        {
+            return Ok(());
+        }
+        let value = match (option.value, joined) {
+            (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
+            (OptionValue::Required, None) => Some(take_value(word, words, option)?),
+            (_, joined) => joined,
+        };
+        check_value(word, option, value.as_ref())?;
+        found.note(name_known, option, value);
+        return Ok(());
+    }
+    if sources.iter().any(is_number) || sources.iter().any(is_start) && word.text().is_some() {
+        *words = after;
+        return Ok(());
+    }
+    if shape.starts_with("--") || sources.iter().all(|source| source.whole_words) {
+        return Err(unknown(word, UnknownReason::Option));
+    }
+    *words = after;
+    for (index, letter) in shape.char_indices().skip(1) {
+        let name = format!("-{letter}");
+        let (name, option) = sources
+            .iter()
+            .filter(|source| !source.whole_words)
+            .find_map(|source| source.set.options.get_key_value(name.as_str()))
+            .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+        let rest = word.suffix(index + letter.len_utf8());
+        let joined = (!rest.shape().is_empty()).then_some(rest);
+        let value = match (option.value, joined) {
+            (OptionValue::None, _) => {
+                found.note(name, option, None);
+                continue;
+            }
+            (OptionValue::Required, None) => Some(take_value(word, words, option)?),
+            (_, joined) => joined,
+        };
+        check_value(word, option, value.as_ref())?;
+        found.note(name, option, value);
+        break;
+    }
+    Ok(())
+}
+
+/// Takes the value of an option from the next word.
+///
+/// A value that looks like an option is not known: if the table were wrong and the option took no value, it would be one.
+fn take_value(word: &Word, words: &mut &[Word], option: &KnownOption) -> Result<Word, Unknown> {
+    let (value, after) = words
+        .split_first()
+        .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+    // The table lists it: `-ldflags '-s -w'`.
+    let is_listed = option.values.is_some() && check_value(word, option, Some(value)).is_ok();
+    let is_number = value
+        .shape()
+        .trim_start_matches('-')
+        .starts_with(|c: char| c.is_ascii_digit());
+    if value.may_hide_option() && !value.lists_files() {
+        return Err(unknown(value, UnknownReason::Expansion));
+    }
+    if is_option(value) && !is_number && !is_listed || value.shape() == "--" {
+        return Err(unknown(value, UnknownReason::Option));
+    }
+    *words = after;
+    Ok(value.clone())
+}
+
+fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Result<(), Unknown> {
+    let (Some(values), Some(value)) = (&option.values, value) else {
+        return Ok(());
+    };
+    let is_known = |text: &str| {
+        // A blank is `~` in the tables.
+        values.contains(&text.replace(' ', "~").as_str())
+            || values.contains(&"<path>") && is_inner_path(text)
+            || values.contains(&"<format>") && !text.contains("#(") && !text.ends_with(';')
+            || values.contains(&"<check>") && is_check(text)
+            || values.contains(&"<setting>") && !text.contains("emit_mode")
+            || values.contains(&"<version>") && is_version(text)
+    };
+    if value.text().is_some_and(is_known) {
+        return Ok(());
+    }
+    Err(unknown(word, UnknownReason::Option))
+}
+
+/// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so.
+fn is_like(listed: &str, text: &str) -> bool {
+    // The program may take the rest for more commands: `sbt 'test;…'`.
+    let is_one = |rest: &str| {
+        let is_plain = |c: char| c.is_alphanumeric() || " -_.,:/*?#@=+[]~^%".contains(c);
+        rest.chars().all(is_plain)
+    };
+    if listed == "+*" {
+        text.starts_with('+')
+    } else if let Some(start) = listed.strip_suffix('*') {
+        text.strip_prefix(start).is_some_and(is_one)
+    } else if let Some(end) = listed.strip_prefix('*') {
+        text.strip_suffix(end)
+            .is_some_and(|start| is_one(start) && !start.contains(' '))
+    } else {
+        text == listed
+    }
+}
+
+/// Returns whether a value is a path below the working directory, not a setting: `--config fix=true`.
+fn is_inner_path(text: &str) -> bool {
+    !text.starts_with(['/', '~', '-', '{', '['])
+        && !text.contains("..")
+        && !text.contains([':', '='])
+}
+
+/// Returns whether the names of environments or sessions indicate that none rewrites files.
+fn is_check(text: &str) -> bool {
+    const CHANGES: &[&str] = &[
+        "format", "fmt", "fix", "black", "isort", "update", "upgrade", "release", "deploy",
+        "publish", "bump",
+    ];
+    !text
+        .split([',', '-', '_', ':', '.', ' '])
+        .any(|part| CHANGES.contains(&part))
+}
+
+/// Returns whether a value is the version of a Python, not a path of one.
+fn is_version(text: &str) -> bool {
+    let number = text.trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '@');
+    let name = &text[..text.len() - number.len()];
+    matches!(
+        name,
+        "" | "python" | "cpython" | "cpython@" | "pypy" | "pypy@"
+    ) && number.starts_with(|c: char| c.is_ascii_digit())
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b't')
+}
+
+/// Returns whether a word is an option by its first character.
+fn is_option(word: &Word) -> bool {
+    word.shape().len() > 1 && word.shape().starts_with('-')
+}
+
+pub(super) fn unknown(word: &Word, reason: UnknownReason) -> Unknown {
+    Unknown::new(word.shape(), reason)
+}
+
+pub(super) fn missing(word: &str) -> Unknown {
+    Unknown::new(word, UnknownReason::Missing)
+}
