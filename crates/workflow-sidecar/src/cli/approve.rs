@@ -11,7 +11,7 @@ use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::ancestry::Judgement;
 use crate::platform::answer_socket::{self, Answer, Registration, Reply, Request};
-use crate::platform::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
+use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::file_excerpt::{self, ShownFile};
 use crate::platform::one_time_code::seal;
 use crate::store::AnswerRight;
@@ -188,7 +188,7 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
     let Some(known) = known else {
         bail!("this was asked without a code: answer in the host");
     };
-    let code = match answer.code {
+    let code = match answer.code.clone() {
         Some(code) => code,
         None => terminal::ask_code(
             "the host that asked is closed",
@@ -198,15 +198,9 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
     if seal(&answer.request.nonce, &code) != known {
         return Err(wrong_code());
     }
-    let decision = StoredDecision {
-        nonce: answer.request.nonce.clone(),
-        choice: answer.choice,
-        comment: answer.comment,
-        shown: answer.shown,
-        code,
-        asked: None,
-    };
-    if !approvals.store_decision(&answer.request, &decision)? {
+    let request = answer.request.clone();
+    let decision = answer.into_decision(code, None);
+    if !approvals.store_decision(&request, &decision)? {
         return Err(gone());
     }
     Ok(())
@@ -214,15 +208,10 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
 
 /// Stores an answer that the role of this process proves, with the question that was answered.
 fn store_as_approver(answer: Answer, approvals: &Approvals) -> anyhow::Result<()> {
-    let decision = StoredDecision {
-        nonce: answer.request.nonce.clone(),
-        choice: answer.choice,
-        comment: answer.comment,
-        shown: answer.shown,
-        code: answer.code.unwrap_or_default(),
-        asked: Some(answer.request.clone()),
-    };
-    if approvals.store_decision(&answer.request, &decision)? {
+    let request = answer.request.clone();
+    let code = answer.code.clone().unwrap_or_default();
+    let decision = answer.into_decision(code, Some(request.clone()));
+    if approvals.store_decision(&request, &decision)? {
         Ok(())
     } else {
         Err(gone())

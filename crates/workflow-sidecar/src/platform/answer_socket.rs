@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::ancestry::{Judgement, Origin, ProcessId, ProcessTable, SystemProcesses, judge};
-use super::approvals::StoredRequest;
+use super::approvals::{StoredDecision, StoredRequest};
 use super::private_file::{create_private_dir, read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/run";
@@ -46,6 +46,24 @@ pub(crate) struct Answer {
     /// The state of the file that was shown.
     pub(crate) shown: Option<String>,
     pub(crate) code: Option<String>,
+}
+
+impl Answer {
+    /// Makes the decision of the answer. `code` and `asked` are its proof, where it needs one.
+    pub(crate) fn into_decision(
+        self,
+        code: String,
+        asked: Option<StoredRequest>,
+    ) -> StoredDecision {
+        StoredDecision {
+            nonce: self.request.nonce,
+            choice: self.choice,
+            comment: self.comment,
+            shown: self.shown,
+            code,
+            asked,
+        }
+    }
 }
 
 /// The reply of a sidecar.

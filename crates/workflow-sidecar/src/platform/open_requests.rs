@@ -38,6 +38,16 @@ struct OpenApproval {
     decision: Option<StoredDecision>,
 }
 
+/// A request that was opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The code, if this process made it.
+    pub(crate) code: Option<String>,
+    pub(crate) seal: String,
+    /// The decision that was made earlier.
+    pub(crate) choice: Option<String>,
+}
+
 /// A code as far as it is known: one that another process made is not.
 #[derive(Debug)]
 struct Code {
@@ -121,15 +131,14 @@ impl OpenApproval {
 }
 
 impl OpenRequests {
-    /// Opens a request of a session. `known` is the seal of a code that another process made. Returns seal and code of
-    /// one that this process made.
+    /// Opens a request of a session. `known` is the seal of a code that another process made.
     pub(crate) fn open(
         &mut self,
         session: &str,
         request: &StoredRequest,
         known: Option<String>,
         approvals: &Approvals,
-    ) -> io::Result<Option<(String, String)>> {
+    ) -> io::Result<Opened> {
         let open = self.approvals.remove(&request.task_id);
         let open = open.filter(|open| {
             let is_usable = open.code.text.is_some() && open.code.wrong < MAX_WRONG;
@@ -156,7 +165,11 @@ impl OpenRequests {
             }
             (None, None) => (Code::new(&request.nonce)?, None),
         };
-        let made = code.text.clone().map(|text| (code.seal.clone(), text));
+        let opened = Opened {
+            code: code.text.clone(),
+            seal: code.seal.clone(),
+            choice: decision.as_ref().map(|decision| decision.choice.clone()),
+        };
         let open = OpenApproval {
             session: session.to_owned(),
             request: request.clone(),
@@ -165,7 +178,7 @@ impl OpenRequests {
             fresh: None,
         };
         self.approvals.insert(request.task_id.clone(), open);
-        Ok(made)
+        Ok(opened)
     }
 
     /// Takes a decision that was stored while this process ran: one with the code, where no socket takes answers, or one
@@ -214,11 +227,6 @@ impl OpenRequests {
         true
     }
 
-    /// Returns the seal of a run's open request.
-    pub(crate) fn seal(&self, task_id: &str) -> Option<String> {
-        Some(self.approvals.get(task_id)?.code.seal.clone())
-    }
-
     /// Returns the decision about a request, which has the file that it shows as it is now.
     pub(crate) fn decision(&self, request: &StoredRequest) -> Option<ApprovalDecision> {
         let open = self.approvals.get(&request.task_id)?;
@@ -250,12 +258,6 @@ impl OpenRequests {
         decision.comment.clone()
     }
 
-    /// The decision about the request of a run, for display.
-    pub(crate) fn choice(&self, task_id: &str) -> Option<String> {
-        let decision = self.approvals.get(task_id)?.decision.as_ref()?;
-        Some(decision.choice.clone())
-    }
-
     /// The session that asks for the approval of a run.
     pub(crate) fn session(&self, task_id: &str) -> Option<String> {
         Some(self.approvals.get(task_id)?.session.clone())
@@ -277,11 +279,11 @@ impl OpenRequests {
         let Some(open) = open.filter(|open| open.request.asks_the_same_as(&answer.request)) else {
             return (Reply::Gone, None);
         };
-        match (by, answer.code) {
+        match (by, &answer.code) {
             (Judgement::Agent(why), _) => return (Reply::Refused(why.clone()), None),
             (Judgement::Person, _) => {}
             (Judgement::Unclear(_), Some(typed)) => {
-                if let Err(reply) = open.check(&typed) {
+                if let Err(reply) = open.check(typed) {
                     return (reply, None);
                 }
             }
@@ -303,17 +305,11 @@ impl OpenRequests {
                 return (Reply::CodeNeeded(why.clone()), shown);
             }
         }
-        open.decision = Some(StoredDecision {
-            nonce: open.request.nonce.clone(),
-            choice: answer.choice.clone(),
-            comment: answer.comment,
-            shown: answer.shown,
-            code: String::new(),
-            asked: None,
-        });
+        let choice = answer.choice.clone();
+        open.decision = Some(answer.into_decision(String::new(), None));
         if let Some(file) = approvals.request(&open.request.task_id) {
             let noted = RequestFile {
-                choice: Some(answer.choice),
+                choice: Some(choice),
                 ..file
             };
             if let Err(error) = approvals.store_request(&noted) {

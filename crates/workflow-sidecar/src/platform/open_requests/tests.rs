@@ -27,10 +27,10 @@ fn opened() -> Fixture {
     let agent = tempfile::tempdir().unwrap();
     let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
     let mut requests = OpenRequests::default();
-    let made = requests
+    let Opened { code, seal, .. } = requests
         .open("s", &stored_request(), None, &approvals)
         .unwrap();
-    let (seal, code) = made.unwrap();
+    let code = code.unwrap();
     approvals
         .store_request(&RequestFile {
             request: stored_request(),
@@ -141,10 +141,20 @@ fn a_code_does_not_count_after_five_wrong_ones_and_the_next_request_has_another(
     let open = fixture
         .requests
         .open("s", &stored_request(), None, &fixture.approvals);
-    let (_, other) = open.unwrap().unwrap();
+    let other = open.unwrap().code.unwrap();
     assert_ne!(other, code);
     assert_eq!(fixture.answer(&unclear(), Some(&code)).0, Reply::WrongCode);
     assert_eq!(fixture.answer(&unclear(), Some(&other)).0, Reply::Noted);
+}
+
+#[test]
+fn a_request_that_is_opened_again_after_its_answer_comes_with_the_choice() {
+    let mut fixture = opened();
+    fixture.answer(&Judgement::Person, None);
+    let again = fixture
+        .requests
+        .open("s", &stored_request(), None, &fixture.approvals);
+    assert_eq!(again.unwrap().choice.as_deref(), Some("approve"));
 }
 
 #[test]
@@ -156,7 +166,8 @@ fn a_stored_decision_decides_nothing_while_the_process_runs() {
     let again = fixture
         .requests
         .open("s", &stored_request(), None, &fixture.approvals);
-    assert_eq!(again.unwrap().unwrap().1, code, "the code stays the same");
+    let again = again.unwrap().code;
+    assert_eq!(again.as_ref(), Some(&code), "the code stays the same");
     assert_eq!(fixture.decision(), None);
 }
 
@@ -171,7 +182,7 @@ fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_se
         let made = fixture
             .requests
             .open("s", &stored_request(), known, &fixture.approvals);
-        assert!(made.unwrap().is_none());
+        assert_eq!(made.unwrap().code, None);
         fixture.decision()
     };
     // The stored request may be forged as well, so its seal does not count.
@@ -238,7 +249,7 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
         let opened = fixture
             .requests
             .open("s", &stored_request(), seal, &fixture.approvals);
-        assert_eq!(opened.unwrap(), None);
+        assert_eq!(opened.unwrap().code, None);
         let (reply, shown) = fixture.answer(&unclear(), None);
         assert_eq!(reply, Reply::CodeNeeded("why".to_owned()));
         let fresh = shown.unwrap().code;
@@ -278,12 +289,12 @@ fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
         return;
     };
     let mut requests = OpenRequests::default();
-    let made = requests
+    let opened = requests
         .open("s", &stored_request(), None, &fleet.of_agent)
         .unwrap();
     let file = RequestFile {
         request: stored_request(),
-        seal: made.map(|(seal, _)| seal),
+        seal: Some(opened.seal),
         sidecar: None,
         choice: None,
     };

@@ -15,7 +15,7 @@ use crate::platform::answer_socket::{Answer, Reply, Request};
 use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt::ShownFile;
-use crate::platform::open_requests::{OpenRequests, ShownCode};
+use crate::platform::open_requests::{OpenRequests, Opened, ShownCode};
 use crate::platform::sessions::Sessions;
 use crate::platform::stored_answers::StoredAnswers;
 use crate::store::AnswerRight;
@@ -98,40 +98,38 @@ impl Answers {
             }
         };
         let sidecar = self.socket_name();
-        // Until the request is stored no answer is taken, which would be stored with it.
-        let mut requests = self.requests.lock();
-        let opened = requests.open(session.id, &request, known, &approvals);
-        let made = opened.unwrap_or_else(|error| {
-            tracing::warn!("no code can be made: {error}");
-            None
-        });
+        let nonce = request.nonce.clone();
+        let opened = {
+            // An answer notes its choice in the stored request, so none may come between.
+            let mut requests = self.requests.lock();
+            let opened = requests.open(session.id, &request, known, &approvals);
+            let opened = opened
+                .inspect_err(|error| tracing::warn!("no code can be made: {error}"))
+                .ok();
+            let file = RequestFile {
+                seal: opened.as_ref().map(|opened| opened.seal.clone()),
+                sidecar,
+                choice: opened.as_ref().and_then(|opened| opened.choice.clone()),
+                request,
+            };
+            if let Err(error) = approvals.store_request(&file) {
+                tracing::warn!("what a run waits for cannot be kept for the user: {error}");
+                return Some(PlatformEvent::ApprovalNotStored {
+                    reason: error.to_string(),
+                });
+            }
+            opened?
+        };
+        let Opened { code, seal, choice } = opened;
         // Made in an earlier process, or before the session was restored.
-        let choice = requests.choice(&request.task_id);
-        let answered = choice
-            .clone()
-            .map(|choice| PlatformEvent::ApprovalAnswered {
-                nonce: request.nonce.clone(),
+        if known_to_session && let Some(choice) = choice {
+            return Some(PlatformEvent::ApprovalAnswered {
+                nonce,
                 choice,
                 is_earlier: true,
             });
-        let file = RequestFile {
-            seal: requests.seal(&request.task_id),
-            sidecar,
-            choice,
-            request,
-        };
-        let stored = approvals.store_request(&file);
-        drop(requests);
-        if let Err(error) = stored {
-            tracing::warn!("what a run waits for cannot be kept for the user: {error}");
-            return Some(PlatformEvent::ApprovalNotStored {
-                reason: error.to_string(),
-            });
         }
-        if known_to_session && answered.is_some() {
-            return answered;
-        }
-        let (seal, code) = made?;
+        let code = code?;
         if !session.session.has_dialogs() {
             tracing::warn!("a run waits for `workflow-sidecar approve`; the code is {code}");
         }
