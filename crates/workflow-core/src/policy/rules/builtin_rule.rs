@@ -184,7 +184,7 @@ fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
 fn starts_decision(values: &mut dyn Iterator<Item = &Value>) -> bool {
     let is_program = |value: &Value| {
         value.as_str().is_some_and(|text| {
-            plain(text).rsplit('/').next() == Some(NAME) && !text.contains(char::is_whitespace)
+            !text.contains(char::is_whitespace) && plain(text).rsplit('/').next() == Some(NAME)
         })
     };
     let decides = |value: &Value| {
