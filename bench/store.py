@@ -179,7 +179,7 @@ def main():
                 break
             home.fill(runs)
             own, node, floor = hooks(home, arguments.rounds)
-            memory = max(home.read("s", most_memory) for _ in range(10))
+            memory = max(home.read("s", most_memory) for _ in range(200))
             line(f"hook with {runs:,} runs, p50", p50(own), "4 ms" if runs == 10_000 else "")
             line("  node -e 0, p50", p50(node))
             line("  true, p50", p50(floor))
