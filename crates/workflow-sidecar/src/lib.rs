@@ -12,6 +12,7 @@ mod doctor;
 #[cfg(test)]
 #[path = "../../../tests/it/randomised.rs"]
 mod drawn;
+mod files;
 mod graph;
 mod hook_hosts;
 mod init;

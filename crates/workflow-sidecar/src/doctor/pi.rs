@@ -192,7 +192,7 @@ fn package(source: &str, settings_dir: &Path) -> Option<Package> {
         return Some(package(name, &directory, version));
     }
     let directory = match source.strip_prefix("~/") {
-        Some(rest) => crate::platform::home::home_dir()?.join(rest),
+        Some(rest) => crate::files::home_dir()?.join(rest),
         None => settings_dir.join(source),
     };
     let (name, version) = manifest(&directory)?;

@@ -17,9 +17,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use self::hosts::{Edit, TargetFile};
+use crate::files::{home_dir, write_atomically};
 use crate::hook_hosts::{HOSTS, HookHost};
-use crate::platform::home::home_dir;
-use crate::platform::write_atomically;
 
 pub(crate) use self::directories::Directories;
 pub(crate) use self::hosts::Place;

@@ -18,7 +18,7 @@ use super::{
     AnswerRight, Change, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionKey, Store,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
-use crate::platform::create_private_dir;
+use crate::files::create_private_dir;
 
 mod answers;
 mod runs;

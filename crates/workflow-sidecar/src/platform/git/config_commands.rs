@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
 use super::{git, one_line};
-use crate::platform::home::home_dir;
+use crate::files::home_dir;
 use crate::platform::process::{CheckError, Failure, Monitor};
 use crate::platform::trust_store::{Trust, TrustStore, hash_of};
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
 pub(crate) use workflow_core::effect::TriggerOutcome;
 
-use super::home::home_dir;
+use crate::files::home_dir;
 use file::FileLocation;
 
 /// Bytes of text that are accepted.
