@@ -7,10 +7,9 @@
 //! repository, as the environment of a hook has them, are ignored.
 //!
 //! ```text
-//! restore_job → checkpoint ──┐
-//! hidden_changes ─────────┐  │
-//!   └→ repository_state ──┼──┴→ config_commands ──┐
-//!                         └→ head ────────────────┴→ command → configured_hooks → execution
+//! restore_job → checkpoint
+//! hidden_changes → repository_state → head
+//! all of them → config_commands → command (hooks switched off) → configured_hooks → execution
 //! ```
 
 mod checkpoint;
@@ -20,7 +19,6 @@ mod configured_hooks;
 mod execution;
 mod head;
 mod hidden_changes;
-
 mod repository_state;
 mod restore_job;
 
