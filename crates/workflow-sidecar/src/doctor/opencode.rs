@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::InstallationCheck;
+use super::result::InstallationCheck;
 use crate::files::home_dir;
 use crate::install::{Directories, Place, opencode};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
-use super::InstallationCheck;
+use super::result::InstallationCheck;
 use crate::platform::disk::HOST_DIRECTORY;
 
 /// The package of the extension.
