@@ -10,7 +10,8 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
 use crate::diagnostic::{Code, Finding, Span};
-use hint::{Hint, hint};
+use hint::hint;
+use line::Hint;
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(in crate::definition) fn parse(
@@ -347,6 +348,7 @@ fn decimal(value: &str) -> Option<f64> {
 }
 
 mod hint;
+mod line;
 #[cfg(test)]
 mod tests;
 mod variable_hint;

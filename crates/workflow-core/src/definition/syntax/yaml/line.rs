@@ -1,0 +1,33 @@
+//! The lines of a text that is not YAML, and the help for a mistake in them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The help for a mistake, and its bytes, if they are not those where the parser stopped.
+pub(super) struct Hint {
+    pub(super) help: Cow<'static, str>,
+    pub(super) at: Option<Range<usize>>,
+}
+
+/// A line of the text, and its offset.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'t> {
+    pub(super) start: usize,
+    pub(super) text: &'t str,
+}
+
+impl Line<'_> {
+    pub(super) fn indent(&self) -> &str {
+        &self.text[..self.text.len() - self.text.trim_start().len()]
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        let text = self.text.trim_start();
+        text.is_empty() || text.starts_with('#')
+    }
+
+    /// A stretch of the line, as bytes of the text.
+    pub(super) fn part(&self, range: Range<usize>) -> Range<usize> {
+        self.start + range.start..self.start + range.end
+    }
+}
