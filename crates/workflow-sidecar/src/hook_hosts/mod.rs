@@ -4,7 +4,7 @@
 //! process ── reads the event, answers in time whatever happens
 //!    │
 //!    ▼
-//! decide ── store ── turn (a session of the engine, for one event)
+//! decide ── turn (a session of the engine, for one event) ── turn_change ── store
 //!    │
 //!    ▼
 //! codex, claude, copilot, gemini, cursor, goose: a `HookHost` each, which is a table of names, and two functions: the event in,
@@ -35,6 +35,7 @@ mod tests;
 mod text;
 mod tools;
 mod turn;
+mod turn_change;
 
 use clap::builder::PossibleValue;
 
@@ -45,6 +46,7 @@ pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
 pub(crate) use self::text::in_prompt_words;
 pub(crate) use self::turn::{HookPlatform, Turn};
+pub(crate) use self::turn_change::{ATTEMPTS, TurnChange};
 
 /// The hosts.
 pub(crate) const HOSTS: [&HookHost; 6] = [

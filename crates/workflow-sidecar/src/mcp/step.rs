@@ -21,15 +21,14 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::GateRunId;
 
-use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, session_ticket};
+use crate::hook_hosts::{
+    ATTEMPTS, HostMemory, TICKET_ARGUMENT, Turn, TurnChange, in_prompt_words, session_ticket,
+};
 use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
-use crate::run_condition::run_of;
-use crate::store::{Change, Saved, SessionKey, Store, StoreError, Ticket};
-use crate::telemetry::{self, PhaseClock};
+use crate::store::{Saved, SessionKey, Store, StoreError, Ticket};
+use crate::telemetry;
 use crate::time::wall_time;
 
-/// Attempts to store a change while hooks change the same session.
-const ATTEMPTS: u32 = 16;
 /// The time after which a running gate is asked whether its call is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
 /// The numbers of gate runs that a call has for itself.
@@ -251,19 +250,11 @@ impl Steps {
             if step.is_cancelled() {
                 return Err(StepAnswer::error(CANCELLED));
             }
-            let outcome = turn.finish();
-            memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
-            memory.session = turn.session.memory();
-            PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
-            let change = Change {
-                from: stored.version,
-                entries: &outcome.entries,
-                memory: &memory.to_text(),
-                run: run_of(&turn.session),
-                cwd: &ticket.cwd,
-                now: wall_time(),
-            };
-            if self.store.save(&ticket.key, &change)? == Saved::Stored {
+            let outcome = turn.finish(&mut memory);
+            let change = TurnChange::of(&turn, outcome.entries, &mut memory);
+            let (store, memory) = (&*self.store, memory.to_text());
+            let saved = change.save(store, &ticket.key, stored.version, &memory, &ticket.cwd)?;
+            if saved == Saved::Stored {
                 return Ok(answer);
             }
             is_late = true;
