@@ -27,6 +27,7 @@ pub mod server;
 mod session_file;
 mod show;
 mod simulate;
+mod step_arguments;
 mod store;
 mod telemetry;
 mod time;
