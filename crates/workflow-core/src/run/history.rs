@@ -13,7 +13,9 @@ use crate::policy::gate_report::Report;
 use super::state::RunState;
 use super::stored::{StoredDefinition, StoredGate, entry_type};
 use super::stored_state::{Damage, state_from};
-use super::transition::{Bound, after, down_to_phase, entry_at, index_of, next_entry, phase_at};
+use super::transition::{
+    ArrivalBound, after, down_to_phase, entry_at, index_of, next_entry, phase_at,
+};
 use super::weakened::weakened;
 use super::{Path, Position, StoredGuards, StoredRun};
 
@@ -295,7 +297,7 @@ impl Ways {
         let (path, phase) = (&before.current_path, position.phase);
         if position.scope().loopable {
             let first = Arrivals {
-                bound: Some(Bound::UpTo(path.clone())),
+                bound: Some(ArrivalBound::UpTo(path.clone())),
                 ..Arrivals::at(Some(path.moved_to(0)))
             };
             first.find(catalog, &mut ways.loops);
@@ -308,7 +310,7 @@ impl Ways {
         let failed = exit.and_then(|exit| phase.gate.get(exit.failed?));
         if let Some(path) = failed.and_then(|gate| entry(gate.on_fail.as_deref()?)) {
             let named = Arrivals {
-                bound: Some(Bound::Inside(path.clone())),
+                bound: Some(ArrivalBound::Inside(path.clone())),
                 ..Arrivals::at(Some(path))
             };
             named.find(catalog, &mut ways.after_failure);
@@ -352,7 +354,7 @@ struct Arrivals {
     to: Option<Path>,
     /// True if the conditions of the first phase do not count.
     any_condition: bool,
-    bound: Option<Bound>,
+    bound: Option<ArrivalBound>,
 }
 
 impl Arrivals {
@@ -404,8 +406,8 @@ impl Arrivals {
                 {
                     let to = path.moved_to(index);
                     let bound = arrival.bound.as_ref().map(|bound| match bound {
-                        Bound::Inside(_) => Bound::Inside(to.clone()),
-                        up_to @ Bound::UpTo(_) => up_to.clone(),
+                        ArrivalBound::Inside(_) => ArrivalBound::Inside(to.clone()),
+                        up_to @ ArrivalBound::UpTo(_) => up_to.clone(),
                     });
                     waiting.push(Self {
                         to: Some(to),

@@ -171,7 +171,7 @@ fn go(
         Target::Phase(id) => {
             let to = path.moved_to(index_of(position.own_workflow(), id)?);
             arrival.any_condition = unmet == Unmet::Enter;
-            arrival.bound = (unmet == Unmet::Refuse).then(|| Bound::Inside(to.clone()));
+            arrival.bound = (unmet == Unmet::Refuse).then(|| ArrivalBound::Inside(to.clone()));
             Some(to)
         }
     };
@@ -197,7 +197,7 @@ pub fn repeat(
     }
     let arrival = Arrival {
         visit_bounds: VisitBounds::of(mover, false),
-        bound: Some(Bound::UpTo(from.state.current_path.clone())),
+        bound: Some(ArrivalBound::UpTo(from.state.current_path.clone())),
         ..Arrival::of(from, catalog)
     };
     arrival.at(Some(first))
@@ -283,14 +283,14 @@ impl VisitBounds {
 
 /// The part of a scope in which a move must end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum ArrivalBound {
     /// The entry that this path is at.
     Inside(Path),
     /// The entries up to the one that this path is at.
     UpTo(Path),
 }
 
-impl Bound {
+impl ArrivalBound {
     pub(super) fn contains(&self, path: &Path) -> bool {
         let (Self::Inside(bound) | Self::UpTo(bound)) = self;
         let (last, around) = bound.segments().split_last().expect("a path is not empty");
@@ -314,7 +314,7 @@ struct Arrival<'a> {
     /// True if the conditions of the entries down to the first phase do not count.
     any_condition: bool,
     /// Where the move must end, if not anywhere.
-    bound: Option<Bound>,
+    bound: Option<ArrivalBound>,
 }
 
 impl<'a> Arrival<'a> {
@@ -395,9 +395,9 @@ impl<'a> Arrival<'a> {
                 };
                 let path = path.moved_to(index);
                 match &mut self.bound {
-                    Some(Bound::Inside(entry)) => entry.clone_from(&path),
+                    Some(ArrivalBound::Inside(entry)) => entry.clone_from(&path),
                     Some(bound) if !bound.contains(&path) => return Err(limit.into()),
-                    Some(Bound::UpTo(_)) | None => {}
+                    Some(ArrivalBound::UpTo(_)) | None => {}
                 }
                 self.visit_bounds = self.visit_bounds.redirected();
                 waiting = Some(path);

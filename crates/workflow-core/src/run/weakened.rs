@@ -43,7 +43,12 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
             continue;
         };
         let level = format!("workflow {}", shown(&workflow.name));
-        compare_levels(&level, &Level::of(workflow), &Level::of(changed), &mut lost);
+        compare_levels(
+            &level,
+            &LevelGuards::of(workflow),
+            &LevelGuards::of(changed),
+            &mut lost,
+        );
         flow::compare_workflows(&level, workflow, changed, &mut lost);
         flow::compare_references(before, workflow, changed, &mut lost);
         for phase in phases(workflow) {
@@ -78,8 +83,8 @@ pub(crate) fn weakened_settings(level: &str, before: &Guards, after: &Guards) ->
     let mut lost = Vec::new();
     compare_levels(
         level,
-        &Level::of_settings(before),
-        &Level::of_settings(after),
+        &LevelGuards::of_settings(before),
+        &LevelGuards::of_settings(after),
         &mut lost,
     );
     lost
@@ -136,7 +141,7 @@ fn is_guarded(phase: &Phase) -> bool {
 
 /// The kinds of guards that a phase has, for display.
 fn guards_of(phase: &Phase) -> String {
-    let level = Level::of(phase);
+    let level = LevelGuards::of(phase);
     let restricts = phase
         .rules
         .iter()
@@ -164,7 +169,7 @@ fn guards_of(phase: &Phase) -> String {
 }
 
 /// The guards that a phase, a workflow and settings have alike.
-struct Level<'a> {
+struct LevelGuards<'a> {
     tools: Option<&'a ToolAccess>,
     rules: &'a [Rule],
     results: &'a [ResultRule],
@@ -195,7 +200,7 @@ impl HasGuards for Guards {
     }
 }
 
-impl<'a> Level<'a> {
+impl<'a> LevelGuards<'a> {
     fn of(of: &'a impl HasGuards) -> Self {
         let (tools, rules, results) = of.guards();
         let mut others = fields(of);
@@ -230,7 +235,12 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-fn compare_levels(level: &str, before: &Level<'_>, after: &Level<'_>, lost: &mut Vec<String>) {
+fn compare_levels(
+    level: &str,
+    before: &LevelGuards<'_>,
+    after: &LevelGuards<'_>,
+    lost: &mut Vec<String>,
+) {
     if let Some(tools) = before.tools {
         let names = opened(tools, after.tools);
         if let Some(names) = names {
@@ -436,7 +446,12 @@ fn described(rule: &Rule) -> String {
 }
 
 fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<String>) {
-    compare_levels(level, &Level::of(before), &Level::of(after), lost);
+    compare_levels(
+        level,
+        &LevelGuards::of(before),
+        &LevelGuards::of(after),
+        lost,
+    );
     flow::compare_phases(level, before, after, lost);
     for gate in &before.gate {
         if !after.gate.iter().any(|other| is_as_demanding(gate, other)) {

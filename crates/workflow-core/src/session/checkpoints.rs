@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::ids::Ids;
-use super::questions::{QuestionTable, QuestionText, Topic};
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::effect::{BranchAnswer, DeferredAnswer, Effect, Effects, Reply};
 use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
 use crate::run::entry_type;
@@ -191,7 +191,7 @@ impl Checkpoints {
             ..QuestionText::default()
         };
         self.question = Some(RestoreQuestion {
-            id: questions.ask(Topic::Restore, text, out),
+            id: questions.ask(QuestionTopic::Restore, text, out),
             request,
             snapshot,
         });

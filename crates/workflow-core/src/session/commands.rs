@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::inputs;
-use super::questions::{QuestionTable, QuestionText, Topic};
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
 use crate::effect::{DeferredAnswer, Effects};
@@ -106,7 +106,7 @@ impl PendingStarts {
             out.notify(Severity::Warning, message);
             return StartOutcome::Refused;
         }
-        let question = questions.ask(Topic::Start, confirmation(active, &run), out);
+        let question = questions.ask(QuestionTopic::Start, confirmation(active, &run), out);
         let awaits = Awaited::Confirmation(active.state().task_id.clone());
         let pending = PendingStart {
             request,
@@ -129,7 +129,7 @@ impl PendingStarts {
     ) {
         let name = run.workflow().map_or("", |workflow| &workflow.name);
         let text = inputs::question(name, &input, problem);
-        let question = questions.ask(Topic::Start, text, out);
+        let question = questions.ask(QuestionTopic::Start, text, out);
         let pending = PendingStart {
             request,
             run,

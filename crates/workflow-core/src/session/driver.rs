@@ -12,7 +12,7 @@ use super::host::{Abilities, HostState};
 use super::ids::Ids;
 use super::phase::ResolvedPhase;
 use super::phase_exit::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
-use super::questions::{QuestionTable, Topic};
+use super::questions::{QuestionTable, QuestionTopic};
 use super::run::ActiveRun;
 use super::step_tool::{Cancellation, NoMove};
 use super::tool_guard::CallGuard;
@@ -428,7 +428,9 @@ impl RunDriver {
     /// Withdraws the question whether the run is cancelled.
     pub(super) fn close_cancel_question(&mut self, out: &mut Effects) {
         let open = self.questions.open();
-        let open: Vec<_> = open.filter(|(_, topic)| *topic == Topic::Cancel).collect();
+        let open: Vec<_> = open
+            .filter(|(_, topic)| *topic == QuestionTopic::Cancel)
+            .collect();
         for (question, _) in open {
             self.questions.close(question, out);
         }
@@ -524,10 +526,10 @@ impl RunDriver {
             let is_asked = self
                 .questions
                 .open()
-                .any(|(_, topic)| topic == Topic::Cancel);
+                .any(|(_, topic)| topic == QuestionTopic::Cancel);
             if !is_asked && self.questions.can_ask() {
                 let text = step_tool::cancellation_question(run);
-                self.questions.ask(Topic::Cancel, text, out);
+                self.questions.ask(QuestionTopic::Cancel, text, out);
             }
             return step_tool::ask_to_cancel(self.questions.has_dialogs());
         }

@@ -43,7 +43,7 @@ use self::driver::RunDriver;
 use self::phase::ResolvedPhase;
 use self::phase_exit::texts;
 use self::problems::ShownProblems;
-use self::questions::{TIMED_OUT, Topic};
+use self::questions::{QuestionTopic, TIMED_OUT};
 use self::run::{ActiveRun, Restoring, guards_weakened};
 use self::triggers::Accepted;
 use self::weaker_guards::WeakerGuards;
@@ -621,7 +621,7 @@ impl Session {
         };
         let confirmed = answer == Answer::Confirmed(true);
         match topic {
-            Topic::Start => {
+            QuestionTopic::Start => {
                 let active = self.driver.run.as_ref().filter(|run| run.is_active());
                 let questions = &mut self.driver.questions;
                 let started = self
@@ -633,14 +633,14 @@ impl Session {
                     out.answer(request, DeferredAnswer::Command, collected);
                 }
             }
-            Topic::ToolCall => self.driver.calls.on_answer(question, answer, out),
-            Topic::Trust | Topic::Approval => {
+            QuestionTopic::ToolCall => self.driver.calls.on_answer(question, answer, out),
+            QuestionTopic::Trust | QuestionTopic::Approval => {
                 self.driver.with_exit(
                     |exit, context, out| exit.on_answer(answer, context, out.now()),
                     out,
                 );
             }
-            Topic::Move => {
+            QuestionTopic::Move => {
                 let state = self.driver.run.as_ref().map(ActiveRun::state);
                 let confirmed = self.driver.controls.on_answer(question, answer, state, out);
                 if let Some((request, planned)) = confirmed {
@@ -649,12 +649,12 @@ impl Session {
                     controls::answer(request, collected, out);
                 }
             }
-            Topic::Restore => {
+            QuestionTopic::Restore => {
                 let trusted = self.driver.host.project_trusted;
                 self.checkpoints
                     .on_answer(answer, trusted, &mut self.driver.ids, out);
             }
-            Topic::Triggers => {
+            QuestionTopic::Triggers => {
                 let (triggers, headless) = (
                     &self.driver.settings.triggers,
                     self.driver.host.is_headless(),
@@ -663,13 +663,13 @@ impl Session {
                     .triggers
                     .on_answer(answer, triggers, headless, out);
             }
-            Topic::Guards => {
+            QuestionTopic::Guards => {
                 let state = self.driver.run.as_ref().map(ActiveRun::state);
                 if let Some(loaded) = self.weaker_guards.on_answer(confirmed, state, out) {
                     self.adopt_weaker_guards(&loaded, out);
                 }
             }
-            Topic::Cancel => {
+            QuestionTopic::Cancel => {
                 if confirmed {
                     self.driver.cancel_by_command(out);
                 }
@@ -820,25 +820,30 @@ impl Session {
         }
     }
 
-    fn on_question_timeout(&mut self, question: QuestionId, topic: Topic, out: &mut Effects) {
+    fn on_question_timeout(
+        &mut self,
+        question: QuestionId,
+        topic: QuestionTopic,
+        out: &mut Effects,
+    ) {
         let notice = self.driver.questions.timeout_notice(question);
         match topic {
-            Topic::Start => self.starts.end_question(question, notice, out),
-            Topic::ToolCall => self.driver.calls.end_question(question, TIMED_OUT, out),
-            Topic::Trust | Topic::Approval => {
+            QuestionTopic::Start => self.starts.end_question(question, notice, out),
+            QuestionTopic::ToolCall => self.driver.calls.end_question(question, TIMED_OUT, out),
+            QuestionTopic::Trust | QuestionTopic::Approval => {
                 self.driver.with_exit(
                     |exit, context, out| exit.on_timeout(context, out.now()),
                     out,
                 );
             }
-            Topic::Move => {
+            QuestionTopic::Move => {
                 let notice = notice.unwrap_or_default();
                 self.driver.controls.end_question(question, notice, out);
             }
-            Topic::Restore => self.checkpoints.end_question(notice, out),
-            Topic::Triggers => self.driver.triggers.decline(TIMED_OUT, out),
-            Topic::Guards => self.weaker_guards.on_timeout(notice, out),
-            Topic::Cancel => {
+            QuestionTopic::Restore => self.checkpoints.end_question(notice, out),
+            QuestionTopic::Triggers => self.driver.triggers.decline(TIMED_OUT, out),
+            QuestionTopic::Guards => self.weaker_guards.on_timeout(notice, out),
+            QuestionTopic::Cancel => {
                 if let Some(notice) = notice {
                     out.notify(Severity::Info, notice);
                 }
@@ -861,16 +866,19 @@ impl Session {
         for (question, topic) in open {
             self.driver.questions.close(question, out);
             match topic {
-                Topic::Start => self.starts.end_question(question, None, out),
-                Topic::ToolCall => {
+                QuestionTopic::Start => self.starts.end_question(question, None, out),
+                QuestionTopic::ToolCall => {
                     self.driver
                         .calls
                         .end_question(question, "the session ended", out);
                 }
-                Topic::Restore => self.checkpoints.end_question(None, out),
-                Topic::Triggers => self.driver.triggers.forget_question(),
-                Topic::Guards => self.weaker_guards.forget_question(),
-                Topic::Trust | Topic::Approval | Topic::Move | Topic::Cancel => {}
+                QuestionTopic::Restore => self.checkpoints.end_question(None, out),
+                QuestionTopic::Triggers => self.driver.triggers.forget_question(),
+                QuestionTopic::Guards => self.weaker_guards.forget_question(),
+                QuestionTopic::Trust
+                | QuestionTopic::Approval
+                | QuestionTopic::Move
+                | QuestionTopic::Cancel => {}
             }
         }
     }

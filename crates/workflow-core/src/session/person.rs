@@ -4,7 +4,7 @@ use super::controls::Control;
 use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
 use super::driver::RunDriver;
 use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
-use super::questions::Topic;
+use super::questions::QuestionTopic;
 use super::{budget, controls, phase_exit, step_tool};
 use crate::diagnostic::visible;
 use crate::effect::{Delivery, Effects, Reply};
@@ -68,7 +68,10 @@ impl RunDriver {
         }
         if self.triggers.lacks_trust() {
             let asked: Vec<_> = self.questions.open().collect();
-            for (question, _) in asked.iter().filter(|(_, topic)| *topic == Topic::Triggers) {
+            for (question, _) in asked
+                .iter()
+                .filter(|(_, topic)| *topic == QuestionTopic::Triggers)
+            {
                 self.questions.close(*question, out);
             }
             let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());

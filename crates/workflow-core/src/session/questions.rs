@@ -34,7 +34,7 @@ pub(crate) struct QuestionTable {
 #[derive(Debug, Clone)]
 pub(crate) struct TakenQuestion {
     title: String,
-    topic: Topic,
+    topic: QuestionTopic,
     /// When it times out, if ever.
     due: Option<Millis>,
     /// False once the answer is not awaited any more.
@@ -43,7 +43,7 @@ pub(crate) struct TakenQuestion {
 
 /// The part of the session that asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Topic {
+pub(crate) enum QuestionTopic {
     /// A workflow to start: an input that is missing, or the active run that it would replace.
     Start,
     /// A tool call.
@@ -64,7 +64,7 @@ pub(crate) enum Topic {
     Cancel,
 }
 
-impl Topic {
+impl QuestionTopic {
     /// The outcome without an answer.
     fn without_answer(self) -> &'static str {
         match self {
@@ -160,7 +160,7 @@ impl QuestionTable {
     /// Asks a question.
     pub(crate) fn ask(
         &mut self,
-        topic: Topic,
+        topic: QuestionTopic,
         text: QuestionText,
         out: &mut Effects,
     ) -> QuestionId {
@@ -215,7 +215,7 @@ impl QuestionTable {
     }
 
     /// The open questions, oldest first, each with its topic.
-    pub(crate) fn open(&self) -> impl Iterator<Item = (QuestionId, Topic)> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = (QuestionId, QuestionTopic)> {
         let open = self.questions.iter().filter(|(_, asked)| asked.is_open);
         open.map(|(id, asked)| (*id, asked.topic))
     }
@@ -227,7 +227,7 @@ impl QuestionTable {
     }
 
     /// Closes the questions that timed out, and returns them.
-    pub(crate) fn close_overdue(&mut self, out: &mut Effects) -> Vec<(QuestionId, Topic)> {
+    pub(crate) fn close_overdue(&mut self, out: &mut Effects) -> Vec<(QuestionId, QuestionTopic)> {
         let mut overdue = Vec::new();
         for (id, asked) in &mut self.questions {
             if asked.is_open && asked.due.is_some_and(|due| due <= out.now()) {
@@ -249,7 +249,7 @@ impl QuestionTable {
 
 impl TakenQuestion {
     /// The topic, if the answer is still awaited.
-    pub(crate) fn open_topic(&self) -> Option<Topic> {
+    pub(crate) fn open_topic(&self) -> Option<QuestionTopic> {
         self.is_open.then_some(self.topic)
     }
 

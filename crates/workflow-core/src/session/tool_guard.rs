@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::phase::{ResolvedPhase, settings_levels, strictest};
-use super::questions::{QuestionTable, QuestionText, Topic};
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
 use crate::effect::{Decider, DeferredAnswer, Denied, Effects, Reply, ToolDecision};
@@ -147,7 +147,7 @@ impl CallGuard {
                 let place = phase.map(ResolvedPhase::place);
                 let cause = cause(&denial, call.tool());
                 let text = call_question(call, place.as_deref(), &why, &cause, needs_consent);
-                let id = questions.ask(Topic::ToolCall, text, out);
+                let id = questions.ask(QuestionTopic::ToolCall, text, out);
                 let asked = needs_consent.then_some(hash);
                 let pending = PendingCall {
                     request,

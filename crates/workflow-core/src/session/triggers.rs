@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::questions::{QuestionTable, QuestionText, Topic};
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::{Tier, Trigger};
 use crate::diagnostic::visible;
 use crate::effect::{Effect, Effects};
@@ -166,7 +166,7 @@ impl TriggerQueue {
             "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
             shown.iter().map(Trigger::listed),
         );
-        questions.ask(Topic::Triggers, text, out);
+        questions.ask(QuestionTopic::Triggers, text, out);
         self.asked = Some(shown);
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::questions::{QuestionTable, QuestionText, Topic};
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::Loaded;
 use crate::effect::Effects;
 use crate::run::RunState;
@@ -11,13 +11,13 @@ use crate::types::Severity;
 /// The open question about weaker guards, and those that were declined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WeakerGuards {
-    asked: Option<Asked>,
+    asked: Option<WeakerGuardsQuestion>,
     /// The list that a person declined, which is not asked about again.
     declined: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
-struct Asked {
+struct WeakerGuardsQuestion {
     loaded: Arc<Loaded>,
     /// The state of the run that the question is about.
     state: RunState,
@@ -53,8 +53,8 @@ impl WeakerGuards {
             ),
             ..QuestionText::default()
         };
-        questions.ask(Topic::Guards, text, out);
-        self.asked = Some(Asked {
+        questions.ask(QuestionTopic::Guards, text, out);
+        self.asked = Some(WeakerGuardsQuestion {
             loaded: Arc::new(loaded.clone()),
             state: state.clone(),
             weakened,
@@ -94,7 +94,7 @@ impl WeakerGuards {
         self.asked = None;
     }
 
-    fn decline(&mut self, asked: Asked, out: &mut Effects) {
+    fn decline(&mut self, asked: WeakerGuardsQuestion, out: &mut Effects) {
         self.declined = asked.weakened;
         let message = "[workflow] The run keeps its rules. To use the changed files, end it with /cancel-workflow and start it again.";
         out.notify(Severity::Info, message);

@@ -50,14 +50,14 @@ pub(super) fn check_references(
 }
 
 /// A reference, its target and its location.
-struct Reference<'d> {
+struct WorkflowReference<'d> {
     key: &'d str,
     target: Option<usize>,
     span: Option<Span>,
 }
 
 struct Graph<'d> {
-    references: Vec<Vec<Reference<'d>>>,
+    references: Vec<Vec<WorkflowReference<'d>>>,
     /// The workflows each one refers to.
     targets: Vec<Vec<usize>>,
     /// The workflows that refer to each one.
@@ -71,7 +71,7 @@ impl<'d> Graph<'d> {
             .enumerate()
             .map(|(at, draft)| (&*draft.workflow.key, at))
             .collect();
-        let references: Vec<Vec<Reference<'d>>> = drafts
+        let references: Vec<Vec<WorkflowReference<'d>>> = drafts
             .iter()
             .map(|draft| references_of(draft, &by_key))
             .collect();
@@ -93,7 +93,10 @@ impl<'d> Graph<'d> {
     }
 }
 
-fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Reference<'d>> {
+fn references_of<'d>(
+    draft: &'d Draft,
+    by_key: &HashMap<&str, usize>,
+) -> Vec<WorkflowReference<'d>> {
     let keyed =
         draft
             .references
@@ -103,7 +106,7 @@ fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Ref
                 PhaseEntry::Phase(_) => None,
             });
     keyed
-        .map(|(key, span)| Reference {
+        .map(|(key, span)| WorkflowReference {
             key,
             target: by_key.get(key).copied(),
             span,
@@ -314,7 +317,7 @@ impl ReferenceCheck<'_> {
         }
     }
 
-    fn leads_nowhere(&self, reference: &Reference<'_>) -> bool {
+    fn leads_nowhere(&self, reference: &WorkflowReference<'_>) -> bool {
         reference.target.is_none_or(|target| !self.kept[target])
     }
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
-use super::tokens::{Token, locate, tokens};
+use super::tokens::{JsonToken, locate, tokens};
 use crate::diagnostic::{Code, Finding, Span};
 
 /// Reads a text. Its depth is counted first: the library recurses without a limit.
@@ -26,9 +26,9 @@ fn check_extent(text: &str, limits: TreeLimits) -> Result<(), Finding> {
     let mut depth = 0_usize;
     for (count, (token, span)) in tokens(text).enumerate() {
         match token {
-            Token::OpenMap | Token::OpenList => depth += 1,
-            Token::CloseMap | Token::CloseList => depth = depth.saturating_sub(1),
-            Token::Colon | Token::Comma | Token::Quoted | Token::Bare => {}
+            JsonToken::OpenMap | JsonToken::OpenList => depth += 1,
+            JsonToken::CloseMap | JsonToken::CloseList => depth = depth.saturating_sub(1),
+            JsonToken::Colon | JsonToken::Comma | JsonToken::Quoted | JsonToken::Bare => {}
         }
         if depth > limits.depth {
             return Err(limits.too_deep(Some(span)));

@@ -9,7 +9,7 @@ use crate::diagnostic::Span;
 
 /// A token of JSON5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::definition) enum Token {
+pub(in crate::definition) enum JsonToken {
     OpenMap,
     CloseMap,
     OpenList,
@@ -33,21 +33,21 @@ pub(in crate::definition) fn tokens(text: &str) -> Tokens<'_> {
 }
 
 impl Iterator for Tokens<'_> {
-    type Item = (Token, Span);
+    type Item = (JsonToken, Span);
 
     fn next(&mut self) -> Option<Self::Item> {
         self.at += blank(&self.text[self.at..]);
         let rest = &self.text[self.at..];
         let first = rest.chars().next()?;
         let (token, length) = match first {
-            '{' => (Token::OpenMap, 1),
-            '}' => (Token::CloseMap, 1),
-            '[' => (Token::OpenList, 1),
-            ']' => (Token::CloseList, 1),
-            ':' => (Token::Colon, 1),
-            ',' => (Token::Comma, 1),
-            '"' | '\'' => (Token::Quoted, quoted(rest, first)),
-            _ => (Token::Bare, bare(rest, first)),
+            '{' => (JsonToken::OpenMap, 1),
+            '}' => (JsonToken::CloseMap, 1),
+            '[' => (JsonToken::OpenList, 1),
+            ']' => (JsonToken::CloseList, 1),
+            ':' => (JsonToken::Colon, 1),
+            ',' => (JsonToken::Comma, 1),
+            '"' | '\'' => (JsonToken::Quoted, quoted(rest, first)),
+            _ => (JsonToken::Bare, bare(rest, first)),
         };
         let span = Span::new(self.at, self.at + length);
         self.at += length;
@@ -57,15 +57,15 @@ impl Iterator for Tokens<'_> {
 
 impl Tokens<'_> {
     /// The span of the next token, if it is this one.
-    fn expect(&mut self, token: Token) -> Option<Span> {
+    fn expect(&mut self, token: JsonToken) -> Option<Span> {
         let (next, span) = self.next()?;
         (next == token).then_some(span)
     }
 
     /// The span of the closing bracket that comes next, perhaps after a comma.
-    fn close(&mut self, bracket: Token, comma_allowed: bool) -> Option<Span> {
+    fn close(&mut self, bracket: JsonToken, comma_allowed: bool) -> Option<Span> {
         match self.next()? {
-            (Token::Comma, _) if comma_allowed => self.expect(bracket),
+            (JsonToken::Comma, _) if comma_allowed => self.expect(bracket),
             (token, span) => (token == bracket).then_some(span),
         }
     }
@@ -130,29 +130,29 @@ pub(in crate::definition) fn locate(text: &str, root: &mut Node<'_>) {
 fn locate_value(tokens: &mut Tokens<'_>, node: &mut Node<'_>) -> Option<()> {
     let (token, start) = tokens.next()?;
     let end = match (&mut node.kind, token) {
-        (Kind::Null | Kind::Bool(_) | Kind::Number(_), Token::Bare)
-        | (Kind::Text(_), Token::Quoted) => start,
-        (Kind::List(items), Token::OpenList) => {
+        (Kind::Null | Kind::Bool(_) | Kind::Number(_), JsonToken::Bare)
+        | (Kind::Text(_), JsonToken::Quoted) => start,
+        (Kind::List(items), JsonToken::OpenList) => {
             for (at, item) in items.iter_mut().enumerate() {
                 if at > 0 {
-                    tokens.expect(Token::Comma)?;
+                    tokens.expect(JsonToken::Comma)?;
                 }
                 locate_value(tokens, item)?;
             }
-            tokens.close(Token::CloseList, !items.is_empty())?
+            tokens.close(JsonToken::CloseList, !items.is_empty())?
         }
-        (Kind::Map(map), Token::OpenMap) => {
+        (Kind::Map(map), JsonToken::OpenMap) => {
             for (at, entry) in map.entries.iter_mut().enumerate() {
                 if at > 0 {
-                    tokens.expect(Token::Comma)?;
+                    tokens.expect(JsonToken::Comma)?;
                 }
                 let (key, span) = tokens.next()?;
-                matches!(key, Token::Quoted | Token::Bare).then_some(())?;
+                matches!(key, JsonToken::Quoted | JsonToken::Bare).then_some(())?;
                 entry.key_span = Some(span);
-                tokens.expect(Token::Colon)?;
+                tokens.expect(JsonToken::Colon)?;
                 locate_value(tokens, &mut entry.value)?;
             }
-            tokens.close(Token::CloseMap, !map.entries.is_empty())?
+            tokens.close(JsonToken::CloseMap, !map.entries.is_empty())?
         }
         _ => return None,
     };

@@ -14,7 +14,7 @@ const MAX_COMMAND_CHARS: usize = 80;
 
 /// A part of a line that is not open.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Finding<'a> {
+pub(super) enum LineFinding<'a> {
     /// The line cannot be analyzed.
     Unreadable(&'a Unreadable),
     /// A command.
@@ -23,7 +23,7 @@ pub(super) enum Finding<'a> {
     Redirection(&'a FileWrite),
 }
 
-impl<'a> Finding<'a> {
+impl<'a> LineFinding<'a> {
     fn unknown(self) -> Option<&'a Unknown> {
         match self {
             Self::Command(SimpleCommand {
@@ -76,8 +76,8 @@ impl<'a> Finding<'a> {
 }
 
 /// Returns the findings about a line for a rule that forbids to write.
-pub(super) fn of_line(analysis: &Analysis) -> Vec<Finding<'_>> {
-    let unreadable = analysis.unreadable.iter().map(Finding::Unreadable);
+pub(super) fn of_line(analysis: &Analysis) -> Vec<LineFinding<'_>> {
+    let unreadable = analysis.unreadable.iter().map(LineFinding::Unreadable);
     let commands = analysis
         .commands
         .iter()
@@ -85,9 +85,9 @@ pub(super) fn of_line(analysis: &Analysis) -> Vec<Finding<'_>> {
             Effect::Writes(_) | Effect::Unknown(_) => true,
             Effect::Reads | Effect::RunsProjectCode => false,
         });
-    let redirections = analysis.redirections.iter().map(Finding::Redirection);
+    let redirections = analysis.redirections.iter().map(LineFinding::Redirection);
     unreadable
-        .chain(commands.map(Finding::Command))
+        .chain(commands.map(LineFinding::Command))
         .chain(redirections)
         .collect()
 }
@@ -125,7 +125,7 @@ pub(super) fn is_of_command(unknown: &Unknown) -> bool {
 }
 
 /// Returns whether these findings forbid a line: what certainly writes counts more than what is unknown.
-pub(super) fn worst(findings: &[Finding<'_>]) -> Known {
+pub(super) fn worst(findings: &[LineFinding<'_>]) -> Known {
     if findings.is_empty() {
         Known::No
     } else if findings.iter().all(|finding| finding.is_unknown()) {
@@ -136,25 +136,25 @@ pub(super) fn worst(findings: &[Finding<'_>]) -> Known {
 }
 
 /// Describes findings, for display: what certainly writes first.
-pub(super) fn describe(findings: &[Finding<'_>]) -> String {
-    let (unknown, certain): (Vec<Finding<'_>>, Vec<Finding<'_>>) =
+pub(super) fn describe(findings: &[LineFinding<'_>]) -> String {
+    let (unknown, certain): (Vec<LineFinding<'_>>, Vec<LineFinding<'_>>) =
         findings.iter().partition(|finding| finding.is_unknown());
     let mut texts: Vec<String> = Vec::new();
     let mut writes: Vec<String> = Vec::new();
     for finding in &certain {
         match finding {
-            Finding::Redirection(write) => writes.push(describe_write(write)),
-            Finding::Command(SimpleCommand {
+            LineFinding::Redirection(write) => writes.push(describe_write(write)),
+            LineFinding::Command(SimpleCommand {
                 effect: Effect::Writes(files),
                 ..
             }) => writes.extend(files.iter().map(describe_write)),
-            Finding::Command(command) => {
+            LineFinding::Command(command) => {
                 texts.push(format!(
                     "`{}` runs code of the project.",
                     command_text(command)
                 ));
             }
-            Finding::Unreadable(_) => {}
+            LineFinding::Unreadable(_) => {}
         }
     }
     writes.dedup();
@@ -164,11 +164,11 @@ pub(super) fn describe(findings: &[Finding<'_>]) -> String {
     }
     for finding in unknown {
         texts.push(match finding {
-            Finding::Unreadable(reason) => {
+            LineFinding::Unreadable(reason) => {
                 format!("The command line cannot be analyzed: {reason}.")
             }
-            Finding::Command(command) => describe_unknown(command),
-            Finding::Redirection(_) => continue,
+            LineFinding::Command(command) => describe_unknown(command),
+            LineFinding::Redirection(_) => continue,
         });
     }
     let hidden = texts.len().saturating_sub(MAX_SHOWN);
@@ -259,11 +259,11 @@ fn pattern_of(command: &SimpleCommand) -> Option<String> {
 }
 
 /// Returns the rule with which a person could allow a line that a rule forbids.
-pub(super) fn allowing_rule(tool: &str, findings: &[Finding<'_>]) -> Option<String> {
+pub(super) fn allowing_rule(tool: &str, findings: &[LineFinding<'_>]) -> Option<String> {
     if !findings.iter().all(|finding| finding.is_unknown()) {
         return None;
     }
-    let pattern = findings.iter().find_map(Finding::pattern)?;
+    let pattern = findings.iter().find_map(LineFinding::pattern)?;
     Some(format!(
         "A person can allow it with `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
     ))

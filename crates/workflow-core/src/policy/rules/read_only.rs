@@ -6,7 +6,7 @@ use super::call::{Call, Target};
 use super::command_patterns::CommandPatterns;
 use super::globs::Globs;
 use super::known::Known;
-use super::line_verdict::{self, Finding, is_of_command};
+use super::line_verdict::{self, LineFinding, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
 use crate::text::joined;
@@ -116,11 +116,11 @@ impl ReadOnlyRule {
     }
 
     /// Returns what is not open of the shell lines of a call; `None` if it has none.
-    fn findings<'c>(&self, call: &'c Call<'_>) -> Option<Vec<Finding<'c>>> {
+    fn findings<'c>(&self, call: &'c Call<'_>) -> Option<Vec<LineFinding<'c>>> {
         let analysis = call.shell_analysis()?;
-        let mut found: Vec<Finding<'_>> = Vec::new();
+        let mut found: Vec<LineFinding<'_>> = Vec::new();
         if let Some(reason) = &analysis.unreadable {
-            found.push(Finding::Unreadable(reason));
+            found.push(LineFinding::Unreadable(reason));
         }
         found.extend(self.closed_commands(call, analysis));
         let closed = |write: &&FileWrite| !self.is_writable(call, write);
@@ -129,7 +129,7 @@ impl ReadOnlyRule {
                 .redirections
                 .iter()
                 .filter(closed)
-                .map(Finding::Redirection),
+                .map(LineFinding::Redirection),
         );
         Some(found)
     }
@@ -138,7 +138,7 @@ impl ReadOnlyRule {
         &self,
         call: &'c Call<'_>,
         analysis: &'c Analysis,
-    ) -> impl Iterator<Item = Finding<'c>> {
+    ) -> impl Iterator<Item = LineFinding<'c>> {
         let is_open = |command: &SimpleCommand| match &command.effect {
             Effect::Reads => true,
             Effect::Writes(writes) if writes.iter().all(|write| self.is_writable(call, write)) => {
@@ -154,7 +154,7 @@ impl ReadOnlyRule {
             .iter()
             .filter(|command| !is_open(command))
             .collect();
-        closed.into_iter().map(Finding::Command)
+        closed.into_iter().map(LineFinding::Command)
     }
 
     fn is_writable(&self, call: &Call<'_>, write: &FileWrite) -> bool {
@@ -172,7 +172,7 @@ impl ReadOnlyRule {
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let findings = self.findings(call).unwrap_or_default();
         let mut text = line_verdict::describe(&findings);
-        let open = if let Some(pattern) = findings.iter().find_map(Finding::pattern) {
+        let open = if let Some(pattern) = findings.iter().find_map(LineFinding::pattern) {
             Some(format!("`run: [\"{pattern}\"]`"))
         } else {
             let path = self.closed_path(call, &findings);
@@ -187,8 +187,8 @@ impl ReadOnlyRule {
     }
 
     /// Returns the first path that is written and not writable, for display, if it is in the project.
-    fn closed_path(&self, call: &Call<'_>, findings: &[Finding<'_>]) -> Option<String> {
-        let of_line = findings.iter().flat_map(Finding::writes);
+    fn closed_path(&self, call: &Call<'_>, findings: &[LineFinding<'_>]) -> Option<String> {
+        let of_line = findings.iter().flat_map(LineFinding::writes);
         let of_line = of_line.map(|write| call.target(write));
         let of_tool = match call.tool_writes() {
             Known::Yes => call.named_targets(),

@@ -85,7 +85,7 @@ fn name_an_outcome(phase: &Phase, argument: &str) -> String {
 
 /// The answer of a person by `/workflow-approve`.
 #[derive(Debug)]
-pub(crate) struct Reply<'a> {
+pub(crate) struct ApprovalReply<'a> {
     pub(crate) choice: &'a str,
     /// The place that it leads to; `None` stays in the phase.
     pub(crate) target: Option<Target>,
@@ -93,7 +93,10 @@ pub(crate) struct Reply<'a> {
 }
 
 /// Reads the arguments of `/workflow-approve`; the error is shown to the person.
-pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<Reply<'a>, String> {
+pub(crate) fn read_reply<'a>(
+    approval: &'a Approval,
+    arguments: &str,
+) -> Result<ApprovalReply<'a>, String> {
     let usage = || {
         let listed = approval
             .choices
@@ -128,7 +131,7 @@ pub(crate) fn read_reply<'a>(approval: &'a Approval, arguments: &str) -> Result<
         ));
     };
     let comment = white_space::trim(rest);
-    Ok(Reply {
+    Ok(ApprovalReply {
         choice,
         target: approval.target(index),
         comment: (!comment.is_empty()).then(|| comment.to_owned()),

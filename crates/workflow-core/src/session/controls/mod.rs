@@ -17,7 +17,7 @@ pub(crate) use self::moves::{
 pub(crate) use self::texts::{
     exit_refusal, no_allowance, no_definition, no_run, status_note, status_text, takes_no_argument,
 };
-use super::questions::{QuestionTable, QuestionText, Topic};
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;
 use crate::run::RunState;
@@ -89,7 +89,7 @@ impl PendingControls {
             options: vec![no, yes.clone()],
             ..QuestionText::default()
         };
-        let question = questions.ask(Topic::Move, text, out);
+        let question = questions.ask(QuestionTopic::Move, text, out);
         let pending = PendingConfirmation {
             request,
             planned,

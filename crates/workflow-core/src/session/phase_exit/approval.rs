@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::state::{
-    Asked, ExitContext, ExitOutcome, ExitStep, IfUndecided, PendingApproval, PhaseExit, cancelled,
+    ExitContext, ExitOutcome, ExitQuestion, ExitStep, IfUndecided, PendingApproval, PhaseExit,
+    cancelled,
 };
 use crate::definition::Approval;
 use crate::diagnostic::visible;
@@ -13,7 +14,7 @@ use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
 use crate::run::{Mover, phase_name};
 use crate::session::handover::meaning_of;
-use crate::session::questions::{QuestionText, Topic};
+use crate::session::questions::{QuestionText, QuestionTopic};
 use crate::session::run::ActiveRun;
 use crate::text::shortened;
 use crate::types::Millis;
@@ -62,8 +63,8 @@ impl PhaseExit {
             ..QuestionText::default()
         };
         *self = Self::Asking {
-            question: context.questions.ask(Topic::Approval, text, out),
-            about: Asked::Comment(pending, choice.to_owned()),
+            question: context.questions.ask(QuestionTopic::Approval, text, out),
+            about: ExitQuestion::Comment(pending, choice.to_owned()),
         };
         ExitOutcome::Wait
     }
@@ -141,8 +142,8 @@ impl PhaseExit {
             ..QuestionText::default()
         };
         *self = Self::Asking {
-            question: context.questions.ask(Topic::Approval, text, out),
-            about: Asked::Approval(pending),
+            question: context.questions.ask(QuestionTopic::Approval, text, out),
+            about: ExitQuestion::Approval(pending),
         };
         ExitOutcome::Wait
     }

@@ -15,10 +15,10 @@ use serde_json::json;
 pub(crate) use self::approval::declined;
 use self::approval::{pause_for_approval, wants_comment};
 use self::gate::{could_not_run, not_trusted, redact};
-use self::state::{Asked, IfUndecided, PendingApproval};
 pub(crate) use self::state::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
+use self::state::{ExitQuestion, IfUndecided, PendingApproval};
 use super::phase::ResolvedPhase;
-use super::questions::{QuestionText, TIMED_OUT, Topic};
+use super::questions::{QuestionText, QuestionTopic, TIMED_OUT};
 use super::run::ActiveRun;
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
@@ -117,8 +117,8 @@ impl PhaseExit {
                 "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
             );
             *self = Self::Asking {
-                question: context.questions.ask(Topic::Trust, text, out),
-                about: Asked::Trust {
+                question: context.questions.ask(QuestionTopic::Trust, text, out),
+                about: ExitQuestion::Trust {
                     request,
                     commands,
                     approved,
@@ -218,7 +218,7 @@ impl PhaseExit {
     ) -> Option<ExitStep> {
         let mut collected = Effects::at(now);
         let (request, outcome) = match self.take_question()? {
-            Asked::Trust {
+            ExitQuestion::Trust {
                 request,
                 commands,
                 approved,
@@ -235,11 +235,11 @@ impl PhaseExit {
                 let outcome = self.run_gate(request, approved, untrusted, context, &mut collected);
                 (request, outcome)
             }
-            Asked::Trust { request, .. } => {
+            ExitQuestion::Trust { request, .. } => {
                 let reports = not_trusted(context, "the user did not agree");
                 return Some(self.finish_gate(request, false, reports, context, now));
             }
-            Asked::Approval(pending) => {
+            ExitQuestion::Approval(pending) => {
                 let request = pending.request;
                 let outcome = match answer {
                     Answer::Chosen(choice) if wants_comment(choice, context) => {
@@ -249,7 +249,7 @@ impl PhaseExit {
                 };
                 (request, outcome)
             }
-            Asked::Comment(pending, choice) => {
+            ExitQuestion::Comment(pending, choice) => {
                 // The decision is made; a dialog that is dismissed leaves out the comment only.
                 let comment = match answer {
                     Answer::Chosen(comment) => trim(comment),
@@ -270,10 +270,10 @@ impl PhaseExit {
         now: Millis,
     ) -> Option<ExitStep> {
         match self.take_question()? {
-            Asked::Approval(pending) | Asked::Comment(pending, _) => {
+            ExitQuestion::Approval(pending) | ExitQuestion::Comment(pending, _) => {
                 Some(self.decided(pending, choice, comment, context, now))
             }
-            Asked::Trust { .. } => None,
+            ExitQuestion::Trust { .. } => None,
         }
     }
 
@@ -289,13 +289,13 @@ impl PhaseExit {
             context.questions.close(*question, &mut collected);
         }
         let (request, outcome) = match self.take_question()? {
-            Asked::Trust {
+            ExitQuestion::Trust {
                 request, approved, ..
             } => (
                 request,
                 self.start_gate(request, approved, context, &mut collected),
             ),
-            Asked::Approval(pending) | Asked::Comment(pending, _) => (
+            ExitQuestion::Approval(pending) | ExitQuestion::Comment(pending, _) => (
                 pending.request,
                 self.look_up(pending, IfUndecided::Ask, context, &mut collected),
             ),
@@ -310,14 +310,14 @@ impl PhaseExit {
         now: Millis,
     ) -> Option<ExitStep> {
         match self.take_question()? {
-            Asked::Trust { request, .. } => {
+            ExitQuestion::Trust { request, .. } => {
                 let reports = not_trusted(context, TIMED_OUT);
                 Some(self.finish_gate(request, false, reports, context, now))
             }
-            Asked::Comment(pending, choice) => {
+            ExitQuestion::Comment(pending, choice) => {
                 Some(self.decided(pending, &choice, "", context, now))
             }
-            Asked::Approval(pending) => {
+            ExitQuestion::Approval(pending) => {
                 let request = pending.request;
                 let mut collected = Effects::at(now);
                 let outcome = self.look_up(

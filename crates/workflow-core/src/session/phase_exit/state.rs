@@ -18,7 +18,10 @@ pub(crate) enum PhaseExit {
     #[default]
     Idle,
     /// A question to a person is open.
-    Asking { question: QuestionId, about: Asked },
+    Asking {
+        question: QuestionId,
+        about: ExitQuestion,
+    },
     /// The gate runs.
     RunningGate {
         request: Option<RequestId>,
@@ -36,7 +39,7 @@ pub(crate) enum PhaseExit {
 
 /// What a person is asked about.
 #[derive(Debug, Clone)]
-pub(crate) enum Asked {
+pub(crate) enum ExitQuestion {
     /// Trust in the commands of the gate.
     Trust {
         request: Option<RequestId>,
@@ -149,7 +152,7 @@ impl PhaseExit {
         match self {
             Self::Idle => None,
             Self::Asking {
-                about: Asked::Trust { .. },
+                about: ExitQuestion::Trust { .. },
                 ..
             } => Some(ExitActivity::AwaitingTrust),
             Self::RunningGate { .. } => Some(ExitActivity::RunningGate),
@@ -169,7 +172,7 @@ impl PhaseExit {
         match self {
             Self::Asking {
                 question,
-                about: Asked::Approval(_) | Asked::Comment(..),
+                about: ExitQuestion::Approval(_) | ExitQuestion::Comment(..),
             } => Some(*question),
             Self::Asking { .. }
             | Self::Idle
@@ -219,7 +222,7 @@ impl PhaseExit {
     }
 
     /// Leaves the state of an open question.
-    pub(super) fn take_question(&mut self) -> Option<Asked> {
+    pub(super) fn take_question(&mut self) -> Option<ExitQuestion> {
         match std::mem::take(self) {
             Self::Asking { about, .. } => Some(about),
             other => {
@@ -258,7 +261,7 @@ impl PhaseExit {
     }
 }
 
-impl Asked {
+impl ExitQuestion {
     /// The request of the exit in progress.
     fn request(&self) -> Option<RequestId> {
         match self {

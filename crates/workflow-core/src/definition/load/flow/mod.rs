@@ -20,7 +20,7 @@ use crate::white_space::trim;
 pub(super) use checks::check_flow;
 pub(super) use located::Flow;
 pub(super) use parameters::{read_inputs, read_outputs};
-pub(super) use sites::{JumpKind, PhaseSites, Reference, Site};
+pub(super) use sites::{JumpKind, PhaseSites, Site, TemplateReference};
 
 /// The flow of a phase, as far as it is sound.
 #[derive(Debug, Default)]

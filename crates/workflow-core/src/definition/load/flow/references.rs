@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use super::{PhaseSites, Reference};
+use super::{PhaseSites, TemplateReference};
 use crate::definition::model::{Phase, Subject};
 use crate::definition::schema::{listed, nearest};
 use crate::definition::syntax::{Reader, Span};
@@ -72,8 +72,12 @@ struct References<'f, 'a> {
 
 impl References<'_, '_> {
     /// The finding about a reference of a phase, or of the workflow itself.
-    fn finding(&mut self, reference: &Reference, of: Option<(usize, &Phase)>) -> Option<Finding> {
-        let Reference { name, kind, span } = reference;
+    fn finding(
+        &mut self,
+        reference: &TemplateReference,
+        of: Option<(usize, &Phase)>,
+    ) -> Option<Finding> {
+        let TemplateReference { name, kind, span } = reference;
         let unknown = |why: String| {
             let message = format!("unknown variable `{{{name}}}`: {why}");
             Finding::warning(Code::UnknownVariable, *span, message)

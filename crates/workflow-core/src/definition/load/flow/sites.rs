@@ -50,7 +50,7 @@ pub(in crate::definition::load) struct Site {
 
 /// A dotted name in a template.
 #[derive(Debug, Clone)]
-pub(in crate::definition::load) struct Reference {
+pub(in crate::definition::load) struct TemplateReference {
     pub(in crate::definition::load) name: String,
     pub(in crate::definition::load) kind: TemplateKind,
     pub(in crate::definition::load) span: Option<Span>,
@@ -66,7 +66,7 @@ impl PhaseSites {
     ) {
         let found = references_in(reader, kind, text).into_iter();
         self.references
-            .extend(found.map(|(name, span)| Reference { name, kind, span }));
+            .extend(found.map(|(name, span)| TemplateReference { name, kind, span }));
     }
 }
 
@@ -80,5 +80,5 @@ pub(in crate::definition::load) struct PhaseSites {
     /// The location of each condition.
     pub(in crate::definition::load) when: Vec<Option<Span>>,
     pub(in crate::definition::load) max_visits: Option<Span>,
-    pub(in crate::definition::load) references: Vec<Reference>,
+    pub(in crate::definition::load) references: Vec<TemplateReference>,
 }
