@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use workflow_sidecar::server::Memory;
+use workflow_sidecar::server::InMemoryServer;
 
 /// The longest wait for a line, or for the end.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ pub(crate) trait Connection {
 /// The dispatch in memory.
 #[derive(Default)]
 pub(crate) struct InMemory {
-    sidecar: Memory,
+    sidecar: InMemoryServer,
     lines: VecDeque<String>,
 }
 

@@ -16,7 +16,7 @@ use workflow_core::explain::{Explained, OriginKind, Topic, Value};
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::policy::rules::{Call, PathForm, Paths};
 use workflow_core::run::{RunState, restore};
-use workflow_sidecar::server::Memory;
+use workflow_sidecar::server::InMemoryServer;
 
 const TOOLS: [&str; 5] = ["read", "edit", "bash", "my tool", STEP_TOOL];
 
@@ -25,7 +25,7 @@ type Files = Vec<(String, String)>;
 
 /// A host that keeps what it must.
 struct Host {
-    sidecar: Memory,
+    sidecar: InMemoryServer,
     project: String,
     calls: u64,
     state: Option<String>,
@@ -36,7 +36,7 @@ struct Host {
 impl Host {
     fn start(project: &Path) -> Self {
         let mut host = Self {
-            sidecar: Memory::new(),
+            sidecar: InMemoryServer::new(),
             project: project.display().to_string(),
             calls: 0,
             state: None,

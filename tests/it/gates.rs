@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, OutputStream, RunCheck};
 use workflow_sidecar::gates::{
-    Baseline, CheckError, Event, Job, Progress, Report, Running, SupervisorBinary, Verdict, start,
+    Baseline, CheckError, GateEvent, GateProgress, Job, Report, Running, SupervisorBinary, Verdict,
+    start,
 };
 
 /// The longest wait for anything.
@@ -54,7 +55,7 @@ fn binary() -> SupervisorBinary {
 /// A running gate and its messages.
 struct Gates {
     running: Option<Running>,
-    events: Receiver<Event>,
+    events: Receiver<GateEvent>,
 }
 
 impl Gates {
@@ -75,12 +76,12 @@ impl Gates {
     }
 
     /// The messages up to the end, and the reports.
-    fn finish(&self) -> (Vec<Progress>, Vec<Report>) {
+    fn finish(&self) -> (Vec<GateProgress>, Vec<Report>) {
         let mut progress = Vec::new();
         loop {
             match self.events.recv_timeout(DEADLINE).unwrap() {
-                Event::Progress(next) => progress.push(next),
-                Event::Finished(reports) => {
+                GateEvent::Progress(next) => progress.push(next),
+                GateEvent::Finished(reports) => {
                     let after = self.events.recv_timeout(DEADLINE);
                     assert_eq!(after, Err(RecvTimeoutError::Disconnected), "the last");
                     return (progress, reports);

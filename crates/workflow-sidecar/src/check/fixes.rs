@@ -9,7 +9,7 @@ use workflow_core::diagnostic::{Diagnostic, Fix, Region};
 
 /// One replaced line of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct AppliedFix {
     /// The file, as it is shown.
     pub(crate) file: String,
     /// The line, counted from 1.
@@ -21,7 +21,7 @@ pub(crate) struct Change {
 }
 
 /// Applies the corrections of diagnostics to their files; without `write` only says which.
-pub(crate) fn apply(diagnostics: &[Diagnostic], write: bool) -> anyhow::Result<Vec<Change>> {
+pub(crate) fn apply(diagnostics: &[Diagnostic], write: bool) -> anyhow::Result<Vec<AppliedFix>> {
     let mut by_file: BTreeMap<PathBuf, Vec<(&Region, &Fix)>> = BTreeMap::new();
     for found in diagnostics {
         let region = found
@@ -51,9 +51,9 @@ pub(crate) fn apply(diagnostics: &[Diagnostic], write: bool) -> anyhow::Result<V
 }
 
 /// Returns the text of a file with its corrections, and the changed lines, last first.
-fn fixed(file: &Path, text: &str, fixes: &[(&Region, &Fix)]) -> (String, Vec<Change>) {
+fn fixed(file: &Path, text: &str, fixes: &[(&Region, &Fix)]) -> (String, Vec<AppliedFix>) {
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<AppliedFix> = Vec::new();
     for (region, fix) in fixes {
         let Some(line) = lines.get_mut(region.line as usize - 1) else {
             continue;
@@ -64,7 +64,7 @@ fn fixed(file: &Path, text: &str, fixes: &[(&Region, &Fix)]) -> (String, Vec<Cha
         let shown = |line: &str| line.trim_end_matches(['\n', '\r']).to_owned();
         match changes.last_mut().filter(|last| last.line == region.line) {
             Some(last) => last.after = shown(&after),
-            None => changes.push(Change {
+            None => changes.push(AppliedFix {
                 file: file.display().to_string(),
                 line: region.line,
                 before: shown(line),

@@ -23,7 +23,7 @@ use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
 pub(crate) use explanation::{code_named, explanation};
-pub(crate) use fixes::{Change, apply};
+pub(crate) use fixes::{AppliedFix, apply};
 pub(crate) use github::annotation;
 pub(crate) use sarif::log;
 use stray::strays;

@@ -9,8 +9,8 @@ use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::ancestry::Judgement;
-use crate::platform::answer_socket::{self, Answer, Registration, Reply, Request};
+use crate::platform::ancestry::ProcessJudgement;
+use crate::platform::answer_socket::{self, Registration, Request, SocketAnswer, SocketReply};
 use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::file_excerpt::{self, ShownFile};
 use crate::platform::one_time_code::seal;
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let name = file.sidecar.as_deref().filter(|_| !is_approver);
     let sidecar = name.and_then(|name| answer_socket::sidecar(&agent_dir, name));
     if let Some(sidecar) = &sidecar
-        && let Reply::Judged(Judgement::Agent(why)) =
+        && let SocketReply::Judged(ProcessJudgement::Agent(why)) =
             sidecar.request(&Request::Judge).context(NO_REPLY)?
     {
         return Err(refused(&why));
@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             "{show} has changed since it was shown to you: nothing was answered. Look at it again"
         );
     }
-    let answer = Answer {
+    let answer = SocketAnswer {
         request: request.clone(),
         choice: choice.clone(),
         comment: comment(arguments),
@@ -161,30 +161,30 @@ fn comment(arguments: &Arguments) -> Option<String> {
 }
 
 /// Sends an answer to the sidecar that asks, with a code if that needs one.
-fn send(mut answer: Answer, sidecar: &Registration) -> anyhow::Result<()> {
-    let send = |answer: &Answer| {
+fn send(mut answer: SocketAnswer, sidecar: &Registration) -> anyhow::Result<()> {
+    let send = |answer: &SocketAnswer| {
         let request = Request::Answer(Box::new(answer.clone()));
         sidecar.request(&request).context(NO_REPLY)
     };
     let mut reply = send(&answer)?;
-    if let Reply::CodeNeeded(why) = &reply {
+    if let SocketReply::CodeNeeded(why) = &reply {
         answer.code = Some(terminal::ask_code(why, "the host shows it now")?);
         reply = send(&answer)?;
     }
     match reply {
-        Reply::Noted => Ok(()),
-        Reply::WrongCode => Err(wrong_code()),
-        Reply::TooManyCodes => bail!(
+        SocketReply::Noted => Ok(()),
+        SocketReply::WrongCode => Err(wrong_code()),
+        SocketReply::TooManyCodes => bail!(
             "too many wrong codes were given, so this code does not count any more: answer in the host, or ask the agent to continue, \
              which makes a new code"
         ),
-        Reply::Refused(why) => Err(refused(&why)),
-        Reply::Gone | Reply::CodeNeeded(_) | Reply::Judged(_) => Err(gone()),
+        SocketReply::Refused(why) => Err(refused(&why)),
+        SocketReply::Gone | SocketReply::CodeNeeded(_) | SocketReply::Judged(_) => Err(gone()),
     }
 }
 
 /// Stores an answer with the code that proves it, for the time when a sidecar runs again.
-fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::Result<()> {
+fn store(answer: SocketAnswer, known: Option<&str>, approvals: &Approvals) -> anyhow::Result<()> {
     let Some(known) = known else {
         bail!("this was asked without a code: answer in the host");
     };
@@ -207,7 +207,7 @@ fn store(answer: Answer, known: Option<&str>, approvals: &Approvals) -> anyhow::
 }
 
 /// Stores an answer that the role of this process proves, with the question that was answered.
-fn store_as_approver(answer: Answer, approvals: &Approvals) -> anyhow::Result<()> {
+fn store_as_approver(answer: SocketAnswer, approvals: &Approvals) -> anyhow::Result<()> {
     let request = answer.request.clone();
     let code = answer.code.clone().unwrap_or_default();
     let decision = answer.into_decision(code, Some(request.clone()));

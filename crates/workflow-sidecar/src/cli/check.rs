@@ -11,7 +11,7 @@ use super::format::{count, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use crate::check::{
-    Change, FlowTotals, Report, annotation, apply, check, code_named, explanation, log,
+    AppliedFix, FlowTotals, Report, annotation, apply, check, code_named, explanation, log,
 };
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
@@ -161,7 +161,7 @@ fn explain(name: &str) -> anyhow::Result<Outcome> {
 }
 
 /// Prints the corrected lines on standard error, as standard output is for what is left.
-fn print_changes(changes: &[Change], dry_run: bool) {
+fn print_changes(changes: &[AppliedFix], dry_run: bool) {
     for change in changes {
         anstream::eprintln!("{}:{}", shown(&change.file), change.line);
         anstream::eprintln!("- {}", visible(&change.before));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use workflow_core::explain::{Row, Topic, Value};
 
 use super::format::TITLE;
-use crate::hook_hosts::{HookHost, Results};
+use crate::hook_hosts::{ChangeableResults, HookHost};
 
 /// What a host does not enforce.
 #[derive(Debug, Serialize)]
@@ -43,11 +43,11 @@ impl HostLimits {
             "ask: the call is blocked, because a hook cannot ask",
         );
         note(
-            has("results") && host.limits.results == Results::None,
+            has("results") && host.limits.results == ChangeableResults::None,
             "results: not applied, because no hook sees a result",
         );
         note(
-            has("results") && host.limits.results == Results::OfMcp,
+            has("results") && host.limits.results == ChangeableResults::OfMcp,
             "results: applied to tools of MCP servers only",
         );
         note(has_value("checkpoint", is_git), "checkpoint: none is taken");

@@ -9,8 +9,8 @@ use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
-    Language, SCHEMA, STARTER, SchemaFile, TEMPLATES, Template, TestCommand, WORKFLOWS, Written,
-    write,
+    Language, SCHEMA, STARTER, SchemaState, TEMPLATES, Template, TestCommand, WORKFLOWS,
+    WrittenTemplate, write,
 };
 use crate::platform::disk::{Disk, user_agent_dir};
 
@@ -103,7 +103,11 @@ fn suggestion(bare: &str) -> String {
     }
 }
 
-fn print_written(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
+fn print_written(
+    out: &mut impl Write,
+    project: &Path,
+    written: &WrittenTemplate,
+) -> anyhow::Result<()> {
     for key in &written.keys {
         let directory = Path::new(WORKFLOWS).join(key);
         let files = written
@@ -118,9 +122,9 @@ fn print_written(out: &mut impl Write, project: &Path, written: &Written) -> any
     }
     let schema = project_path(project, Path::new(SCHEMA));
     match written.schema {
-        SchemaFile::Same => {}
-        SchemaFile::Written => writeln!(out, "wrote {schema}, for your editor")?,
-        SchemaFile::Other => writeln!(
+        SchemaState::Same => {}
+        SchemaState::Written => writeln!(out, "wrote {schema}, for your editor")?,
+        SchemaState::Other => writeln!(
             out,
             "kept {schema} of another version: `workflow-sidecar schema workflow > {schema}` updates it"
         )?,
@@ -148,7 +152,11 @@ fn print_tests(out: &mut impl Write, tests: &TestCommand) -> anyhow::Result<()> 
 }
 
 /// Prints which workflows the new ones replace, and their diagnostics.
-fn print_problems(out: &mut impl Write, project: &Path, written: &Written) -> anyhow::Result<()> {
+fn print_problems(
+    out: &mut impl Write,
+    project: &Path,
+    written: &WrittenTemplate,
+) -> anyhow::Result<()> {
     let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
     for listing in &loaded.index {
         if listing.outcome == LoadOutcome::Shadowed && written.keys.contains(&listing.key) {

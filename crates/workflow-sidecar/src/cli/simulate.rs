@@ -15,8 +15,8 @@ use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{
-    Changed, Command, Guards, HELP, Level, PossibleAnswers, Reaction, Simulation, Start, Step,
-    begin_recording,
+    Changed, Guards, HELP, NoticeLevel, PossibleAnswers, Reaction, ScriptCommand, ScriptLine,
+    Simulation, Start, begin_recording,
 };
 
 const EXAMPLES: &str = "\
@@ -204,7 +204,7 @@ impl<W: Write> Walk<'_, W> {
     }
 
     fn line(&mut self, number: usize, text: &str) -> Result<Flow> {
-        let step = match Step::read(text) {
+        let step = match ScriptLine::read(text) {
             Ok(Some(step)) => step,
             Ok(None) => return Ok(Flow::Continue),
             Err(unknown) if self.typed => {
@@ -216,10 +216,10 @@ impl<W: Write> Walk<'_, W> {
         if !self.typed {
             self.echo(text)?;
         }
-        if step.command == Command::Quit {
+        if step.command == ScriptCommand::Quit {
             return Ok(Flow::End);
         }
-        if step.command == Command::Help {
+        if step.command == ScriptCommand::Help {
             writeln!(self.out, "{}", indented(HELP))?;
         }
         let (output, labels) = self.simulation.take(&step.command)?;
@@ -362,9 +362,9 @@ impl<W: Write> Walk<'_, W> {
             }
             Reaction::Notice { text, level } => {
                 let style = match level {
-                    Level::Info => ASIDE,
-                    Level::Warning => NOTABLE,
-                    Level::Error => BAD,
+                    NoticeLevel::Info => ASIDE,
+                    NoticeLevel::Warning => NOTABLE,
+                    NoticeLevel::Error => BAD,
                 };
                 writeln!(out, "  {style}notice{style:#}")?;
                 block(out, "    ", text)?;

@@ -15,8 +15,8 @@ use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::ancestry::Judgement;
-use crate::platform::answer_socket::{Reply, Request, Sidecar, judge_this_process, sidecars};
+use crate::platform::ancestry::ProcessJudgement;
+use crate::platform::answer_socket::{Request, Sidecar, SocketReply, judge_this_process, sidecars};
 use crate::platform::git::config_commands;
 use crate::platform::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
@@ -107,17 +107,19 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
         let judgement = match &sidecar {
             Sidecar::Running(running) => {
                 match running.request(&Request::Judge).context(NO_REPLY)? {
-                    Reply::Judged(judgement) => judgement,
+                    SocketReply::Judged(judgement) => judgement,
                     reply => bail!("a running sidecar does not say who you are: {reply:?}"),
                 }
             }
             Sidecar::HostOnly(host) => judge_this_process(*host),
         };
         match (judgement, sidecar) {
-            (Judgement::Person, _) => {}
-            (Judgement::Agent(why), _) => return Err(refused(&why)),
-            (Judgement::Unclear(why), Sidecar::Running(running)) => unclear.push((running, why)),
-            (Judgement::Unclear(why), Sidecar::HostOnly(host)) => bail!(
+            (ProcessJudgement::Person, _) => {}
+            (ProcessJudgement::Agent(why), _) => return Err(refused(&why)),
+            (ProcessJudgement::Unclear(why), Sidecar::Running(running)) => {
+                unclear.push((running, why))
+            }
+            (ProcessJudgement::Unclear(why), Sidecar::HostOnly(host)) => bail!(
                 "{why}, and its sidecar has ended: end the host (process {}), or answer in a terminal that was open before it",
                 host.pid
             ),
@@ -140,7 +142,7 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
             project: project.clone(),
             code: code.clone(),
         };
-        if sidecar.request(&request)? == Reply::Noted {
+        if sidecar.request(&request)? == SocketReply::Noted {
             return Ok(());
         }
     }

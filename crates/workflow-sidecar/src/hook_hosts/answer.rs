@@ -9,8 +9,8 @@ pub(super) const BLOCKED: u8 = 2;
 
 /// The answer to an event.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Answer {
-    pub(super) verdict: Verdict,
+pub(super) struct HookAnswer {
+    pub(super) decision: HookDecision,
     /// A text that the model reads.
     pub(super) context: Option<String>,
     /// A text that only the person reads.
@@ -19,7 +19,7 @@ pub(super) struct Answer {
 
 /// The decision of an answer.
 #[derive(Debug, Default, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum HookDecision {
     /// The host goes on as it would.
     #[default]
     GoOn,
@@ -35,17 +35,17 @@ pub(super) enum Verdict {
     Continue(String),
 }
 
-impl Answer {
-    pub(super) fn of(verdict: Verdict) -> Self {
+impl HookAnswer {
+    pub(super) fn of(decision: HookDecision) -> Self {
         Self {
-            verdict,
+            decision,
             ..Self::default()
         }
     }
 
     /// The answer to a command of the person that cannot be carried out.
     pub(super) fn not_done(reason: &str) -> Self {
-        Self::of(Verdict::BlockPrompt(format!(
+        Self::of(HookDecision::BlockPrompt(format!(
             "Nothing was done: {reason}. Fix this, then give the command again."
         )))
     }
@@ -53,10 +53,10 @@ impl Answer {
     /// The answer if no decision can be made: closed where a guard is at stake, open elsewhere.
     pub(super) fn closed(event: EventName, reason: &str) -> Self {
         Self::of(match event {
-            EventName::ToolCall | EventName::Unknown => Verdict::Deny(format!(
+            EventName::ToolCall | EventName::Unknown => HookDecision::Deny(format!(
                 "[workflow] This call is blocked, because it could not be judged: {reason}. Tell the user."
             )),
-            EventName::ToolResult => Verdict::Replace(format!(
+            EventName::ToolResult => HookDecision::Replace(format!(
                 "[workflow] The result of this call is withheld, because it could not be checked: {reason}. Tell the user."
             )),
             EventName::SessionStart
@@ -64,7 +64,7 @@ impl Answer {
             | EventName::Stop
             | EventName::Interrupt
             | EventName::Compaction
-            | EventName::Unused => Verdict::GoOn,
+            | EventName::Unused => HookDecision::GoOn,
         })
     }
 }
@@ -102,10 +102,10 @@ impl Printed {
 }
 
 /// The answer of the family of Claude Code, as far as its hosts agree: only keys that the strictest of them accepts.
-pub(super) fn claude_family(event: EventName, name: &str, answer: &Answer) -> Printed {
+pub(super) fn claude_family(event: EventName, name: &str, answer: &HookAnswer) -> Printed {
     let mut printed = json!({});
-    match &answer.verdict {
-        Verdict::Deny(reason) => {
+    match &answer.decision {
+        HookDecision::Deny(reason) => {
             let output = json!({ "hookSpecificOutput": {
                 "hookEventName": name,
                 "permissionDecision": "deny",
@@ -118,18 +118,20 @@ pub(super) fn claude_family(event: EventName, name: &str, answer: &Answer) -> Pr
             };
             return Printed::blocked(&output, reason);
         }
-        Verdict::Input(input) => {
+        HookDecision::Input(input) => {
             printed["hookSpecificOutput"] = json!({
                 "hookEventName": name,
                 "permissionDecision": "allow",
                 "updatedInput": input,
             });
         }
-        Verdict::Replace(text) | Verdict::BlockPrompt(text) | Verdict::Continue(text) => {
+        HookDecision::Replace(text)
+        | HookDecision::BlockPrompt(text)
+        | HookDecision::Continue(text) => {
             printed["decision"] = json!("block");
             printed["reason"] = json!(text);
         }
-        Verdict::GoOn => {}
+        HookDecision::GoOn => {}
     }
     if let (Some(context), true) = (&answer.context, takes_context(event)) {
         printed["hookSpecificOutput"] =

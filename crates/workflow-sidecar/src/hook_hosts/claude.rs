@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, Printed, Verdict, claude_family};
-use super::event::{EventName, Kind, Payload};
+use super::answer::{HookAnswer, HookDecision, Printed, claude_family};
+use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{Limits, Results};
+use super::limits::{ChangeableResults, HostLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
@@ -30,8 +30,8 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: Limits {
-        results: Results::All,
+    limits: HostLimits {
+        results: ChangeableResults::All,
         holes: &[
             "Files that you mention with `@` are read without a hook.",
             "A shell that was started in the background continues in the next phase.",
@@ -52,16 +52,16 @@ const EVENTS: &[(&str, EventName)] = &[
     ("Stop", EventName::Stop),
 ];
 
-fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
     match payload.kind(name) {
         // It stops for now, and goes on when the work in the background is done.
-        Kind::Stop { .. } if !payload.background_tasks.is_empty() => Kind::Unused,
+        EventKind::Stop { .. } if !payload.background_tasks.is_empty() => EventKind::Unused,
         kind => kind,
     }
 }
 
-fn answer(event: EventName, answer: &Answer) -> Printed {
-    if let Verdict::Replace(text) = &answer.verdict {
+fn answer(event: EventName, answer: &HookAnswer) -> Printed {
+    if let HookDecision::Replace(text) = &answer.decision {
         return Printed::json(&json!({ "hookSpecificOutput": {
             "hookEventName": event.of(EVENTS),
             "updatedToolOutput": text,

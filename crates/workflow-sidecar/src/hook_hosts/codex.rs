@@ -3,10 +3,10 @@
 //! Its output is strict: an unknown key makes the hook fail, and a failed hook lets the tool run. So every answer has the
 //! fewest keys that do.
 
-use super::answer::{Answer, Printed, claude_family};
+use super::answer::{HookAnswer, Printed, claude_family};
 use super::event::EventName;
 use super::host::{HookHost, ToolName};
-use super::limits::{Limits, Results};
+use super::limits::{ChangeableResults, HostLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
@@ -24,8 +24,8 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: Limits {
-        results: Results::All,
+    limits: HostLimits {
+        results: ChangeableResults::All,
         holes: &[
             "Text that is typed into a program that runs already has no hook (`write_stdin`).",
             "The result of a patch that a shell line applies has no hook.",
@@ -48,6 +48,6 @@ const EVENTS: &[(&str, EventName)] = &[
     ("Interrupt", EventName::Interrupt),
 ];
 
-fn answer(event: EventName, answer: &Answer) -> Printed {
+fn answer(event: EventName, answer: &HookAnswer) -> Printed {
     claude_family(event, event.of(EVENTS), answer)
 }

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, Printed, Verdict};
-use super::event::{EventName, Kind, Payload};
+use super::answer::{HookAnswer, HookDecision, Printed};
+use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{Limits, Results};
+use super::limits::{ChangeableResults, HostLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
@@ -34,8 +34,8 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: Limits {
-        results: Results::All,
+    limits: HostLimits {
+        results: ChangeableResults::All,
         holes: &["A hook that takes longer than its time lets the call run."],
     },
     shows_notices: false,
@@ -44,29 +44,29 @@ pub(super) static HOST: HookHost = HookHost {
     answer,
 };
 
-fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
     payload.kind(name)
 }
 
 /// The flat form, which it prefers. It shows a person nothing but the reason of a blocked prompt.
-fn answer(event: EventName, answer: &Answer) -> Printed {
+fn answer(event: EventName, answer: &HookAnswer) -> Printed {
     let mut printed = json!({});
-    match &answer.verdict {
-        Verdict::Deny(reason) => {
+    match &answer.decision {
+        HookDecision::Deny(reason) => {
             let output =
                 json!({ "permissionDecision": "deny", "permissionDecisionReason": reason });
             return Printed::blocked(&output, reason);
         }
-        Verdict::Input(input) => printed["modifiedArgs"] = input.clone(),
-        Verdict::Replace(text) => {
+        HookDecision::Input(input) => printed["modifiedArgs"] = input.clone(),
+        HookDecision::Replace(text) => {
             printed["modifiedResult"] =
                 json!({ "resultType": "success", "textResultForLlm": text });
         }
-        Verdict::BlockPrompt(text) | Verdict::Continue(text) => {
+        HookDecision::BlockPrompt(text) | HookDecision::Continue(text) => {
             printed["decision"] = json!("block");
             printed["reason"] = json!(text);
         }
-        Verdict::GoOn => {}
+        HookDecision::GoOn => {}
     }
     if let (Some(context), false) = (&answer.context, event == EventName::Stop) {
         printed["additionalContext"] = json!(context);

@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Printed, Verdict};
-use super::event::{EventName, Kind, Payload};
+use super::answer::{HookAnswer, HookDecision, Printed};
+use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, Limits, NO_TEXT_IN_PROMPTS, Results};
+use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HostLimits, NO_TEXT_IN_PROMPTS};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "cursor",
@@ -36,8 +36,8 @@ pub(super) static HOST: HookHost = HookHost {
     injects: false,
     answers_prompts: true,
     changes_arguments: true,
-    limits: Limits {
-        results: Results::OfMcp,
+    limits: HostLimits {
+        results: ChangeableResults::OfMcp,
         holes: &[
             NO_TEXT_IN_PROMPTS,
             "Cloud agents have no stop hook, so they are not reminded.",
@@ -50,25 +50,25 @@ pub(super) static HOST: HookHost = HookHost {
     answer,
 };
 
-fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
     match name {
         EventName::ToolResult => {
             let tool = payload.tool_name.as_deref().unwrap_or_default();
             // Nothing but the result of an MCP server can be changed.
             if !tool.starts_with("MCP:") {
-                return Kind::Unused;
+                return EventKind::Unused;
             }
             let output = payload.tool_output.as_deref();
-            Kind::ToolResult {
+            EventKind::ToolResult {
                 tool,
                 text: output.map(text_of),
                 is_error: false,
             }
         }
         EventName::Stop => match payload.status.as_deref() {
-            Some("aborted") => Kind::Interrupt,
+            Some("aborted") => EventKind::Interrupt,
             // A failure of the provider is no early stop.
-            Some("error") => Kind::Unused,
+            Some("error") => EventKind::Unused,
             _ => payload.kind(name),
         },
         _ => payload.kind(name),
@@ -86,9 +86,9 @@ fn text_of(output: &str) -> String {
     texts.join("\n")
 }
 
-fn answer(event: EventName, answer: &Answer) -> Printed {
-    let printed = match &answer.verdict {
-        Verdict::Deny(reason) => {
+fn answer(event: EventName, answer: &HookAnswer) -> Printed {
+    let printed = match &answer.decision {
+        HookDecision::Deny(reason) => {
             let output = json!({
                 "permission": "deny",
                 "user_message": reason,
@@ -100,16 +100,16 @@ fn answer(event: EventName, answer: &Answer) -> Printed {
             }
             return Printed::blocked(&output, reason);
         }
-        Verdict::Input(input) => json!({ "permission": "allow", "updated_input": input }),
-        Verdict::Replace(text) => {
+        HookDecision::Input(input) => json!({ "permission": "allow", "updated_input": input }),
+        HookDecision::Replace(text) => {
             let content = json!([{ "type": "text", "text": text }]);
             json!({ "updated_mcp_tool_output": { "content": content } })
         }
-        Verdict::BlockPrompt(text) => json!({ "continue": false, "user_message": text }),
-        Verdict::Continue(text) => json!({ "followup_message": text }),
+        HookDecision::BlockPrompt(text) => json!({ "continue": false, "user_message": text }),
+        HookDecision::Continue(text) => json!({ "followup_message": text }),
         // A permission would skip the question that the person has configured.
-        Verdict::GoOn if event == EventName::Prompt => json!({ "continue": true }),
-        Verdict::GoOn => json!({}),
+        HookDecision::GoOn if event == EventName::Prompt => json!({ "continue": true }),
+        HookDecision::GoOn => json!({}),
     };
     Printed::json(&printed)
 }

@@ -29,7 +29,7 @@ pub(crate) enum EventName {
 /// An event as the host sends it. The hosts share the names of these fields; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Payload<'a> {
+pub(super) struct EventPayload<'a> {
     #[serde(borrow)]
     pub(super) hook_event_name: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -93,7 +93,7 @@ fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
 
 /// An event.
 #[derive(Debug)]
-pub(super) struct Event<'a> {
+pub(super) struct HookEvent<'a> {
     pub(super) name: EventName,
     /// The session of the main agent.
     pub(super) session: String,
@@ -101,13 +101,13 @@ pub(super) struct Event<'a> {
     pub(super) transcript: Option<PathBuf>,
     /// True if a sub-agent causes it.
     pub(super) is_of_subagent: bool,
-    pub(super) kind: Kind<'a>,
+    pub(super) kind: EventKind<'a>,
 }
 
 /// The content of an event.
 #[derive(Debug)]
-pub(super) enum Kind<'a> {
-    SessionStart(Source),
+pub(super) enum EventKind<'a> {
+    SessionStart(StartReason),
     Prompt(&'a str),
     ToolCall {
         tool: &'a str,
@@ -128,7 +128,7 @@ pub(super) enum Kind<'a> {
 
 /// The reason why a session starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum StartReason {
     /// It is new, or goes on with its conversation.
     Startup,
     /// The conversation has lost messages.
@@ -137,7 +137,7 @@ pub(super) enum Source {
     Fork,
 }
 
-impl<'a> Payload<'a> {
+impl<'a> EventPayload<'a> {
     /// Reads an event.
     pub(super) fn parse(text: &'a [u8]) -> Result<Self, String> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -155,7 +155,11 @@ impl<'a> Payload<'a> {
     }
 
     /// The event, with its content in the host's form.
-    pub(super) fn event(&'a self, name: EventName, kind: Kind<'a>) -> Result<Event<'a>, String> {
+    pub(super) fn event(
+        &'a self,
+        name: EventName,
+        kind: EventKind<'a>,
+    ) -> Result<HookEvent<'a>, String> {
         let session = self.parent_agent_id.as_deref();
         let session = session.or(self.conversation_id.as_deref());
         let session = session.or(self.session_id.as_deref());
@@ -164,7 +168,7 @@ impl<'a> Payload<'a> {
         let cwd = self.workspace_roots.first().or(self.cwd.as_ref());
         let cwd = cwd.or(self.working_dir.as_ref()).cloned();
         let cwd = cwd.filter(|cwd| cwd.is_absolute());
-        Ok(Event {
+        Ok(HookEvent {
             name,
             session: session.ok_or("the event names no session")?.to_string(),
             cwd: cwd.ok_or("the event names no absolute directory in cwd")?,
@@ -175,35 +179,35 @@ impl<'a> Payload<'a> {
     }
 
     /// The content of an event in the family of Claude Code.
-    pub(super) fn kind(&'a self, name: EventName) -> Kind<'a> {
+    pub(super) fn kind(&'a self, name: EventName) -> EventKind<'a> {
         match name {
-            EventName::SessionStart => Kind::SessionStart(match self.source.as_deref() {
-                Some("compact" | "clear") => Source::Shortened,
-                Some("fork") => Source::Fork,
-                _ => Source::Startup,
+            EventName::SessionStart => EventKind::SessionStart(match self.source.as_deref() {
+                Some("compact" | "clear") => StartReason::Shortened,
+                Some("fork") => StartReason::Fork,
+                _ => StartReason::Startup,
             }),
-            EventName::Prompt => Kind::Prompt(self.prompt.as_deref().unwrap_or_default()),
-            EventName::ToolCall => Kind::ToolCall {
+            EventName::Prompt => EventKind::Prompt(self.prompt.as_deref().unwrap_or_default()),
+            EventName::ToolCall => EventKind::ToolCall {
                 tool: self.tool_name.as_deref().unwrap_or_default(),
                 input: self.tool_input,
             },
             EventName::ToolResult => {
                 let result = self.tool_response.or(self.tool_result);
-                Kind::ToolResult {
+                EventKind::ToolResult {
                     tool: self.tool_name.as_deref().unwrap_or_default(),
                     text: result.and_then(result_text),
                     is_error: false,
                 }
             }
-            EventName::Stop => Kind::Stop {
+            EventName::Stop => EventKind::Stop {
                 last: self
                     .last_assistant_message
                     .as_deref()
                     .or(self.prompt_response.as_deref()),
             },
-            EventName::Interrupt => Kind::Interrupt,
-            EventName::Compaction => Kind::SessionStart(Source::Shortened),
-            EventName::Unused | EventName::Unknown => Kind::Unused,
+            EventName::Interrupt => EventKind::Interrupt,
+            EventName::Compaction => EventKind::SessionStart(StartReason::Shortened),
+            EventName::Unused | EventName::Unknown => EventKind::Unused,
         }
     }
 }

@@ -5,10 +5,10 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, Printed, Verdict};
+use super::answer::{HookAnswer, HookDecision, Printed};
 use super::event::EventName;
 use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, Limits, Results};
+use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HostLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
@@ -33,8 +33,8 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: Limits {
-        results: Results::All,
+    limits: HostLimits {
+        results: ChangeableResults::All,
         holes: &[
             "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
             AGENTS_LOOK_ALIKE,
@@ -55,21 +55,21 @@ const EVENTS: &[(&str, EventName)] = &[
     ("AfterAgent", EventName::Stop),
 ];
 
-fn answer(event: EventName, answer: &Answer) -> Printed {
+fn answer(event: EventName, answer: &HookAnswer) -> Printed {
     let mut printed = json!({});
-    match &answer.verdict {
-        Verdict::Deny(text)
-        | Verdict::Replace(text)
-        | Verdict::BlockPrompt(text)
-        | Verdict::Continue(text) => {
+    match &answer.decision {
+        HookDecision::Deny(text)
+        | HookDecision::Replace(text)
+        | HookDecision::BlockPrompt(text)
+        | HookDecision::Continue(text) => {
             printed["decision"] = json!("deny");
             printed["reason"] = json!(text);
         }
-        Verdict::Input(input) => {
+        HookDecision::Input(input) => {
             let name = event.of(EVENTS);
             printed["hookSpecificOutput"] = json!({ "hookEventName": name, "tool_input": input });
         }
-        Verdict::GoOn => {}
+        HookDecision::GoOn => {}
     }
     if let Some(context) = &answer.context {
         let name = event.of(EVENTS);

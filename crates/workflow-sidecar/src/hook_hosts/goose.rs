@@ -6,10 +6,10 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, Printed, Verdict};
-use super::event::{EventName, Kind, Payload};
+use super::answer::{HookAnswer, HookDecision, Printed};
+use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, Limits, NO_TEXT_IN_PROMPTS, Results};
+use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HostLimits, NO_TEXT_IN_PROMPTS};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "goose",
@@ -39,8 +39,8 @@ pub(super) static HOST: HookHost = HookHost {
     injects: false,
     answers_prompts: false,
     changes_arguments: false,
-    limits: Limits {
-        results: Results::None,
+    limits: HostLimits {
+        results: ChangeableResults::None,
         holes: &[
             NO_TEXT_IN_PROMPTS,
             "A prompt cannot be answered without the model: the answer to `workflow status` comes through the agent.",
@@ -54,26 +54,26 @@ pub(super) static HOST: HookHost = HookHost {
     answer,
 };
 
-fn event<'a>(name: EventName, payload: &'a Payload<'a>) -> Kind<'a> {
+fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
     match name {
-        EventName::Prompt => Kind::Prompt(payload.message.as_deref().unwrap_or_default()),
+        EventName::Prompt => EventKind::Prompt(payload.message.as_deref().unwrap_or_default()),
         _ => payload.kind(name),
     }
 }
 
 /// Its output is strict before a tool call: anything but nothing or a denial counts as a failure of the hook.
-fn answer(event: EventName, answer: &Answer) -> Printed {
-    match &answer.verdict {
-        Verdict::Deny(reason) => {
+fn answer(event: EventName, answer: &HookAnswer) -> Printed {
+    match &answer.decision {
+        HookDecision::Deny(reason) => {
             Printed::blocked(&json!({ "decision": "block", "reason": reason }), reason)
         }
-        Verdict::Continue(text) if event == EventName::Stop => {
+        HookDecision::Continue(text) if event == EventName::Stop => {
             Printed::json(&json!({ "decision": "block", "reason": text }))
         }
-        Verdict::Continue(_)
-        | Verdict::Input(_)
-        | Verdict::Replace(_)
-        | Verdict::BlockPrompt(_)
-        | Verdict::GoOn => Printed::default(),
+        HookDecision::Continue(_)
+        | HookDecision::Input(_)
+        | HookDecision::Replace(_)
+        | HookDecision::BlockPrompt(_)
+        | HookDecision::GoOn => Printed::default(),
     }
 }

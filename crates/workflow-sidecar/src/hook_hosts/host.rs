@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::answer::{Answer, Printed};
-use super::event::{EventName, Kind, Payload};
-use super::limits::Limits;
+use super::answer::{HookAnswer, Printed};
+use super::event::{EventKind, EventName, EventPayload};
+use super::limits::HostLimits;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
@@ -34,15 +34,15 @@ pub(crate) struct HookHost {
     /// True if a hook can change the arguments of a call. Otherwise the host names the session in the call of the MCP server.
     pub(super) changes_arguments: bool,
     /// What cannot be enforced.
-    pub(crate) limits: Limits,
+    pub(crate) limits: HostLimits,
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.
     pub(super) shell_marks: &'static [&'static str],
     /// Reads an event.
-    pub(super) event: for<'a> fn(EventName, &'a Payload<'a>) -> Kind<'a>,
+    pub(super) event: for<'a> fn(EventName, &'a EventPayload<'a>) -> EventKind<'a>,
     /// Writes an answer.
-    pub(super) answer: fn(EventName, &Answer) -> Printed,
+    pub(super) answer: fn(EventName, &HookAnswer) -> Printed,
 }
 
 impl fmt::Debug for HookHost {

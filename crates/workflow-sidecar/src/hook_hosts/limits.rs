@@ -2,9 +2,9 @@
 
 /// What a host cannot enforce.
 #[derive(Debug)]
-pub(crate) struct Limits {
+pub(crate) struct HostLimits {
     /// The results of tool calls that rules can withhold or change.
-    pub(crate) results: Results,
+    pub(crate) results: ChangeableResults,
     /// Ways around the hooks, each a sentence.
     pub(crate) holes: &'static [&'static str],
 }
@@ -15,7 +15,7 @@ pub(super) const AGENTS_LOOK_ALIKE: &str =
 
 /// The results of tool calls that a hook can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Results {
+pub(crate) enum ChangeableResults {
     All,
     /// Those of MCP servers only.
     OfMcp,

@@ -41,7 +41,7 @@ use clap::builder::PossibleValue;
 
 pub(crate) use self::event::EventName;
 pub(crate) use self::host::{HookHost, TICKET_ARGUMENT, session_ticket};
-pub(crate) use self::limits::Results;
+pub(crate) use self::limits::ChangeableResults;
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
 pub(crate) use self::text::in_prompt_words;

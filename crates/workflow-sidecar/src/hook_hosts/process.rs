@@ -13,9 +13,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use super::HookHost;
-use super::answer::{Answer, BLOCKED};
-use super::decide::Decider;
-use super::event::{EventName, Kind, Payload};
+use super::answer::{BLOCKED, HookAnswer};
+use super::decide::EventHandler;
+use super::event::{EventKind, EventName, EventPayload};
 use super::outlet::Outlet;
 use super::prompt;
 use crate::platform::disk::user_agent_dir;
@@ -87,7 +87,7 @@ struct Progress {
 
 impl Hook {
     /// Reads the event and decides about it.
-    fn decide(&self) -> Result<Answer, String> {
+    fn decide(&self) -> Result<HookAnswer, String> {
         let mut text = Vec::new();
         let mut input = io::stdin().lock().take(MAX_EVENT + 1);
         let read = input.read_to_end(&mut text);
@@ -95,7 +95,7 @@ impl Hook {
         if text.len() as u64 > MAX_EVENT {
             return Err(format!("the event is longer than {MAX_EVENT} bytes"));
         }
-        let mut payload = Payload::parse(&text)?;
+        let mut payload = EventPayload::parse(&text)?;
         if payload.hook_event_name.is_none() && payload.working_dir.is_none() {
             // goose names it in events of tools only, and starts its hooks there.
             payload.working_dir = std::env::current_dir().ok();
@@ -103,13 +103,13 @@ impl Hook {
         let name = payload.name(self.host.events);
         self.progress.lock().event = name;
         if name == EventName::Unused {
-            return Ok(Answer::default());
+            return Ok(HookAnswer::default());
         }
         if name == EventName::Unknown {
             return Err("the event has no hook_event_name".to_owned());
         }
         let event = payload.event(name, (self.host.event)(name, &payload))?;
-        if let Kind::Prompt(prompt) = event.kind {
+        if let EventKind::Prompt(prompt) = event.kind {
             self.progress.lock().prompt = Some((prompt.to_owned(), event.cwd.clone()));
         }
         let directory = self.directory.clone()?;
@@ -117,19 +117,19 @@ impl Hook {
         let store = store
             .map_err(|error| format!("the store of workflow-sidecar cannot be used: {error}"))?;
         let is_from_shell = |variable: &&str| std::env::var_os(variable).is_some();
-        let decider = Decider {
+        let handler = EventHandler {
             host: self.host,
             store: &*store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             on_loaded: &|is_active| self.progress.lock().is_active = Some(is_active),
         };
-        let answer = decider.decide(&event);
+        let answer = handler.decide(&event);
         answer.map_err(|failure| failure.to_string())
     }
 
     /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before. Without a decision the
     /// answer is closed while a run is active, as far as is known.
-    fn answer(&self, answer: Result<Answer, String>) -> Option<u8> {
+    fn answer(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
         let mut progress = self.progress.lock();
         let mut outlet = progress.outlet.take()?;
         let answer = answer.unwrap_or_else(|reason| {
@@ -139,12 +139,12 @@ impl Hook {
             };
             let prompt = progress.prompt.take();
             if prompt.is_some_and(|(prompt, cwd)| is_command(&prompt, &cwd)) {
-                return Answer::not_done(&reason);
+                return HookAnswer::not_done(&reason);
             }
             if progress.is_active.unwrap_or_else(may_be_active) {
-                Answer::closed(progress.event, &reason)
+                HookAnswer::closed(progress.event, &reason)
             } else {
-                Answer::default()
+                HookAnswer::default()
             }
         });
         let printed = (self.host.answer)(progress.event, &answer);

@@ -8,15 +8,15 @@ use workflow_core::session::Control;
 
 /// A command in a prompt.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Command<'a> {
-    pub(super) action: Action<'a>,
+pub(super) struct PromptCommand<'a> {
+    pub(super) action: PromptAction<'a>,
     /// True if the person has confirmed it: `workflow confirm skip`.
     pub(super) is_confirmed: bool,
 }
 
 /// What a command does.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Action<'a> {
+pub(super) enum PromptAction<'a> {
     /// Starts a workflow: its name and the task.
     Start(&'a str),
     Cancel,
@@ -26,7 +26,7 @@ pub(super) enum Action<'a> {
 const CONFIRM: &str = "confirm";
 
 /// Reads a prompt; `None` if it is no command.
-pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<Command<'a>> {
+pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<PromptCommand<'a>> {
     let (first, rest) = split(prompt);
     if !matches!(first, "workflow" | "/workflow") {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn parse<'a>(prompt: &'a str, loaded: &Loaded) -> Option<Command<'a>>
     } else {
         (rest, false)
     };
-    Some(Command {
+    Some(PromptCommand {
         action: action(rest, loaded)?,
         is_confirmed,
     })
@@ -49,12 +49,12 @@ pub(super) fn confirmation(prompt: &str) -> String {
     format!("workflow {CONFIRM} {rest}")
 }
 
-fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<Action<'a>> {
+fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<PromptAction<'a>> {
     let (word, rest) = split(text);
     let is_alone = rest.is_empty();
-    let control = |control| Some(Action::Control(control, rest));
+    let control = |control| Some(PromptAction::Control(control, rest));
     match word {
-        "cancel" if is_alone => Some(Action::Cancel),
+        "cancel" if is_alone => Some(PromptAction::Cancel),
         "status" if is_alone => control(Control::Status),
         "pause" if is_alone => control(Control::Pause),
         "resume" if is_alone => control(Control::Resume),
@@ -68,7 +68,7 @@ fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<Action<'a>> {
             let is_workflow = startable.any(|workflow| workflow.command_name == word);
             // One with errors as well: the refusal names them.
             let is_broken = || loaded.problems_of(word).next().is_some();
-            (is_workflow || is_broken()).then_some(Action::Start(text))
+            (is_workflow || is_broken()).then_some(PromptAction::Start(text))
         }
     }
 }

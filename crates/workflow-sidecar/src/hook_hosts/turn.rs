@@ -39,7 +39,7 @@ pub(crate) struct Turn<'p> {
 
 /// What came of a turn.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct TurnOutcome {
     pub(crate) entries: Vec<StoredEntry>,
     /// Texts for the agent.
     pub(crate) to_agent: Vec<String>,
@@ -158,8 +158,8 @@ impl<'p> Turn<'p> {
     }
 
     /// Takes what came of the turn. Texts for the person wait in the memory.
-    pub(crate) fn finish(&mut self, memory: &mut HostMemory) -> Outcome {
-        let mut outcome = Outcome::default();
+    pub(crate) fn finish(&mut self, memory: &mut HostMemory) -> TurnOutcome {
+        let mut outcome = TurnOutcome::default();
         let mut notices = Vec::new();
         for action in std::mem::take(&mut self.out.actions) {
             match action {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::memory::HostMemory;
 use super::turn::Turn;
 use crate::run_condition::run_of;
-use crate::store::{Change, Run, Saved, SessionKey, Store, StoreError, StoredEntry};
+use crate::store::{Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry};
 use crate::telemetry::PhaseClock;
 use crate::time::wall_time;
 
@@ -45,7 +45,7 @@ impl TurnChange {
         memory: &str,
         cwd: &Path,
     ) -> Result<Saved, StoreError> {
-        let change = Change {
+        let change = SessionChange {
             from: version,
             entries: &self.entries,
             memory,

@@ -35,12 +35,12 @@ pub(crate) enum InitError {
 
 /// The files that were written.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenTemplate {
     /// The workflow's key, then those of its subworkflows.
     pub(crate) keys: Vec<String>,
     /// All files, relative to the project.
     pub(crate) files: Vec<PathBuf>,
-    pub(crate) schema: SchemaFile,
+    pub(crate) schema: SchemaState,
     /// The command that runs tests, if the template runs them.
     pub(crate) tests: Option<TestCommand>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct TestCommand {
 
 /// The state of the schema file for editors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SchemaFile {
+pub(crate) enum SchemaState {
     /// It was written.
     Written,
     /// It existed.
@@ -79,7 +79,7 @@ pub(crate) fn write(
     key: &str,
     language: Language,
     schema: &str,
-) -> Result<Written, InitError> {
+) -> Result<WrittenTemplate, InitError> {
     if !is_valid_name(key) {
         return Err(InitError::Name(workflow_core::diagnostic::shown(key)));
     }
@@ -91,7 +91,7 @@ pub(crate) fn write(
         let tests = with_test_command(project, &mut files);
         let files = write_files(project, files)?;
         let schema = write_schema(project, schema)?;
-        Ok(Written {
+        Ok(WrittenTemplate {
             keys,
             files,
             schema,
@@ -177,15 +177,15 @@ fn with_schema_line(path: &Path, text: &str) -> String {
     }
 }
 
-fn write_schema(project: &Path, schema: &str) -> Result<SchemaFile, InitError> {
+fn write_schema(project: &Path, schema: &str) -> Result<SchemaState, InitError> {
     let path = project.join(SCHEMA);
     match fs::read(&path) {
-        Ok(existing) if existing == schema.as_bytes() => Ok(SchemaFile::Same),
-        Ok(_) => Ok(SchemaFile::Other),
+        Ok(existing) if existing == schema.as_bytes() => Ok(SchemaState::Same),
+        Ok(_) => Ok(SchemaState::Other),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let written = create(&path, schema);
             written.map_err(|cause| write_error(project, Path::new(SCHEMA), cause))?;
-            Ok(SchemaFile::Written)
+            Ok(SchemaState::Written)
         }
         Err(cause) => Err(write_error(project, Path::new(SCHEMA), cause)),
     }

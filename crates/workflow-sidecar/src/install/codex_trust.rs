@@ -20,7 +20,7 @@ const TIME_TO_END: Duration = Duration::from_secs(2);
 
 /// The trust could not be read or given.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TrustError {
+pub(crate) enum CodexTrustError {
     #[error(
         "`{} app-server` cannot be started ({error}): put Codex on the PATH, or choose to trust the hooks when it starts",
         program.display()
@@ -85,7 +85,7 @@ pub(crate) fn status(
     directory: &Path,
     file: &Path,
     commands: &[String],
-) -> Result<HooksOfCodex, TrustError> {
+) -> Result<HooksOfCodex, CodexTrustError> {
     let mut server = AppServer::start(program)?;
     let hooks = server.hooks(directory, file, commands)?;
     Ok(HooksOfCodex {
@@ -100,12 +100,12 @@ pub(crate) fn trust(
     directory: &Path,
     file: &Path,
     commands: &[String],
-) -> Result<usize, TrustError> {
+) -> Result<usize, CodexTrustError> {
     let mut server = AppServer::start(program)?;
     let hooks = server.hooks(directory, file, commands)?;
     if hooks.is_empty() {
         let file = file.to_path_buf();
-        return Err(TrustError::NotListed { file });
+        return Err(CodexTrustError::NotListed { file });
     }
     let state: Map<String, Value> = hooks
         .iter()
@@ -124,7 +124,7 @@ pub(crate) fn trust(
     let hooks = server.hooks(directory, file, commands)?;
     match hooks.iter().filter(|hook| !hook.runs()).count() {
         0 => Ok(hooks.len()),
-        left => Err(TrustError::NotTrusted(left)),
+        left => Err(CodexTrustError::NotTrusted(left)),
     }
 }
 
@@ -137,8 +137,8 @@ struct AppServer {
 }
 
 impl AppServer {
-    fn start(program: &Path) -> Result<Self, TrustError> {
-        let failed = |error| TrustError::Start {
+    fn start(program: &Path) -> Result<Self, CodexTrustError> {
+        let failed = |error| CodexTrustError::Start {
             program: program.to_path_buf(),
             error,
         };
@@ -182,14 +182,14 @@ impl AppServer {
         directory: &Path,
         file: &Path,
         commands: &[String],
-    ) -> Result<Vec<ListedHook>, TrustError> {
+    ) -> Result<Vec<ListedHook>, CodexTrustError> {
         const METHOD: &str = "hooks/list";
         let result = self.request(METHOD, &json!({ "cwds": [directory] }))?;
         let directories = result["data"].as_array().into_iter().flatten();
         let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
         let hooks = hooks.map(ListedHook::deserialize);
         let hooks = hooks.collect::<Result<Vec<_>, _>>();
-        let hooks = hooks.map_err(|error| TrustError::Refused {
+        let hooks = hooks.map_err(|error| CodexTrustError::Refused {
             method: METHOD,
             message: error.to_string(),
         })?;
@@ -203,18 +203,18 @@ impl AppServer {
         Ok(hooks.into_iter().filter(is_ours).collect())
     }
 
-    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), TrustError> {
+    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), CodexTrustError> {
         let written = self
             .input
             .as_mut()
             .map(|input| writeln!(input, "{message}"));
         match written {
             Some(Ok(())) => Ok(()),
-            Some(Err(_)) | None => Err(TrustError::Ended { method }),
+            Some(Err(_)) | None => Err(CodexTrustError::Ended { method }),
         }
     }
 
-    fn request(&mut self, method: &'static str, params: &Value) -> Result<Value, TrustError> {
+    fn request(&mut self, method: &'static str, params: &Value) -> Result<Value, CodexTrustError> {
         self.requests += 1;
         let id = self.requests;
         self.send(
@@ -225,8 +225,8 @@ impl AppServer {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             let line = self.lines.recv_timeout(left).map_err(|error| match error {
-                RecvTimeoutError::Timeout => TrustError::Late { method },
-                RecvTimeoutError::Disconnected => TrustError::Ended { method },
+                RecvTimeoutError::Timeout => CodexTrustError::Late { method },
+                RecvTimeoutError::Disconnected => CodexTrustError::Ended { method },
             })?;
             // Notifications and other lines are none of ours.
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
@@ -238,7 +238,7 @@ impl AppServer {
             if let Some(error) = message.get("error") {
                 let message = error["message"].as_str().unwrap_or("no reason given");
                 let message = message.to_owned();
-                return Err(TrustError::Refused { method, message });
+                return Err(CodexTrustError::Refused { method, message });
             }
             return Ok(message["result"].take());
         }

@@ -21,7 +21,7 @@ use tokio::task::JoinError;
 
 use self::lines::Lines;
 use self::server::StepServer;
-use self::step::Steps;
+use self::step::StepRunner;
 use crate::platform::disk::user_agent_dir;
 use crate::store::{self, StoreError, state_directory};
 
@@ -31,7 +31,7 @@ pub(crate) fn serve(state: Option<&Path>) -> Result<(), ServeError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;
-    let server = StepServer::new(Steps::new(store));
+    let server = StepServer::new(StepRunner::new(store));
     let steps = server.steps();
     let ended = runtime.block_on(async {
         // Without rmcp's own handshake, which ends the server at a message that it does not expect before `initialize`.

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
 use workflow_core::policy::STEP_TOOL;
 
-use super::step::{Step, StepAnswer, Steps};
+use super::step::{StepAnswer, StepRequest, StepRunner};
 use crate::server::step_tool;
 
 /// What the model reads of the server. Some hosts show it nothing else until it searches for the tool.
@@ -28,17 +28,17 @@ const KNOWN_METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/cal
 
 /// The server of one host.
 pub(super) struct StepServer {
-    steps: Arc<Steps>,
+    steps: Arc<StepRunner>,
 }
 
 impl StepServer {
-    pub(super) fn new(steps: Steps) -> Self {
+    pub(super) fn new(steps: StepRunner) -> Self {
         Self {
             steps: Arc::new(steps),
         }
     }
 
-    pub(super) fn steps(&self) -> Arc<Steps> {
+    pub(super) fn steps(&self) -> Arc<StepRunner> {
         Arc::clone(&self.steps)
     }
 }
@@ -81,7 +81,7 @@ impl ServerHandler for StepServer {
             return Err(ErrorData::invalid_params(message, None));
         }
         let arguments = request.arguments.unwrap_or_default();
-        let step = Step::new(&arguments, &context.meta, context.ct.clone());
+        let step = StepRequest::new(&arguments, &context.meta, context.ct.clone());
         let steps = Arc::clone(&self.steps);
         let (progress, texts) = unbounded_channel();
         let call = spawn_blocking(move || {

@@ -86,7 +86,7 @@ impl From<StoreError> for StepAnswer {
 
 /// A call of the tool.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct StepRequest {
     arguments: Box<RawValue>,
     ticket: Option<String>,
     /// The session, if the host names it as well.
@@ -94,7 +94,7 @@ pub(super) struct Step {
     cancelled: CancellationToken,
 }
 
-impl Step {
+impl StepRequest {
     pub(super) fn new(
         arguments: &JsonObject,
         meta: &JsonObject,
@@ -121,7 +121,7 @@ impl Step {
 }
 
 /// The calls of a server.
-pub(super) struct Steps {
+pub(super) struct StepRunner {
     store: Box<dyn Store>,
     platform: RealPlatform,
     /// The receivers of reports on gates, by session.
@@ -130,7 +130,7 @@ pub(super) struct Steps {
     calls: AtomicU64,
 }
 
-impl Steps {
+impl StepRunner {
     pub(super) fn new(store: Box<dyn Store>) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
         let platform = RealPlatform::default();
@@ -153,12 +153,16 @@ impl Steps {
     }
 
     /// Carries out a call.
-    pub(super) fn run(&self, step: &Step, progress: &dyn Fn(&str)) -> StepAnswer {
+    pub(super) fn run(&self, step: &StepRequest, progress: &dyn Fn(&str)) -> StepAnswer {
         self.try_run(step, progress)
             .unwrap_or_else(|refusal| refusal)
     }
 
-    fn try_run(&self, step: &Step, progress: &dyn Fn(&str)) -> Result<StepAnswer, StepAnswer> {
+    fn try_run(
+        &self,
+        step: &StepRequest,
+        progress: &dyn Fn(&str),
+    ) -> Result<StepAnswer, StepAnswer> {
         let ticket = self.ticket(step)?;
         let name = format!("{}:{}", ticket.key.host, ticket.key.session);
         let (sender, reports) = channel();
@@ -175,7 +179,7 @@ impl Steps {
     }
 
     /// Takes the ticket of a call.
-    fn ticket(&self, step: &Step) -> Result<Ticket, StepAnswer> {
+    fn ticket(&self, step: &StepRequest) -> Result<Ticket, StepAnswer> {
         let id = step.ticket.as_deref();
         let id = id.ok_or_else(|| StepAnswer::error(NO_TICKET))?;
         let ticket = self.store.take(id, wall_time())?;
@@ -190,7 +194,7 @@ impl Steps {
 
     fn step(
         &self,
-        step: &Step,
+        step: &StepRequest,
         ticket: &Ticket,
         reports: &Receiver<PlatformEvent>,
         progress: &dyn Fn(&str),
@@ -227,7 +231,7 @@ impl Steps {
                         }
                         // Hooks go on while the gate runs.
                         drop(turn_in_queue);
-                        let gate = Gate {
+                        let gate = StepGate {
                             turn: &turn,
                             platform: &self.platform,
                             id: run.id,
@@ -316,18 +320,18 @@ fn without_id(run: &GateRun) -> String {
 }
 
 /// A gate that is to run in the project of a session.
-struct Gate<'a, 'p> {
+struct StepGate<'a, 'p> {
     turn: &'a Turn<'p>,
     platform: &'a RealPlatform,
     id: GateRunId,
 }
 
-impl Gate<'_, '_> {
+impl StepGate<'_, '_> {
     /// Runs the gate to its end, unless the call is cancelled.
     fn run(
         &self,
         run: GateRun,
-        step: &Step,
+        step: &StepRequest,
         reports: &Receiver<PlatformEvent>,
         progress: &dyn Fn(&str),
     ) -> Result<FinishedGate, StepAnswer> {

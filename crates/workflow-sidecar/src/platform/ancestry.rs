@@ -60,7 +60,7 @@ impl ProcessId {
 
 /// The host and its sidecar, as they were when the sidecar started.
 #[derive(Debug, Clone)]
-pub(crate) struct Origin {
+pub(crate) struct HostOrigin {
     host: Process,
     sidecar: Process,
     /// The start of the oldest process of the host's job: the host itself, or a program around it.
@@ -70,7 +70,7 @@ pub(crate) struct Origin {
 /// A judgement about the process that gives an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Judgement {
+pub(crate) enum ProcessJudgement {
     /// It runs in a terminal of the person.
     Person,
     /// It may be the person's, or the agent's: the reason.
@@ -93,7 +93,7 @@ impl Process {
     }
 }
 
-impl Origin {
+impl HostOrigin {
     /// Finds the host of a sidecar: the parent that started it. `None` if it is not shown, or gone.
     pub(crate) fn of(sidecar: u32, table: &impl ProcessTable) -> Option<Self> {
         let sidecar = table.process(sidecar)?;
@@ -151,16 +151,20 @@ fn ancestors(
 }
 
 /// Judges a process that gives an answer. `origin` is `None` if the host is not known.
-pub(crate) fn judge(peer: u32, origin: Option<&Origin>, table: &impl ProcessTable) -> Judgement {
-    let unclear = |reason: &str| Judgement::Unclear(reason.to_owned());
-    let agent = |reason: &str| Judgement::Agent(reason.to_owned());
+pub(crate) fn judge(
+    peer: u32,
+    origin: Option<&HostOrigin>,
+    table: &impl ProcessTable,
+) -> ProcessJudgement {
+    let unclear = |reason: &str| ProcessJudgement::Unclear(reason.to_owned());
+    let agent = |reason: &str| ProcessJudgement::Agent(reason.to_owned());
     let Some(origin) = origin else {
         return unclear("it is not known which process is the agent's");
     };
     let Some(process) = table.process(peer) else {
         return unclear("it is not known which process answers");
     };
-    let Origin {
+    let HostOrigin {
         host,
         sidecar,
         since,
@@ -207,7 +211,7 @@ pub(crate) fn judge(peer: u32, origin: Option<&Origin>, table: &impl ProcessTabl
         let name = name.unwrap_or_default().to_lowercase();
         return unclear(&format!("the agent can type in a terminal of {name}, too"));
     }
-    Judgement::Person
+    ProcessJudgement::Person
 }
 
 /// The processes of this system.

@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::ancestry::{Judgement, Origin, ProcessId, ProcessTable, SystemProcesses, judge};
+use super::ancestry::{
+    HostOrigin, ProcessId, ProcessJudgement, ProcessTable, SystemProcesses, judge,
+};
 use super::approvals::{StoredDecision, StoredRequest};
 use crate::files::private_file::{create_private_dir, read_json, replace};
 
@@ -25,7 +27,7 @@ pub(crate) enum Request {
     /// Who connects?
     Judge,
     /// An answer to an approval request.
-    Answer(Box<Answer>),
+    Answer(Box<SocketAnswer>),
     /// Show the person a code for the trust in a project.
     TrustCode { project: String },
     /// Check that code.
@@ -36,7 +38,7 @@ pub(crate) enum Request {
 
 /// An answer to an approval request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct SocketAnswer {
     /// The request as it was shown.
     pub(crate) request: StoredRequest,
     pub(crate) choice: String,
@@ -48,7 +50,7 @@ pub(crate) struct Answer {
     pub(crate) code: Option<String>,
 }
 
-impl Answer {
+impl SocketAnswer {
     /// Makes the decision of the answer. `code` and `asked` are its proof, where it needs one.
     pub(crate) fn into_decision(
         self,
@@ -69,8 +71,8 @@ impl Answer {
 /// The reply of a sidecar.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Reply {
-    Judged(Judgement),
+pub(crate) enum SocketReply {
+    Judged(ProcessJudgement),
     /// The answer counts.
     Noted,
     /// There is no such request any more.
@@ -135,12 +137,12 @@ pub(crate) fn sidecar(agent_dir: &Path, name: &str) -> Option<Registration> {
 }
 
 /// Judges this process as a sidecar of a host would.
-pub(crate) fn judge_this_process(host: ProcessId) -> Judgement {
+pub(crate) fn judge_this_process(host: ProcessId) -> ProcessJudgement {
     let table = SystemProcesses;
     let origin = table
         .process(host.pid)
         .filter(|process| process.started == host.started)
-        .map(|host| Origin::of_host(host, &table));
+        .map(|host| HostOrigin::of_host(host, &table));
     judge(std::process::id(), origin.as_ref(), &table)
 }
 
@@ -182,8 +184,8 @@ mod unix {
     use tokio_util::sync::CancellationToken;
 
     use super::{
-        DIRECTORY, Judgement, Origin, Path, PathBuf, Registration, Reply, Request, SystemProcesses,
-        create_private_dir, fs, io, judge, remove, replace, sidecars,
+        DIRECTORY, HostOrigin, Path, PathBuf, ProcessJudgement, Registration, Request, SocketReply,
+        SystemProcesses, create_private_dir, fs, io, judge, remove, replace, sidecars,
     };
 
     /// Bytes of a request or a reply.
@@ -196,7 +198,7 @@ mod unix {
     /// Bytes of the path of a socket, on every system.
     const MAX_SOCKET_PATH: usize = 100;
 
-    type Handler = dyn Fn(Request, Judgement) -> Reply + Send + Sync;
+    type Handler = dyn Fn(Request, ProcessJudgement) -> SocketReply + Send + Sync;
 
     /// An open socket, which is closed and removed when this is dropped.
     #[derive(Debug)]
@@ -212,7 +214,7 @@ mod unix {
         /// Opens the socket of this process.
         pub(crate) fn open(
             agent_dir: &Path,
-            handle: impl Fn(Request, Judgement) -> Reply + Send + Sync + 'static,
+            handle: impl Fn(Request, ProcessJudgement) -> SocketReply + Send + Sync + 'static,
         ) -> io::Result<Self> {
             // Removes the files of others that are gone.
             sidecars(agent_dir)?;
@@ -237,9 +239,9 @@ mod unix {
             let listener = std::os::unix::net::UnixListener::bind(&socket)?;
             fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
             listener.set_nonblocking(true)?;
-            let origin = Origin::of(std::process::id(), &SystemProcesses);
+            let origin = HostOrigin::of(std::process::id(), &SystemProcesses);
             let registration = Registration {
-                host: origin.as_ref().map(Origin::host),
+                host: origin.as_ref().map(HostOrigin::host),
                 socket: socket.clone(),
             };
             replace(&file, &serde_json::to_string(&registration)?)?;
@@ -288,7 +290,7 @@ mod unix {
 
     async fn serve(
         listener: UnixListener,
-        origin: Option<Origin>,
+        origin: Option<HostOrigin>,
         handle: Arc<Handler>,
         stopped: CancellationToken,
     ) {
@@ -323,7 +325,10 @@ mod unix {
     }
 
     /// Judges the process that connected; `None` if it is another user's or unknown.
-    fn judge_peer(stream: &tokio::net::UnixStream, origin: Option<&Origin>) -> Option<Judgement> {
+    fn judge_peer(
+        stream: &tokio::net::UnixStream,
+        origin: Option<&HostOrigin>,
+    ) -> Option<ProcessJudgement> {
         let peer = stream
             .peer_cred()
             .inspect_err(|error| tracing::warn!("the process that connects is unknown: {error}"))
@@ -337,7 +342,7 @@ mod unix {
 
     async fn converse(
         stream: tokio::net::UnixStream,
-        by: Judgement,
+        by: ProcessJudgement,
         handle: Arc<Handler>,
     ) -> io::Result<()> {
         let (reader, mut writer) = stream.into_split();
@@ -356,7 +361,7 @@ mod unix {
         }
 
         /// Sends a request, and waits for the reply.
-        pub(crate) fn request(&self, request: &Request) -> io::Result<Reply> {
+        pub(crate) fn request(&self, request: &Request) -> io::Result<SocketReply> {
             let mut stream = UnixStream::connect(&self.socket)?;
             stream.set_read_timeout(Some(REPLY_TIME))?;
             stream.write_all((serde_json::to_string(request)? + "\n").as_bytes())?;
@@ -375,7 +380,7 @@ impl Registration {
     }
 
     /// Fails: there is no socket.
-    pub(crate) fn request(&self, _request: &Request) -> io::Result<Reply> {
+    pub(crate) fn request(&self, _request: &Request) -> io::Result<SocketReply> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! [`Platform`] is the port of the engine's effects; [`RealPlatform`] carries them out with all of the above. Apart from
-//! these two and [`sessions`], no module knows of sessions, methods or lines.
+//! these two and [`open_sessions`], no module knows of sessions, methods or lines.
 
 pub(crate) mod ancestry;
 pub(crate) mod answer_socket;
@@ -24,12 +24,12 @@ pub mod gates;
 pub(crate) mod git;
 pub(crate) mod one_time_code;
 mod open_requests;
+mod open_sessions;
 pub(crate) mod paths;
 mod process;
 mod real;
 mod restore_reports;
 mod run_notes;
-mod sessions;
 mod stored_answers;
 #[cfg(test)]
 #[cfg(unix)]

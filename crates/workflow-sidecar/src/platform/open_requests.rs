@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use workflow_core::event::ApprovalDecision;
 
-use super::ancestry::Judgement;
-use super::answer_socket::{Answer, Reply};
+use super::ancestry::ProcessJudgement;
+use super::answer_socket::{SocketAnswer, SocketReply};
 use super::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
 use super::one_time_code::{new_code, seal};
 use crate::store::AnswerRight;
@@ -78,15 +78,15 @@ impl Code {
     }
 
     /// Checks a code that was typed.
-    fn check(&mut self, subject: &str, typed: &str) -> Result<(), Reply> {
+    fn check(&mut self, subject: &str, typed: &str) -> Result<(), SocketReply> {
         if self.wrong >= MAX_WRONG {
-            return Err(Reply::TooManyCodes);
+            return Err(SocketReply::TooManyCodes);
         }
         if seal(subject, typed) == self.seal {
             return Ok(());
         }
         self.wrong += 1;
-        Err(Reply::WrongCode)
+        Err(SocketReply::WrongCode)
     }
 
     /// Returns the code if it is known and was not shown just now.
@@ -108,11 +108,11 @@ impl OpenApproval {
     }
 
     /// Checks a code that was typed.
-    fn check(&mut self, typed: &str) -> Result<(), Reply> {
+    fn check(&mut self, typed: &str) -> Result<(), SocketReply> {
         let nonce = &self.request.nonce;
         match self.fresh.as_mut().map(|fresh| fresh.check(nonce, typed)) {
             Some(Ok(())) => Ok(()),
-            Some(Err(Reply::TooManyCodes)) => Err(Reply::TooManyCodes),
+            Some(Err(SocketReply::TooManyCodes)) => Err(SocketReply::TooManyCodes),
             Some(Err(_)) | None => self.code.check(nonce, typed),
         }
     }
@@ -271,28 +271,28 @@ impl OpenRequests {
     /// Takes an answer to a request, if a person gives it. Returns a code that is to be shown first.
     pub(crate) fn answer(
         &mut self,
-        answer: Answer,
-        by: &Judgement,
+        answer: SocketAnswer,
+        by: &ProcessJudgement,
         approvals: &Approvals,
-    ) -> (Reply, Option<ShownCode>) {
+    ) -> (SocketReply, Option<ShownCode>) {
         let open = self.approvals.get_mut(&answer.request.task_id);
         let Some(open) = open.filter(|open| open.request.asks_the_same_as(&answer.request)) else {
-            return (Reply::Gone, None);
+            return (SocketReply::Gone, None);
         };
         match (by, &answer.code) {
-            (Judgement::Agent(why), _) => return (Reply::Refused(why.clone()), None),
-            (Judgement::Person, _) => {}
-            (Judgement::Unclear(_), Some(typed)) => {
+            (ProcessJudgement::Agent(why), _) => return (SocketReply::Refused(why.clone()), None),
+            (ProcessJudgement::Person, _) => {}
+            (ProcessJudgement::Unclear(_), Some(typed)) => {
                 if let Err(reply) = open.check(typed) {
                     return (reply, None);
                 }
             }
-            (Judgement::Unclear(why), None) => {
+            (ProcessJudgement::Unclear(why), None) => {
                 let code = match open.known_code() {
                     Ok(code) => code,
                     Err(error) => {
                         return (
-                            Reply::Refused(format!("no code can be made: {error}")),
+                            SocketReply::Refused(format!("no code can be made: {error}")),
                             None,
                         );
                     }
@@ -302,7 +302,7 @@ impl OpenRequests {
                     code,
                     purpose: "answer what this run waits for".to_owned(),
                 });
-                return (Reply::CodeNeeded(why.clone()), shown);
+                return (SocketReply::CodeNeeded(why.clone()), shown);
             }
         }
         let choice = answer.choice.clone();
@@ -316,7 +316,7 @@ impl OpenRequests {
                 tracing::warn!("that a request is answered cannot be noted: {error}");
             }
         }
-        (Reply::Noted, None)
+        (SocketReply::Noted, None)
     }
 
     /// Makes a code for the trust in a project, which is to be shown.
@@ -335,15 +335,15 @@ impl OpenRequests {
     }
 
     /// Checks the code for the trust in a project, which counts once.
-    pub(crate) fn check_trust(&mut self, project: &str, typed: &str) -> Reply {
+    pub(crate) fn check_trust(&mut self, project: &str, typed: &str) -> SocketReply {
         match self.trust.as_mut().filter(|(of, _)| of == project) {
-            None => Reply::Gone,
+            None => SocketReply::Gone,
             Some((_, code)) => {
                 if let Err(reply) = code.check(project, typed) {
                     return reply;
                 }
                 self.trust = None;
-                Reply::Noted
+                SocketReply::Noted
             }
         }
     }

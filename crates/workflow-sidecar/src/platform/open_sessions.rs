@@ -16,20 +16,20 @@ type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sy
 
 /// The open sessions with their directories, and the receiver of reports to them. Clones are the same.
 #[derive(Clone, Default)]
-pub(super) struct Sessions {
+pub(super) struct OpenSessions {
     listener: Arc<Mutex<Option<Listener>>>,
     directories: Arc<Mutex<HashMap<String, PathBuf>>>,
     /// The session that began last.
     newest: Arc<Mutex<String>>,
 }
 
-impl fmt::Debug for Sessions {
+impl fmt::Debug for OpenSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions").finish_non_exhaustive()
     }
 }
 
-impl Sessions {
+impl OpenSessions {
     /// Sets the receiver of reports. They come on other threads.
     pub(super) fn listen(
         &self,

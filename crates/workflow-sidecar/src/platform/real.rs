@@ -12,14 +12,14 @@ use workflow_core::definition::Gate;
 use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 
-use self::answers::Answers;
-use self::code::Code;
+use self::answers::OutsideAnswers;
+use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
 use super::effects::{Platform, PlatformReport, SessionContext};
 use super::gates::Baseline;
+use super::open_sessions::OpenSessions;
 use super::run_notes::RunNotes;
-use super::sessions::Sessions;
 use super::trust_store::{hash_of, hash_of_triggers, trust};
 use crate::run_condition::run_of;
 use crate::store::RunNote;
@@ -28,11 +28,11 @@ use crate::time::wall_time;
 /// This machine.
 #[derive(Debug, Default)]
 pub(crate) struct RealPlatform {
-    sessions: Sessions,
+    sessions: OpenSessions,
     gates: RunningGates,
     triggers: WatchedTriggers,
-    code: Code,
-    answers: Answers,
+    code: CodeRestores,
+    answers: OutsideAnswers,
     notes: RunNotes,
 }
 
@@ -108,7 +108,7 @@ impl Platform for RealPlatform {
         if session.project.agent_dir.is_absolute() {
             #[cfg(unix)]
             self.answers.open(session.project.agent_dir, &self.sessions);
-            Code::report_earlier(session, &self.sessions);
+            CodeRestores::report_earlier(session, &self.sessions);
         }
     }
 

@@ -11,7 +11,7 @@ use workflow_core::event::PlatformEvent;
 
 use super::approvals::Approvals;
 use super::open_requests::OpenRequests;
-use super::sessions::Sessions;
+use super::open_sessions::OpenSessions;
 use crate::store::AnswerRight;
 
 /// Time between two looks. Each is a connection for each run that waits.
@@ -21,13 +21,13 @@ pub(super) const INTERVAL: Duration = Duration::from_secs(5);
 #[derive(Clone)]
 pub(super) struct StoredAnswers {
     requests: Arc<Mutex<OpenRequests>>,
-    sessions: Sessions,
+    sessions: OpenSessions,
     /// Whether the store has answers of approvers. A role does not change often enough to ask each time.
     are_proved: Arc<OnceLock<bool>>,
 }
 
 impl StoredAnswers {
-    pub(super) fn new(requests: &Arc<Mutex<OpenRequests>>, sessions: &Sessions) -> Self {
+    pub(super) fn new(requests: &Arc<Mutex<OpenRequests>>, sessions: &OpenSessions) -> Self {
         Self {
             requests: Arc::clone(requests),
             sessions: sessions.clone(),
@@ -117,7 +117,7 @@ mod tests {
         let (_, of_approver) = server.agent("approver");
         let requests = Arc::new(Mutex::new(OpenRequests::default()));
         let (reported, reports) = channel();
-        let sessions = Sessions::default();
+        let sessions = OpenSessions::default();
         sessions.listen(move |report| {
             reported.send(report).unwrap();
             None
@@ -155,7 +155,7 @@ mod tests {
         let requests = Arc::new(Mutex::new(OpenRequests::default()));
         let asked = request("Plan OK?");
         requests.lock().open("s", &asked, None, &approvals).unwrap();
-        let answers = StoredAnswers::new(&requests, &Sessions::default());
+        let answers = StoredAnswers::new(&requests, &OpenSessions::default());
         assert!(!answers.may_come(agent_dir.path()));
     }
 }

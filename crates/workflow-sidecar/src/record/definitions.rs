@@ -15,7 +15,7 @@ const WORKFLOWS: &str = "workflows/";
 /// The value of a `definitions` line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Definitions {
+pub(crate) enum DefinitionsLine {
     /// A directory beside the transcript, for the host's `$AGENT` and `$CWD`.
     Named(String),
     /// The content of directories from here on, each by its name: an agent directory as the host named it,

@@ -40,7 +40,7 @@ pub(crate) enum What {
         others: usize,
     },
     /// The lines have another meaning, with other definitions.
-    Means { changes: Vec<Change> },
+    Means { changes: Vec<MeaningChange> },
     /// A line is missing.
     Missing { expected: String },
     /// There is a line that is not expected.
@@ -51,7 +51,7 @@ pub(crate) enum What {
 
 /// A difference in meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Change {
+pub(crate) struct MeaningChange {
     /// The difference, as agents and people call it.
     pub(crate) what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ impl Difference {
 }
 
 /// An event, the differences in meaning, and the texts that differ.
-fn meanings(after: &str, changes: &[Change]) -> String {
+fn meanings(after: &str, changes: &[MeaningChange]) -> String {
     let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
     let mut text = format!("{}: {}\n", visible(after), told.join("; "));
     for change in changes {

@@ -20,7 +20,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
-use super::definitions::{Definitions, from_hex};
+use super::definitions::{DefinitionsLine, from_hex};
 use super::results::{PlatformResult, ReportedEvent};
 use crate::session_file::is_session;
 
@@ -40,28 +40,28 @@ pub(super) const UNKNOWN: &str = "\"?\"";
 #[derive(Debug)]
 pub(crate) struct Transcript {
     pub(crate) path: PathBuf,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<TranscriptLine>,
 }
 
 /// A line of a transcript.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct TranscriptLine {
     /// Counted from 1.
     pub(crate) number: usize,
     /// The time by the session's clock, where it is said: milliseconds since 1970.
     pub(crate) at: Option<Millis>,
-    pub(crate) entry: Entry,
+    pub(crate) entry: TranscriptEntry,
 }
 
 /// The content of a line.
 #[derive(Debug)]
-pub(crate) enum Entry {
+pub(crate) enum TranscriptEntry {
     /// A sidecar starts, and its recording with it.
     Header(Header),
     /// A note for people.
     Note(Box<RawValue>),
     /// The content of directories from here on.
-    Definitions(Definitions),
+    Definitions(DefinitionsLine),
     /// The platform's answer to something that the next line causes.
     Result(PlatformResult),
     /// A report of the platform.
@@ -83,11 +83,11 @@ pub(crate) struct Header {
     /// The version of the format.
     pub(crate) transcript: u32,
     /// The program that recorded.
-    pub(crate) server: Server,
+    pub(crate) server: RecordedBy,
     /// The version of the protocol.
     pub(crate) protocol_version: u32,
     /// The source of task ids and start times, unless the host asks for a virtual clock.
-    pub(crate) clock: Clock,
+    pub(crate) clock: RecordingClock,
     /// The directory of the user's own definitions if the host names none.
     pub(crate) agent_dir: String,
     /// The home directory.
@@ -96,7 +96,7 @@ pub(crate) struct Header {
 
 /// The program that recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Server {
+pub(crate) struct RecordedBy {
     pub(crate) name: String,
     pub(crate) version: String,
 }
@@ -104,7 +104,7 @@ pub(crate) struct Server {
 /// The clock of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Clock {
+pub(crate) struct RecordingClock {
     /// The beginning of the recording, in milliseconds since 1970.
     pub(crate) now: Millis,
     /// The seed of task ids.
@@ -170,11 +170,11 @@ impl Transcript {
                     None => !bytes.ends_with(b"\n"),
                     Some((_, next)) => next.starts_with(BEGINNING.as_bytes()),
                 };
-            let read = match Line::parse(*number, line) {
-                Err(Wrong::Unfinished) if may_be_torn => Ok(Line {
+            let read = match TranscriptLine::parse(*number, line) {
+                Err(Wrong::Unfinished) if may_be_torn => Ok(TranscriptLine {
                     number: *number,
                     at: None,
-                    entry: Entry::Torn(String::from_utf8_lossy(line).into_owned()),
+                    entry: TranscriptEntry::Torn(String::from_utf8_lossy(line).into_owned()),
                 }),
                 read => read,
             };
@@ -252,7 +252,7 @@ impl From<serde_json::Error> for Wrong {
     }
 }
 
-impl Line {
+impl TranscriptLine {
     pub(super) fn parse(number: usize, line: &[u8]) -> Result<Self, Wrong> {
         let Ok(text) = std::str::from_utf8(line) else {
             // Where the writing stopped amid a character, it also stopped amid the JSON.
@@ -268,7 +268,7 @@ impl Line {
             return Ok(Self {
                 number,
                 at: Some(header.clock.now),
-                entry: Entry::Header(header),
+                entry: TranscriptEntry::Header(header),
             });
         }
         let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
@@ -278,7 +278,7 @@ impl Line {
         let at = at.transpose()?;
         let mut entries = members
             .into_iter()
-            .map(|(name, value)| Entry::parse(name, value));
+            .map(|(name, value)| TranscriptEntry::parse(name, value));
         let entry = entries.next().ok_or(Wrong::Kind)??;
         if let Some(another) = entries.next() {
             another?;
@@ -301,7 +301,7 @@ fn header(text: &str) -> Result<Header, Wrong> {
     }
 }
 
-impl Entry {
+impl TranscriptEntry {
     /// The entry of a member with this name.
     fn parse(name: String, value: &RawValue) -> Result<Self, Wrong> {
         let json = value.get();
@@ -412,7 +412,7 @@ mod tests {
         }
         assert_eq!(lines[4].at, Some(6));
         let said = |at: usize| match &lines[at].entry {
-            Entry::In(said) | Entry::Out(said) => said.clone(),
+            TranscriptEntry::In(said) | TranscriptEntry::Out(said) => said.clone(),
             other => panic!("{other:?}"),
         };
         assert_eq!(said(4).text().unwrap(), r#"{"id": 1.50}"#);
@@ -476,7 +476,7 @@ mod tests {
             let lines = parse(text).unwrap().lines;
             let torn = lines
                 .iter()
-                .filter(|line| matches!(line.entry, Entry::Torn(_)));
+                .filter(|line| matches!(line.entry, TranscriptEntry::Torn(_)));
             torn.map(|line| line.number).collect::<Vec<_>>()
         };
         assert_eq!(torn(&format!("{HEADER}\n{{\"in\":{{\"id\"")), [2]);

@@ -6,7 +6,7 @@
 use serde_json::Value;
 use workflow_core::run::entry_type;
 
-use super::difference::Change;
+use super::difference::MeaningChange;
 
 const CALL: &str = "the call";
 const ANSWER: &str = "the answer to the agent";
@@ -50,7 +50,11 @@ struct Fact {
 }
 
 /// The differences in meaning between the expected lines and the actual ones, after a line of the host.
-pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
+pub(super) fn changes(
+    asked: Option<&str>,
+    expected: &[String],
+    heard: &[String],
+) -> Vec<MeaningChange> {
     let [expected, heard] = [expected, heard].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.collect::<Vec<_>>()
@@ -59,7 +63,7 @@ pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]
         let [one, other] = [&expected, &heard].map(|facts| of(about, facts));
         change(about, &one, &other)
     };
-    let found: Vec<Change> = SUBJECTS.iter().filter_map(differing).collect();
+    let found: Vec<MeaningChange> = SUBJECTS.iter().filter_map(differing).collect();
     if found.is_empty() {
         return MINOR_SUBJECTS.iter().filter_map(differing).collect();
     }
@@ -67,7 +71,11 @@ pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]
 }
 
 /// The differences in decisions and phase moves: the wording of texts does not count.
-pub(super) fn decisions(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
+pub(super) fn decisions(
+    asked: Option<&str>,
+    expected: &[String],
+    heard: &[String],
+) -> Vec<MeaningChange> {
     let [expected, heard] = [expected, heard].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.filter_map(|fact| decision(&fact)).collect::<Vec<_>>()
@@ -112,7 +120,7 @@ fn of<'a>(about: &str, facts: &'a [Fact]) -> Vec<&'a Fact> {
 }
 
 /// The first fact of a kind that differs.
-fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
+fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<MeaningChange> {
     let length = expected.len().max(heard.len());
     let at = (0..length).find(|at| expected.get(*at) != heard.get(*at))?;
     let (one, other) = (expected.get(at), heard.get(at));
@@ -130,7 +138,7 @@ fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
         let text = fact.map(|fact| fact.text.clone());
         text.filter(|text| !text.is_empty())
     };
-    Some(Change {
+    Some(MeaningChange {
         what,
         expected: text(one),
         heard: text(other),

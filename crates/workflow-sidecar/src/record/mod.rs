@@ -26,7 +26,7 @@ mod suite;
 mod transcript_loader;
 
 pub(crate) use difference::Difference;
-pub(crate) use format::{Entry, Said, Transcript};
+pub(crate) use format::{Said, Transcript, TranscriptEntry};
 pub(crate) use player::Stage;
 pub(crate) use process::Program;
 pub(crate) use recorder::{DEFAULT_LIMIT, Extent, RECORD_VARIABLE, Recorder};

@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use workflow_core::definition::Tier;
 use workflow_core::types::Millis;
 
-use super::definitions::{Definitions, Directory};
+use super::definitions::{DefinitionsLine, Directory};
 use super::format::{Header, Said};
 use super::process::{Process, Program};
 use super::replay_platform::ReplayPlatform;
 use super::sidecar::{InMemory, Sent, Sidecar, Trouble};
-use super::steps::{Event, Step};
+use super::steps::{TranscriptEvent, TranscriptStep};
 use super::transcript_loader::{AGENT_DIR, NoDefinitions, Tiers, TranscriptLoader};
 
 /// The home directory in a transcript without a header.
@@ -100,9 +100,9 @@ impl<'a> Player<'a> {
     }
 
     /// Plays a step, gives the lines that follow.
-    pub(super) fn play(&mut self, step: &Step<'a>) -> Result<Followed, ReplayError> {
+    pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> Result<Followed, ReplayError> {
         let location = (self.path.to_path_buf(), step.line.number);
-        if let Event::Definitions(definitions) = step.event {
+        if let TranscriptEvent::Definitions(definitions) = step.event {
             let (path, line) = location.clone();
             self.define(definitions)
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
@@ -156,35 +156,35 @@ impl<'a> Player<'a> {
         self.ids.clear();
     }
 
-    fn define(&self, definitions: &Definitions) -> Result<(), NoDefinitions> {
+    fn define(&self, definitions: &DefinitionsLine) -> Result<(), NoDefinitions> {
         match definitions {
-            Definitions::Named(name) => self.loader.name(Tiers::beside(self.path, name)?),
-            Definitions::Embedded(directories) => self.loader.embed(directories.clone()),
+            DefinitionsLine::Named(name) => self.loader.name(Tiers::beside(self.path, name)?),
+            DefinitionsLine::Embedded(directories) => self.loader.embed(directories.clone()),
         }
         Ok(())
     }
 
-    fn happen(&mut self, step: &Step<'a>, heard: &mut Followed) -> Result<(), Trouble> {
+    fn happen(&mut self, step: &TranscriptStep<'a>, heard: &mut Followed) -> Result<(), Trouble> {
         match step.event {
-            Event::Host(said) => {
+            TranscriptEvent::Host(said) => {
                 heard.before = self.pass(step.line.at)?;
                 heard.then = self.say(said, step)?;
             }
-            Event::Reported(reported) => {
+            TranscriptEvent::Reported(reported) => {
                 heard.before = self.pass(step.line.at)?;
                 heard.then = self.sidecar()?.report(reported)?;
             }
-            Event::Result(result) => {
+            TranscriptEvent::Result(result) => {
                 self.platform.add(result.clone());
                 return Ok(());
             }
-            Event::Time(time) => heard.then = self.pass(Some(time))?,
-            Event::End => {
+            TranscriptEvent::Time(time) => heard.then = self.pass(Some(time))?,
+            TranscriptEvent::End => {
                 heard.before = self.pass(step.line.at)?;
                 heard.then = self.sidecar()?.end()?;
             }
-            Event::Start(header) => self.start(header),
-            Event::Definitions(_) => {
+            TranscriptEvent::Start(header) => self.start(header),
+            TranscriptEvent::Definitions(_) => {
                 if let Some(sidecar) = &mut self.sidecar {
                     sidecar.redefine()?;
                 }
@@ -222,7 +222,7 @@ impl<'a> Player<'a> {
         Ok(heard)
     }
 
-    fn say(&mut self, said: &Said, step: &Step<'_>) -> Result<Vec<String>, Trouble> {
+    fn say(&mut self, said: &Said, step: &TranscriptStep<'_>) -> Result<Vec<String>, Trouble> {
         let line = match said {
             Said::TooLong(limit) => return self.sidecar()?.say(Sent::TooLong(*limit)),
             Said::Bytes(bytes) => return self.sidecar()?.say(Sent::Line(bytes)),
@@ -346,7 +346,7 @@ impl<'a> Player<'a> {
     }
 
     /// Gives the lines the names that the transcript has: of the sidecar, and of its requests.
-    fn use_names_of(&mut self, step: &Step<'_>, lines: &mut [String]) {
+    fn use_names_of(&mut self, step: &TranscriptStep<'_>, lines: &mut [String]) {
         for ((_, expected), line) in step.followed.iter().zip(lines) {
             let Some(expected) = expected.message() else {
                 continue;

@@ -18,8 +18,8 @@ use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
-use super::definitions::{Definitions, Directory, to_hex};
-use super::format::{ANY, Clock, Header, Server, UNKNOWN, VERSION};
+use super::definitions::{DefinitionsLine, Directory, to_hex};
+use super::format::{ANY, Header, RecordedBy, RecordingClock, UNKNOWN, VERSION};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
 use super::redaction::{Answers, Payload, Redaction, hide_tokens};
@@ -222,18 +222,18 @@ impl Recorder {
         if self.redaction.is_on() {
             changed.values_mut().for_each(hide_tokens);
         }
-        lines.push("definitions", &Definitions::Embedded(changed));
+        lines.push("definitions", &DefinitionsLine::Embedded(changed));
     }
 
     fn header(&self, now: Millis) -> String {
         let header = Header {
             transcript: VERSION,
-            server: Server {
+            server: RecordedBy {
                 name: env!("CARGO_PKG_NAME").to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
             protocol_version: PROTOCOL_VERSION,
-            clock: Clock {
+            clock: RecordingClock {
                 now,
                 seed: self.seed,
             },

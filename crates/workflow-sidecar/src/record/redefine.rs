@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use super::definitions::{Definitions, Directory};
-use super::format::{Entry, Line, Transcript};
+use super::definitions::{DefinitionsLine, Directory};
+use super::format::{Transcript, TranscriptEntry, TranscriptLine};
 use super::transcript_loader::Tiers;
 
 /// A definitions line that replaces a line, or precedes it.
 #[derive(Debug)]
 pub(super) struct Redefined<'a> {
-    pub(super) line: &'a Line,
+    pub(super) line: &'a TranscriptLine,
     pub(super) is_before: bool,
-    pub(super) definitions: Definitions,
+    pub(super) definitions: DefinitionsLine,
 }
 
 /// The definitions lines of a transcript with other definitions, by the names of their directories.
@@ -26,18 +26,19 @@ pub(super) fn redefined<'a>(
     }
     let recordings = transcript
         .lines
-        .chunk_by(|_, next| !matches!(next.entry, Entry::Header(_)));
+        .chunk_by(|_, next| !matches!(next.entry, TranscriptEntry::Header(_)));
     let mut found = Vec::new();
     for lines in recordings {
-        let defines = |line: &&Line| matches!(line.entry, Entry::Definitions(_));
-        let begins = |line: &&Line| matches!(line.entry, Entry::In(_));
+        let defines =
+            |line: &&TranscriptLine| matches!(line.entry, TranscriptEntry::Definitions(_));
+        let begins = |line: &&TranscriptLine| matches!(line.entry, TranscriptEntry::In(_));
         if !lines.iter().any(|line| defines(&line))
             && let Some(line) = lines.iter().find(begins)
         {
             found.push(Redefined {
                 line,
                 is_before: true,
-                definitions: Definitions::Embedded(given.clone()),
+                definitions: DefinitionsLine::Embedded(given.clone()),
             });
         }
         for (at, line) in lines.iter().filter(defines).enumerate() {
@@ -56,14 +57,14 @@ pub(super) fn redefined<'a>(
 /// A definitions line with other definitions: the first of a recording has all of them.
 fn with(
     transcript: &Transcript,
-    line: &Line,
+    line: &TranscriptLine,
     given: &BTreeMap<String, Directory>,
     is_first: bool,
-) -> Option<Definitions> {
+) -> Option<DefinitionsLine> {
     // Definitions that cannot be read have ended the replay before.
     let before = match &line.entry {
-        Entry::Definitions(Definitions::Embedded(directories)) => directories.clone(),
-        Entry::Definitions(Definitions::Named(name)) => {
+        TranscriptEntry::Definitions(DefinitionsLine::Embedded(directories)) => directories.clone(),
+        TranscriptEntry::Definitions(DefinitionsLine::Named(name)) => {
             Tiers::beside(&transcript.path, name).ok()?.directories()
         }
         _ => return None,
@@ -74,7 +75,7 @@ fn with(
             after.insert(name.clone(), directory.clone());
         }
     }
-    (after != before).then_some(Definitions::Embedded(after))
+    (after != before).then_some(DefinitionsLine::Embedded(after))
 }
 
 #[cfg(test)]
@@ -89,7 +90,7 @@ mod tests {
         let transcript = Transcript::parse(Path::new("t"), text.join("\n").as_bytes()).unwrap();
         let given = serde_json::from_str(r#"{"/p/.pi":{"workflows/w/a.md":"new"}}"#).unwrap();
         let found = redefined(&transcript, &given).into_iter();
-        let json = |definitions: &Definitions| serde_json::to_string(definitions).unwrap();
+        let json = |definitions: &DefinitionsLine| serde_json::to_string(definitions).unwrap();
         found
             .map(|found| (found.line.number, found.is_before, json(&found.definitions)))
             .collect()

@@ -10,12 +10,12 @@ use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
 
 use super::definitions::Directory;
-use super::difference::{Change, Difference, What, changed};
-use super::format::{Line, Said, Transcript};
+use super::difference::{Difference, MeaningChange, What, changed};
+use super::format::{Said, Transcript, TranscriptLine};
 use super::meaning::{changes, decisions};
 use super::player::{Followed, Player, ReplayError, Stage};
 use super::redefine::redefined;
-use super::steps::{Event, Step, Torn, steps};
+use super::steps::{Torn, TranscriptEvent, TranscriptStep, steps};
 
 /// The number of times that a transcript is rewritten until it stays the same.
 const MOST_ROUNDS: usize = 4;
@@ -68,7 +68,7 @@ pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed,
 }
 
 /// The last note before a step, as people read it.
-fn note_of(step: &Step<'_>) -> Option<String> {
+fn note_of(step: &TranscriptStep<'_>) -> Option<String> {
     let note = step.note?.get();
     Some(serde_json::from_str(note).unwrap_or_else(|_| note.to_owned()))
 }
@@ -128,7 +128,7 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 }
 
 /// The first difference, and its line.
-fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
+fn differs(step: &TranscriptStep<'_>, heard: Followed) -> Option<(usize, What)> {
     if step.is_unknown() {
         let broken = heard.broken.map(|why| What::Broken { why });
         return broken.map(|what| (step.line.number, what));
@@ -158,10 +158,10 @@ fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
 }
 
 /// Compares the expected lines with the actual ones, after a line of the host.
-type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<Change>;
+type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<MeaningChange>;
 
 /// The differences in meaning, and their line.
-fn means(step: &Step<'_>, heard: Followed, changes: Comparison) -> Option<(usize, What)> {
+fn means(step: &TranscriptStep<'_>, heard: Followed, changes: Comparison) -> Option<(usize, What)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
     if let Some(why) = heard.broken {
         return Some((line.number, What::Broken { why }));
@@ -183,13 +183,13 @@ fn means(step: &Step<'_>, heard: Followed, changes: Comparison) -> Option<(usize
         now.extend(then);
     }
     let asked = match step.event {
-        Event::Host(said) => method(said),
-        Event::Start(_)
-        | Event::Definitions(_)
-        | Event::Result(_)
-        | Event::Reported(_)
-        | Event::Time(_)
-        | Event::End => None,
+        TranscriptEvent::Host(said) => method(said),
+        TranscriptEvent::Start(_)
+        | TranscriptEvent::Definitions(_)
+        | TranscriptEvent::Result(_)
+        | TranscriptEvent::Reported(_)
+        | TranscriptEvent::Time(_)
+        | TranscriptEvent::End => None,
     };
     let changes = changes(asked.as_deref(), &expected, &now);
     (!changes.is_empty()).then_some((line.number, What::Means { changes }))
@@ -201,8 +201,8 @@ fn method(said: &Said) -> Option<String> {
 }
 
 /// The name of an event, as agents and people call it.
-fn in_short(step: &Step<'_>) -> String {
-    let Event::Host(said) = step.event else {
+fn in_short(step: &TranscriptStep<'_>) -> String {
+    let TranscriptEvent::Host(said) = step.event else {
         return name(step);
     };
     let message = said.message().unwrap_or_default();
@@ -228,16 +228,16 @@ fn in_short(step: &Step<'_>) -> String {
 }
 
 /// The name of an event, for people.
-fn name(step: &Step<'_>) -> String {
+fn name(step: &TranscriptStep<'_>) -> String {
     let number = step.line.number;
     let what = match step.event {
-        Event::Start(_) => "the start".to_owned(),
-        Event::Definitions(_) => "other definitions".to_owned(),
-        Event::Result(_) => "a result of the platform".to_owned(),
-        Event::Reported(_) => "an event of the platform".to_owned(),
-        Event::Time(time) => format!("waiting until {time}"),
-        Event::End => "the host closed its side".to_owned(),
-        Event::Host(said) => {
+        TranscriptEvent::Start(_) => "the start".to_owned(),
+        TranscriptEvent::Definitions(_) => "other definitions".to_owned(),
+        TranscriptEvent::Result(_) => "a result of the platform".to_owned(),
+        TranscriptEvent::Reported(_) => "an event of the platform".to_owned(),
+        TranscriptEvent::Time(time) => format!("waiting until {time}"),
+        TranscriptEvent::End => "the host closed its side".to_owned(),
+        TranscriptEvent::Host(said) => {
             let message = said.message().unwrap_or_default();
             match (message["method"].as_str(), message.get("id")) {
                 (Some(method), _) => method.to_owned(),
@@ -272,7 +272,7 @@ impl Changes {
         }
     }
 
-    fn note(&mut self, step: &Step<'_>, heard: Followed) {
+    fn note(&mut self, step: &TranscriptStep<'_>, heard: Followed) {
         if step.is_unknown() {
             return;
         }
@@ -335,7 +335,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// A line of the sidecar as it is written down, at the time of another line.
-fn written(line: &Line, said: &str) -> String {
+fn written(line: &TranscriptLine, said: &str) -> String {
     let is_json = serde_json::from_str::<&RawValue>(said).is_ok();
     let said = if is_json && !said.starts_with('"') {
         said.to_owned()
@@ -346,7 +346,7 @@ fn written(line: &Line, said: &str) -> String {
 }
 
 /// A line with this member, at the time of another line.
-fn timed(line: &Line, member: &str) -> String {
+fn timed(line: &TranscriptLine, member: &str) -> String {
     match line.at {
         Some(at) => format!("{{\"at\":{at},{member}}}"),
         None => format!("{{{member}}}"),

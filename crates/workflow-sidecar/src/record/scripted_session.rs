@@ -6,14 +6,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::definitions::Definitions;
-use super::format::{Entry, Line, Said, Transcript};
+use super::definitions::DefinitionsLine;
+use super::format::{Said, Transcript, TranscriptEntry, TranscriptLine};
 use super::player::Stage;
 use super::replay::{blessed, replay};
 use super::replay_platform::ReplayPlatform;
 use super::transcript_loader::TranscriptLoader;
 use crate::platform::PlatformReport;
-use crate::server::{Memory, ServerConfig};
+use crate::server::{InMemoryServer, ServerConfig};
 
 /// The seed of task ids in a script.
 const SEED: u64 = 7;
@@ -55,7 +55,7 @@ pub fn run_script(text: &[u8]) -> Vec<Exchange> {
 struct Script {
     loader: Arc<TranscriptLoader>,
     platform: Arc<ReplayPlatform>,
-    sidecar: Memory,
+    sidecar: InMemoryServer,
 }
 
 impl Default for Script {
@@ -63,7 +63,7 @@ impl Default for Script {
         let loader = Arc::<TranscriptLoader>::default();
         let platform = Arc::<ReplayPlatform>::default();
         let config = ServerConfig::repeatable(Arc::clone(&loader) as _, SEED);
-        let sidecar = Memory::with_config(config.on_platform(Arc::clone(&platform) as _));
+        let sidecar = InMemoryServer::with_config(config.on_platform(Arc::clone(&platform) as _));
         Self {
             loader,
             platform,
@@ -74,31 +74,31 @@ impl Default for Script {
 
 impl Script {
     fn take(&self, line: &[u8]) -> Option<Exchange> {
-        let received = match Line::parse(0, line).map(|line| line.entry) {
-            Ok(Entry::Definitions(Definitions::Embedded(directories))) => {
+        let received = match TranscriptLine::parse(0, line).map(|line| line.entry) {
+            Ok(TranscriptEntry::Definitions(DefinitionsLine::Embedded(directories))) => {
                 self.loader.embed(directories);
                 return None;
             }
-            Ok(Entry::Result(result)) => {
+            Ok(TranscriptEntry::Result(result)) => {
                 self.platform.add(result);
                 return None;
             }
             Ok(
-                Entry::Definitions(Definitions::Named(_))
-                | Entry::Header(_)
-                | Entry::Note(_)
-                | Entry::Out(_)
-                | Entry::Torn(_),
+                TranscriptEntry::Definitions(DefinitionsLine::Named(_))
+                | TranscriptEntry::Header(_)
+                | TranscriptEntry::Note(_)
+                | TranscriptEntry::Out(_)
+                | TranscriptEntry::Torn(_),
             ) => return None,
-            Ok(Entry::Event(reported)) => self.sidecar.report(PlatformReport {
+            Ok(TranscriptEntry::Event(reported)) => self.sidecar.report(PlatformReport {
                 session: reported.session,
                 event: reported.event,
                 trigger: None,
             }),
-            Ok(Entry::End) => self.sidecar.finish(),
-            Ok(Entry::In(Said::TooLong(limit))) => self.sidecar.send_long_line(limit),
-            Ok(Entry::In(Said::Bytes(line))) => return Some(self.send(&line)),
-            Ok(Entry::In(said @ Said::Json(_))) => {
+            Ok(TranscriptEntry::End) => self.sidecar.finish(),
+            Ok(TranscriptEntry::In(Said::TooLong(limit))) => self.sidecar.send_long_line(limit),
+            Ok(TranscriptEntry::In(Said::Bytes(line))) => return Some(self.send(&line)),
+            Ok(TranscriptEntry::In(said @ Said::Json(_))) => {
                 return Some(self.send(said.text().unwrap_or_default().as_bytes()));
             }
             Err(_) => return Some(self.send(line)),

@@ -10,7 +10,7 @@ use super::replay_platform::ReplayPlatform;
 use super::results::ReportedEvent;
 use super::transcript_loader::TranscriptLoader;
 use crate::platform::PlatformReport;
-use crate::server::{Memory, ServerConfig};
+use crate::server::{InMemoryServer, ServerConfig};
 
 /// A sidecar. The lines that follow from a line are there before the next one is sent.
 pub(super) trait Sidecar {
@@ -69,12 +69,12 @@ pub(crate) enum Trouble {
 
 /// The engine in this process.
 #[derive(Debug)]
-pub(super) struct InMemory(Memory);
+pub(super) struct InMemory(InMemoryServer);
 
 impl InMemory {
     pub(super) fn new(loader: &Arc<TranscriptLoader>, platform: &Arc<ReplayPlatform>) -> Self {
         let config = ServerConfig::with_loader(Arc::clone(loader) as _);
-        Self(Memory::with_config(
+        Self(InMemoryServer::with_config(
             config.on_platform(Arc::clone(platform) as _),
         ))
     }

@@ -5,18 +5,18 @@
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
-use super::definitions::Definitions;
-use super::format::{Entry, Header, Line, Said};
+use super::definitions::DefinitionsLine;
+use super::format::{Header, Said, TranscriptEntry, TranscriptLine};
 use super::results::{PlatformResult, ReportedEvent};
 
 /// Something that happens, and the lines that follow from it.
 #[derive(Debug)]
-pub(super) struct Step<'a> {
-    pub(super) event: Event<'a>,
+pub(super) struct TranscriptStep<'a> {
+    pub(super) event: TranscriptEvent<'a>,
     /// The line of the event; for time, the first line that it caused.
-    pub(super) line: &'a Line,
+    pub(super) line: &'a TranscriptLine,
     /// The lines of the sidecar that follow.
-    pub(super) followed: Vec<(&'a Line, &'a Said)>,
+    pub(super) followed: Vec<(&'a TranscriptLine, &'a Said)>,
     /// The line that was cut off, if one was.
     pub(super) torn: Option<Torn<'a>>,
     /// The last note before it.
@@ -32,10 +32,10 @@ pub(super) struct Torn<'a> {
 
 /// An event of a transcript.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Event<'a> {
+pub(super) enum TranscriptEvent<'a> {
     /// A sidecar starts.
     Start(Option<&'a Header>),
-    Definitions(&'a Definitions),
+    Definitions(&'a DefinitionsLine),
     /// The platform's answer to something that the next event causes.
     Result(&'a PlatformResult),
     /// A report of the platform.
@@ -46,7 +46,7 @@ pub(super) enum Event<'a> {
     End,
 }
 
-impl Step<'_> {
+impl TranscriptStep<'_> {
     /// True if the lines that follow are not compared.
     pub(super) fn is_unknown(&self) -> bool {
         self.followed.iter().any(|(_, said)| said.is_unknown())
@@ -54,58 +54,58 @@ impl Step<'_> {
 }
 
 /// A transcript's steps, in order.
-pub(super) fn steps(lines: &[Line]) -> Vec<Step<'_>> {
-    let mut steps: Vec<Step<'_>> = Vec::new();
+pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
+    let mut steps: Vec<TranscriptStep<'_>> = Vec::new();
     let mut clock = Recorded::default();
     let mut note = None;
     for line in lines {
         let mut followed = Vec::new();
         let event = match &line.entry {
-            Entry::Note(text) => {
+            TranscriptEntry::Note(text) => {
                 note = Some(&**text);
                 continue;
             }
-            Entry::Torn(text) => {
+            TranscriptEntry::Torn(text) => {
                 let number = line.number;
                 if let Some(step) = steps.last_mut() {
                     step.torn = Some(Torn { number, text });
                 }
                 continue;
             }
-            Entry::Out(said) => match (clock.moves_on(line), steps.last_mut()) {
+            TranscriptEntry::Out(said) => match (clock.moves_on(line), steps.last_mut()) {
                 (None, Some(step)) => {
                     step.followed.push((line, said));
                     continue;
                 }
                 (time, _) => {
                     followed.push((line, said));
-                    time.map_or(Event::Start(None), Event::Time)
+                    time.map_or(TranscriptEvent::Start(None), TranscriptEvent::Time)
                 }
             },
-            Entry::Header(header) => {
+            TranscriptEntry::Header(header) => {
                 clock = Recorded {
                     is_systems: true,
                     now: header.clock.now,
                 };
-                Event::Start(Some(header))
+                TranscriptEvent::Start(Some(header))
             }
-            Entry::Definitions(definitions) => Event::Definitions(definitions),
-            Entry::Result(result) => Event::Result(result),
-            Entry::Event(reported) => {
+            TranscriptEntry::Definitions(definitions) => TranscriptEvent::Definitions(definitions),
+            TranscriptEntry::Result(result) => TranscriptEvent::Result(result),
+            TranscriptEntry::Event(reported) => {
                 clock.moves_on(line);
-                Event::Reported(reported)
+                TranscriptEvent::Reported(reported)
             }
-            Entry::In(said) => {
+            TranscriptEntry::In(said) => {
                 clock.moves_on(line);
                 clock.is_systems &= !asks_for_virtual_clock(said);
-                Event::Host(said)
+                TranscriptEvent::Host(said)
             }
-            Entry::End => {
+            TranscriptEntry::End => {
                 clock.moves_on(line);
-                Event::End
+                TranscriptEvent::End
             }
         };
-        steps.push(Step {
+        steps.push(TranscriptStep {
             event,
             line,
             followed,
@@ -126,7 +126,7 @@ struct Recorded {
 
 impl Recorded {
     /// The time of a line, if it is later than everything before it.
-    fn moves_on(&mut self, line: &Line) -> Option<Millis> {
+    fn moves_on(&mut self, line: &TranscriptLine) -> Option<Millis> {
         let later = line.at.filter(|at| self.is_systems && *at > self.now);
         self.now = later.unwrap_or(self.now);
         later
@@ -152,7 +152,9 @@ mod tests {
     /// The names of the steps, their lines, and the number of lines that follow.
     fn summary(lines: &[&str]) -> Vec<(String, usize, usize)> {
         let transcript = Transcript::parse(Path::new("t"), lines.join("\n").as_bytes()).unwrap();
-        let name = |event: &Event<'_>| format!("{event:?}").split('(').next().unwrap().to_owned();
+        let name = |event: &TranscriptEvent<'_>| {
+            format!("{event:?}").split('(').next().unwrap().to_owned()
+        };
         steps(&transcript.lines)
             .iter()
             .map(|step| (name(&step.event), step.line.number, step.followed.len()))

@@ -11,9 +11,9 @@ use serde::{Serialize, Serializer};
 use workflow_core::event::PlatformEvent;
 use workflow_core::run::entry_type;
 
-use super::definitions::Definitions;
+use super::definitions::DefinitionsLine;
 use super::difference::Difference;
-use super::format::{Entry, ReadError, Said, Transcript};
+use super::format::{ReadError, Said, Transcript, TranscriptEntry};
 use super::player::{ReplayError, Stage};
 use super::replay::{Replayed, blessed, replay};
 use super::transcript_loader::{Tiers, runs_commands};
@@ -191,28 +191,32 @@ fn needs_memory(transcript: &Transcript, stage: &Stage) -> Option<&'static str> 
         return Some(COMMANDS);
     }
     transcript.lines.iter().find_map(|line| match &line.entry {
-        Entry::Event(reported) => Some(match reported.event {
+        TranscriptEntry::Event(reported) => Some(match reported.event {
             PlatformEvent::Triggered { .. } | PlatformEvent::TriggersWatched { .. } => {
                 "triggers woke the agent, and the other sidecar would watch its own"
             }
             _ => "gates were run, and the other sidecar would run its own",
         }),
-        Entry::Result(_) => Some(
+        TranscriptEntry::Result(_) => Some(
             "the sidecar asked for more than definitions, and the other one would ask elsewhere",
         ),
-        Entry::Definitions(definitions) => {
+        TranscriptEntry::Definitions(definitions) => {
             let run_commands = match definitions {
-                Definitions::Named(name) => {
+                DefinitionsLine::Named(name) => {
                     Tiers::beside(&transcript.path, name).is_ok_and(|tiers| tiers.run_commands())
                 }
-                Definitions::Embedded(directories) => directories.values().any(runs_commands),
+                DefinitionsLine::Embedded(directories) => directories.values().any(runs_commands),
             };
             run_commands.then_some(COMMANDS)
         }
-        Entry::In(said) => stores_gates(said).then_some(
+        TranscriptEntry::In(said) => stores_gates(said).then_some(
             "a stored definition has gates, and the other sidecar would run their commands",
         ),
-        Entry::Header(_) | Entry::Note(_) | Entry::Out(_) | Entry::End | Entry::Torn(_) => None,
+        TranscriptEntry::Header(_)
+        | TranscriptEntry::Note(_)
+        | TranscriptEntry::Out(_)
+        | TranscriptEntry::End
+        | TranscriptEntry::Torn(_) => None,
     })
 }
 

@@ -65,12 +65,12 @@ pub(super) struct HostQuestion {
     /// True if it is answered with a line of text.
     pub(super) is_text: bool,
     /// The file that was shown with it.
-    pub(super) shown: Option<ShownFile>,
+    pub(super) shown: Option<QuestionFile>,
 }
 
 /// A file that was shown with a question.
 #[derive(Debug)]
-pub(super) struct ShownFile {
+pub(super) struct QuestionFile {
     pub(super) path: String,
     /// Its fingerprint when it was shown.
     pub(super) fingerprint: String,
@@ -82,22 +82,22 @@ impl HostQuestion {
         &self,
         id: &Id<'_>,
         result: Option<&'a RawValue>,
-    ) -> HostAnswer<'a> {
+    ) -> DialogAnswer<'a> {
         let is_confirmation = self.options.is_empty() && !self.is_text;
         let answer = match result.map(RawValue::get) {
-            Some("null") => Some(HostAnswer::Dismissed),
-            Some("true") if is_confirmation => Some(HostAnswer::Confirmed(true)),
-            Some("false") if is_confirmation => Some(HostAnswer::Confirmed(false)),
+            Some("null") => Some(DialogAnswer::Dismissed),
+            Some("true") if is_confirmation => Some(DialogAnswer::Confirmed(true)),
+            Some("false") if is_confirmation => Some(DialogAnswer::Confirmed(false)),
             // A response that is no string chooses nothing.
             Some(result) => serde_json::from_str::<Text<'_>>(result)
                 .ok()
                 .filter(|_| !is_confirmation)
-                .map(|chosen| HostAnswer::Chosen(self.option_shown_as(chosen))),
+                .map(|chosen| DialogAnswer::Chosen(self.option_shown_as(chosen))),
             None => None,
         };
         answer.unwrap_or_else(|| {
             tracing::warn!(%id, "the host could not ask: this counts as no answer");
-            HostAnswer::Dismissed
+            DialogAnswer::Dismissed
         })
     }
 }
@@ -116,13 +116,13 @@ impl HostQuestion {
 
 /// An answer as it was read from a response.
 #[derive(Debug)]
-pub(super) enum HostAnswer<'a> {
+pub(super) enum DialogAnswer<'a> {
     Confirmed(bool),
     Chosen(Text<'a>),
     Dismissed,
 }
 
-impl HostAnswer<'_> {
+impl DialogAnswer<'_> {
     /// The answer for the session. An option that was chosen counts only if the file that was shown is unchanged.
     pub(super) fn for_session(&self, is_outdated: impl FnOnce() -> bool) -> Answer<'_> {
         match self {

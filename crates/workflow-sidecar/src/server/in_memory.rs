@@ -16,11 +16,11 @@ use crate::platform::PlatformReport;
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
-pub struct Memory {
+pub struct InMemoryServer {
     dispatcher: Dispatcher,
 }
 
-impl Memory {
+impl InMemoryServer {
     /// A sidecar that has not been initialized.
     #[must_use]
     pub fn new() -> Self {
@@ -73,13 +73,13 @@ impl Memory {
     }
 }
 
-impl Default for Memory {
+impl Default for InMemoryServer {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Memory {
+impl fmt::Debug for InMemoryServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory").finish_non_exhaustive()
     }

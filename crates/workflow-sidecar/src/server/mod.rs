@@ -14,8 +14,8 @@ mod host;
 mod host_commands;
 mod host_gates;
 mod host_questions;
+mod in_memory;
 mod manifest;
-mod memory;
 mod pending_requests;
 mod recording;
 mod session_handle;
@@ -23,7 +23,7 @@ mod sessions;
 mod state;
 mod timer;
 
-pub use memory::Memory;
+pub use in_memory::InMemoryServer;
 
 pub use crate::rpc::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
 

@@ -25,7 +25,7 @@ use super::convert;
 use super::definitions::Loader;
 use super::host::{Host, not_initialized};
 use super::host_gates::HostGates;
-use super::host_questions::{HostQuestion, HostQuestions, HostRequest, ShownFile};
+use super::host_questions::{HostQuestion, HostQuestions, HostRequest, QuestionFile};
 use super::pending_requests::{PendingKind, PendingRequest, PendingRequests, Resolved};
 use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
@@ -297,7 +297,11 @@ impl Server {
         self.apply(session, out.actions);
     }
 
-    fn has_changed(&self, session: &str, ShownFile { path, fingerprint }: &ShownFile) -> bool {
+    fn has_changed(
+        &self,
+        session: &str,
+        QuestionFile { path, fingerprint }: &QuestionFile,
+    ) -> bool {
         !self.directories(session).is_some_and(|directories| {
             let cwd = &directories.cwd;
             self.platform.is_unchanged(path, cwd, fingerprint)
@@ -502,7 +506,7 @@ impl Server {
         } = question;
         let show = show.zip(self.directories(session));
         // The fingerprint comes first, so that a change before the excerpt is read counts as a change.
-        let shown = show.as_ref().map(|(path, directories)| ShownFile {
+        let shown = show.as_ref().map(|(path, directories)| QuestionFile {
             path: path.clone(),
             fingerprint: self.platform.fingerprint(path, &directories.cwd),
         });

@@ -11,7 +11,7 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::policy::STEP_TOOL;
 
 use super::Timeline;
-use crate::record::{Entry as Recorded, Said, Transcript};
+use crate::record::{Said, Transcript, TranscriptEntry};
 
 /// Builds the timelines of a recording's sessions, by id.
 pub(crate) fn of_recording(
@@ -28,24 +28,24 @@ pub(crate) fn of_recording(
             reader.has_times = true;
         }
         match &line.entry {
-            Recorded::Header(_) => {
+            TranscriptEntry::Header(_) => {
                 reader.calls.clear();
                 reader.questions.clear();
             }
-            Recorded::In(line) => reader.host_line(line),
-            Recorded::Out(line) => reader.sidecar_line(line),
-            Recorded::Event(reported) => {
+            TranscriptEntry::In(line) => reader.host_line(line),
+            TranscriptEntry::Out(line) => reader.sidecar_line(line),
+            TranscriptEntry::Event(reported) => {
                 let event = &reported.event;
                 reader.restored = matches!(event, PlatformEvent::CodeRestored { .. });
                 if let PlatformEvent::Triggered { text } = event {
                     reader.timeline(&reported.session).trigger_received(text);
                 }
             }
-            Recorded::Note(_)
-            | Recorded::Definitions(_)
-            | Recorded::Result(_)
-            | Recorded::End
-            | Recorded::Torn(_) => {}
+            TranscriptEntry::Note(_)
+            | TranscriptEntry::Definitions(_)
+            | TranscriptEntry::Result(_)
+            | TranscriptEntry::End
+            | TranscriptEntry::Torn(_) => {}
         }
     }
     reader.sessions
@@ -56,7 +56,7 @@ struct Reader {
     sessions: BTreeMap<String, Timeline>,
     known: Option<Arc<Catalog>>,
     /// The calls without an answer, by id.
-    calls: HashMap<String, PendingCall>,
+    calls: HashMap<String, RecordedCall>,
     /// The sessions of the open questions, by id.
     questions: HashMap<String, String>,
     /// True if a restore ended: the next message has its result.
@@ -67,7 +67,7 @@ struct Reader {
 }
 
 /// A request of the host.
-struct PendingCall {
+struct RecordedCall {
     method: String,
     session: String,
     params: Value,
@@ -114,7 +114,7 @@ impl Reader {
             _ => {}
         }
         if let Some(id) = message.get("id") {
-            let call = PendingCall {
+            let call = RecordedCall {
                 method: method.to_owned(),
                 session: session.to_owned(),
                 params: params.clone(),
@@ -175,7 +175,7 @@ impl Reader {
         self.timeline(&session).question_answered(&id, answer);
     }
 
-    fn answered(&mut self, call: &PendingCall, result: &Value) {
+    fn answered(&mut self, call: &RecordedCall, result: &Value) {
         let session = call.session.as_str();
         if let Some(content) = result["inject"]["content"].as_str() {
             self.timeline(session).context_injected(content);

@@ -48,7 +48,7 @@ fn add_entry(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
 /// A message, as far as it is used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Message<'a> {
+struct SessionMessage<'a> {
     #[serde(borrow)]
     role: Cow<'a, str>,
     #[serde(borrow)]
@@ -60,7 +60,7 @@ struct Message<'a> {
 
 /// A block of a message's content.
 #[derive(Deserialize)]
-struct Block<'a> {
+struct MessageBlock<'a> {
     #[serde(borrow, rename = "type")]
     kind: Cow<'a, str>,
     #[serde(borrow)]
@@ -71,7 +71,7 @@ struct Block<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-fn add_message(timeline: &mut Timeline, message: &Message<'_>) {
+fn add_message(timeline: &mut Timeline, message: &SessionMessage<'_>) {
     let text = || message.content.map(text_of).unwrap_or_default();
     match &*message.role {
         "user" => timeline.user_message(&text()),
@@ -95,7 +95,7 @@ fn add_message(timeline: &mut Timeline, message: &Message<'_>) {
     }
 }
 
-fn add_tool_call(timeline: &mut Timeline, block: &Block<'_>) {
+fn add_tool_call(timeline: &mut Timeline, block: &MessageBlock<'_>) {
     #[derive(Deserialize)]
     struct Arguments<'a> {
         #[serde(borrow)]
@@ -112,7 +112,7 @@ fn add_tool_call(timeline: &mut Timeline, block: &Block<'_>) {
 }
 
 /// Returns the blocks of a content; other values are skipped.
-fn blocks(content: &RawValue) -> Vec<Block<'_>> {
+fn blocks(content: &RawValue) -> Vec<MessageBlock<'_>> {
     let list: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
     let blocks = list.into_iter();
     blocks

@@ -38,15 +38,15 @@ Empty lines and lines that start with # are ignored.";
 
 /// A line of a simulation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
-    pub(crate) command: Command,
+pub(crate) struct ScriptLine {
+    pub(crate) command: ScriptCommand,
     /// The expected label.
     pub(crate) expected: Option<String>,
 }
 
 /// Something that can happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(crate) enum ScriptCommand {
     /// The agent calls a tool with an input, which is JSON.
     Tool {
         name: String,
@@ -70,9 +70,9 @@ pub(crate) enum Command {
     /// Seconds pass.
     Wait(u64),
     /// A person answers.
-    Answer(Answer),
+    Answer(PersonAnswer),
     /// The gate ends with this outcome.
-    Gate(Outcome),
+    Gate(DryGateOutcome),
     /// A tool gave this back.
     Result {
         tool: String,
@@ -101,7 +101,7 @@ pub(crate) enum Command {
 
 /// The answer of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum PersonAnswer {
     Yes,
     No,
     Chosen(String),
@@ -110,7 +110,7 @@ pub(crate) enum Answer {
 
 /// The outcome of a gate, in a dry run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum DryGateOutcome {
     Passed,
     /// Its first command, or its first check, did not pass and said this.
     Failed(String),
@@ -155,9 +155,13 @@ fn instead(near: Option<&str>) -> String {
 /// The text behind the name of a command.
 enum Syntax {
     /// There is none.
-    Alone(Command),
+    Alone(ScriptCommand),
     /// A description of the text, an example of the command, and the reader of the text.
-    Text(&'static str, &'static str, fn(&str) -> Option<Command>),
+    Text(
+        &'static str,
+        &'static str,
+        fn(&str) -> Option<ScriptCommand>,
+    ),
 }
 
 use Syntax::{Alone, Text};
@@ -173,7 +177,7 @@ static COMMANDS: [(&str, Syntax); 25] = [
             } else {
                 input
             };
-            Some(Command::Tool { name, input })
+            Some(ScriptCommand::Tool { name, input })
         }),
     ),
     (
@@ -184,9 +188,9 @@ static COMMANDS: [(&str, Syntax); 25] = [
             next,
         ),
     ),
-    ("loop", Alone(Command::Move("loop"))),
-    ("status", Alone(Command::Move("status"))),
-    ("cancel", Alone(Command::Move("cancel"))),
+    ("loop", Alone(ScriptCommand::Move("loop"))),
+    ("status", Alone(ScriptCommand::Move("status"))),
+    ("cancel", Alone(ScriptCommand::Move("cancel"))),
     (
         "stop",
         Text(
@@ -195,42 +199,49 @@ static COMMANDS: [(&str, Syntax); 25] = [
             stop,
         ),
     ),
-    ("start", Alone(Command::Start)),
+    ("start", Alone(ScriptCommand::Start)),
     (
         "say",
-        Text("a text", "say Go on.", |text| some(text).map(Command::Say)),
+        Text("a text", "say Go on.", |text| {
+            some(text).map(ScriptCommand::Say)
+        }),
     ),
     (
         "wait",
         Text("whole seconds", "wait 3", |text| {
-            text.parse().ok().map(Command::Wait)
+            text.parse().ok().map(ScriptCommand::Wait)
         }),
     ),
-    ("yes", Alone(Command::Answer(Answer::Yes))),
-    ("no", Alone(Command::Answer(Answer::No))),
-    ("compact", Alone(Command::Compact)),
-    ("reload", Alone(Command::Reload)),
-    ("help", Alone(Command::Help)),
-    ("quit", Alone(Command::Quit)),
-    ("exit", Alone(Command::Quit)),
+    ("yes", Alone(ScriptCommand::Answer(PersonAnswer::Yes))),
+    ("no", Alone(ScriptCommand::Answer(PersonAnswer::No))),
+    ("compact", Alone(ScriptCommand::Compact)),
+    ("reload", Alone(ScriptCommand::Reload)),
+    ("help", Alone(ScriptCommand::Help)),
+    ("quit", Alone(ScriptCommand::Quit)),
+    ("exit", Alone(ScriptCommand::Quit)),
     (
         "choose",
         Text("an answer", "choose approve", |text| {
-            Some(Command::Answer(Answer::Chosen(some(text)?)))
+            Some(ScriptCommand::Answer(PersonAnswer::Chosen(some(text)?)))
         }),
     ),
-    ("dismiss", Alone(Command::Answer(Answer::Dismissed))),
-    ("pass", Alone(Command::Gate(Outcome::Passed))),
+    (
+        "dismiss",
+        Alone(ScriptCommand::Answer(PersonAnswer::Dismissed)),
+    ),
+    ("pass", Alone(ScriptCommand::Gate(DryGateOutcome::Passed))),
     (
         "fail",
         Text("a text", "fail", |text| {
-            Some(Command::Gate(Outcome::Failed(text.to_owned())))
+            Some(ScriptCommand::Gate(DryGateOutcome::Failed(text.to_owned())))
         }),
     ),
     (
         "norun",
         Text("a text", "norun", |text| {
-            Some(Command::Gate(Outcome::CouldNotRun(text.to_owned())))
+            Some(ScriptCommand::Gate(DryGateOutcome::CouldNotRun(
+                text.to_owned(),
+            )))
         }),
     ),
     (
@@ -248,14 +259,14 @@ static COMMANDS: [(&str, Syntax); 25] = [
             "trigger wake.txt run the tests",
             |text| {
                 let (name, text) = name_and_text(text)?;
-                Some(Command::Trigger { name, text })
+                Some(ScriptCommand::Trigger { name, text })
             },
         ),
     ),
     (
         "back",
         Text("a checkpoint's number", "back 1", |text| {
-            text.parse().ok().map(Command::Back)
+            text.parse().ok().map(ScriptCommand::Back)
         }),
     ),
 ];
@@ -265,7 +276,7 @@ const RESULT: &str = "result bash the key is sk-1234";
 /// The commands that start and end a run. The others are those of [`Control`].
 const START_AND_END: [&str; 2] = ["workflow", "cancel-workflow"];
 
-impl Step {
+impl ScriptLine {
     /// Reads a line; `None` if there is nothing in it.
     pub(crate) fn read(line: &str) -> Result<Option<Self>, Unknown> {
         let line = line.trim();
@@ -283,13 +294,13 @@ impl Step {
             return Err(Unknown::Expectation);
         }
         Ok(Some(Self {
-            command: Command::read(command)?,
+            command: ScriptCommand::read(command)?,
             expected: expected.map(str::to_owned),
         }))
     }
 }
 
-impl Command {
+impl ScriptCommand {
     fn read(line: &str) -> Result<Self, Unknown> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -347,29 +358,29 @@ fn name_and_text(text: &str) -> Option<(String, String)> {
 }
 
 /// An outcome, which may be missing, and outputs in braces, which may be missing.
-fn next(text: &str) -> Option<Command> {
+fn next(text: &str) -> Option<ScriptCommand> {
     let (outcome, outputs) = match text.find('{') {
         Some(at) => (text[..at].trim(), Some(text[at..].to_owned())),
         None => (text, None),
     };
     let is_one_word = !outcome.contains(char::is_whitespace);
-    is_one_word.then(|| Command::Next {
+    is_one_word.then(|| ScriptCommand::Next {
         outcome: some(outcome),
         outputs,
     })
 }
 
-fn result(text: &str, is_error: bool) -> Option<Command> {
+fn result(text: &str, is_error: bool) -> Option<ScriptCommand> {
     let (tool, text) = name_and_text(text)?;
-    Some(Command::Result {
+    Some(ScriptCommand::Result {
         tool,
         text,
         is_error,
     })
 }
 
-fn stop(reason: &str) -> Option<Command> {
-    Some(Command::Stop(match reason {
+fn stop(reason: &str) -> Option<ScriptCommand> {
+    Some(ScriptCommand::Stop(match reason {
         "" => Stop::Done,
         "error" => Stop::Error,
         "length" => Stop::Length,
@@ -383,12 +394,12 @@ fn stop(reason: &str) -> Option<Command> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Step {
-        Step::read(line).unwrap().unwrap()
+    fn read(line: &str) -> ScriptLine {
+        ScriptLine::read(line).unwrap().unwrap()
     }
 
     fn unknown(line: &str) -> String {
-        Step::read(line).unwrap_err().to_string()
+        ScriptLine::read(line).unwrap_err().to_string()
     }
 
     #[test]
@@ -397,27 +408,33 @@ mod tests {
         let input = "{\"path\": \"a\"}".to_owned();
         assert_eq!(
             step.command,
-            Command::Tool {
+            ScriptCommand::Tool {
                 name: "edit".to_owned(),
                 input
             }
         );
         assert_eq!(step.expected.as_deref(), Some("blocked"));
         assert_eq!(read("next => Fix it").expected.as_deref(), Some("Fix it"));
-        assert_eq!(read("say a b").command, Command::Say("a b".to_owned()));
-        assert_eq!(read("stop").command, Command::Stop(Stop::Done));
-        assert_eq!(read("wait 3").command, Command::Wait(3));
-        let chosen = Answer::Chosen("do it".to_owned());
-        assert_eq!(read("choose do it").command, Command::Answer(chosen));
-        let failed = Outcome::Failed("2 tests failed".to_owned());
+        assert_eq!(
+            read("say a b").command,
+            ScriptCommand::Say("a b".to_owned())
+        );
+        assert_eq!(read("stop").command, ScriptCommand::Stop(Stop::Done));
+        assert_eq!(read("wait 3").command, ScriptCommand::Wait(3));
+        let chosen = PersonAnswer::Chosen("do it".to_owned());
+        assert_eq!(read("choose do it").command, ScriptCommand::Answer(chosen));
+        let failed = DryGateOutcome::Failed("2 tests failed".to_owned());
         assert_eq!(
             read("fail 2 tests failed => refused").command,
-            Command::Gate(failed)
+            ScriptCommand::Gate(failed)
         );
-        assert_eq!(read("pass => Fix").command, Command::Gate(Outcome::Passed));
+        assert_eq!(
+            read("pass => Fix").command,
+            ScriptCommand::Gate(DryGateOutcome::Passed)
+        );
         assert_eq!(
             read("error bash no such file").command,
-            Command::Result {
+            ScriptCommand::Result {
                 tool: "bash".to_owned(),
                 text: "no such file".to_owned(),
                 is_error: true
@@ -425,16 +442,16 @@ mod tests {
         );
         assert_eq!(
             read("trigger 3333 red build => woken").command,
-            Command::Trigger {
+            ScriptCommand::Trigger {
                 name: "3333".to_owned(),
                 text: "red build".to_owned()
             }
         );
-        assert_eq!(read("back 2").command, Command::Back(2));
+        assert_eq!(read("back 2").command, ScriptCommand::Back(2));
         let arguments = "fix the total".to_owned();
         assert_eq!(
             read("/workflow fix the total").command,
-            Command::Run {
+            ScriptCommand::Run {
                 name: "workflow".to_owned(),
                 arguments
             }
@@ -444,7 +461,7 @@ mod tests {
     #[test]
     fn next_takes_an_outcome_and_outputs() {
         let read = |line: &str| match read(line).command {
-            Command::Next { outcome, outputs } => (outcome, outputs),
+            ScriptCommand::Next { outcome, outputs } => (outcome, outputs),
             command => panic!("{command:?}"),
         };
         let (ok, plan) = (Some("ok".to_owned()), Some("{\"a\": 1}".to_owned()));
@@ -457,20 +474,20 @@ mod tests {
     #[test]
     fn every_command_of_a_person_can_be_played() {
         let played = read("/workflow-resume +20 turns").command;
-        let resume = Command::Run {
+        let resume = ScriptCommand::Run {
             name: "workflow-resume".to_owned(),
             arguments: "+20 turns".to_owned(),
         };
         assert_eq!(played, resume);
         for control in Control::ALL {
-            assert!(Step::read(&format!("/{}", control.command())).is_ok());
+            assert!(ScriptLine::read(&format!("/{}", control.command())).is_ok());
         }
     }
 
     #[test]
     fn nothing_is_read_from_empty_lines_and_comments() {
         for line in ["", "   ", "# tool edit", "  # x"] {
-            assert_eq!(Step::read(line), Ok(None));
+            assert_eq!(ScriptLine::read(line), Ok(None));
         }
     }
 

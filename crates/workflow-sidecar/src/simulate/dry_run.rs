@@ -9,7 +9,7 @@ use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
 use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
 use workflow_core::types::{GateRunId, Snapshot};
 
-use super::command::Outcome;
+use super::command::DryGateOutcome;
 use crate::platform::{Platform, PlatformReport, SessionContext};
 
 /// The reason in a report for which there is no other.
@@ -64,11 +64,11 @@ impl DryGate {
     }
 
     /// The report of its end with this outcome.
-    pub(super) fn finished(&self, outcome: &Outcome) -> PlatformReport {
+    pub(super) fn finished(&self, outcome: &DryGateOutcome) -> PlatformReport {
         let (verdict, reason, tail) = match outcome {
-            Outcome::Passed => (CheckVerdict::Passed, "", ""),
-            Outcome::Failed(text) => (CheckVerdict::Failed, REASON, text.as_str()),
-            Outcome::CouldNotRun(text) => {
+            DryGateOutcome::Passed => (CheckVerdict::Passed, "", ""),
+            DryGateOutcome::Failed(text) => (CheckVerdict::Failed, REASON, text.as_str()),
+            DryGateOutcome::CouldNotRun(text) => {
                 let verdict = CheckVerdict::CouldNotRun(CheckError::Missing);
                 let reason = if text.is_empty() {
                     REASON
@@ -79,8 +79,8 @@ impl DryGate {
             }
         };
         let last = match outcome {
-            Outcome::Passed => self.gates.len(),
-            Outcome::Failed(_) | Outcome::CouldNotRun(_) => self.likely(),
+            DryGateOutcome::Passed => self.gates.len(),
+            DryGateOutcome::Failed(_) | DryGateOutcome::CouldNotRun(_) => self.likely(),
         };
         let passed = |gate| report(gate, CheckVerdict::Passed, "", "");
         let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();

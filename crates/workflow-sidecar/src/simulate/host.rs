@@ -15,12 +15,12 @@ use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::entry_type;
 use workflow_core::session::StoredCheckpoint;
 
-use super::command::{Answer, Outcome};
+use super::command::{DryGateOutcome, PersonAnswer};
 use super::dry_run::{DryGate, DryRunPlatform};
-use super::reaction::{Level, PossibleAnswers, Reaction};
+use super::reaction::{NoticeLevel, PossibleAnswers, Reaction};
 use crate::platform::{Platform, PlatformReport};
 use crate::record::{DEFAULT_LIMIT, Extent, Payload, Recorder};
-use crate::server::{Cause, ConnectionRecorder, HostLine, Memory, ServerConfig};
+use crate::server::{Cause, ConnectionRecorder, HostLine, InMemoryServer, ServerConfig};
 
 /// The time of every simulation.
 const NOW: u64 = 1_767_225_600_000;
@@ -30,7 +30,7 @@ const SEED: u64 = 7;
 /// An entry of the session, as hosts write it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct StoredEntry {
+struct HostEntry {
     #[serde(rename = "type")]
     kind: &'static str,
     custom_type: String,
@@ -38,7 +38,7 @@ struct StoredEntry {
 }
 
 /// A question that waits for a person.
-pub(super) struct Question {
+pub(super) struct ShownQuestion {
     id: Value,
     answers: PossibleAnswers,
 }
@@ -52,16 +52,16 @@ struct Late {
 }
 
 /// A host with one session.
-pub(super) struct Host {
-    sidecar: Memory,
+pub(super) struct SimulatedHost {
+    sidecar: InMemoryServer,
     platform: Arc<DryRunPlatform>,
     recorder: Option<Recorder>,
     now: u64,
     calls: u64,
     /// The session's entries, as a host keeps them.
-    branch: Vec<StoredEntry>,
+    branch: Vec<HostEntry>,
     /// The question that is open.
-    pub(super) question: Option<Question>,
+    pub(super) question: Option<ShownQuestion>,
     /// The gate that would run.
     pub(super) gate: Option<DryGate>,
     /// The answers that came later than their calls.
@@ -73,7 +73,7 @@ pub(super) struct Host {
     reactions: Vec<Reaction>,
 }
 
-impl Host {
+impl SimulatedHost {
     pub(super) fn new(recorder: Option<Recorder>) -> Self {
         let dry_run = Arc::new(DryRunPlatform::default());
         let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
@@ -83,7 +83,7 @@ impl Host {
             None => ServerConfig::default().on_platform(platform),
         };
         Self {
-            sidecar: Memory::with_config(config),
+            sidecar: InMemoryServer::with_config(config),
             platform: dry_run,
             recorder,
             now: NOW,
@@ -174,22 +174,24 @@ impl Host {
     }
 
     /// Answers the open question.
-    pub(super) fn answer(&mut self, answer: &Answer) -> Result<()> {
+    pub(super) fn answer(&mut self, answer: &PersonAnswer) -> Result<()> {
         let Some(question) = &self.question else {
             self.reactions
                 .push(Reaction::Nothing("no question is open"));
             return Ok(());
         };
         let result = match (answer, &question.answers) {
-            (Answer::Dismissed, _) => Value::Null,
-            (Answer::Chosen(text), PossibleAnswers::Text) => text.as_str().into(),
-            (Answer::Yes | Answer::No, PossibleAnswers::YesOrNo) => {
-                Value::Bool(*answer == Answer::Yes)
+            (PersonAnswer::Dismissed, _) => Value::Null,
+            (PersonAnswer::Chosen(text), PossibleAnswers::Text) => text.as_str().into(),
+            (PersonAnswer::Yes | PersonAnswer::No, PossibleAnswers::YesOrNo) => {
+                Value::Bool(*answer == PersonAnswer::Yes)
             }
-            (Answer::Chosen(word), PossibleAnswers::OneOf(choices)) if choices.contains(word) => {
+            (PersonAnswer::Chosen(word), PossibleAnswers::OneOf(choices))
+                if choices.contains(word) =>
+            {
                 word.as_str().into()
             }
-            (Answer::Yes | Answer::No | Answer::Chosen(_), answers) => {
+            (PersonAnswer::Yes | PersonAnswer::No | PersonAnswer::Chosen(_), answers) => {
                 let answers = answers.clone();
                 self.reactions.push(Reaction::NotAnAnswer(answers));
                 return Ok(());
@@ -208,7 +210,7 @@ impl Host {
     }
 
     /// Ends the gate with an outcome.
-    pub(super) fn end_gate(&mut self, outcome: &Outcome) -> Result<()> {
+    pub(super) fn end_gate(&mut self, outcome: &DryGateOutcome) -> Result<()> {
         let Some(gate) = self.gate.take() else {
             self.reactions
                 .push(Reaction::Nothing("no gate would run now"));
@@ -255,7 +257,7 @@ impl Host {
 
     /// The session's entries up to a checkpoint, as hosts send them.
     pub(super) fn branch_before_checkpoint(&self, number: u64) -> serde_json::Value {
-        let is_before = |entry: &&StoredEntry| {
+        let is_before = |entry: &&HostEntry| {
             let checkpoint = serde_json::from_str::<StoredCheckpoint>(entry.data.get());
             entry.custom_type != entry_type::CHECKPOINT
                 || checkpoint.is_ok_and(|checkpoint| checkpoint.number < number)
@@ -307,7 +309,7 @@ impl Host {
                         answers: answers.clone(),
                     });
                     let id = message["id"].clone();
-                    self.question = Some(Question { id, answers });
+                    self.question = Some(ShownQuestion { id, answers });
                 }
                 Some(_) => {}
                 None => {
@@ -336,7 +338,7 @@ impl Host {
         for action in actions.as_array().into_iter().flatten() {
             let reaction = match action["type"].as_str().unwrap_or_default() {
                 "appendEntry" => {
-                    self.branch.push(StoredEntry {
+                    self.branch.push(HostEntry {
                         kind: "custom",
                         custom_type: text(&action["customType"]),
                         data: to_raw_value(&action["data"]).expect("a JSON value is JSON"),
@@ -371,9 +373,9 @@ impl Host {
                 "notify" => Reaction::Notice {
                     text: text(&action["message"]),
                     level: match action["level"].as_str() {
-                        Some("error") => Level::Error,
-                        Some("warning") => Level::Warning,
-                        _ => Level::Info,
+                        Some("error") => NoticeLevel::Error,
+                        Some("warning") => NoticeLevel::Warning,
+                        _ => NoticeLevel::Info,
                     },
                 },
                 _ => continue,

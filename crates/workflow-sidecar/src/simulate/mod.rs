@@ -10,8 +10,8 @@ mod host;
 mod reaction;
 mod simulation;
 
-pub(crate) use command::{Command, HELP, Step};
+pub(crate) use command::{HELP, ScriptCommand, ScriptLine};
 pub(crate) use guards::Guards;
 pub(crate) use host::begin_recording;
-pub(crate) use reaction::{Changed, Level, PossibleAnswers, Reaction};
+pub(crate) use reaction::{Changed, NoticeLevel, PossibleAnswers, Reaction};
 pub(crate) use simulation::{Simulation, Start};

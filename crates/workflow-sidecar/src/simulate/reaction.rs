@@ -18,7 +18,7 @@ pub(crate) enum Reaction {
     /// Shown to the person, and not to the model.
     Shown { text: String },
     /// A notice to the person, outside of the conversation.
-    Notice { text: String, level: Level },
+    Notice { text: String, level: NoticeLevel },
     /// The status line is another one.
     Status(Option<String>),
     /// The lines above the editor.
@@ -109,7 +109,7 @@ impl Labels {
 
 /// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
+pub(crate) enum NoticeLevel {
     Info,
     Warning,
     Error,

@@ -12,8 +12,8 @@ use workflow_core::policy::STEP_TOOL;
 use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, restore};
 
-use super::command::{Command, Stop};
-use super::host::{Host, text};
+use super::command::{ScriptCommand, Stop};
+use super::host::{SimulatedHost, text};
 use super::reaction::{Changed, Labels, Reaction};
 use crate::record::Recorder;
 use crate::run_condition::{RunCondition, restored_session, run_condition};
@@ -23,7 +23,7 @@ const GO_ON: &str = "Go on.";
 
 /// A run without an agent.
 pub(crate) struct Simulation {
-    host: Host,
+    host: SimulatedHost,
     is_running: bool,
     calls: u64,
     turns: u64,
@@ -72,7 +72,7 @@ pub(crate) struct Start<'a> {
 impl Simulation {
     /// Starts a session and a run in it.
     pub(crate) fn start(start: Start<'_>) -> Result<(Self, Vec<Reaction>)> {
-        let mut host = Host::new(start.recorder);
+        let mut host = SimulatedHost::new(start.recorder);
         host.initialize(start.cwd, start.agent_dir)?;
         host.start_session()?;
         let mut simulation = Self {
@@ -91,7 +91,7 @@ impl Simulation {
     }
 
     /// Plays a command; gives the reactions and their labels.
-    pub(crate) fn take(&mut self, command: &Command) -> Result<(Vec<Reaction>, Labels)> {
+    pub(crate) fn take(&mut self, command: &ScriptCommand) -> Result<(Vec<Reaction>, Labels)> {
         let mut verdicts = self.happen(command)?;
         verdicts.extend(self.continue_call()?);
         let reactions = self.host.take_reactions();
@@ -99,15 +99,15 @@ impl Simulation {
         Ok((reactions, Labels { verdicts, phase }))
     }
 
-    fn happen(&mut self, command: &Command) -> Result<Vec<String>> {
+    fn happen(&mut self, command: &ScriptCommand) -> Result<Vec<String>> {
         let is_the_agents = matches!(
             command,
-            Command::Tool { .. }
-                | Command::Move(_)
-                | Command::Next { .. }
-                | Command::Stop(_)
-                | Command::Start
-                | Command::Result { .. }
+            ScriptCommand::Tool { .. }
+                | ScriptCommand::Move(_)
+                | ScriptCommand::Next { .. }
+                | ScriptCommand::Stop(_)
+                | ScriptCommand::Start
+                | ScriptCommand::Result { .. }
         );
         if is_the_agents && self.waiting.is_some() {
             let why = "the agent waits: answer the question, or give the result of the gate";
@@ -115,41 +115,41 @@ impl Simulation {
             return Ok(Vec::new());
         }
         match command {
-            Command::Tool { name, input } => return self.tool(name, input),
-            Command::Move(action) => {
+            ScriptCommand::Tool { name, input } => return self.tool(name, input),
+            ScriptCommand::Move(action) => {
                 return self.tool(STEP_TOOL, &json!({ "action": action }).to_string());
             }
-            Command::Next { outcome, outputs } => {
+            ScriptCommand::Next { outcome, outputs } => {
                 let call = step_arguments(outcome.as_deref(), outputs.as_deref())?;
                 return self.tool(STEP_TOOL, &call.to_string());
             }
-            Command::Stop(why) => return self.stop(*why),
-            Command::Wait(seconds) => return self.wait(*seconds),
-            Command::Result {
+            ScriptCommand::Stop(why) => return self.stop(*why),
+            ScriptCommand::Wait(seconds) => return self.wait(*seconds),
+            ScriptCommand::Result {
                 tool,
                 text,
                 is_error,
             } => return self.result(tool, text, *is_error),
-            Command::Trigger { name, text } => return self.come_in(name, text),
-            Command::Start if self.is_running => self
+            ScriptCommand::Trigger { name, text } => return self.come_in(name, text),
+            ScriptCommand::Start if self.is_running => self
                 .host
                 .add(Reaction::Nothing("the agent is at work already")),
-            Command::Start => self.agent_starts()?,
-            Command::Say(text) => self.say(text)?,
-            Command::Answer(answer) => self.host.answer(answer)?,
-            Command::Gate(outcome) => self.host.end_gate(outcome)?,
-            Command::Back(number) => self.back(*number)?,
-            Command::Run { name, arguments } => self.run_command(name, arguments)?,
-            Command::Compact => {
+            ScriptCommand::Start => self.agent_starts()?,
+            ScriptCommand::Say(text) => self.say(text)?,
+            ScriptCommand::Answer(answer) => self.host.answer(answer)?,
+            ScriptCommand::Gate(outcome) => self.host.end_gate(outcome)?,
+            ScriptCommand::Back(number) => self.back(*number)?,
+            ScriptCommand::Run { name, arguments } => self.run_command(name, arguments)?,
+            ScriptCommand::Compact => {
                 self.hook("session_compact", &json!({}))?;
             }
-            Command::Reload => {
+            ScriptCommand::Reload => {
                 self.is_running = false;
                 self.host.question = None;
                 self.host.gate = None;
                 self.host.start_session()?;
             }
-            Command::Help | Command::Quit => {}
+            ScriptCommand::Help | ScriptCommand::Quit => {}
         }
         Ok(Vec::new())
     }

@@ -25,7 +25,7 @@ pub(crate) use self::queue::QueueTurn;
 #[cfg(test)]
 pub(crate) use self::sqlite::SqliteStore;
 pub(crate) use self::types::{
-    AnswerRight, Change, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionKey,
+    AnswerRight, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 
@@ -40,7 +40,7 @@ pub(crate) trait Store: Debug + Send + Sync {
     fn load(&self, key: &SessionKey) -> Result<StoredSession, StoreError>;
 
     /// Stores a change of a session, if the session is as it was loaded.
-    fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError>;
+    fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved, StoreError>;
 
     /// Waits until no other process of this machine works on the session, for some time. `None` if it goes on without a turn.
     fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn>;

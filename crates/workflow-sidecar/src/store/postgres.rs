@@ -20,7 +20,7 @@ use super::machine::machine;
 use super::marker::mark;
 use super::queue::{self, QueueTurn};
 use super::{
-    AnswerRight, Change, IndexedRun, REQUESTS, RequestRow, Run, RunNote, RunQuery, Saved,
+    AnswerRight, IndexedRun, REQUESTS, RequestRow, Run, RunNote, RunQuery, Saved, SessionChange,
     SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 
@@ -200,7 +200,7 @@ impl Store for PostgresStore {
         Ok(session)
     }
 
-    fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError> {
+    fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved, StoreError> {
         let machine = self.machine()?;
         let cwd = change.cwd.to_string_lossy().into_owned();
         // Set before the run is stored: a marker that stays by mistake blocks more, never less.

@@ -16,8 +16,8 @@ use super::marker::mark;
 use super::old_files::{self, OldFiles};
 use super::queue::{self, QueueTurn};
 use super::{
-    AnswerRight, Change, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionKey, Store,
-    StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
+    AnswerRight, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionChange, SessionKey,
+    Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 use crate::files::create_private_dir;
 
@@ -267,7 +267,7 @@ impl SqliteStore {
         &self,
         connection: &mut Connection,
         key: &SessionKey,
-        change: &Change<'_>,
+        change: &SessionChange<'_>,
     ) -> rusqlite::Result<Saved> {
         // A move of the run survives a loss of power; what is only remembered need not.
         let synchronous = if change.entries.is_empty() {
@@ -364,7 +364,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn save(&self, key: &SessionKey, change: &Change<'_>) -> Result<Saved, StoreError> {
+    fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved, StoreError> {
         let _turn = queue::wait_for_database(&self.directory);
         let mut connection = self.open_or_create()?;
         let saved = self.write(&mut connection, key, change);

@@ -42,7 +42,7 @@ fn save(store: &dyn Store, session: &str, from: u64, run: Option<Run>, now: u64)
         custom_type: "workflow:state".to_owned(),
         data,
     };
-    let change = Change {
+    let change = SessionChange {
         from,
         entries: &[entry],
         memory: "{}",

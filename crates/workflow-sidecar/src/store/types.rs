@@ -31,7 +31,7 @@ pub(crate) struct StoredEntry {
 
 /// A change of a session.
 #[derive(Debug)]
-pub(crate) struct Change<'a> {
+pub(crate) struct SessionChange<'a> {
     /// The version that the change starts from.
     pub(crate) from: u64,
     /// The entries to append.

@@ -5,7 +5,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 
-use crate::hook_hosts::{HookHost, Results};
+use crate::hook_hosts::{ChangeableResults, HookHost};
 
 /// Returns what these hosts cannot do of everything that was loaded.
 pub(super) fn limits(
@@ -96,8 +96,8 @@ impl Level<'_> {
         if rules.is_empty() {
             return None;
         }
-        let none = self.named(|host| host.limits.results == Results::None);
-        let of_mcp = self.named(|host| host.limits.results == Results::OfMcp);
+        let none = self.named(|host| host.limits.results == ChangeableResults::None);
+        let of_mcp = self.named(|host| host.limits.results == ChangeableResults::OfMcp);
         let parts = [
             none.map(|names| format!("does nothing in {names}")),
             of_mcp.map(|names| format!("changes only results of MCP tools in {names}")),

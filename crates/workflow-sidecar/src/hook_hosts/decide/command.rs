@@ -7,8 +7,8 @@ use workflow_core::event::Answer as PersonsAnswer;
 use workflow_core::session::Control;
 
 use super::decided::Decided;
-use crate::hook_hosts::answer::{Answer, Verdict};
-use crate::hook_hosts::prompt::{self, Action, Command};
+use crate::hook_hosts::answer::{HookAnswer, HookDecision};
+use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
 use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, TurnChange, in_prompt_words};
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
@@ -17,7 +17,7 @@ const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now
 pub(super) fn carry_out(
     host: &HookHost,
     prompt: &str,
-    command: &Command<'_>,
+    command: &PromptCommand<'_>,
     mut turn: Turn<'_>,
     platform: &HookPlatform,
     memory: &mut HostMemory,
@@ -25,24 +25,24 @@ pub(super) fn carry_out(
     let request = turn.request();
     let loaded = Arc::clone(&turn.loaded);
     let reply = turn.handle(|session, out| match command.action {
-        Action::Start(arguments) => {
+        PromptAction::Start(arguments) => {
             session.handle_workflow_command(request, arguments, loaded, out)
         }
-        Action::Cancel => {
+        PromptAction::Cancel => {
             session.handle_cancel_command(out);
             Reply::Now(())
         }
-        Action::Control(control, arguments) => {
+        PromptAction::Control(control, arguments) => {
             session.handle_control(request, control, arguments, out)
         }
     });
     let is_exit = matches!(
         command.action,
-        Action::Control(Control::Next | Control::Approve, _)
+        PromptAction::Control(Control::Next | Control::Approve, _)
     );
     let mut is_open = reply == Reply::Later && turn.take_deferred().is_none();
     if let Some(question) = turn.take_questions().into_iter().next() {
-        let is_next = matches!(command.action, Action::Control(Control::Next, _));
+        let is_next = matches!(command.action, PromptAction::Control(Control::Next, _));
         if !command.is_confirmed && !is_next {
             let (title, message) = (question.title, question.message);
             return Decided::refused(in_prompt_words(&format!(
@@ -62,14 +62,14 @@ pub(super) fn carry_out(
     if is_open || platform.wants_gate() {
         // A gate may run for minutes and a hook may not, so the agent's call runs it. Nothing is stored of this.
         return match command.action {
-            Action::Control(Control::Approve, _) => Decided::refused(
+            PromptAction::Control(Control::Approve, _) => Decided::refused(
                 "The result of the gate is too old to approve the phase with it. Ask the agent to call workflow_step with \
                  action='next' again, then approve.",
             ),
             _ if is_exit => Decided {
-                answer: Answer {
+                answer: HookAnswer {
                     context: Some(LEAVE_PHASE.to_owned()),
-                    ..Answer::default()
+                    ..HookAnswer::default()
                 },
                 ..Decided::default()
             },
@@ -82,7 +82,7 @@ pub(super) fn carry_out(
     let outcome = turn.finish(memory);
     let answer = if outcome.to_agent.is_empty() {
         let text = memory.take_notices();
-        Answer::of(Verdict::BlockPrompt(
+        HookAnswer::of(HookDecision::BlockPrompt(
             text.unwrap_or_else(|| "Done.".to_owned()),
         ))
     } else {
@@ -91,10 +91,10 @@ pub(super) fn carry_out(
         let texts: Vec<String> = texts
             .chain(context.map(|message| message.content))
             .collect();
-        Answer {
+        HookAnswer {
             context: Some(texts.join("\n\n")),
             notice: host.shows_notices.then(|| memory.take_notices()).flatten(),
-            ..Answer::default()
+            ..HookAnswer::default()
         }
     };
     Decided {

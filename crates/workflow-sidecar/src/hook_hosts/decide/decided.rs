@@ -1,13 +1,13 @@
 //! What an event comes to.
 
 use crate::hook_hosts::TurnChange;
-use crate::hook_hosts::answer::{Answer, Verdict};
+use crate::hook_hosts::answer::{HookAnswer, HookDecision};
 use crate::store::StoreError;
 
 /// A decision, and what is to be stored with it.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
-    pub(super) answer: Answer,
+    pub(super) answer: HookAnswer,
     pub(super) change: TurnChange,
 }
 
@@ -15,7 +15,7 @@ impl Decided {
     /// A prompt that is answered with its refusal. Nothing is stored.
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self {
-            answer: Answer::of(Verdict::BlockPrompt(text.into())),
+            answer: HookAnswer::of(HookDecision::BlockPrompt(text.into())),
             ..Self::default()
         }
     }
@@ -23,7 +23,7 @@ impl Decided {
 
 /// An event could not be handled.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::hook_hosts) enum Failure {
+pub(in crate::hook_hosts) enum HookError {
     #[error("the store of workflow-sidecar cannot be used: {0}")]
     Store(#[from] StoreError),
     #[error("too many events of this session at once")]

@@ -1,7 +1,7 @@
 //! Texts that a host has no place for in its answer to an event.
 
-use crate::hook_hosts::answer::{Answer, Verdict};
-use crate::hook_hosts::event::{Event, Kind};
+use crate::hook_hosts::answer::{HookAnswer, HookDecision};
+use crate::hook_hosts::event::{EventKind, HookEvent};
 use crate::hook_hosts::{HookHost, HostMemory};
 
 const READ_FIRST: &str = "[workflow] This call did not run, so that you read this first. Then make the call again, if it is still right.";
@@ -11,40 +11,43 @@ const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 /// the reason to go on.
 pub(super) fn in_reach(
     host: &HookHost,
-    event: &Event<'_>,
-    mut answer: Answer,
+    event: &HookEvent<'_>,
+    mut answer: HookAnswer,
     memory: &mut HostMemory,
-) -> Answer {
+) -> HookAnswer {
     if !host.injects {
         memory.for_agent.extend(answer.context.take());
     }
     if !host.answers_prompts
-        && let Verdict::BlockPrompt(text) = &answer.verdict
+        && let HookDecision::BlockPrompt(text) = &answer.decision
     {
         memory.for_agent.push(format!("{TELL_USER}\n{text}"));
-        answer.verdict = Verdict::GoOn;
+        answer.decision = HookDecision::GoOn;
     }
-    let takes_texts = matches!(event.kind, Kind::ToolCall { .. } | Kind::Stop { .. });
+    let takes_texts = matches!(
+        event.kind,
+        EventKind::ToolCall { .. } | EventKind::Stop { .. }
+    );
     if memory.for_agent.is_empty() || !takes_texts || event.is_of_subagent {
         return answer;
     }
     let text = std::mem::take(&mut memory.for_agent).join("\n\n");
-    answer.verdict = match (&event.kind, answer.verdict) {
-        (Kind::Stop { .. }, Verdict::Continue(reminder)) => {
-            Verdict::Continue(format!("{text}\n\n{reminder}"))
+    answer.decision = match (&event.kind, answer.decision) {
+        (EventKind::Stop { .. }, HookDecision::Continue(reminder)) => {
+            HookDecision::Continue(format!("{text}\n\n{reminder}"))
         }
-        (Kind::Stop { .. }, verdict) => {
+        (EventKind::Stop { .. }, decision) => {
             let most = host.most_reminders.unwrap_or(u32::MAX);
             if memory.reminders >= most {
                 memory.for_agent.push(text);
-                verdict
+                decision
             } else {
                 memory.reminders += 1;
-                Verdict::Continue(text)
+                HookDecision::Continue(text)
             }
         }
-        (_, Verdict::Deny(reason)) => Verdict::Deny(format!("{reason}\n\n{text}")),
-        _ => Verdict::Deny(format!("{READ_FIRST}\n\n{text}")),
+        (_, HookDecision::Deny(reason)) => HookDecision::Deny(format!("{reason}\n\n{text}")),
+        _ => HookDecision::Deny(format!("{READ_FIRST}\n\n{text}")),
     };
     answer
 }

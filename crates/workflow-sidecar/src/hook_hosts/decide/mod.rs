@@ -15,10 +15,10 @@ use workflow_core::event::LastAssistant;
 use workflow_core::session::Abilities;
 
 use self::decided::Decided;
-pub(super) use self::decided::Failure;
+pub(super) use self::decided::HookError;
 use self::tool_calls::{issue_ticket, judge, rewritten};
-use super::answer::{Answer, Verdict};
-use super::event::{Event, EventName, Kind, Source};
+use super::answer::{HookAnswer, HookDecision};
+use super::event::{EventKind, EventName, HookEvent, StartReason};
 use super::prompt;
 use super::{ATTEMPTS, HookHost, HookPlatform, HostMemory, Turn, TurnChange};
 use crate::store::{Saved, SessionKey, Store, StoredSession};
@@ -29,7 +29,7 @@ const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only a person may give it.";
 
 /// What decides about the answer to an event.
-pub(super) struct Decider<'a> {
+pub(super) struct EventHandler<'a> {
     pub(super) host: &'static HookHost,
     pub(super) store: &'a dyn Store,
     /// True if the event comes from the shell of an agent.
@@ -38,11 +38,11 @@ pub(super) struct Decider<'a> {
     pub(super) on_loaded: &'a dyn Fn(bool),
 }
 
-impl Decider<'_> {
+impl EventHandler<'_> {
     /// Decides about an event, and stores what changed.
-    pub(super) fn decide(&self, event: &Event<'_>) -> Result<Answer, Failure> {
-        if event.name == EventName::Unused || matches!(event.kind, Kind::Unused) {
-            return Ok(Answer::default());
+    pub(super) fn decide(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
+        if event.name == EventName::Unused || matches!(event.kind, EventKind::Unused) {
+            return Ok(HookAnswer::default());
         }
         let key = SessionKey {
             host: self.host.name.to_owned(),
@@ -58,7 +58,7 @@ impl Decider<'_> {
             (self.on_loaded)(turn.session.view().is_some());
             let decided = self.handle(event, &key, turn, &platform, &mut memory)?;
             let Some(decided) = decided else {
-                return Ok(Answer::default());
+                return Ok(HookAnswer::default());
             };
             let Decided { answer, change } = decided;
             let answer = delivery::in_reach(self.host, event, answer, &mut memory);
@@ -72,7 +72,7 @@ impl Decider<'_> {
                 return Ok(answer);
             }
         }
-        Err(Failure::Busy)
+        Err(HookError::Busy)
     }
 
     fn restore<'p>(
@@ -80,12 +80,12 @@ impl Decider<'_> {
         key: &SessionKey,
         stored: &StoredSession,
         memory: &HostMemory,
-        event: &Event<'_>,
+        event: &HookEvent<'_>,
         platform: &'p HookPlatform,
     ) -> Turn<'p> {
         let abilities = Abilities {
             // A command can be confirmed by the next prompt. Nothing else can be asked.
-            dialogs: matches!(event.kind, Kind::Prompt(_)),
+            dialogs: matches!(event.kind, EventKind::Prompt(_)),
             dismissal: false,
             widgets: Some(false),
             hints: false,
@@ -96,7 +96,7 @@ impl Decider<'_> {
                 .map(|most| most.saturating_sub(memory.reminders)),
         };
         let mut turn = Turn::restore(key, stored, memory, abilities, &event.cwd, platform);
-        if !matches!(event.kind, Kind::SessionStart(_)) {
+        if !matches!(event.kind, EventKind::SessionStart(_)) {
             // The person reads about problems of files when the session starts, and not at each event.
             turn.drop_notices();
         }
@@ -108,17 +108,17 @@ impl Decider<'_> {
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
     fn handle(
         &self,
-        event: &Event<'_>,
+        event: &HookEvent<'_>,
         key: &SessionKey,
         mut turn: Turn<'_>,
         platform: &HookPlatform,
         memory: &mut HostMemory,
-    ) -> Result<Option<Decided>, Failure> {
+    ) -> Result<Option<Decided>, HookError> {
         let mut context = None;
-        let mut verdict = Verdict::GoOn;
+        let mut decision = HookDecision::GoOn;
         match &event.kind {
-            Kind::SessionStart(source) => {
-                if *source == Source::Shortened {
+            EventKind::SessionStart(source) => {
+                if *source == StartReason::Shortened {
                     turn.session.handle_compaction();
                     context = turn
                         .session
@@ -128,8 +128,10 @@ impl Decider<'_> {
                 memory.notices.clear();
             }
             // A sub-agent is started and stopped by the main agent.
-            Kind::Prompt(_) | Kind::Stop { .. } if event.is_of_subagent => return Ok(None),
-            Kind::Prompt(prompt) => {
+            EventKind::Prompt(_) | EventKind::Stop { .. } if event.is_of_subagent => {
+                return Ok(None);
+            }
+            EventKind::Prompt(prompt) => {
                 if let Some(command) = prompt::parse(prompt, &turn.loaded) {
                     return Ok(Some(if self.is_from_shell {
                         Decided::refused(TYPED_BY_AGENT)
@@ -148,17 +150,17 @@ impl Decider<'_> {
                 }
                 context = message.map(|message| message.content);
             }
-            Kind::ToolCall { tool, input } => {
-                verdict = judge(self.host, &mut turn, tool, *input);
-                if self.host.is_step(tool) && verdict == Verdict::GoOn {
-                    verdict = if event.is_of_subagent {
-                        Verdict::Deny(NOT_FOR_SUBAGENTS.to_owned())
+            EventKind::ToolCall { tool, input } => {
+                decision = judge(self.host, &mut turn, tool, *input);
+                if self.host.is_step(tool) && decision == HookDecision::GoOn {
+                    decision = if event.is_of_subagent {
+                        HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
                         issue_ticket(self.host, self.store, key, event, *input)?
                     };
                 }
             }
-            Kind::ToolResult {
+            EventKind::ToolResult {
                 tool,
                 text,
                 is_error,
@@ -166,19 +168,19 @@ impl Decider<'_> {
                 if let Some(text) =
                     rewritten(self.host, &mut turn, tool, text.as_deref(), *is_error)
                 {
-                    verdict = Verdict::Replace(text);
+                    decision = HookDecision::Replace(text);
                 }
             }
-            Kind::Stop { last } => stop(&mut turn, "stop", *last),
-            Kind::Interrupt => stop(&mut turn, "aborted", None),
-            Kind::Unused => return Ok(None),
+            EventKind::Stop { last } => stop(&mut turn, "stop", *last),
+            EventKind::Interrupt => stop(&mut turn, "aborted", None),
+            EventKind::Unused => return Ok(None),
         }
         let outcome = turn.finish(memory);
-        if matches!(event.kind, Kind::Stop { .. }) && !outcome.to_agent.is_empty() {
+        if matches!(event.kind, EventKind::Stop { .. }) && !outcome.to_agent.is_empty() {
             memory.reminders += 1;
-            verdict = Verdict::Continue(outcome.to_agent.join("\n\n"));
+            decision = HookDecision::Continue(outcome.to_agent.join("\n\n"));
         }
-        let can_show = matches!(verdict, Verdict::GoOn | Verdict::Continue(_))
+        let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
             && event.name != EventName::ToolCall
             && self.host.shows_notices;
         let notice = if can_show {
@@ -187,8 +189,8 @@ impl Decider<'_> {
             None
         };
         Ok(Some(Decided {
-            answer: Answer {
-                verdict,
+            answer: HookAnswer {
+                decision,
                 context,
                 notice,
             },

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::hook_hosts::event::{Event, Kind, Source};
-use crate::store::{Change, SessionKey, Store, StoreError, StoredSession};
+use crate::hook_hosts::event::{EventKind, HookEvent, StartReason};
+use crate::store::{SessionChange, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
 /// The longest first line of a transcript that is read.
@@ -17,11 +17,11 @@ const MAX_FIRST_LINE: u64 = 1 << 20;
 pub(super) fn load(
     store: &dyn Store,
     key: &SessionKey,
-    event: &Event<'_>,
+    event: &HookEvent<'_>,
 ) -> Result<StoredSession, StoreError> {
     let stored = store.load(key)?;
     let parent = match (&event.kind, &event.transcript) {
-        (Kind::SessionStart(Source::Fork), Some(transcript)) if stored.version == 0 => {
+        (EventKind::SessionStart(StartReason::Fork), Some(transcript)) if stored.version == 0 => {
             forked_from(transcript)
         }
         _ => None,
@@ -35,7 +35,7 @@ pub(super) fn load(
     };
     let parent = store.load(&parent)?;
     if !parent.entries.is_empty() {
-        let change = Change {
+        let change = SessionChange {
             from: 0,
             entries: &parent.entries,
             memory: &parent.memory,

@@ -6,9 +6,9 @@ use workflow_core::effect::{Reply, ToolDecision};
 use workflow_core::policy::rules::Call;
 use workflow_core::types::Millis;
 
-use super::decided::Failure;
-use crate::hook_hosts::answer::Verdict;
-use crate::hook_hosts::event::Event;
+use super::decided::HookError;
+use crate::hook_hosts::answer::HookDecision;
+use crate::hook_hosts::event::HookEvent;
 use crate::hook_hosts::{HookHost, TICKET_ARGUMENT, Turn, session_ticket};
 use crate::platform::Project;
 use crate::store::{SessionKey, Store, Ticket};
@@ -23,7 +23,7 @@ pub(super) fn judge(
     turn: &mut Turn<'_>,
     tool: &str,
     input: Option<&RawValue>,
-) -> Verdict {
+) -> HookDecision {
     let (agent_dir, cwd) = turn.directories();
     let project = Project {
         agent_dir: &agent_dir,
@@ -37,15 +37,15 @@ pub(super) fn judge(
         let reply = turn.handle(|session, out| session.handle_tool_call(request, &call, out));
         match reply {
             Reply::Now(ToolDecision::Allow) => {}
-            Reply::Now(ToolDecision::Block { reason, .. }) => return Verdict::Deny(reason),
+            Reply::Now(ToolDecision::Block { reason, .. }) => return HookDecision::Deny(reason),
             Reply::Later => {
                 let reason =
                     "[workflow] A person has to decide about this call, and this host cannot ask.";
-                return Verdict::Deny(reason.to_owned());
+                return HookDecision::Deny(reason.to_owned());
             }
         }
     }
-    Verdict::GoOn
+    HookDecision::GoOn
 }
 
 /// Returns the text that the model reads instead of a result, if a rule changes it.
@@ -75,12 +75,12 @@ pub(super) fn issue_ticket(
     host: &HookHost,
     store: &dyn Store,
     key: &SessionKey,
-    event: &Event<'_>,
+    event: &HookEvent<'_>,
     input: Option<&RawValue>,
-) -> Result<Verdict, Failure> {
+) -> Result<HookDecision, HookError> {
     let id = if host.changes_arguments {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|_| Failure::NoTicket)?;
+        getrandom::fill(&mut bytes).map_err(|_| HookError::NoTicket)?;
         format!("{:032x}", u128::from_be_bytes(bytes))
     } else {
         session_ticket(&key.host, &key.session)
@@ -97,7 +97,7 @@ pub(super) fn issue_ticket(
     };
     store.issue(&id, &ticket, now)?;
     if !host.changes_arguments {
-        return Ok(Verdict::GoOn);
+        return Ok(HookDecision::GoOn);
     }
     let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
     let mut input = match input {
@@ -105,5 +105,5 @@ pub(super) fn issue_ticket(
         _ => serde_json::Map::new(),
     };
     input.insert(TICKET_ARGUMENT.to_owned(), Value::String(id));
-    Ok(Verdict::Input(Value::Object(input)))
+    Ok(HookDecision::Input(Value::Object(input)))
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::world::{World, call_of, is_blocked_prompt, json_of};
-use crate::hook_hosts::answer::{Answer, Verdict};
+use crate::hook_hosts::answer::{HookAnswer, HookDecision};
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::{HOSTS, host};
 
@@ -54,16 +54,16 @@ fn answers_have_only_the_keys_that_codex_accepts() {
     let host = host("codex").unwrap();
     let notice = Some("N".to_owned());
     let context = Some("C".to_owned());
-    let stop = Answer {
+    let stop = HookAnswer {
         notice: notice.clone(),
-        ..Answer::of(Verdict::Continue("R".to_owned()))
+        ..HookAnswer::of(HookDecision::Continue("R".to_owned()))
     };
-    let prompt = Answer {
+    let prompt = HookAnswer {
         context,
         notice,
-        ..Answer::default()
+        ..HookAnswer::default()
     };
-    let printed = |event, answer: &Answer| json_of(&(host.answer)(event, answer));
+    let printed = |event, answer: &HookAnswer| json_of(&(host.answer)(event, answer));
     assert_eq!(
         printed(EventName::Stop, &stop),
         json!({ "decision": "block", "reason": "R", "systemMessage": "N" })
@@ -75,7 +75,7 @@ fn answers_have_only_the_keys_that_codex_accepts() {
             "systemMessage": "N",
         })
     );
-    let replaced = Answer::of(Verdict::Replace("T".to_owned()));
+    let replaced = HookAnswer::of(HookDecision::Replace("T".to_owned()));
     assert_eq!(
         printed(EventName::ToolResult, &replaced),
         json!({ "decision": "block", "reason": "T" })
@@ -87,7 +87,7 @@ fn an_event_that_cannot_be_read_is_blocked_in_every_host() {
     for host in HOSTS {
         let closed = (host.answer)(
             EventName::Unknown,
-            &Answer::closed(EventName::Unknown, "why"),
+            &HookAnswer::closed(EventName::Unknown, "why"),
         );
         assert!(
             closed.code == 2 && !closed.stderr.is_empty() || host.name == "gemini",

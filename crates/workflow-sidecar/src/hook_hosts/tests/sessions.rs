@@ -9,7 +9,7 @@ use super::world::{
     World, context_of, fixture, json_of, parsed, recorded, session_of, writing_call,
 };
 use crate::hook_hosts::answer::Printed;
-use crate::hook_hosts::event::{EventName, Kind, Payload, Source};
+use crate::hook_hosts::event::{EventKind, EventName, EventPayload, StartReason};
 use crate::hook_hosts::{HOSTS, host};
 
 #[test]
@@ -99,14 +99,14 @@ fn recorded_sessions_of_sub_agents_compaction_and_resume_are_played() {
 fn a_clear_or_compaction_shortens_and_a_fork_copies() {
     let source = |source: &str| {
         let text = json!({ "hook_event_name": "SessionStart", "source": source }).to_string();
-        let payload = Payload::parse(text.as_bytes()).unwrap();
+        let payload = EventPayload::parse(text.as_bytes()).unwrap();
         match payload.kind(EventName::SessionStart) {
-            Kind::SessionStart(source) => source,
+            EventKind::SessionStart(source) => source,
             kind => panic!("{kind:?}"),
         }
     };
-    assert_eq!(source("compact"), Source::Shortened);
-    assert_eq!(source("clear"), Source::Shortened);
-    assert_eq!(source("fork"), Source::Fork);
-    assert_eq!(source("resume"), Source::Startup);
+    assert_eq!(source("compact"), StartReason::Shortened);
+    assert_eq!(source("clear"), StartReason::Shortened);
+    assert_eq!(source("fork"), StartReason::Fork);
+    assert_eq!(source("resume"), StartReason::Startup);
 }

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use crate::hook_hosts::HookHost;
 use crate::hook_hosts::answer::Printed;
-use crate::hook_hosts::decide::Decider;
-use crate::hook_hosts::event::{EventName, Payload};
+use crate::hook_hosts::decide::EventHandler;
+use crate::hook_hosts::event::{EventName, EventPayload};
 use crate::store::{SessionKey, SqliteStore, Store as _};
 
 const WORKFLOW: &str = "
@@ -50,13 +50,13 @@ impl World {
         let payload = parsed(&text, &self.root.path().join("project"));
         let name = payload.name(self.host.events);
         let event = payload.event(name, (self.host.event)(name, &payload));
-        let decider = Decider {
+        let handler = EventHandler {
             host: self.host,
             store: &self.store,
             is_from_shell,
             on_loaded: &|_| {},
         };
-        let answer = decider.decide(&event.unwrap()).unwrap();
+        let answer = handler.decide(&event.unwrap()).unwrap();
         (self.host.answer)(name, &answer)
     }
 
@@ -115,8 +115,8 @@ impl World {
 }
 
 /// Reads an event. goose names the directory in events of tools only.
-pub(super) fn parsed<'a>(text: &'a str, project: &Path) -> Payload<'a> {
-    let mut payload = Payload::parse(text.as_bytes()).unwrap();
+pub(super) fn parsed<'a>(text: &'a str, project: &Path) -> EventPayload<'a> {
+    let mut payload = EventPayload::parse(text.as_bytes()).unwrap();
     if payload.hook_event_name.is_none() {
         payload.working_dir = Some(project.to_path_buf());
     }
@@ -143,7 +143,7 @@ pub(super) fn session_of(host: &HookHost) -> Vec<Value> {
 pub(super) fn recorded(host: &HookHost, event: EventName) -> Value {
     let is_it = |stdin: &Value| {
         let text = stdin.to_string();
-        let payload = Payload::parse(text.as_bytes()).unwrap();
+        let payload = EventPayload::parse(text.as_bytes()).unwrap();
         payload.name(host.events) == event && payload.agent_id.is_none()
     };
     session_of(host).into_iter().find(is_it).unwrap()
@@ -154,7 +154,9 @@ pub(super) fn call_of(host: &HookHost, tool: &str) -> Value {
     let is_it = |stdin: &Value| {
         let name = stdin["tool_name"].as_str();
         let text = stdin.to_string();
-        let event = Payload::parse(text.as_bytes()).unwrap().name(host.events);
+        let event = EventPayload::parse(text.as_bytes())
+            .unwrap()
+            .name(host.events);
         event == EventName::ToolCall
             && name.is_some_and(|name| {
                 let calls = host.engine_calls(name, None);

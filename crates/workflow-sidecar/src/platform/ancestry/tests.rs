@@ -34,8 +34,8 @@ impl Rows {
         Self(rows.iter().chain(more).map(of).collect())
     }
 
-    fn judge(&self, peer: u32) -> Judgement {
-        judge(peer, Origin::of(111, self).as_ref(), self)
+    fn judge(&self, peer: u32) -> ProcessJudgement {
+        judge(peer, HostOrigin::of(111, self).as_ref(), self)
     }
 }
 
@@ -46,24 +46,30 @@ impl ProcessTable for Rows {
 }
 
 #[track_caller]
-fn is_agent(judgement: &Judgement) {
-    assert!(matches!(judgement, Judgement::Agent(_)), "{judgement:?}");
+fn is_agent(judgement: &ProcessJudgement) {
+    assert!(
+        matches!(judgement, ProcessJudgement::Agent(_)),
+        "{judgement:?}"
+    );
 }
 
 #[track_caller]
-fn is_unclear(judgement: &Judgement) {
-    assert!(matches!(judgement, Judgement::Unclear(_)), "{judgement:?}");
+fn is_unclear(judgement: &ProcessJudgement) {
+    assert!(
+        matches!(judgement, ProcessJudgement::Unclear(_)),
+        "{judgement:?}"
+    );
 }
 
 #[test]
 fn a_terminal_that_was_open_before_the_host_is_the_persons() {
     let rows = Rows::with(&[(300, 200, 90, 200, 8, "workflow-sideca")]);
-    assert_eq!(rows.judge(300), Judgement::Person);
+    assert_eq!(rows.judge(300), ProcessJudgement::Person);
     let by_npx = Rows::with(&[
         (299, 200, 89, 200, 8, "node"),
         (300, 299, 90, 200, 8, "workflow-sideca"),
     ]);
-    assert_eq!(by_npx.judge(300), Judgement::Person);
+    assert_eq!(by_npx.judge(300), ProcessJudgement::Person);
 }
 
 #[test]
@@ -156,7 +162,7 @@ fn a_terminal_of_a_terminal_server_is_unclear_however_old() {
         (81, 80, 8, 81, 10, "bash"),
         (82, 81, 90, 81, 10, "workflow-sideca"),
     ]);
-    let Judgement::Unclear(why) = rows.judge(72) else {
+    let ProcessJudgement::Unclear(why) = rows.judge(72) else {
         panic!("{:?}", rows.judge(72));
     };
     assert!(why.contains("tmux"), "{why}");
@@ -172,7 +178,7 @@ fn a_program_around_the_host_belongs_to_its_job() {
         (300, 1, 40, 300, 9, "bash"),
         (301, 300, 90, 300, 9, "workflow-sideca"),
     ]);
-    let origin = Origin::of(113, &rows);
+    let origin = HostOrigin::of(113, &rows);
     is_unclear(&judge(301, origin.as_ref(), &rows));
     // The host is the first program of its terminal.
     rows.0.retain(|process| process.pid != 100);
@@ -183,7 +189,7 @@ fn a_program_around_the_host_belongs_to_its_job() {
             process.session = 110;
         }
     }
-    let origin = Origin::of(113, &rows);
+    let origin = HostOrigin::of(113, &rows);
     is_unclear(&judge(301, origin.as_ref(), &rows));
 }
 
@@ -201,7 +207,7 @@ fn a_control_group_below_that_of_the_host_is_the_agents() {
         };
     }
     is_agent(&rows.judge(300));
-    assert_eq!(rows.judge(301), Judgement::Person);
+    assert_eq!(rows.judge(301), ProcessJudgement::Person);
 }
 
 #[test]

@@ -49,5 +49,5 @@ pub use baseline::Baseline;
 pub use check::Job;
 pub(crate) use host_command::{HostAnswer, HostCommand, HostOutput, judge_answer};
 pub use report::{check_name, could_not_run};
-pub use runner::{Event, Progress, Running, SupervisorBinary, start};
+pub use runner::{GateEvent, GateProgress, Running, SupervisorBinary, start};
 pub(crate) use supervisor::supervise;

@@ -25,16 +25,16 @@ const NAME: &str = "workflow-gate";
 
 /// An event of a running gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum GateEvent {
     /// Sent when a check begins, and then about once a second.
-    Progress(Progress),
+    Progress(GateProgress),
     /// Sent once, as the last event: a report on each check up to the first that did not pass.
     Finished(Vec<Report>),
 }
 
 /// The progress of a running gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
+pub struct GateProgress {
     /// The running check, counted from 0.
     pub check: usize,
     /// The number of checks.
@@ -71,7 +71,7 @@ impl SupervisorBinary {
     }
 }
 
-/// A running gate. Dropping it cancels the gate: the running check is ended, and then [`Event::Finished`] is sent.
+/// A running gate. Dropping it cancels the gate: the running check is ended, and then [`GateEvent::Finished`] is sent.
 #[derive(Debug)]
 #[must_use = "a gate whose `Running` is dropped is cancelled"]
 pub struct Running {
@@ -96,7 +96,7 @@ impl Running {
 pub fn start(
     supervisor: &SupervisorBinary,
     job: Job,
-    on_event: impl FnMut(Event) + Send + 'static,
+    on_event: impl FnMut(GateEvent) + Send + 'static,
 ) -> Result<Running, Vec<Report>> {
     let first = job.gates.first().cloned();
     let failed = |error: io::Error| {
@@ -146,7 +146,7 @@ struct Follower<F> {
     watchdog: Watchdog,
 }
 
-impl<F: FnMut(Event)> Follower<F> {
+impl<F: FnMut(GateEvent)> Follower<F> {
     /// Reads the supervisor's messages until it ends; returns how and why it ended.
     fn follow(
         &mut self,
@@ -231,13 +231,13 @@ impl<F: FnMut(Event)> Follower<F> {
             return;
         };
         let elapsed = since.elapsed().as_millis();
-        let progress = Progress {
+        let progress = GateProgress {
             check,
             of: self.gates,
             what: check_name(&gate.check),
             elapsed_ms: u64::try_from(elapsed).unwrap_or(u64::MAX),
         };
-        (self.on_event)(Event::Progress(progress));
+        (self.on_event)(GateEvent::Progress(progress));
     }
 
     /// Sends the final event. If the supervisor was lost, the check that it ran could not be run.
@@ -252,7 +252,7 @@ impl<F: FnMut(Event)> Follower<F> {
             let lost = could_not_run(gate, error, reason);
             self.reports.push(lost);
         }
-        (self.on_event)(Event::Finished(self.reports));
+        (self.on_event)(GateEvent::Finished(self.reports));
     }
 }
 

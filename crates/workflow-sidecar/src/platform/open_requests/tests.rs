@@ -49,8 +49,12 @@ fn opened() -> Fixture {
 }
 
 impl Fixture {
-    fn answer(&mut self, by: &Judgement, code: Option<&str>) -> (Reply, Option<ShownCode>) {
-        let answer = Answer {
+    fn answer(
+        &mut self,
+        by: &ProcessJudgement,
+        code: Option<&str>,
+    ) -> (SocketReply, Option<ShownCode>) {
+        let answer = SocketAnswer {
             request: stored_request(),
             choice: "approve".to_owned(),
             comment: Some("Ship it".to_owned()),
@@ -75,8 +79,8 @@ impl Fixture {
     }
 }
 
-fn unclear() -> Judgement {
-    Judgement::Unclear("why".to_owned())
+fn unclear() -> ProcessJudgement {
+    ProcessJudgement::Unclear("why".to_owned())
 }
 
 fn approved() -> ApprovalDecision {
@@ -86,7 +90,10 @@ fn approved() -> ApprovalDecision {
 #[test]
 fn a_person_answers_without_a_code() {
     let mut fixture = opened();
-    assert_eq!(fixture.answer(&Judgement::Person, None).0, Reply::Noted);
+    assert_eq!(
+        fixture.answer(&ProcessJudgement::Person, None).0,
+        SocketReply::Noted
+    );
     assert_eq!(fixture.decision(), Some(approved()));
     let listed = fixture.approvals.all().unwrap();
     assert_eq!(listed[0].choice.as_deref(), Some("approve"));
@@ -96,7 +103,7 @@ fn a_person_answers_without_a_code() {
 fn the_comment_goes_with_the_answer() {
     let mut fixture = opened();
     assert_eq!(fixture.requests.comment("wf-1"), None);
-    fixture.answer(&Judgement::Person, None);
+    fixture.answer(&ProcessJudgement::Person, None);
     let comment = fixture.requests.comment("wf-1");
     assert_eq!(comment.as_deref(), Some("Ship it"));
 }
@@ -105,9 +112,9 @@ fn the_comment_goes_with_the_answer() {
 fn an_agent_does_not_answer_even_with_the_code() {
     let mut fixture = opened();
     let code = fixture.code.clone();
-    let agent = Judgement::Agent("why".to_owned());
+    let agent = ProcessJudgement::Agent("why".to_owned());
     let (reply, shown) = fixture.answer(&agent, Some(&code));
-    assert_eq!(reply, Reply::Refused("why".to_owned()));
+    assert_eq!(reply, SocketReply::Refused("why".to_owned()));
     assert!(shown.is_none() && fixture.decision().is_none());
 }
 
@@ -115,7 +122,7 @@ fn an_agent_does_not_answer_even_with_the_code() {
 fn an_unclear_answer_needs_the_code_which_is_shown_to_the_session_that_asks() {
     let mut fixture = opened();
     let (reply, shown) = fixture.answer(&unclear(), None);
-    assert_eq!(reply, Reply::CodeNeeded("why".to_owned()));
+    assert_eq!(reply, SocketReply::CodeNeeded("why".to_owned()));
     let shown = shown.unwrap();
     assert_eq!(shown.session.as_deref(), Some("s"));
     assert!(fixture.decision().is_none());
@@ -123,7 +130,7 @@ fn an_unclear_answer_needs_the_code_which_is_shown_to_the_session_that_asks() {
     assert!(again.is_none(), "the same code is not shown at once again");
     assert_eq!(
         fixture.answer(&unclear(), Some(&shown.code)).0,
-        Reply::Noted
+        SocketReply::Noted
     );
     assert_eq!(fixture.decision(), Some(approved()));
 }
@@ -133,24 +140,30 @@ fn a_code_does_not_count_after_five_wrong_ones_and_the_next_request_has_another(
     let mut fixture = opened();
     for _ in 0..5 {
         let (reply, _) = fixture.answer(&unclear(), Some("2222-2222-2222"));
-        assert_eq!(reply, Reply::WrongCode);
+        assert_eq!(reply, SocketReply::WrongCode);
     }
     let code = fixture.code.clone();
     let (reply, _) = fixture.answer(&unclear(), Some(&code));
-    assert_eq!(reply, Reply::TooManyCodes);
+    assert_eq!(reply, SocketReply::TooManyCodes);
     let open = fixture
         .requests
         .open("s", &stored_request(), None, &fixture.approvals);
     let other = open.unwrap().code.unwrap();
     assert_ne!(other, code);
-    assert_eq!(fixture.answer(&unclear(), Some(&code)).0, Reply::WrongCode);
-    assert_eq!(fixture.answer(&unclear(), Some(&other)).0, Reply::Noted);
+    assert_eq!(
+        fixture.answer(&unclear(), Some(&code)).0,
+        SocketReply::WrongCode
+    );
+    assert_eq!(
+        fixture.answer(&unclear(), Some(&other)).0,
+        SocketReply::Noted
+    );
 }
 
 #[test]
 fn a_request_that_is_opened_again_after_its_answer_comes_with_the_choice() {
     let mut fixture = opened();
-    fixture.answer(&Judgement::Person, None);
+    fixture.answer(&ProcessJudgement::Person, None);
     let again = fixture
         .requests
         .open("s", &stored_request(), None, &fixture.approvals);
@@ -194,7 +207,7 @@ fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_se
 #[test]
 fn a_decision_about_a_changed_request_is_outdated() {
     let mut fixture = opened();
-    fixture.answer(&Judgement::Person, None);
+    fixture.answer(&ProcessJudgement::Person, None);
     let outdated = Some(ApprovalDecision::Outdated);
     let with_file = StoredRequest {
         shown_file: Some(file("b")),
@@ -224,7 +237,10 @@ fn a_decision_about_a_changed_request_is_outdated() {
     assert_eq!(fixture.requests.decision(&later), None);
     fixture.requests.close("wf-1");
     assert_eq!(fixture.decision(), None);
-    assert_eq!(fixture.answer(&Judgement::Person, None).0, Reply::Gone);
+    assert_eq!(
+        fixture.answer(&ProcessJudgement::Person, None).0,
+        SocketReply::Gone
+    );
 }
 
 #[test]
@@ -232,10 +248,10 @@ fn the_code_for_trust_counts_once_and_for_one_project() {
     let mut requests = OpenRequests::default();
     let shown = requests.trust_code("/a").unwrap().unwrap();
     assert!(shown.purpose.contains("/a"));
-    assert_eq!(requests.check_trust("/b", &shown.code), Reply::Gone);
-    assert_eq!(requests.check_trust("/a", "2"), Reply::WrongCode);
-    assert_eq!(requests.check_trust("/a", &shown.code), Reply::Noted);
-    assert_eq!(requests.check_trust("/a", &shown.code), Reply::Gone);
+    assert_eq!(requests.check_trust("/b", &shown.code), SocketReply::Gone);
+    assert_eq!(requests.check_trust("/a", "2"), SocketReply::WrongCode);
+    assert_eq!(requests.check_trust("/a", &shown.code), SocketReply::Noted);
+    assert_eq!(requests.check_trust("/a", &shown.code), SocketReply::Gone);
 }
 
 #[test]
@@ -251,13 +267,13 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
             .open("s", &stored_request(), seal, &fixture.approvals);
         assert_eq!(opened.unwrap().code, None);
         let (reply, shown) = fixture.answer(&unclear(), None);
-        assert_eq!(reply, Reply::CodeNeeded("why".to_owned()));
+        assert_eq!(reply, SocketReply::CodeNeeded("why".to_owned()));
         let fresh = shown.unwrap().code;
         assert_ne!(fresh, first);
         let wrong = fixture.answer(&unclear(), Some("2222-2222-2222")).0;
-        assert_eq!(wrong, Reply::WrongCode);
+        assert_eq!(wrong, SocketReply::WrongCode);
         let code = if typed == "first" { &first } else { &fresh };
-        assert_eq!(fixture.answer(&unclear(), Some(code)).0, Reply::Noted);
+        assert_eq!(fixture.answer(&unclear(), Some(code)).0, SocketReply::Noted);
         assert_eq!(fixture.decision(), Some(approved()));
     }
 }

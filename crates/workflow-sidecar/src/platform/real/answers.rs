@@ -8,31 +8,31 @@ use workflow_core::diagnostic::visible;
 use workflow_core::effect::ApprovalRequest;
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
 
-use crate::platform::ancestry::Judgement;
+use crate::platform::ancestry::ProcessJudgement;
 #[cfg(unix)]
 use crate::platform::answer_socket::AnswerSocket;
-use crate::platform::answer_socket::{Answer, Reply, Request};
+use crate::platform::answer_socket::{Request, SocketAnswer, SocketReply};
 use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt::ShownFile;
 use crate::platform::open_requests::{OpenRequests, Opened, ShownCode};
-use crate::platform::sessions::Sessions;
+use crate::platform::open_sessions::OpenSessions;
 use crate::platform::stored_answers::StoredAnswers;
 use crate::store::AnswerRight;
 
 /// The open requests for approval of all sessions, and the socket that takes answers to them.
 #[derive(Debug, Default)]
-pub(super) struct Answers {
+pub(super) struct OutsideAnswers {
     requests: Arc<Mutex<OpenRequests>>,
     /// Open from the first session on.
     #[cfg(unix)]
     socket: Mutex<Option<AnswerSocket>>,
 }
 
-impl Answers {
+impl OutsideAnswers {
     /// Opens the socket, once.
     #[cfg(unix)]
-    pub(super) fn open(&self, agent_dir: &Path, sessions: &Sessions) {
+    pub(super) fn open(&self, agent_dir: &Path, sessions: &OpenSessions) {
         let mut open = self.socket.lock();
         if open.is_some() {
             return;
@@ -52,7 +52,7 @@ impl Answers {
             if let Some(shown) = shown {
                 show_code(shown, &sessions);
             }
-            if reply == Reply::Noted {
+            if reply == SocketReply::Noted {
                 report(settled, &requests, &sessions);
             }
             reply
@@ -66,7 +66,7 @@ impl Answers {
     }
 
     /// The answers to the requests that others store.
-    pub(super) fn stored(&self, sessions: &Sessions) -> StoredAnswers {
+    pub(super) fn stored(&self, sessions: &OpenSessions) -> StoredAnswers {
         StoredAnswers::new(&self.requests, sessions)
     }
 
@@ -181,33 +181,33 @@ impl Answers {
 /// Replies to a process that has been judged. Returns a code that is to be shown to the person.
 fn reply(
     request: Request,
-    by: Judgement,
+    by: ProcessJudgement,
     requests: &mut OpenRequests,
     approvals: &Approvals,
-) -> (Reply, Option<ShownCode>) {
+) -> (SocketReply, Option<ShownCode>) {
     match (request, by) {
-        (Request::Judge, by) => (Reply::Judged(by), None),
+        (Request::Judge, by) => (SocketReply::Judged(by), None),
         (Request::Answer(answer), by) => requests.answer(*answer, &by, approvals),
-        (_, Judgement::Agent(why)) => (Reply::Refused(why), None),
+        (_, ProcessJudgement::Agent(why)) => (SocketReply::Refused(why), None),
         (Request::TrustCode { project }, by) => match (requests.trust_code(&project), by) {
-            (Ok(shown), Judgement::Unclear(why)) => (Reply::CodeNeeded(why), shown),
-            (Ok(_), _) => (Reply::Noted, None),
+            (Ok(shown), ProcessJudgement::Unclear(why)) => (SocketReply::CodeNeeded(why), shown),
+            (Ok(_), _) => (SocketReply::Noted, None),
             (Err(error), _) => (
-                Reply::Refused(format!("no code can be made: {error}")),
+                SocketReply::Refused(format!("no code can be made: {error}")),
                 None,
             ),
         },
         (Request::CheckTrust { project, code }, _) => (requests.check_trust(&project, &code), None),
         // Nothing is trusted by this: it has the store looked at again.
-        (Request::Trusted { .. }, _) => (Reply::Noted, None),
+        (Request::Trusted { .. }, _) => (SocketReply::Noted, None),
     }
 }
 
 /// Reports to the sessions what a person has settled outside of the host.
-fn report(settled: Request, requests: &Mutex<OpenRequests>, sessions: &Sessions) {
+fn report(settled: Request, requests: &Mutex<OpenRequests>, sessions: &OpenSessions) {
     match settled {
         Request::Answer(answer) => {
-            let Answer {
+            let SocketAnswer {
                 request, choice, ..
             } = *answer;
             let session = requests.lock().session(&request.task_id);
@@ -230,7 +230,7 @@ fn report(settled: Request, requests: &Mutex<OpenRequests>, sessions: &Sessions)
 }
 
 /// Shows a code to the person: in the host, and in the log.
-fn show_code(shown: ShownCode, sessions: &Sessions) {
+fn show_code(shown: ShownCode, sessions: &OpenSessions) {
     let ShownCode {
         session,
         code,

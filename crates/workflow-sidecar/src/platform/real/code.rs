@@ -12,8 +12,8 @@ use workflow_core::types::{RestoreId, Snapshot};
 
 use crate::platform::effects::{Project, SessionContext};
 use crate::platform::git::{self, RestoreEvent};
+use crate::platform::open_sessions::OpenSessions;
 use crate::platform::restore_reports::{self, RestoreNote};
-use crate::platform::sessions::Sessions;
 
 const BEING_RESTORED: &str = "the code is being restored";
 /// No restore of a session has this number.
@@ -24,7 +24,7 @@ const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
 
 /// What is known of the directories with code.
 #[derive(Debug, Default)]
-pub(super) struct Code {
+pub(super) struct CodeRestores {
     /// The threads that restore code.
     restores: Mutex<Vec<JoinHandle<()>>>,
     /// The directories in which code is being restored: their files are in no defined state.
@@ -33,7 +33,7 @@ pub(super) struct Code {
     slow: Mutex<HashMap<PathBuf, Instant>>,
 }
 
-impl Code {
+impl CodeRestores {
     /// Waits until no code is being restored.
     pub(super) fn finish(&self) {
         let restores = std::mem::take(&mut *self.restores.lock());
@@ -76,7 +76,7 @@ impl Code {
         session: &SessionContext<'_>,
         restore: RestoreId,
         snapshot: Snapshot,
-        sessions: &Sessions,
+        sessions: &OpenSessions,
     ) -> Option<RestoreOutcome> {
         let cwd = session.project.cwd;
         if self.is_being_restored(cwd) {
@@ -127,7 +127,7 @@ impl Code {
     }
 
     /// Reports the restores that outlived their sessions.
-    pub(super) fn report_earlier(session: &SessionContext<'_>, sessions: &Sessions) {
+    pub(super) fn report_earlier(session: &SessionContext<'_>, sessions: &OpenSessions) {
         let report = sessions.reporter(session.id, None);
         let (sessions, id) = (sessions.clone(), session.id.to_owned());
         restore_reports::report_of_others(
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn a_git_that_is_too_slow_is_not_asked_again_at_once() {
         let directory = tempfile::tempdir().unwrap();
-        let code = Code::default();
+        let code = CodeRestores::default();
         let project = Project {
             agent_dir: directory.path(),
             cwd: directory.path(),
@@ -191,7 +191,7 @@ mod tests {
             },
             is_trusted: true,
         };
-        let (code, sessions) = (Code::default(), Sessions::default());
+        let (code, sessions) = (CodeRestores::default(), OpenSessions::default());
         let record = || code.record(&context.project);
         let restore = || {
             let snapshot = Snapshot {

@@ -9,7 +9,7 @@ use workflow_core::types::GateRunId;
 
 use crate::platform::effects::SessionContext;
 use crate::platform::gates::{self, Job, SupervisorBinary};
-use crate::platform::sessions::Sessions;
+use crate::platform::open_sessions::OpenSessions;
 use crate::platform::trust_store::{hash_of, is_trusted};
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl RunningGates {
         &self,
         session: &SessionContext<'_>,
         run: GateRun,
-        sessions: &Sessions,
+        sessions: &OpenSessions,
     ) -> Option<PlatformEvent> {
         let GateRun {
             id: gate,
@@ -54,11 +54,13 @@ impl RunningGates {
         let report = sessions.reporter(session.id, None);
         let started = gates::start(&SupervisorBinary::this_binary(), job, move |event| {
             report(match event {
-                gates::Event::Progress(progress) => PlatformEvent::GateProgress {
+                gates::GateEvent::Progress(progress) => PlatformEvent::GateProgress {
                     gate,
                     text: progress_text(&progress),
                 },
-                gates::Event::Finished(reports) => PlatformEvent::GateFinished { gate, reports },
+                gates::GateEvent::Finished(reports) => {
+                    PlatformEvent::GateFinished { gate, reports }
+                }
             });
         });
         match started {
@@ -89,7 +91,7 @@ impl RunningGates {
     }
 }
 
-fn progress_text(progress: &gates::Progress) -> String {
+fn progress_text(progress: &gates::GateProgress) -> String {
     let seconds = progress.elapsed_ms / 1000;
     let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
     format!("Checking {number} of {of}: {what} ({seconds} s)")

@@ -9,7 +9,7 @@ use workflow_core::definition::{Tier, Trigger};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
 use crate::platform::effects::SessionContext;
-use crate::platform::sessions::Sessions;
+use crate::platform::open_sessions::OpenSessions;
 use crate::platform::triggers::{self, ActiveTrigger, TriggerEvent};
 use crate::platform::trust_store::{hash_of_triggers, is_trusted};
 
@@ -35,7 +35,7 @@ impl WatchedTriggers {
         &self,
         session: &SessionContext<'_>,
         triggers: &[Trigger],
-        sessions: &Sessions,
+        sessions: &OpenSessions,
     ) -> WatchReport {
         let project = session.project;
         let of_project = || {
@@ -81,7 +81,7 @@ impl WatchedTriggers {
         &self,
         session: &SessionContext<'_>,
         trigger: &Trigger,
-        sessions: &Sessions,
+        sessions: &OpenSessions,
     ) -> Result<WatchedTrigger, String> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let cwd = session.project.cwd;

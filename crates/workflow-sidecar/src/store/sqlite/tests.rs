@@ -38,7 +38,7 @@ fn run(is_active: bool) -> Run {
 }
 
 fn save(store: &SqliteStore, session: &str, from: u64, run: Option<Run>) -> Saved {
-    let change = Change {
+    let change = SessionChange {
         from,
         entries: &[entry(from)],
         memory: "{}",
