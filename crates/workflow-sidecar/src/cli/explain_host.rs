@@ -1,4 +1,4 @@
-//! What a host does not enforce of a workflow, for `explain --host`.
+//! The parts of a workflow that a host does not enforce, for `explain --host`.
 
 use std::io::{self, Write};
 

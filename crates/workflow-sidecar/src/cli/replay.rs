@@ -11,7 +11,9 @@ use workflow_core::diagnostic::{render, visible};
 
 use super::format::{NOTABLE, count, json};
 use super::outcome::Outcome;
-use crate::record::{Difference, Played, Program, Stage, Tiers, replay_all, transcripts};
+use crate::record::{
+    Difference, Program, ReplayOptions, Tiers, TranscriptResult, replay_all, transcripts,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,11 +84,11 @@ enum Format {
 struct Row {
     file: String,
     #[serde(flatten)]
-    played: Played,
+    played: TranscriptResult,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let stage = Stage {
+    let options = ReplayOptions {
         against: arguments.against.as_deref().map(program).transpose()?,
         instead: match &arguments.definitions {
             Some(directory) => definitions(directory)?,
@@ -95,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         only_decisions: arguments.only == Some(Only::Decisions),
     };
     let files = transcripts(&arguments.files)?;
-    let played = replay_all(&files, &stage, arguments.bless, progress(files.len()));
+    let played = replay_all(&files, &options, arguments.bless, progress(files.len()));
     let files = files.iter().map(|file| file.display().to_string());
     let rows: Vec<Row> = files
         .zip(played)
@@ -136,11 +138,11 @@ impl Numbers {
         let mut numbers = Self::default();
         for row in rows {
             *match row.played {
-                Played::Same { .. } => &mut numbers.same,
-                Played::Differs { .. } => &mut numbers.differ,
-                Played::Blessed => &mut numbers.blessed,
-                Played::Skipped { .. } => &mut numbers.skipped,
-                Played::Failed { .. } => &mut numbers.failed,
+                TranscriptResult::Same { .. } => &mut numbers.same,
+                TranscriptResult::Differs { .. } => &mut numbers.differ,
+                TranscriptResult::Blessed => &mut numbers.blessed,
+                TranscriptResult::Skipped { .. } => &mut numbers.skipped,
+                TranscriptResult::Failed { .. } => &mut numbers.failed,
             } += 1;
         }
         numbers
@@ -208,7 +210,7 @@ fn human(rows: &[Row]) -> anyhow::Result<()> {
     for Row { file, played } in rows {
         let name = visible(file);
         match played {
-            Played::Differs { differences } => {
+            TranscriptResult::Differs { differences } => {
                 for difference in differences.iter().take(SHOWN) {
                     let location = format!("{file}:{}", difference.line);
                     writeln!(
@@ -222,13 +224,15 @@ fn human(rows: &[Row]) -> anyhow::Result<()> {
                     writeln!(out, "{name}: {more}")?;
                 }
             }
-            Played::Failed { error } => {
+            TranscriptResult::Failed { error } => {
                 anstream::eprintln!("{bad}error{bad:#}: {}", visible(&error.to_string()));
             }
-            Played::Same { torn: Some(torn) } => writeln!(out, "{name}: cut off: {torn}")?,
-            Played::Same { torn: None } => {}
-            Played::Skipped { reason } => writeln!(out, "{name}: skipped: {reason}")?,
-            Played::Blessed => writeln!(out, "{name}: rewritten")?,
+            TranscriptResult::Same { torn: Some(torn) } => {
+                writeln!(out, "{name}: cut off: {torn}")?
+            }
+            TranscriptResult::Same { torn: None } => {}
+            TranscriptResult::Skipped { reason } => writeln!(out, "{name}: skipped: {reason}")?,
+            TranscriptResult::Blessed => writeln!(out, "{name}: rewritten")?,
         }
     }
     let numbers = Numbers::of(rows);
@@ -279,7 +283,7 @@ fn junit(rows: &[Row]) -> anyhow::Result<()> {
     for Row { file, played } in rows {
         let name = xml(file);
         let what = match played {
-            Played::Differs { differences } => {
+            TranscriptResult::Differs { differences } => {
                 let at = |difference: &Difference| {
                     format!("{file}:{}: {}", difference.line, difference.shown())
                 };
@@ -292,11 +296,13 @@ fn junit(rows: &[Row]) -> anyhow::Result<()> {
                     more(differences).unwrap_or_default()
                 )
             }
-            Played::Failed { error } => {
+            TranscriptResult::Failed { error } => {
                 format!("<error message=\"{}\"/>", xml(&error.to_string()))
             }
-            Played::Skipped { reason } => format!("<skipped message=\"{}\"/>", xml(reason)),
-            Played::Same { .. } | Played::Blessed => String::new(),
+            TranscriptResult::Skipped { reason } => {
+                format!("<skipped message=\"{}\"/>", xml(reason))
+            }
+            TranscriptResult::Same { .. } | TranscriptResult::Blessed => String::new(),
         };
         writeln!(
             out,

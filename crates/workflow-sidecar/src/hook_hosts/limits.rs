@@ -1,6 +1,6 @@
-//! What a host cannot enforce, for `explain --host` and `check`.
+//! Limits of a host's hooks, for `explain --host` and `check`.
 
-/// What a host cannot enforce.
+/// The parts of a workflow that a host cannot enforce.
 #[derive(Debug)]
 pub(crate) struct HostLimits {
     /// The results of tool calls that rules can withhold or change.

@@ -4,7 +4,7 @@
 //! process ── reads the event, answers in time whatever happens
 //!    │
 //!    ▼
-//! decide ── turn (a session of the engine, for one event) ── turn_change ── store
+//! decide ── restored_session (a session of the engine, for one event) ── finished_session ── store
 //!    │
 //!    ▼
 //! codex, claude, copilot, gemini, cursor, goose: a `HookHost` each, which is a table of names, and two functions: the event in,
@@ -21,6 +21,7 @@ mod copilot;
 mod cursor;
 mod decide;
 mod event;
+mod finished_session;
 mod gemini;
 mod goose;
 mod host;
@@ -30,23 +31,22 @@ mod outlet;
 mod patch;
 mod process;
 mod prompt;
+mod restored_session;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tools;
-mod turn;
-mod turn_change;
 
 use clap::builder::PossibleValue;
 
 pub(crate) use self::event::EventName;
+pub(crate) use self::finished_session::{ATTEMPTS, FinishedSession};
 pub(crate) use self::host::{HookHost, TICKET_ARGUMENT, session_ticket};
 pub(crate) use self::limits::ChangeableResults;
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
-pub(crate) use self::text::in_prompt_words;
-pub(crate) use self::turn::{HookPlatform, Turn};
-pub(crate) use self::turn_change::{ATTEMPTS, TurnChange};
+pub(crate) use self::restored_session::{HookPlatform, RestoredSession};
+pub(crate) use self::text::with_commands_as_prompts;
 
 /// The hosts.
 pub(crate) const HOSTS: [&HookHost; 6] = [

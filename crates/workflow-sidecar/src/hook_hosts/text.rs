@@ -17,7 +17,7 @@ const COMMANDS: [(&str, &str); 12] = [
 ];
 
 /// Returns a text for the person with the commands as prompts.
-pub(crate) fn in_prompt_words(text: &str) -> String {
+pub(crate) fn with_commands_as_prompts(text: &str) -> String {
     COMMANDS
         .iter()
         .fold(text.to_owned(), |text, (name, prompt)| {

@@ -1,4 +1,4 @@
-//! How our entries in the files of others are recognised: by the shape of the command, since the program may have any name.
+//! Recognition of our entries in the files of others: by the shape of the command, since the program may have any name.
 
 use std::path::{Path, PathBuf};
 

@@ -22,7 +22,8 @@ use workflow_core::session::Abilities;
 use workflow_core::types::GateRunId;
 
 use crate::hook_hosts::{
-    ATTEMPTS, HostMemory, TICKET_ARGUMENT, Turn, TurnChange, in_prompt_words, session_ticket,
+    ATTEMPTS, FinishedSession, HostMemory, RestoredSession, TICKET_ARGUMENT, session_ticket,
+    with_commands_as_prompts,
 };
 use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
 use crate::step_arguments::StepArguments;
@@ -70,7 +71,7 @@ impl StepAnswer {
 impl From<ToolAnswer> for StepAnswer {
     fn from(answer: ToolAnswer) -> Self {
         Self {
-            text: in_prompt_words(&answer.text),
+            text: with_commands_as_prompts(&answer.text),
             is_error: answer.kind == Some(AnswerKind::Error),
         }
     }
@@ -208,20 +209,20 @@ impl StepRunner {
             let platform = StepPlatform::new(&self.platform, finished.clone());
             let stored = self.store.load(&ticket.key)?;
             let mut memory = HostMemory::parse(&stored.memory);
-            let mut turn = self.restore(&ticket.key, &stored, &memory, &ticket.cwd, &platform);
+            let mut restored = self.restore(&ticket.key, &stored, &memory, &ticket.cwd, &platform);
             // The call is about the phase that it was made in, whoever has moved the run since.
-            let state = turn.session.view().map(|view| view.state.clone());
+            let state = restored.session.view().map(|view| view.state.clone());
             if *called_in.get_or_insert_with(|| state.clone()) != state {
                 return Err(StepAnswer::error(MOVED));
             }
-            let request = turn.request();
+            let request = restored.request();
             let call = arguments.call();
             let reply =
-                turn.handle(|session, out| session.handle_workflow_step(request, &call, out));
+                restored.handle(|session, out| session.handle_workflow_step(request, &call, out));
             let answer = match reply {
                 Reply::Now(answer) => StepAnswer::from(answer),
                 Reply::Later => {
-                    if let Some(DeferredAnswer::Step(answer)) = turn.take_deferred() {
+                    if let Some(DeferredAnswer::Step(answer)) = restored.take_deferred() {
                         StepAnswer::from(answer)
                     } else {
                         let run = platform.take_wanted();
@@ -232,7 +233,7 @@ impl StepRunner {
                         // Hooks go on while the gate runs.
                         drop(turn_in_queue);
                         let gate = StepGate {
-                            turn: &turn,
+                            restored: &restored,
                             platform: &self.platform,
                             id: run.id,
                         };
@@ -244,8 +245,8 @@ impl StepRunner {
             if step.is_cancelled() {
                 return Err(StepAnswer::error(CANCELLED));
             }
-            let outcome = turn.finish(&mut memory);
-            let change = TurnChange::of(&turn, outcome.entries, &mut memory);
+            let outcome = restored.finish(&mut memory);
+            let change = FinishedSession::of(&restored, outcome.entries, &mut memory);
             let (store, memory) = (&*self.store, memory.to_text());
             let saved = change.save(store, &ticket.key, stored.version, &memory, &ticket.cwd)?;
             if saved == Saved::Stored {
@@ -263,7 +264,7 @@ impl StepRunner {
         memory: &HostMemory,
         cwd: &Path,
         platform: &'p StepPlatform<'p>,
-    ) -> Turn<'p> {
+    ) -> RestoredSession<'p> {
         let abilities = Abilities {
             dialogs: false,
             dismissal: false,
@@ -272,13 +273,13 @@ impl StepRunner {
             awaits_reminder: true,
             reminders_left: None,
         };
-        let mut turn = Turn::restore(key, stored, memory, abilities, cwd, platform);
+        let mut restored = RestoredSession::restore(key, stored, memory, abilities, cwd, platform);
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         // A report may still come from a gate of an earlier call.
-        turn.session.number_jobs_after(call * RUNS_OF_A_CALL);
-        turn.open_for_answers();
-        turn.drop_notices();
-        turn
+        restored.session.number_jobs_after(call * RUNS_OF_A_CALL);
+        restored.open_for_answers();
+        restored.drop_notices();
+        restored
     }
 }
 
@@ -321,7 +322,7 @@ fn without_id(run: &GateRun) -> String {
 
 /// A gate that is to run in the project of a session.
 struct StepGate<'a, 'p> {
-    turn: &'a Turn<'p>,
+    restored: &'a RestoredSession<'p>,
     platform: &'a RealPlatform,
     id: GateRunId,
 }
@@ -346,7 +347,7 @@ impl StepGate<'_, '_> {
                     progress(&text);
                 }
                 Ok(PlatformEvent::GateFinished { gate, reports }) if gate == self.id => {
-                    telemetry::gate(&self.turn.session, &reports);
+                    telemetry::gate(&self.restored.session, &reports);
                     break Ok(finished(PlatformEvent::GateFinished { gate, reports }));
                 }
                 Err(RecvTimeoutError::Timeout) if step.is_cancelled() => {
@@ -361,7 +362,7 @@ impl StepGate<'_, '_> {
     }
 
     fn perform(&self, effect: Effect) -> Option<PlatformEvent> {
-        self.turn.perform_on(self.platform, effect)
+        self.restored.perform_on(self.platform, effect)
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Difference {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
     #[serde(flatten)]
-    pub(crate) what: What,
+    pub(crate) what: DifferenceKind,
     /// More on the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
@@ -28,14 +28,15 @@ pub(crate) struct Difference {
 /// A kind of difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub(crate) enum What {
+pub(crate) enum DifferenceKind {
     /// A line says something else.
     Changed {
         /// The path of the member that differs first; none if the lines are not both JSON.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         expected: String,
-        heard: String,
+        #[serde(rename = "heard")]
+        actual: String,
         /// The number of other members that differ.
         others: usize,
     },
@@ -44,7 +45,10 @@ pub(crate) enum What {
     /// A line is missing.
     Missing { expected: String },
     /// There is a line that is not expected.
-    Extra { heard: String },
+    Extra {
+        #[serde(rename = "heard")]
+        actual: String,
+    },
     /// The sidecar does not answer any more.
     Broken { why: String },
 }
@@ -56,8 +60,8 @@ pub(crate) struct MeaningChange {
     pub(crate) what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) heard: Option<String>,
+    #[serde(rename = "heard", skip_serializing_if = "Option::is_none")]
+    pub(crate) actual: Option<String>,
 }
 
 /// The number of characters of a line that are shown.
@@ -69,10 +73,10 @@ impl Difference {
     /// The difference as a person reads it, without its location.
     pub(crate) fn shown(&self) -> String {
         let mut text = match &self.what {
-            What::Changed {
+            DifferenceKind::Changed {
                 path,
                 expected,
-                heard,
+                actual,
                 others,
             } => {
                 let mut what = match path.as_deref() {
@@ -86,25 +90,25 @@ impl Difference {
                         let _ = write!(what, ", and {others} other members");
                     }
                 }
-                format!("{what}\n{}", side_by_side(expected, heard))
+                format!("{what}\n{}", side_by_side(expected, actual))
             }
-            What::Means { changes } => meanings(&self.after, changes),
-            What::Missing { expected } => {
+            DifferenceKind::Means { changes } => meanings(&self.after, changes),
+            DifferenceKind::Missing { expected } => {
                 format!(
                     "the sidecar does not say\n  expected: {}\n",
                     cut(expected, 0)
                 )
             }
-            What::Extra { heard } => {
+            DifferenceKind::Extra { actual } => {
                 format!(
                     "the sidecar sent an additional message\n  received: {}\n",
-                    cut(heard, 0)
+                    cut(actual, 0)
                 )
             }
-            What::Broken { why } => format!("{}\n", visible(why)),
+            DifferenceKind::Broken { why } => format!("{}\n", visible(why)),
         };
         // What it means begins with what the host had said.
-        let is_meant = matches!(self.what, What::Means { .. });
+        let is_meant = matches!(self.what, DifferenceKind::Means { .. });
         let more = [
             ("after", Some(&self.after).filter(|_| !is_meant)),
             ("note", self.note.as_ref()),
@@ -126,13 +130,13 @@ fn meanings(after: &str, changes: &[MeaningChange]) -> String {
     let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
     let mut text = format!("{}: {}\n", visible(after), told.join("; "));
     for change in changes {
-        match (&change.expected, &change.heard) {
-            (Some(expected), Some(heard)) => text += &side_by_side(expected, heard),
+        match (&change.expected, &change.actual) {
+            (Some(expected), Some(actual)) => text += &side_by_side(expected, actual),
             (Some(expected), None) => {
                 let _ = writeln!(text, "  expected: {}", cut(expected, 0));
             }
-            (None, Some(heard)) => {
-                let _ = writeln!(text, "  received: {}", cut(heard, 0));
+            (None, Some(actual)) => {
+                let _ = writeln!(text, "  received: {}", cut(actual, 0));
             }
             (None, None) => {}
         }
@@ -141,8 +145,8 @@ fn meanings(after: &str, changes: &[MeaningChange]) -> String {
 }
 
 /// The difference between two lines that are not the same.
-pub(super) fn changed(expected: &str, heard: &str) -> What {
-    let values = [expected, heard].map(|line| serde_json::from_str::<Value>(line).ok());
+pub(super) fn changed(expected: &str, actual: &str) -> DifferenceKind {
+    let values = [expected, actual].map(|line| serde_json::from_str::<Value>(line).ok());
     let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
         compare(Some(one), Some(other), String::new(), &mut members);
@@ -151,14 +155,14 @@ pub(super) fn changed(expected: &str, heard: &str) -> What {
     // What a fingerprint is made from says more than the fingerprint.
     let telling = |member: &DifferingMember| !member.path.split('.').any(|name| name == "hash");
     let at = members.iter().position(telling).unwrap_or(0);
-    let (path, expected, heard) = match members.into_iter().nth(at) {
-        Some(member) => (Some(member.path), member.expected, member.heard),
-        None => (None, expected.to_owned(), heard.to_owned()),
+    let (path, expected, actual) = match members.into_iter().nth(at) {
+        Some(member) => (Some(member.path), member.expected, member.actual),
+        None => (None, expected.to_owned(), actual.to_owned()),
     };
-    What::Changed {
+    DifferenceKind::Changed {
         path,
         expected,
-        heard,
+        actual,
         others,
     }
 }
@@ -167,17 +171,17 @@ pub(super) fn changed(expected: &str, heard: &str) -> What {
 struct DifferingMember {
     path: String,
     expected: String,
-    heard: String,
+    actual: String,
 }
 
 /// Finds the members in which two values differ.
 fn compare(
     expected: Option<&Value>,
-    heard: Option<&Value>,
+    actual: Option<&Value>,
     path: String,
     members: &mut Vec<DifferingMember>,
 ) {
-    match (expected, heard) {
+    match (expected, actual) {
         (one, other) if one == other => {}
         (Some(Value::Object(one)), Some(Value::Object(other))) => {
             let more = other.keys().filter(|name| !one.contains_key(*name));
@@ -200,18 +204,18 @@ fn compare(
             members.push(DifferingMember {
                 path,
                 expected: shown(one),
-                heard: shown(other),
+                actual: shown(other),
             });
         }
     }
 }
 
 /// Both texts from shortly before where they part, and a mark there.
-fn side_by_side(expected: &str, heard: &str) -> String {
-    let same = expected.chars().zip(heard.chars());
+fn side_by_side(expected: &str, actual: &str) -> String {
+    let same = expected.chars().zip(actual.chars());
     let same = same.take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(BEFORE);
-    let before = cut(heard, from);
+    let before = cut(actual, from);
     let mark: usize = before
         .chars()
         .count()
@@ -241,21 +245,21 @@ fn cut(text: &str, from: usize) -> String {
 mod tests {
     use super::*;
 
-    fn path(expected: &str, heard: &str) -> (Option<String>, String, String) {
-        match changed(expected, heard) {
-            What::Changed {
+    fn path(expected: &str, actual: &str) -> (Option<String>, String, String) {
+        match changed(expected, actual) {
+            DifferenceKind::Changed {
                 path,
                 expected,
-                heard,
+                actual,
                 ..
-            } => (path, expected, heard),
+            } => (path, expected, actual),
             other => panic!("{other:?}"),
         }
     }
 
-    fn is(expected: &str, heard: &str, (at, one, other): (Option<&str>, &str, &str)) {
+    fn is(expected: &str, actual: &str, (at, one, other): (Option<&str>, &str, &str)) {
         assert_eq!(
-            path(expected, heard),
+            path(expected, actual),
             (at.map(str::to_owned), one.to_owned(), other.to_owned())
         );
     }
@@ -307,8 +311,8 @@ mod tests {
         assert_eq!(lines[1].chars().nth(mark), Some('a'), "{shown}");
         assert_eq!(lines[2].chars().nth(mark), Some('b'), "{shown}");
         assert_eq!(lines[4], "     after: hook/agent_end (line 2)");
-        let hostile = difference(What::Extra {
-            heard: "\u{1b}[2J\u{202e}".to_owned(),
+        let hostile = difference(DifferenceKind::Extra {
+            actual: "\u{1b}[2J\u{202e}".to_owned(),
         });
         assert!(!hostile.shown().contains(['\u{1b}', '\u{202e}']));
     }

@@ -17,7 +17,7 @@ use super::definitions::{DefinitionsLine, Directory};
 use super::format::{Header, Said};
 use super::process::{Process, Program};
 use super::replay_platform::ReplayPlatform;
-use super::sidecar::{InMemory, Sent, Sidecar, Trouble};
+use super::sidecar::{InMemory, Sent, Sidecar, SidecarError};
 use super::steps::{TranscriptEvent, TranscriptStep};
 use super::transcript_loader::{AGENT_DIR, NoDefinitions, Tiers, TranscriptLoader};
 
@@ -29,7 +29,7 @@ const ADVANCE: &str = "replay:advance";
 
 /// The sidecar and the definitions of a replay.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Stage {
+pub(crate) struct ReplayOptions {
     /// The command of another sidecar; `None` is the engine in this process.
     pub(crate) against: Option<Program>,
     /// Definitions that replace the transcript's.
@@ -51,7 +51,7 @@ pub(crate) enum ReplayError {
     Trouble {
         path: PathBuf,
         line: usize,
-        error: Trouble,
+        error: SidecarError,
     },
     #[error("{}:{line}: {why}: the transcript stays as it is", path.display())]
     Broken {
@@ -74,7 +74,7 @@ pub(super) struct Followed {
 /// Plays one transcript.
 pub(super) struct Player<'a> {
     path: &'a Path,
-    stage: &'a Stage,
+    options: &'a ReplayOptions,
     loader: Arc<TranscriptLoader>,
     platform: Arc<ReplayPlatform>,
     sidecar: Option<Box<dyn Sidecar>>,
@@ -86,11 +86,11 @@ pub(super) struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    pub(super) fn new(path: &'a Path, stage: &'a Stage) -> Self {
+    pub(super) fn new(path: &'a Path, options: &'a ReplayOptions) -> Self {
         Self {
             path,
-            stage,
-            loader: Arc::new(TranscriptLoader::instead(stage.instead.clone())),
+            options,
+            loader: Arc::new(TranscriptLoader::instead(options.instead.clone())),
             platform: Arc::default(),
             sidecar: None,
             header: None,
@@ -107,11 +107,11 @@ impl<'a> Player<'a> {
             self.define(definitions)
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
         }
-        let mut heard = Followed::default();
-        match self.happen(step, &mut heard) {
+        let mut actual = Followed::default();
+        match self.happen(step, &mut actual) {
             Ok(()) => {}
-            Err(error @ (Trouble::Silent(_) | Trouble::Babbling)) => {
-                heard.broken = Some(error.to_string());
+            Err(error @ (SidecarError::Silent(_) | SidecarError::Babbling)) => {
+                actual.broken = Some(error.to_string());
             }
             Err(error) => {
                 let (path, line) = location;
@@ -119,11 +119,11 @@ impl<'a> Player<'a> {
             }
         }
         if step.is_unknown() {
-            self.dismiss(&heard.then);
+            self.dismiss(&actual.then);
         } else {
-            self.use_names_of(step, &mut heard.then);
+            self.use_names_of(step, &mut actual.then);
         }
-        Ok(heard)
+        Ok(actual)
     }
 
     /// Gives the exit status of the sidecar, if it failed.
@@ -164,24 +164,28 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn happen(&mut self, step: &TranscriptStep<'a>, heard: &mut Followed) -> Result<(), Trouble> {
+    fn happen(
+        &mut self,
+        step: &TranscriptStep<'a>,
+        actual: &mut Followed,
+    ) -> Result<(), SidecarError> {
         match step.event {
             TranscriptEvent::Host(said) => {
-                heard.before = self.pass(step.line.at)?;
-                heard.then = self.say(said, step)?;
+                actual.before = self.pass(step.line.at)?;
+                actual.then = self.send(said, step)?;
             }
             TranscriptEvent::Reported(reported) => {
-                heard.before = self.pass(step.line.at)?;
-                heard.then = self.sidecar()?.report(reported)?;
+                actual.before = self.pass(step.line.at)?;
+                actual.then = self.sidecar()?.report(reported)?;
             }
             TranscriptEvent::Result(result) => {
                 self.platform.add(result.clone());
                 return Ok(());
             }
-            TranscriptEvent::Time(time) => heard.then = self.pass(Some(time))?,
+            TranscriptEvent::Time(time) => actual.then = self.pass(Some(time))?,
             TranscriptEvent::End => {
-                heard.before = self.pass(step.line.at)?;
-                heard.then = self.sidecar()?.end()?;
+                actual.before = self.pass(step.line.at)?;
+                actual.then = self.sidecar()?.end()?;
             }
             TranscriptEvent::Start(header) => self.start(header),
             TranscriptEvent::Definitions(_) => {
@@ -195,8 +199,8 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn sidecar(&mut self) -> Result<&mut dyn Sidecar, Trouble> {
-        let sidecar: Box<dyn Sidecar> = match (self.sidecar.take(), &self.stage.against) {
+    fn sidecar(&mut self) -> Result<&mut dyn Sidecar, SidecarError> {
+        let sidecar: Box<dyn Sidecar> = match (self.sidecar.take(), &self.options.against) {
             (Some(sidecar), _) => sidecar,
             (None, Some(program)) => Box::new(Process::start(program, &self.loader)?),
             (None, None) => Box::new(InMemory::new(&self.loader, &self.platform)),
@@ -205,7 +209,7 @@ impl<'a> Player<'a> {
     }
 
     /// Lets time pass until then.
-    fn pass(&mut self, until: Option<Millis>) -> Result<Vec<String>, Trouble> {
+    fn pass(&mut self, until: Option<Millis>) -> Result<Vec<String>, SidecarError> {
         let (Some(now), Some(until)) = (self.now, until) else {
             return Ok(Vec::new());
         };
@@ -217,15 +221,19 @@ impl<'a> Player<'a> {
             r#"{{"jsonrpc":"2.0","id":"{ADVANCE}","method":"clock/advance","params":{{"sessionId":"{NO_SESSION}","ms":{}}}}}"#,
             until - now
         );
-        let mut heard = self.sidecar()?.say(Sent::Line(line.as_bytes()))?;
-        heard.retain(|line| message(line)["id"] != ADVANCE);
-        Ok(heard)
+        let mut actual = self.sidecar()?.send(Sent::Line(line.as_bytes()))?;
+        actual.retain(|line| message(line)["id"] != ADVANCE);
+        Ok(actual)
     }
 
-    fn say(&mut self, said: &Said, step: &TranscriptStep<'_>) -> Result<Vec<String>, Trouble> {
+    fn send(
+        &mut self,
+        said: &Said,
+        step: &TranscriptStep<'_>,
+    ) -> Result<Vec<String>, SidecarError> {
         let line = match said {
-            Said::TooLong(limit) => return self.sidecar()?.say(Sent::TooLong(*limit)),
-            Said::Bytes(bytes) => return self.sidecar()?.say(Sent::Line(bytes)),
+            Said::TooLong(limit) => return self.sidecar()?.send(Sent::TooLong(*limit)),
+            Said::Bytes(bytes) => return self.sidecar()?.send(Sent::Line(bytes)),
             Said::Json(_) => said.text().unwrap_or_default(),
         };
         let message = message(&line);
@@ -254,7 +262,7 @@ impl<'a> Player<'a> {
             }
         };
         let line = changed.map_or(line, |changed| Cow::Owned(changed.to_string()));
-        self.sidecar()?.say(Sent::Line(line.as_bytes()))
+        self.sidecar()?.send(Sent::Line(line.as_bytes()))
     }
 
     /// The host's introduction with a clock that can be advanced and with directories that exist; `None` if nothing changes.
@@ -262,7 +270,7 @@ impl<'a> Player<'a> {
         &mut self,
         message: &Value,
         now: Option<Millis>,
-    ) -> Result<Option<Value>, Trouble> {
+    ) -> Result<Option<Value>, SidecarError> {
         let mut changed = message.clone();
         let Some(params) = changed["params"].as_object_mut() else {
             return Ok(None);
@@ -311,7 +319,7 @@ impl<'a> Player<'a> {
         members: &mut Value,
         name: &str,
         tier: Tier,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, SidecarError> {
         let Some(Value::String(named)) = members.get_mut(name) else {
             return Ok(false);
         };
@@ -340,7 +348,7 @@ impl<'a> Player<'a> {
             if is_question && let Some(sidecar) = &mut self.sidecar {
                 let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": null });
                 // The lines that follow are not compared either; a sidecar that ended is found at the next step.
-                let _ = sidecar.say(Sent::Line(answer.to_string().as_bytes()));
+                let _ = sidecar.send(Sent::Line(answer.to_string().as_bytes()));
             }
         }
     }
@@ -351,23 +359,23 @@ impl<'a> Player<'a> {
             let Some(expected) = expected.message() else {
                 continue;
             };
-            let mut heard = message(line);
-            let before = heard.clone();
+            let mut actual = message(line);
+            let before = actual.clone();
             // A different release is not a difference.
             if let (Some(theirs), Some(ours)) = (
                 expected.pointer("/result/server"),
-                heard.pointer_mut("/result/server"),
+                actual.pointer_mut("/result/server"),
             ) {
                 ours.clone_from(theirs);
             }
-            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&heard))
+            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&actual))
                 && theirs != ours
             {
                 self.ids.push((theirs.clone(), ours.clone()));
-                heard["id"] = theirs.clone();
+                actual["id"] = theirs.clone();
             }
-            if heard != before {
-                *line = heard.to_string();
+            if actual != before {
+                *line = actual.to_string();
             }
         }
     }

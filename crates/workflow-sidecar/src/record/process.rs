@@ -19,7 +19,7 @@ use workflow_core::definition::Tier;
 
 use super::definitions::{Content, Directory, Problem};
 use super::results::ReportedEvent;
-use super::sidecar::{Sent, Sidecar, Trouble};
+use super::sidecar::{Sent, Sidecar, SidecarError};
 use super::transcript_loader::TranscriptLoader;
 use crate::server::HIGHEST_MAX_LINE;
 
@@ -81,8 +81,8 @@ impl Process {
     pub(super) fn start(
         program: &Program,
         loader: &Arc<TranscriptLoader>,
-    ) -> Result<Self, Trouble> {
-        let root = tempfile::tempdir().map_err(Trouble::Files)?;
+    ) -> Result<Self, SidecarError> {
+        let root = tempfile::tempdir().map_err(SidecarError::Files)?;
         let mut command = Command::new(&program.program);
         command
             .args(&program.arguments)
@@ -96,7 +96,7 @@ impl Process {
         if std::env::var_os(crate::log::LOG_VARIABLE).is_none() {
             command.env(crate::log::LOG_VARIABLE, "error");
         }
-        let mut child = command.spawn().map_err(Trouble::Start)?;
+        let mut child = command.spawn().map_err(SidecarError::Start)?;
         let complaints = Complaints::of(child.stderr.take());
         let (input, waiting) = channel::<Vec<u8>>();
         let (say, lines) = sync_channel(1024);
@@ -139,21 +139,23 @@ impl Process {
     }
 
     /// Reads lines until the answer to this request, or until the end.
-    fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, Trouble> {
-        let mut heard = Vec::new();
+    fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, SidecarError> {
+        let mut actual = Vec::new();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(heard),
-                Ok(line) => heard.push(self.as_named(line)),
-                Err(RecvTimeoutError::Timeout) => return Err(Trouble::Silent(PATIENCE.as_secs())),
+                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(actual),
+                Ok(line) => actual.push(self.as_named(line)),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(SidecarError::Silent(PATIENCE.as_secs()));
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     self.input = None;
                     self.ended = self.wait();
-                    return Ok(heard);
+                    return Ok(actual);
                 }
             }
-            if heard.len() > MOST_LINES {
-                return Err(Trouble::Babbling);
+            if actual.len() > MOST_LINES {
+                return Err(SidecarError::Babbling);
             }
         }
     }
@@ -248,14 +250,14 @@ fn is_answer(line: &str, id: &str) -> bool {
 }
 
 impl Sidecar for Process {
-    fn redefine(&mut self) -> Result<(), Trouble> {
+    fn redefine(&mut self) -> Result<(), SidecarError> {
         for directory in &self.directories {
             directory.fill(&self.loader)?;
         }
         Ok(())
     }
 
-    fn directory(&mut self, tier: Tier, named: &str) -> Result<String, Trouble> {
+    fn directory(&mut self, tier: Tier, named: &str) -> Result<String, SidecarError> {
         let known =
             |directory: &&NamedDirectory| directory.tier == tier && directory.named == named;
         if let Some(directory) = self.directories.iter().find(known) {
@@ -272,12 +274,12 @@ impl Sidecar for Process {
         Ok(path)
     }
 
-    fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
+    fn send(&mut self, line: Sent<'_>) -> Result<Vec<String>, SidecarError> {
         let mut bytes = match line {
             Sent::Line(line) => line.to_vec(),
             // No sidecar accepts so much: the line would have to be made here.
             Sent::TooLong(limit) if limit > HIGHEST_MAX_LINE => {
-                return Err(Trouble::Unplayable {
+                return Err(SidecarError::Unplayable {
                     name: format!("a line over {limit} bytes"),
                     why: "it is too long to be made",
                 });
@@ -293,14 +295,14 @@ impl Sidecar for Process {
         self.listen(Some(&id))
     }
 
-    fn report(&mut self, _: &ReportedEvent) -> Result<Vec<String>, Trouble> {
-        Err(Trouble::Unplayable {
+    fn report(&mut self, _: &ReportedEvent) -> Result<Vec<String>, SidecarError> {
+        Err(SidecarError::Unplayable {
             name: "an event of the platform".to_owned(),
             why: "a command has its own",
         })
     }
 
-    fn end(&mut self) -> Result<Vec<String>, Trouble> {
+    fn end(&mut self) -> Result<Vec<String>, SidecarError> {
         self.input = None;
         self.listen(None)
     }
@@ -325,27 +327,27 @@ impl Drop for Process {
 
 impl NamedDirectory {
     /// Writes the content of the directory.
-    fn fill(&self, loader: &TranscriptLoader) -> Result<(), Trouble> {
+    fn fill(&self, loader: &TranscriptLoader) -> Result<(), SidecarError> {
         let directory = loader.directory(self.tier, &self.named);
         let base = match self.tier {
             Tier::Global => self.path.clone(),
             Tier::Project => self.path.join(".pi"),
         };
         if self.path.exists() {
-            fs::remove_dir_all(&self.path).map_err(Trouble::Files)?;
+            fs::remove_dir_all(&self.path).map_err(SidecarError::Files)?;
         }
         if !directory.has_project() {
             return Ok(());
         }
-        fs::create_dir_all(&self.path).map_err(Trouble::Files)?;
+        fs::create_dir_all(&self.path).map_err(SidecarError::Files)?;
         write(&base, &directory)
     }
 }
 
-fn write(base: &Path, directory: &Directory) -> Result<(), Trouble> {
-    fs::create_dir_all(base).map_err(Trouble::Files)?;
+fn write(base: &Path, directory: &Directory) -> Result<(), SidecarError> {
+    fs::create_dir_all(base).map_err(SidecarError::Files)?;
     for (name, content) in &directory.0 {
-        let unplayable = |why| Trouble::Unplayable {
+        let unplayable = |why| SidecarError::Unplayable {
             name: name.clone(),
             why,
         };
@@ -370,7 +372,7 @@ fn write(base: &Path, directory: &Directory) -> Result<(), Trouble> {
                 }
             },
         }
-        .map_err(Trouble::Files)?;
+        .map_err(SidecarError::Files)?;
     }
     Ok(())
 }

@@ -10,10 +10,10 @@ use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
 
 use super::definitions::Directory;
-use super::difference::{Difference, MeaningChange, What, changed};
+use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
 use super::format::{Said, Transcript, TranscriptLine};
 use super::meaning::{changes, decisions};
-use super::player::{Followed, Player, ReplayError, Stage};
+use super::player::{Followed, Player, ReplayError, ReplayOptions};
 use super::redefine::redefined;
 use super::steps::{Torn, TranscriptEvent, TranscriptStep, steps};
 
@@ -30,22 +30,25 @@ pub(crate) struct Replayed {
 }
 
 /// Replays a transcript up to the first difference; by other definitions, to its end.
-pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed, ReplayError> {
+pub(crate) fn replay(
+    transcript: &Transcript,
+    options: &ReplayOptions,
+) -> Result<Replayed, ReplayError> {
     quietly(|| {
-        let mut player = Player::new(&transcript.path, stage);
+        let mut player = Player::new(&transcript.path, options);
         let mut replayed = Replayed::default();
         let mut noted = None;
         for step in steps(&transcript.lines) {
-            let heard = player.play(&step)?;
-            let (found, after) = if stage.only_decisions {
-                (means(&step, heard, decisions), in_short(&step))
-            } else if stage.instead.are_given() {
-                (means(&step, heard, changes), in_short(&step))
+            let actual = player.play(&step)?;
+            let (found, after) = if options.only_decisions {
+                (means(&step, actual, decisions), in_short(&step))
+            } else if options.instead.are_given() {
+                (means(&step, actual, changes), in_short(&step))
             } else {
-                (differs(&step, heard), name(&step))
+                (differs(&step, actual), name(&step))
             };
             if let Some((line, what)) = found {
-                let goes_on = matches!(what, What::Means { .. });
+                let goes_on = matches!(what, DifferenceKind::Means { .. });
                 // Once is enough.
                 replayed.differences.push(Difference {
                     line,
@@ -80,16 +83,16 @@ fn note_of(step: &TranscriptStep<'_>) -> Option<String> {
 pub(crate) fn blessed(
     transcript: &Transcript,
     text: &str,
-    stage: &Stage,
+    options: &ReplayOptions,
 ) -> Result<Option<String>, ReplayError> {
-    let Some(mut text) = blessed_once(transcript, text, stage)? else {
+    let Some(mut text) = blessed_once(transcript, text, options)? else {
         return Ok(None);
     };
     for _ in 1..MOST_ROUNDS {
         let Ok(transcript) = Transcript::parse(&transcript.path, text.as_bytes()) else {
             break;
         };
-        match blessed_once(&transcript, &text, stage)? {
+        match blessed_once(&transcript, &text, options)? {
             Some(again) => text = again,
             None => break,
         }
@@ -100,21 +103,21 @@ pub(crate) fn blessed(
 fn blessed_once(
     transcript: &Transcript,
     text: &str,
-    stage: &Stage,
+    options: &ReplayOptions,
 ) -> Result<Option<String>, ReplayError> {
     quietly(|| {
-        let mut player = Player::new(&transcript.path, stage);
+        let mut player = Player::new(&transcript.path, options);
         let mut changes = Changes::default();
         for step in steps(&transcript.lines) {
-            let heard = player.play(&step)?;
-            if let Some(why) = heard.broken.clone().or_else(|| player.failed_exit()) {
+            let actual = player.play(&step)?;
+            if let Some(why) = actual.broken.clone().or_else(|| player.failed_exit()) {
                 return Err(ReplayError::Broken {
                     path: transcript.path.clone(),
                     line: step.line.number,
                     why,
                 });
             }
-            changes.note(&step, heard);
+            changes.note(&step, actual);
         }
         changes.define(transcript, &player.replaced_definitions());
         let blessed = changes.applied_to(text);
@@ -128,32 +131,32 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 }
 
 /// The first difference, and its line.
-fn differs(step: &TranscriptStep<'_>, heard: Followed) -> Option<(usize, What)> {
+fn differs(step: &TranscriptStep<'_>, actual: Followed) -> Option<(usize, DifferenceKind)> {
     if step.is_unknown() {
-        let broken = heard.broken.map(|why| What::Broken { why });
+        let broken = actual.broken.map(|why| DifferenceKind::Broken { why });
         return broken.map(|what| (step.line.number, what));
     }
-    if let Some(heard) = heard.before.into_iter().next() {
-        return Some((step.line.number, What::Extra { heard }));
+    if let Some(actual) = actual.before.into_iter().next() {
+        return Some((step.line.number, DifferenceKind::Extra { actual }));
     }
-    let mut then = heard.then.into_iter();
+    let mut then = actual.then.into_iter();
     for (line, said) in &step.followed {
         let expected = said.text().unwrap_or_default().into_owned();
         let what = match then.next() {
             Some(_) if said.is_any() => continue,
-            Some(heard) if is_same(&heard, &expected) => continue,
-            Some(heard) => changed(&expected, &heard),
-            None => match heard.broken {
-                Some(why) => What::Broken { why },
-                None => What::Missing { expected },
+            Some(actual) if is_same(&actual, &expected) => continue,
+            Some(actual) => changed(&expected, &actual),
+            None => match actual.broken {
+                Some(why) => DifferenceKind::Broken { why },
+                None => DifferenceKind::Missing { expected },
             },
         };
         return Some((line.number, what));
     }
     let last = step.followed.last().map_or(step.line, |(line, _)| line);
     let more = then.next().filter(|_| step.torn.is_none());
-    let more = more.map(|heard| What::Extra { heard });
-    let broken = heard.broken.map(|why| What::Broken { why });
+    let more = more.map(|actual| DifferenceKind::Extra { actual });
+    let broken = actual.broken.map(|why| DifferenceKind::Broken { why });
     more.or(broken).map(|what| (last.number, what))
 }
 
@@ -161,23 +164,27 @@ fn differs(step: &TranscriptStep<'_>, heard: Followed) -> Option<(usize, What)> 
 type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<MeaningChange>;
 
 /// The differences in meaning, and their line.
-fn means(step: &TranscriptStep<'_>, heard: Followed, changes: Comparison) -> Option<(usize, What)> {
+fn means(
+    step: &TranscriptStep<'_>,
+    actual: Followed,
+    changes: Comparison,
+) -> Option<(usize, DifferenceKind)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
-    if let Some(why) = heard.broken {
-        return Some((line.number, What::Broken { why }));
+    if let Some(why) = actual.broken {
+        return Some((line.number, DifferenceKind::Broken { why }));
     }
     if step.is_unknown() {
         return None;
     }
-    let mut then = heard.then.into_iter();
-    let (mut expected, mut now) = (Vec::new(), heard.before);
+    let mut then = actual.then.into_iter();
+    let (mut expected, mut now) = (Vec::new(), actual.before);
     for (_, said) in &step.followed {
-        let heard = then.next();
+        let actual = then.next();
         if said.is_any() {
             continue;
         }
         expected.push(said.text().unwrap_or_default().into_owned());
-        now.extend(heard);
+        now.extend(actual);
     }
     if step.torn.is_none() {
         now.extend(then);
@@ -192,7 +199,7 @@ fn means(step: &TranscriptStep<'_>, heard: Followed, changes: Comparison) -> Opt
         | TranscriptEvent::End => None,
     };
     let changes = changes(asked.as_deref(), &expected, &now);
-    (!changes.is_empty()).then_some((line.number, What::Means { changes }))
+    (!changes.is_empty()).then_some((line.number, DifferenceKind::Means { changes }))
 }
 
 /// The method of a line of the host.
@@ -272,21 +279,22 @@ impl Changes {
         }
     }
 
-    fn note(&mut self, step: &TranscriptStep<'_>, heard: Followed) {
+    fn note(&mut self, step: &TranscriptStep<'_>, actual: Followed) {
         if step.is_unknown() {
             return;
         }
         let out = |said: &String| written(step.line, said);
         self.before
-            .insert(step.line.number, heard.before.iter().map(out).collect());
-        let mut then = heard.then.into_iter();
+            .insert(step.line.number, actual.before.iter().map(out).collect());
+        let mut then = actual.then.into_iter();
         for (line, said) in &step.followed {
-            let stays =
-                |heard: &String| said.is_any() || is_same(heard, &said.text().unwrap_or_default());
+            let stays = |actual: &String| {
+                said.is_any() || is_same(actual, &said.text().unwrap_or_default())
+            };
             match then.next() {
-                Some(heard) if stays(&heard) => {}
-                heard => {
-                    let instead = heard.map(|heard| written(line, &heard));
+                Some(actual) if stays(&actual) => {}
+                actual => {
+                    let instead = actual.map(|actual| written(line, &actual));
                     self.instead.insert(line.number, instead);
                 }
             }
@@ -295,7 +303,7 @@ impl Changes {
             return;
         }
         let last = step.followed.last().map_or(step.line, |(line, _)| line);
-        let more = then.map(|heard| written(last, &heard)).collect();
+        let more = then.map(|actual| written(last, &actual)).collect();
         self.after.insert(last.number, more);
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::definitions::DefinitionsLine;
 use super::format::{Said, Transcript, TranscriptEntry, TranscriptLine};
-use super::player::Stage;
+use super::player::ReplayOptions;
 use super::replay::{blessed, replay};
 use super::replay_platform::ReplayPlatform;
 use super::transcript_loader::TranscriptLoader;
@@ -135,14 +135,14 @@ impl Script {
 #[must_use]
 pub fn bless_text(text: &str) -> Option<String> {
     let transcript = read(text)?;
-    let blessed = blessed(&transcript, text, &Stage::default()).ok()?;
+    let blessed = blessed(&transcript, text, &ReplayOptions::default()).ok()?;
     Some(blessed.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The number of differences between a transcript and the engine; `None` if it cannot be read or played.
 #[must_use]
 pub fn differences_of_text(text: &str) -> Option<usize> {
-    let replayed = replay(&read(text)?, &Stage::default()).ok()?;
+    let replayed = replay(&read(text)?, &ReplayOptions::default()).ok()?;
     Some(replayed.differences.len())
 }
 

@@ -15,23 +15,23 @@ use crate::server::{InMemoryServer, ServerConfig};
 /// A sidecar. The lines that follow from a line are there before the next one is sent.
 pub(super) trait Sidecar {
     /// The content of the directories has changed.
-    fn redefine(&mut self) -> Result<(), Trouble> {
+    fn redefine(&mut self) -> Result<(), SidecarError> {
         Ok(())
     }
 
     /// Gives the path here of a directory that the host named.
-    fn directory(&mut self, _tier: Tier, named: &str) -> Result<String, Trouble> {
+    fn directory(&mut self, _tier: Tier, named: &str) -> Result<String, SidecarError> {
         Ok(named.to_owned())
     }
 
     /// Sends a line, gives the lines that follow.
-    fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble>;
+    fn send(&mut self, line: Sent<'_>) -> Result<Vec<String>, SidecarError>;
 
     /// Lets the platform report an event, gives the lines that follow.
-    fn report(&mut self, reported: &ReportedEvent) -> Result<Vec<String>, Trouble>;
+    fn report(&mut self, reported: &ReportedEvent) -> Result<Vec<String>, SidecarError>;
 
     /// Closes the host's side, gives the lines that follow.
-    fn end(&mut self) -> Result<Vec<String>, Trouble>;
+    fn end(&mut self) -> Result<Vec<String>, SidecarError>;
 
     /// Gives the exit status, if it failed.
     fn failed_exit(&mut self) -> Option<String> {
@@ -54,7 +54,7 @@ pub(super) enum Sent<'a> {
 
 /// The reason why a transcript cannot be played to its end.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum SidecarError {
     #[error("the command cannot be started: {0}")]
     Start(std::io::Error),
     #[error("the command wrote nothing for {0} seconds")]
@@ -81,7 +81,7 @@ impl InMemory {
 }
 
 impl Sidecar for InMemory {
-    fn say(&mut self, line: Sent<'_>) -> Result<Vec<String>, Trouble> {
+    fn send(&mut self, line: Sent<'_>) -> Result<Vec<String>, SidecarError> {
         Ok(match line {
             // The text in a line of a transcript may have several lines.
             Sent::Line(text) => text
@@ -92,7 +92,7 @@ impl Sidecar for InMemory {
         })
     }
 
-    fn report(&mut self, reported: &ReportedEvent) -> Result<Vec<String>, Trouble> {
+    fn report(&mut self, reported: &ReportedEvent) -> Result<Vec<String>, SidecarError> {
         let ReportedEvent { session, event } = reported.clone();
         Ok(self.0.report(PlatformReport {
             session,
@@ -101,7 +101,7 @@ impl Sidecar for InMemory {
         }))
     }
 
-    fn end(&mut self) -> Result<Vec<String>, Trouble> {
+    fn end(&mut self) -> Result<Vec<String>, SidecarError> {
         Ok(self.0.finish())
     }
 }

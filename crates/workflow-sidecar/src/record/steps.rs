@@ -56,7 +56,7 @@ impl TranscriptStep<'_> {
 /// A transcript's steps, in order.
 pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
     let mut steps: Vec<TranscriptStep<'_>> = Vec::new();
-    let mut clock = Recorded::default();
+    let mut clock = RecordedClock::default();
     let mut note = None;
     for line in lines {
         let mut followed = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
                 }
             },
             TranscriptEntry::Header(header) => {
-                clock = Recorded {
+                clock = RecordedClock {
                     is_systems: true,
                     now: header.clock.now,
                 };
@@ -118,13 +118,13 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
 
 /// The clock of a recording.
 #[derive(Debug, Default)]
-struct Recorded {
+struct RecordedClock {
     /// True if it is the system's.
     is_systems: bool,
     now: Millis,
 }
 
-impl Recorded {
+impl RecordedClock {
     /// The time of a line, if it is later than everything before it.
     fn moves_on(&mut self, line: &TranscriptLine) -> Option<Millis> {
         let later = line.at.filter(|at| self.is_systems && *at > self.now);

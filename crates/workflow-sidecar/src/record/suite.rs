@@ -14,7 +14,7 @@ use workflow_core::run::entry_type;
 use super::definitions::DefinitionsLine;
 use super::difference::Difference;
 use super::format::{ReadError, Said, Transcript, TranscriptEntry};
-use super::player::{ReplayError, Stage};
+use super::player::{ReplayError, ReplayOptions};
 use super::replay::{Replayed, blessed, replay};
 use super::transcript_loader::{Tiers, runs_commands};
 use crate::files::write_atomically;
@@ -22,7 +22,7 @@ use crate::files::write_atomically;
 /// The result for a transcript.
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
-pub(crate) enum Played {
+pub(crate) enum TranscriptResult {
     /// The sidecar's lines are those of the transcript, up to where it was cut off if it was.
     Same {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,13 +111,13 @@ fn inside(directory: &Path) -> Result<Vec<PathBuf>, NoTranscripts> {
 /// Replays all of them, a few at a time, and reports after each one how many are done.
 pub(crate) fn replay_all(
     paths: &[PathBuf],
-    stage: &Stage,
+    options: &ReplayOptions,
     bless: bool,
     done: impl Fn(usize) + Sync,
-) -> Vec<Played> {
+) -> Vec<TranscriptResult> {
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let played: Mutex<Vec<(usize, Played)>> = Mutex::default();
+    let played: Mutex<Vec<(usize, TranscriptResult)>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..at_once.min(paths.len()) {
             scope.spawn(|| {
@@ -125,7 +125,7 @@ pub(crate) fn replay_all(
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     paths.get(at).map(|path| (at, path))
                 } {
-                    let result = play(path, stage, bless);
+                    let result = play(path, options, bless);
                     let mut played = played.lock();
                     played.push((at, result));
                     drop(played);
@@ -140,54 +140,54 @@ pub(crate) fn replay_all(
 }
 
 /// Replays one. An error in it does not affect the others.
-fn play(path: &Path, stage: &Stage, bless: bool) -> Played {
+fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
     let play = || {
-        if let (Some(_), Ok(transcript)) = (&stage.against, Transcript::read(path))
-            && let Some(reason) = needs_memory(&transcript, stage)
+        if let (Some(_), Ok(transcript)) = (&options.against, Transcript::read(path))
+            && let Some(reason) = needs_memory(&transcript, options)
         {
-            return Ok(Played::Skipped { reason });
+            return Ok(TranscriptResult::Skipped { reason });
         }
         if bless {
-            play_and_write(path, stage)
+            play_and_write(path, options)
         } else {
             let transcript = Transcript::read(path)?;
-            let Replayed { differences, torn } = replay(&transcript, stage)?;
+            let Replayed { differences, torn } = replay(&transcript, options)?;
             Ok(if differences.is_empty() {
-                Played::Same { torn }
+                TranscriptResult::Same { torn }
             } else {
-                Played::Differs { differences }
+                TranscriptResult::Differs { differences }
             })
         }
     };
     std::panic::catch_unwind(play)
         .unwrap_or_else(|_| Err(Failed::Panicked(path.to_path_buf())))
-        .unwrap_or_else(|error| Played::Failed { error })
+        .unwrap_or_else(|error| TranscriptResult::Failed { error })
 }
 
-fn play_and_write(path: &Path, stage: &Stage) -> Result<Played, Failed> {
+fn play_and_write(path: &Path, options: &ReplayOptions) -> Result<TranscriptResult, Failed> {
     let bytes = std::fs::read(path).map_err(|error| ReadError::Unreadable {
         path: path.to_path_buf(),
         error,
     })?;
     let transcript = Transcript::parse(path, &bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let Some(blessed) = blessed(&transcript, &text, stage)? else {
-        return Ok(Played::Same { torn: None });
+    let Some(blessed) = blessed(&transcript, &text, options)? else {
+        return Ok(TranscriptResult::Same { torn: None });
     };
     write_atomically(path, &blessed).map_err(|error| Failed::Write {
         path: path.to_path_buf(),
         error,
     })?;
-    Ok(Played::Blessed)
+    Ok(TranscriptResult::Blessed)
 }
 
 /// The reason why a transcript is not played against a command; `None` if it can be.
 ///
 /// A transcript, wherever it comes from, never makes another sidecar run a command.
-fn needs_memory(transcript: &Transcript, stage: &Stage) -> Option<&'static str> {
+fn needs_memory(transcript: &Transcript, options: &ReplayOptions) -> Option<&'static str> {
     const COMMANDS: &str =
         "its definitions have gates that run commands, and the other sidecar would run them";
-    if stage.instead.run_commands() {
+    if options.instead.run_commands() {
         return Some(COMMANDS);
     }
     transcript.lines.iter().find_map(|line| match &line.entry {

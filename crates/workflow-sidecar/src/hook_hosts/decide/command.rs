@@ -9,7 +9,9 @@ use workflow_core::session::Control;
 use super::decided::Decided;
 use crate::hook_hosts::answer::{HookAnswer, HookDecision};
 use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
-use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, TurnChange, in_prompt_words};
+use crate::hook_hosts::{
+    FinishedSession, HookHost, HookPlatform, HostMemory, RestoredSession, with_commands_as_prompts,
+};
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
@@ -18,13 +20,13 @@ pub(super) fn carry_out(
     host: &HookHost,
     prompt: &str,
     command: &PromptCommand<'_>,
-    mut turn: Turn<'_>,
+    mut restored: RestoredSession<'_>,
     platform: &HookPlatform,
     memory: &mut HostMemory,
 ) -> Decided {
-    let request = turn.request();
-    let loaded = Arc::clone(&turn.loaded);
-    let reply = turn.handle(|session, out| match command.action {
+    let request = restored.request();
+    let loaded = Arc::clone(&restored.loaded);
+    let reply = restored.handle(|session, out| match command.action {
         PromptAction::Start(arguments) => {
             session.handle_workflow_command(request, arguments, loaded, out)
         }
@@ -40,12 +42,12 @@ pub(super) fn carry_out(
         command.action,
         PromptAction::Control(Control::Next | Control::Approve, _)
     );
-    let mut is_open = reply == Reply::Later && turn.take_deferred().is_none();
-    if let Some(question) = turn.take_questions().into_iter().next() {
+    let mut is_open = reply == Reply::Later && restored.take_deferred().is_none();
+    if let Some(question) = restored.take_questions().into_iter().next() {
         let is_next = matches!(command.action, PromptAction::Control(Control::Next, _));
         if !command.is_confirmed && !is_next {
             let (title, message) = (question.title, question.message);
-            return Decided::refused(in_prompt_words(&format!(
+            return Decided::refused(with_commands_as_prompts(&format!(
                 "{title}\n\n{message}\n\nTo do it: {}",
                 prompt::confirmation(prompt)
             )));
@@ -55,8 +57,8 @@ pub(super) fn carry_out(
             let answer = yes.map_or(PersonsAnswer::Confirmed(true), |yes| {
                 PersonsAnswer::Chosen(yes)
             });
-            turn.handle(|session, out| session.handle_answer(question.id, answer, out));
-            is_open = turn.take_deferred().is_none();
+            restored.handle(|session, out| session.handle_answer(question.id, answer, out));
+            is_open = restored.take_deferred().is_none();
         }
     }
     if is_open || platform.wants_gate() {
@@ -79,14 +81,14 @@ pub(super) fn carry_out(
         };
     }
     memory.reminders = 0;
-    let outcome = turn.finish(memory);
+    let outcome = restored.finish(memory);
     let answer = if outcome.to_agent.is_empty() {
         let text = memory.take_notices();
         HookAnswer::of(HookDecision::BlockPrompt(
             text.unwrap_or_else(|| "Done.".to_owned()),
         ))
     } else {
-        let context = turn.session.context_message();
+        let context = restored.session.context_message();
         let texts = outcome.to_agent.into_iter();
         let texts: Vec<String> = texts
             .chain(context.map(|message| message.content))
@@ -99,6 +101,6 @@ pub(super) fn carry_out(
     };
     Decided {
         answer,
-        change: TurnChange::of(&turn, outcome.entries, memory),
+        change: FinishedSession::of(&restored, outcome.entries, memory),
     }
 }

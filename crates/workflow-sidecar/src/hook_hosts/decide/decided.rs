@@ -1,6 +1,6 @@
-//! What an event comes to.
+//! The decision about an event.
 
-use crate::hook_hosts::TurnChange;
+use crate::hook_hosts::FinishedSession;
 use crate::hook_hosts::answer::{HookAnswer, HookDecision};
 use crate::store::StoreError;
 
@@ -8,7 +8,7 @@ use crate::store::StoreError;
 #[derive(Debug, Default)]
 pub(super) struct Decided {
     pub(super) answer: HookAnswer,
-    pub(super) change: TurnChange,
+    pub(super) change: FinishedSession,
 }
 
 impl Decided {

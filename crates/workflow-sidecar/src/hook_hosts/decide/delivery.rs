@@ -9,7 +9,7 @@ const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 
 /// Moves the texts of an answer that the host would drop to the next answer that can have them: the denial of a call, or
 /// the reason to go on.
-pub(super) fn in_reach(
+pub(super) fn postpone_texts(
     host: &HookHost,
     event: &HookEvent<'_>,
     mut answer: HookAnswer,

@@ -20,7 +20,7 @@ use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventKind, EventName, HookEvent, StartReason};
 use super::prompt;
-use super::{ATTEMPTS, HookHost, HookPlatform, HostMemory, Turn, TurnChange};
+use super::{ATTEMPTS, FinishedSession, HookHost, HookPlatform, HostMemory, RestoredSession};
 use crate::store::{Saved, SessionKey, Store, StoredSession};
 
 const NOT_FOR_SUBAGENTS: &str =
@@ -28,7 +28,7 @@ const NOT_FOR_SUBAGENTS: &str =
 const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only a person may give it.";
 
-/// What decides about the answer to an event.
+/// The handler of the events of a session.
 pub(super) struct EventHandler<'a> {
     pub(super) host: &'static HookHost,
     pub(super) store: &'a dyn Store,
@@ -48,20 +48,20 @@ impl EventHandler<'_> {
             host: self.host.name.to_owned(),
             session: event.session.clone(),
         };
-        let _turn = self.store.wait_turn(&key);
+        let _queue_turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
             let stored = session::load(self.store, &key, event)?;
             let mut memory = HostMemory::parse(&stored.memory);
             let before = memory.to_text();
             let platform = HookPlatform::default();
-            let turn = self.restore(&key, &stored, &memory, event, &platform);
-            (self.on_loaded)(turn.session.view().is_some());
-            let decided = self.handle(event, &key, turn, &platform, &mut memory)?;
+            let restored = self.restore(&key, &stored, &memory, event, &platform);
+            (self.on_loaded)(restored.session.view().is_some());
+            let decided = self.handle(event, &key, restored, &platform, &mut memory)?;
             let Some(decided) = decided else {
                 return Ok(HookAnswer::default());
             };
             let Decided { answer, change } = decided;
-            let answer = delivery::in_reach(self.host, event, answer, &mut memory);
+            let answer = delivery::postpone_texts(self.host, event, answer, &mut memory);
             let text = memory.to_text();
             let is_unchanged = change.has_no_entry() && text == before;
             if is_unchanged {
@@ -82,7 +82,7 @@ impl EventHandler<'_> {
         memory: &HostMemory,
         event: &HookEvent<'_>,
         platform: &'p HookPlatform,
-    ) -> Turn<'p> {
+    ) -> RestoredSession<'p> {
         let abilities = Abilities {
             // A command can be confirmed by the next prompt. Nothing else can be asked.
             dialogs: matches!(event.kind, EventKind::Prompt(_)),
@@ -95,14 +95,15 @@ impl EventHandler<'_> {
                 .most_reminders
                 .map(|most| most.saturating_sub(memory.reminders)),
         };
-        let mut turn = Turn::restore(key, stored, memory, abilities, &event.cwd, platform);
+        let mut restored =
+            RestoredSession::restore(key, stored, memory, abilities, &event.cwd, platform);
         if !matches!(event.kind, EventKind::SessionStart(_)) {
             // The person reads about problems of files when the session starts, and not at each event.
-            turn.drop_notices();
+            restored.drop_notices();
         }
-        drop(turn.take_questions());
+        drop(restored.take_questions());
         platform.begin_event();
-        turn
+        restored
     }
 
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
@@ -110,7 +111,7 @@ impl EventHandler<'_> {
         &self,
         event: &HookEvent<'_>,
         key: &SessionKey,
-        mut turn: Turn<'_>,
+        mut restored: RestoredSession<'_>,
         platform: &HookPlatform,
         memory: &mut HostMemory,
     ) -> Result<Option<Decided>, HookError> {
@@ -119,8 +120,8 @@ impl EventHandler<'_> {
         match &event.kind {
             EventKind::SessionStart(source) => {
                 if *source == StartReason::Shortened {
-                    turn.session.handle_compaction();
-                    context = turn
+                    restored.session.handle_compaction();
+                    context = restored
                         .session
                         .context_message()
                         .map(|message| message.content);
@@ -132,16 +133,16 @@ impl EventHandler<'_> {
                 return Ok(None);
             }
             EventKind::Prompt(prompt) => {
-                if let Some(command) = prompt::parse(prompt, &turn.loaded) {
+                if let Some(command) = prompt::parse(prompt, &restored.loaded) {
                     return Ok(Some(if self.is_from_shell {
                         Decided::refused(TYPED_BY_AGENT)
                     } else {
-                        command::carry_out(self.host, prompt, &command, turn, platform, memory)
+                        command::carry_out(self.host, prompt, &command, restored, platform, memory)
                     }));
                 }
-                let message = turn
+                let message = restored
                     .handle(|session, out| session.handle_before_agent_start(Some(prompt), out));
-                if turn
+                if restored
                     .session
                     .view()
                     .is_none_or(|view| view.counters.reminders == 0)
@@ -151,7 +152,7 @@ impl EventHandler<'_> {
                 context = message.map(|message| message.content);
             }
             EventKind::ToolCall { tool, input } => {
-                decision = judge(self.host, &mut turn, tool, *input);
+                decision = judge(self.host, &mut restored, tool, *input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
                     decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
@@ -166,16 +167,16 @@ impl EventHandler<'_> {
                 is_error,
             } => {
                 if let Some(text) =
-                    rewritten(self.host, &mut turn, tool, text.as_deref(), *is_error)
+                    rewritten(self.host, &mut restored, tool, text.as_deref(), *is_error)
                 {
                     decision = HookDecision::Replace(text);
                 }
             }
-            EventKind::Stop { last } => stop(&mut turn, "stop", *last),
-            EventKind::Interrupt => stop(&mut turn, "aborted", None),
+            EventKind::Stop { last } => stop(&mut restored, "stop", *last),
+            EventKind::Interrupt => stop(&mut restored, "aborted", None),
             EventKind::Unused => return Ok(None),
         }
-        let outcome = turn.finish(memory);
+        let outcome = restored.finish(memory);
         if matches!(event.kind, EventKind::Stop { .. }) && !outcome.to_agent.is_empty() {
             memory.reminders += 1;
             decision = HookDecision::Continue(outcome.to_agent.join("\n\n"));
@@ -194,15 +195,15 @@ impl EventHandler<'_> {
                 context,
                 notice,
             },
-            change: TurnChange::of(&turn, outcome.entries, memory),
+            change: FinishedSession::of(&restored, outcome.entries, memory),
         }))
     }
 }
 
-fn stop(turn: &mut Turn<'_>, reason: &str, last: Option<&str>) {
+fn stop(restored: &mut RestoredSession<'_>, reason: &str, last: Option<&str>) {
     let last = LastAssistant {
         stop_reason: Some(reason),
         text_tail: last,
     };
-    turn.handle(|session, out| session.handle_agent_end(Some(last), out));
+    restored.handle(|session, out| session.handle_agent_end(Some(last), out));
 }

@@ -9,7 +9,7 @@ use workflow_core::types::Millis;
 use super::decided::HookError;
 use crate::hook_hosts::answer::HookDecision;
 use crate::hook_hosts::event::HookEvent;
-use crate::hook_hosts::{HookHost, TICKET_ARGUMENT, Turn, session_ticket};
+use crate::hook_hosts::{HookHost, RestoredSession, TICKET_ARGUMENT, session_ticket};
 use crate::platform::Project;
 use crate::store::{SessionKey, Store, Ticket};
 use crate::time::wall_time;
@@ -20,21 +20,21 @@ const TICKET_VALID_FOR: Millis = 60_000;
 /// Decides about a tool call: each call that it stands for has to be allowed.
 pub(super) fn judge(
     host: &HookHost,
-    turn: &mut Turn<'_>,
+    restored: &mut RestoredSession<'_>,
     tool: &str,
     input: Option<&RawValue>,
 ) -> HookDecision {
-    let (agent_dir, cwd) = turn.directories();
+    let (agent_dir, cwd) = restored.directories();
     let project = Project {
         agent_dir: &agent_dir,
         cwd: &cwd,
         session_file: None,
     };
-    let paths = turn.platform().paths(&project);
+    let paths = restored.platform().paths(&project);
     for call in host.engine_calls(tool, input) {
-        let request = turn.request();
+        let request = restored.request();
         let call = Call::new(&call.tool, call.input.as_deref(), &*paths);
-        let reply = turn.handle(|session, out| session.handle_tool_call(request, &call, out));
+        let reply = restored.handle(|session, out| session.handle_tool_call(request, &call, out));
         match reply {
             Reply::Now(ToolDecision::Allow) => {}
             Reply::Now(ToolDecision::Block { reason, .. }) => return HookDecision::Deny(reason),
@@ -51,7 +51,7 @@ pub(super) fn judge(
 /// Returns the text that the model reads instead of a result, if a rule changes it.
 pub(super) fn rewritten(
     host: &HookHost,
-    turn: &mut Turn<'_>,
+    restored: &mut RestoredSession<'_>,
     tool: &str,
     text: Option<&str>,
     is_error: bool,
@@ -60,7 +60,7 @@ pub(super) fn rewritten(
     let content = serde_json::json!([{ "type": "text", "text": text }]);
     let content = to_raw_value(&content).expect("a JSON value is JSON");
     let tool = host.engine_tool(tool);
-    let rewritten = turn
+    let rewritten = restored
         .handle(|session, out| session.handle_tool_result(tool, Some(&content), is_error, out))?;
     let parts: Vec<Value> = serde_json::from_str(rewritten.get()).unwrap_or_default();
     let texts: Vec<&str> = parts

@@ -1,9 +1,9 @@
-//! The change of a stored session that a turn makes: its entries, its run, and what is remembered beside them.
+//! A session after its event: its new entries and its run, to be saved with the memory.
 
 use std::path::Path;
 
 use super::memory::HostMemory;
-use super::turn::Turn;
+use super::restored_session::RestoredSession;
 use crate::run_condition::run_of;
 use crate::store::{Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry};
 use crate::telemetry::PhaseClock;
@@ -12,22 +12,26 @@ use crate::time::wall_time;
 /// Attempts to store a change while other processes change the same session.
 pub(crate) const ATTEMPTS: u32 = 16;
 
-/// The change that a turn makes.
+/// The change of a session that has handled its event.
 #[derive(Debug, Default)]
-pub(crate) struct TurnChange {
+pub(crate) struct FinishedSession {
     entries: Vec<StoredEntry>,
     /// The run for the index; `None` without a run.
     run: Option<Run>,
 }
 
-impl TurnChange {
-    /// Returns the change of a finished turn with these entries, and notes in the memory what the next turn goes on with.
-    pub(crate) fn of(turn: &Turn<'_>, entries: Vec<StoredEntry>, memory: &mut HostMemory) -> Self {
-        memory.session = turn.session.memory();
-        PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
+impl FinishedSession {
+    /// Takes the run of a session that has these new entries, and notes in the memory what the next process goes on with.
+    pub(crate) fn of(
+        restored: &RestoredSession<'_>,
+        entries: Vec<StoredEntry>,
+        memory: &mut HostMemory,
+    ) -> Self {
+        memory.session = restored.session.memory();
+        PhaseClock::follow(&mut memory.clock, &restored.session, wall_time());
         Self {
             entries,
-            run: run_of(&turn.session),
+            run: run_of(&restored.session),
         }
     }
 

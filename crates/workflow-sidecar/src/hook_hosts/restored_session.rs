@@ -14,7 +14,7 @@ use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 
 use super::memory::HostMemory;
-use super::text::in_prompt_words;
+use super::text::with_commands_as_prompts;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, Project, RealPlatform, SessionContext};
 use crate::server::{Loader, OnDisk};
@@ -23,7 +23,7 @@ use crate::telemetry;
 use crate::time::wall_time;
 
 /// A restored session.
-pub(crate) struct Turn<'p> {
+pub(crate) struct RestoredSession<'p> {
     pub(crate) session: Session,
     pub(crate) loaded: Arc<Loaded>,
     platform: &'p dyn Platform,
@@ -37,15 +37,15 @@ pub(crate) struct Turn<'p> {
     deferred: Vec<DeferredAnswer>,
 }
 
-/// What came of a turn.
+/// The outcome of an event.
 #[derive(Debug, Default)]
-pub(crate) struct TurnOutcome {
+pub(crate) struct SessionOutcome {
     pub(crate) entries: Vec<StoredEntry>,
     /// Texts for the agent.
     pub(crate) to_agent: Vec<String>,
 }
 
-impl<'p> Turn<'p> {
+impl<'p> RestoredSession<'p> {
     /// Restores a session, with its memory.
     pub(crate) fn restore(
         key: &SessionKey,
@@ -61,7 +61,7 @@ impl<'p> Turn<'p> {
         let mut session = Session::new(abilities, seed);
         // Nothing shows a widget, and nobody is there for a trigger to be watched.
         session.set_has_ui(false);
-        let mut turn = Self {
+        let mut restored = Self {
             session,
             loaded: Arc::clone(&loaded),
             platform,
@@ -81,9 +81,9 @@ impl<'p> Turn<'p> {
                 data: Some(&entry.data),
             })
             .collect();
-        turn.handle(|session, out| session.handle_session(&entries, &loaded, out));
-        turn.session.recall(memory.session.clone());
-        turn
+        restored.handle(|session, out| session.handle_session(&entries, &loaded, out));
+        restored.session.recall(memory.session.clone());
+        restored
     }
 
     /// Handles an event of the session, with the effects that follow.
@@ -157,9 +157,9 @@ impl<'p> Turn<'p> {
         (self.agent_dir.clone(), self.cwd.clone())
     }
 
-    /// Takes what came of the turn. Texts for the person wait in the memory.
-    pub(crate) fn finish(&mut self, memory: &mut HostMemory) -> TurnOutcome {
-        let mut outcome = TurnOutcome::default();
+    /// Takes the outcome. Texts for the person wait in the memory.
+    pub(crate) fn finish(&mut self, memory: &mut HostMemory) -> SessionOutcome {
+        let mut outcome = SessionOutcome::default();
         let mut notices = Vec::new();
         for action in std::mem::take(&mut self.out.actions) {
             match action {
@@ -167,8 +167,10 @@ impl<'p> Turn<'p> {
                     custom_type: custom_type.to_owned(),
                     data,
                 }),
-                Action::SendMessage { content, .. } => notices.push(in_prompt_words(&content)),
-                Action::Notify { message, .. } => notices.push(in_prompt_words(&message)),
+                Action::SendMessage { content, .. } => {
+                    notices.push(with_commands_as_prompts(&content))
+                }
+                Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
                 Action::SendUserMessage { content, .. } => outcome.to_agent.push(content),
                 Action::SetHints { .. }
                 | Action::SetSessionName { .. }
