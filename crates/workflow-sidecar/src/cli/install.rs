@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::home_dir;
 use crate::hook_hosts::{self, HookHost};
-use crate::install::{self, Directories, InstallError, Place, codex_trust, opencode};
+use crate::install::{self, Directories, InstallError, InstallTarget, codex_trust, opencode};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,12 +123,12 @@ impl Target {
     fn at_place<T>(
         &self,
         state: Option<&Path>,
-        act: impl FnOnce(&Place<'_>) -> anyhow::Result<T>,
+        act: impl FnOnce(&InstallTarget<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let home = home_dir().ok_or(InstallError::NoHome)?;
         let project = self.project.then(std::env::current_dir).transpose()?;
         let program = std::env::current_exe().context("the path of this program is not known")?;
-        act(&Place {
+        act(&InstallTarget {
             directories: &Directories::of_process(&home),
             project: project.as_deref(),
             program: &program,

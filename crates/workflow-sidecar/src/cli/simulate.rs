@@ -15,7 +15,7 @@ use super::lookup;
 use super::outcome::Outcome;
 use super::project::Project;
 use crate::simulate::{
-    Changed, Guards, HELP, NoticeLevel, PossibleAnswers, Reaction, ScriptCommand, ScriptLine,
+    Changed, GuardLookup, HELP, NoticeLevel, PossibleAnswers, Reaction, ScriptCommand, ScriptLine,
     Simulation, Start, begin_recording,
 };
 
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
     })?;
     let mut walk = Walk {
         simulation,
-        guards: Guards::new(&loaded, &origins),
+        guards: GuardLookup::new(&loaded, &origins),
         out: anstream::stdout().lock(),
         typed,
         name,
@@ -141,7 +141,7 @@ fn source(arguments: &Arguments) -> Result<(Box<dyn BufRead>, String, bool)> {
 /// A simulation and its output.
 struct Walk<'a, W> {
     simulation: Simulation,
-    guards: Guards<'a>,
+    guards: GuardLookup<'a>,
     out: W,
     /// True if a user types the commands, which are then not printed again.
     typed: bool,

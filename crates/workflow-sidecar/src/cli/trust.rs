@@ -16,7 +16,9 @@ use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::ancestry::ProcessJudgement;
-use crate::platform::answer_socket::{Request, Sidecar, SocketReply, judge_this_process, sidecars};
+use crate::platform::answer_socket::{
+    FoundSidecar, Request, SocketReply, judge_this_process, sidecars,
+};
 use crate::platform::git::config_commands;
 use crate::platform::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
@@ -105,21 +107,21 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
     let mut unclear = Vec::new();
     for sidecar in sidecars(agent_dir)? {
         let judgement = match &sidecar {
-            Sidecar::Running(running) => {
+            FoundSidecar::Running(running) => {
                 match running.request(&Request::Judge).context(NO_REPLY)? {
                     SocketReply::Judged(judgement) => judgement,
                     reply => bail!("a running sidecar does not say who you are: {reply:?}"),
                 }
             }
-            Sidecar::HostOnly(host) => judge_this_process(*host),
+            FoundSidecar::HostOnly(host) => judge_this_process(*host),
         };
         match (judgement, sidecar) {
             (ProcessJudgement::Person, _) => {}
             (ProcessJudgement::Agent(why), _) => return Err(refused(&why)),
-            (ProcessJudgement::Unclear(why), Sidecar::Running(running)) => {
+            (ProcessJudgement::Unclear(why), FoundSidecar::Running(running)) => {
                 unclear.push((running, why))
             }
-            (ProcessJudgement::Unclear(why), Sidecar::HostOnly(host)) => bail!(
+            (ProcessJudgement::Unclear(why), FoundSidecar::HostOnly(host)) => bail!(
                 "{why}, and its sidecar has ended: end the host (process {}), or answer in a terminal that was open before it",
                 host.pid
             ),
@@ -153,7 +155,7 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
 fn report_trusted(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
     let project = project.canonicalize()?.display().to_string();
     for sidecar in sidecars(agent_dir)? {
-        let Sidecar::Running(running) = sidecar else {
+        let FoundSidecar::Running(running) = sidecar else {
             continue;
         };
         let project = project.clone();

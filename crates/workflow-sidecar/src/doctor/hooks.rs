@@ -13,7 +13,7 @@ use super::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
 use super::result::{CheckStatus, InstallationCheck};
 use crate::files::home_dir;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::{Directories, Installed, Place, codex_trust, installed, plan};
+use crate::install::{Directories, InstallTarget, Installed, codex_trust, installed, plan};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
@@ -79,7 +79,7 @@ impl Row {
         // In the home directory both are the same files.
         let of_project = Some(project).filter(|project| *project != directories.home);
         for at in std::iter::once(None).chain(of_project.map(Some)) {
-            let place = Place {
+            let place = InstallTarget {
                 directories,
                 project: at,
                 program,
@@ -141,7 +141,7 @@ impl Row {
     fn installation(
         &mut self,
         host: &'static HookHost,
-        place: &Place<'_>,
+        place: &InstallTarget<'_>,
         installed: &Installed,
         project: &Path,
     ) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::result::InstallationCheck;
 use crate::files::home_dir;
-use crate::install::{Directories, Place, opencode};
+use crate::install::{Directories, InstallTarget, opencode};
 
 /// Checks the plugins that are installed, for the user or for the project.
 pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
@@ -12,7 +12,7 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
         return Vec::new();
     };
     let directories = Directories::of_process(&home);
-    let places = [None, Some(project)].map(|project| Place {
+    let places = [None, Some(project)].map(|project| InstallTarget {
         directories: &directories,
         project,
         program: &program,
@@ -22,7 +22,7 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
 }
 
 /// Checks one installation. opencode skips a plugin silently if it cannot load it.
-fn check(place: &Place<'_>) -> Option<InstallationCheck> {
+fn check(place: &InstallTarget<'_>) -> Option<InstallationCheck> {
     let loader = opencode::installed(place)?;
     let again = "workflow-sidecar install opencode";
     let program = opencode::installed_program(&loader).filter(|program| program.is_file());
@@ -30,7 +30,7 @@ fn check(place: &Place<'_>) -> Option<InstallationCheck> {
         let text = format!("{} names a program that does not exist", loader.display());
         return Some(InstallationCheck::fail(opencode::NAME, text).help(again));
     };
-    let of_program = Place {
+    let of_program = InstallTarget {
         program: &program,
         ..*place
     };

@@ -6,7 +6,7 @@
 use super::answer::{HookAnswer, Printed, claude_family};
 use super::event::EventName;
 use super::host::{HookHost, ToolName};
-use super::limits::{ChangeableResults, HostLimits};
+use super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
@@ -24,7 +24,7 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: HostLimits {
+    limits: HookLimits {
         results: ChangeableResults::All,
         holes: &[
             "Text that is typed into a program that runs already has no hook (`write_stdin`).",

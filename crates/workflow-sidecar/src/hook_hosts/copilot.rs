@@ -5,7 +5,7 @@ use serde_json::json;
 use super::answer::{HookAnswer, HookDecision, Printed};
 use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{ChangeableResults, HostLimits};
+use super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
@@ -34,7 +34,7 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: HostLimits {
+    limits: HookLimits {
         results: ChangeableResults::All,
         holes: &["A hook that takes longer than its time lets the call run."],
     },

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::answer::{HookAnswer, HookDecision, Printed};
 use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HostLimits, NO_TEXT_IN_PROMPTS};
+use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits, NO_TEXT_IN_PROMPTS};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "cursor",
@@ -36,7 +36,7 @@ pub(super) static HOST: HookHost = HookHost {
     injects: false,
     answers_prompts: true,
     changes_arguments: true,
-    limits: HostLimits {
+    limits: HookLimits {
         results: ChangeableResults::OfMcp,
         holes: &[
             NO_TEXT_IN_PROMPTS,

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::answer::{HookAnswer, HookDecision, Printed};
 use super::event::EventName;
 use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HostLimits};
+use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
@@ -33,7 +33,7 @@ pub(super) static HOST: HookHost = HookHost {
     injects: true,
     answers_prompts: true,
     changes_arguments: true,
-    limits: HostLimits {
+    limits: HookLimits {
         results: ChangeableResults::All,
         holes: &[
             "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::answer::{HookAnswer, HookDecision, Printed};
 use super::event::{EventKind, EventName, EventPayload};
 use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HostLimits, NO_TEXT_IN_PROMPTS};
+use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits, NO_TEXT_IN_PROMPTS};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "goose",
@@ -39,7 +39,7 @@ pub(super) static HOST: HookHost = HookHost {
     injects: false,
     answers_prompts: false,
     changes_arguments: false,
-    limits: HostLimits {
+    limits: HookLimits {
         results: ChangeableResults::None,
         holes: &[
             NO_TEXT_IN_PROMPTS,

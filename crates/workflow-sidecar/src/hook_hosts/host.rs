@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::answer::{HookAnswer, Printed};
 use super::event::{EventKind, EventName, EventPayload};
-use super::limits::HostLimits;
+use super::limits::HookLimits;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
@@ -34,7 +34,7 @@ pub(crate) struct HookHost {
     /// True if a hook can change the arguments of a call. Otherwise the host names the session in the call of the MCP server.
     pub(super) changes_arguments: bool,
     /// What cannot be enforced.
-    pub(crate) limits: HostLimits,
+    pub(crate) limits: HookLimits,
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.

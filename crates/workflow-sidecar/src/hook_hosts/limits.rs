@@ -2,7 +2,7 @@
 
 /// The parts of a workflow that a host cannot enforce.
 #[derive(Debug)]
-pub(crate) struct HostLimits {
+pub(crate) struct HookLimits {
     /// The results of tool calls that rules can withhold or change.
     pub(crate) results: ChangeableResults,
     /// Ways around the hooks, each a sentence.

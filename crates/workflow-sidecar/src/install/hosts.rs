@@ -12,7 +12,7 @@ use crate::hook_hosts::{EventName, HookHost};
 
 /// Where a host is configured, and what it is to run.
 #[derive(Debug)]
-pub(crate) struct Place<'a> {
+pub(crate) struct InstallTarget<'a> {
     pub(crate) directories: &'a Directories,
     /// The project; `None` for all projects of the user.
     pub(crate) project: Option<&'a Path>,
@@ -48,7 +48,7 @@ prompt = \"workflow {{args}}\"
 /// The files of a host.
 pub(super) fn files(
     host: &'static HookHost,
-    place: &Place<'_>,
+    place: &InstallTarget<'_>,
 ) -> Result<Vec<TargetFile>, InstallError> {
     let directories = place.directories;
     let in_project_or =
@@ -155,14 +155,14 @@ pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
 }
 
 /// The commands that are to be installed for a host, by the host's names of the events.
-pub(super) fn commands(host: &HookHost, place: &Place<'_>) -> Vec<String> {
+pub(super) fn commands(host: &HookHost, place: &InstallTarget<'_>) -> Vec<String> {
     let events = host.events.iter();
     events
         .map(|(_, event)| command(host, place, *event))
         .collect()
 }
 
-fn hook_edits(host: &HookHost, place: &Place<'_>) -> Vec<Edit> {
+fn hook_edits(host: &HookHost, place: &InstallTarget<'_>) -> Vec<Edit> {
     let edit = |(name, event): &(&'static str, EventName)| {
         let command = command(host, place, *event);
         let timeout = match event {
@@ -207,7 +207,7 @@ fn hook_edits(host: &HookHost, place: &Place<'_>) -> Vec<Edit> {
 
 /// The command of a hook. If the program is missing or crashes before a tool call, the call is blocked while a run is
 /// active; an exit code of its own is passed on.
-fn command(host: &HookHost, place: &Place<'_>, event: EventName) -> String {
+fn command(host: &HookHost, place: &InstallTarget<'_>, event: EventName) -> String {
     let program = quoted(place.program);
     let state = place
         .state
@@ -228,7 +228,7 @@ fn command(host: &HookHost, place: &Place<'_>, event: EventName) -> String {
     format!("/bin/sh -c {}", quoted_text(&script))
 }
 
-fn codex_server(place: &Place<'_>) -> Edit {
+fn codex_server(place: &InstallTarget<'_>) -> Edit {
     let text = |text: &str| Value::from(text).to_string();
     let args: Vec<String> = server_args(place).iter().map(|arg| text(arg)).collect();
     Edit::Block {
@@ -242,7 +242,7 @@ fn codex_server(place: &Place<'_>) -> Edit {
 }
 
 /// The files of goose: a plugin of ours with the hooks, and the configuration with the MCP server.
-fn goose_files(host: &'static HookHost, place: &Place<'_>) -> Vec<TargetFile> {
+fn goose_files(host: &'static HookHost, place: &InstallTarget<'_>) -> Vec<TargetFile> {
     let plugin = place.directories.goose_plugins();
     let plugin = plugin.join("workflow-sidecar");
     let manifest = json!({
@@ -272,7 +272,7 @@ fn goose_files(host: &'static HookHost, place: &Place<'_>) -> Vec<TargetFile> {
     ]
 }
 
-fn goose_server(place: &Place<'_>) -> Edit {
+fn goose_server(place: &InstallTarget<'_>) -> Edit {
     let members = [
         ("enabled", json!(true)),
         ("type", json!("stdio")),
@@ -298,7 +298,7 @@ fn goose_server(place: &Place<'_>) -> Edit {
     }
 }
 
-fn json_server(place: &Place<'_>, more: &Value) -> Edit {
+fn json_server(place: &InstallTarget<'_>, more: &Value) -> Edit {
     let mut server = json!({
         "command": place.program.to_string_lossy(),
         "args": server_args(place),
@@ -312,7 +312,7 @@ fn json_server(place: &Place<'_>, more: &Value) -> Edit {
     }
 }
 
-fn server_args(place: &Place<'_>) -> Vec<String> {
+fn server_args(place: &InstallTarget<'_>) -> Vec<String> {
     let mut args = vec!["mcp".to_owned()];
     if let Some(state) = place.state {
         args.push("--state".to_owned());

@@ -23,12 +23,12 @@ use crate::hook_hosts::{HOSTS, HookHost};
 
 pub(crate) use self::directories::Directories;
 pub(crate) use self::file_change::{FileChange, InstallError, apply};
-pub(crate) use self::hosts::Place;
+pub(crate) use self::hosts::InstallTarget;
 
 /// Plans the installation for a host. What an earlier one wrote is replaced.
 pub(crate) fn plan(
     host: &'static HookHost,
-    place: &Place<'_>,
+    place: &InstallTarget<'_>,
 ) -> Result<Vec<FileChange>, InstallError> {
     let files = hosts::files(host, place)?.into_iter();
     files
@@ -62,7 +62,7 @@ pub(crate) fn plan(
 /// Plans the removal of what was installed. A file that has nothing else is removed.
 pub(crate) fn plan_removal(
     host: &'static HookHost,
-    place: &Place<'_>,
+    place: &InstallTarget<'_>,
 ) -> Result<Vec<FileChange>, InstallError> {
     let mut changes = Vec::new();
     // A file is only ours if it is what the program that installed it has written.
@@ -74,7 +74,7 @@ pub(crate) fn plan_removal(
     let (program, state) = origins
         .next()
         .unwrap_or_else(|| (place.program.to_path_buf(), None));
-    let place = &Place {
+    let place = &InstallTarget {
         program: &program,
         state: state.as_deref().or(place.state),
         ..*place
@@ -110,7 +110,7 @@ pub(crate) struct Installed {
 }
 
 /// Reads what is installed for a host; `None` if no hook is.
-pub(crate) fn installed(host: &'static HookHost, place: &Place<'_>) -> Option<Installed> {
+pub(crate) fn installed(host: &'static HookHost, place: &InstallTarget<'_>) -> Option<Installed> {
     let mut installed = Installed {
         has_server: true,
         ..Installed::default()
@@ -142,7 +142,7 @@ pub(crate) fn installed(host: &'static HookHost, place: &Place<'_>) -> Option<In
 }
 
 /// The commands that `install` writes for the hooks of a host.
-pub(crate) fn commands(host: &HookHost, place: &Place<'_>) -> Vec<String> {
+pub(crate) fn commands(host: &HookHost, place: &InstallTarget<'_>) -> Vec<String> {
     hosts::commands(host, place)
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> 
     };
     let directories = Directories::of_process(&home);
     let is_installed = |host: &&'static HookHost| {
-        let place = |project| Place {
+        let place = |project| InstallTarget {
             directories: &directories,
             project,
             program: Path::new(""),

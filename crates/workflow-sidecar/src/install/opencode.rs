@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Place;
+use super::InstallTarget;
 use super::file_change::{FileChange, InstallError, read};
 
 /// The name of the host.
@@ -49,7 +49,7 @@ const SOURCE_DIRECTORY: &str = "workflow-sidecar";
 const LOADER: &str = "workflow-sidecar.ts";
 
 /// Plans the installation.
-pub(crate) fn plan(place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
+pub(crate) fn plan(place: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
     let change = |(path, text): (PathBuf, String)| {
         Ok(FileChange {
             before: read(&path)?,
@@ -61,7 +61,7 @@ pub(crate) fn plan(place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
 }
 
 /// Plans the removal.
-pub(crate) fn plan_removal(place: &Place<'_>) -> Result<Vec<FileChange>, InstallError> {
+pub(crate) fn plan_removal(place: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
     let mut changes = Vec::new();
     for (path, _) in files(place) {
         if let Some(before) = read(&path)? {
@@ -76,7 +76,7 @@ pub(crate) fn plan_removal(place: &Place<'_>) -> Result<Vec<FileChange>, Install
 }
 
 /// Removes the directories that a removal has left empty.
-pub(crate) fn remove_empty_directories(place: &Place<'_>) {
+pub(crate) fn remove_empty_directories(place: &InstallTarget<'_>) {
     let base = configuration(place);
     for name in [
         "workflow-sidecar/opencode",
@@ -89,12 +89,12 @@ pub(crate) fn remove_empty_directories(place: &Place<'_>) {
 }
 
 /// The directory with the sources of the plugin.
-pub(crate) fn source_directory(place: &Place<'_>) -> PathBuf {
+pub(crate) fn source_directory(place: &InstallTarget<'_>) -> PathBuf {
     configuration(place).join(SOURCE_DIRECTORY)
 }
 
 /// The file that opencode loads, if it is installed.
-pub(crate) fn installed(place: &Place<'_>) -> Option<PathBuf> {
+pub(crate) fn installed(place: &InstallTarget<'_>) -> Option<PathBuf> {
     Some(loader(&configuration(place))).filter(|path| path.is_file())
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn installed_program(loader: &Path) -> Option<PathBuf> {
 
 const SETTINGS: &str = "const settings = ";
 
-fn files(place: &Place<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
+fn files(place: &InstallTarget<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
     let base = configuration(place);
     let sources = base.join(SOURCE_DIRECTORY);
     let mut settings = json!({ "binary": place.program.to_string_lossy() });
@@ -128,7 +128,7 @@ fn files(place: &Place<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
     written.chain(std::iter::once((loader(&base), text)))
 }
 
-fn configuration(place: &Place<'_>) -> PathBuf {
+fn configuration(place: &InstallTarget<'_>) -> PathBuf {
     match place.project {
         Some(project) => project.join(".opencode"),
         None => place.directories.opencode(),
@@ -144,8 +144,8 @@ mod tests {
     use super::*;
     use crate::install::{Directories, apply};
 
-    fn place<'a>(directories: &'a Directories, program: &'a Path) -> Place<'a> {
-        Place {
+    fn place<'a>(directories: &'a Directories, program: &'a Path) -> InstallTarget<'a> {
+        InstallTarget {
             directories,
             project: None,
             program,

@@ -16,8 +16,8 @@ impl Home {
         Self(home, directories)
     }
 
-    fn place(&self) -> Place<'_> {
-        Place {
+    fn place(&self) -> InstallTarget<'_> {
+        InstallTarget {
             directories: &self.1,
             project: None,
             program: Path::new("/opt/it's here/workflow-sidecar"),
@@ -223,7 +223,7 @@ fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let place = Place {
+    let place = InstallTarget {
         program: &program,
         ..home.place()
     };
@@ -288,7 +288,7 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
         home.uninstall(host);
         let left = files.iter().filter(|file| named.path().join(file).exists());
         assert_eq!(left.count(), 0, "{variable}");
-        let in_project = Place {
+        let in_project = InstallTarget {
             project: Some(home.0.path()),
             ..home.place()
         };
@@ -306,7 +306,7 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
 fn what_a_program_of_another_name_installed_is_found_and_removed() {
     for host in HOSTS {
         let home = Home::new();
-        let place = Place {
+        let place = InstallTarget {
             program: Path::new("/opt/it's here/wf"),
             state: Some(Path::new("/srv/a store")),
             ..home.place()

@@ -32,7 +32,7 @@ use crate::telemetry;
 use crate::time::wall_time;
 
 /// The time after which a running gate is asked whether its call is still wanted.
-const LOOK: Duration = Duration::from_millis(100);
+const CANCELLATION_CHECK: Duration = Duration::from_millis(100);
 /// The numbers of gate runs that a call has for itself.
 const RUNS_OF_A_CALL: u64 = 1 << 16;
 
@@ -202,7 +202,7 @@ impl StepRunner {
     ) -> Result<StepAnswer, StepAnswer> {
         let arguments = StepArguments::read(&step.arguments);
         let mut finished = None;
-        let mut called_in = None;
+        let mut state_at_call = None;
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
@@ -212,7 +212,7 @@ impl StepRunner {
             let mut restored = self.restore(&ticket.key, &stored, &memory, &ticket.cwd, &platform);
             // The call is about the phase that it was made in, whoever has moved the run since.
             let state = restored.session.view().map(|view| view.state.clone());
-            if *called_in.get_or_insert_with(|| state.clone()) != state {
+            if *state_at_call.get_or_insert_with(|| state.clone()) != state {
                 return Err(StepAnswer::error(MOVED));
             }
             let request = restored.request();
@@ -342,7 +342,7 @@ impl StepGate<'_, '_> {
             return Ok(finished(result));
         }
         let ended = loop {
-            match reports.recv_timeout(LOOK) {
+            match reports.recv_timeout(CANCELLATION_CHECK) {
                 Ok(PlatformEvent::GateProgress { gate, text }) if gate == self.id => {
                     progress(&text);
                 }

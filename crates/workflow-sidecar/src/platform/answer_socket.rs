@@ -95,14 +95,14 @@ pub(crate) struct Registration {
 
 /// A sidecar that runs, or whose host does.
 #[derive(Debug)]
-pub(crate) enum Sidecar {
+pub(crate) enum FoundSidecar {
     Running(Registration),
     /// The sidecar is gone, and the host is not.
     HostOnly(ProcessId),
 }
 
 /// Finds the sidecars of the user whose hosts run, and removes the files of others.
-pub(crate) fn sidecars(agent_dir: &Path) -> io::Result<Vec<Sidecar>> {
+pub(crate) fn sidecars(agent_dir: &Path) -> io::Result<Vec<FoundSidecar>> {
     let entries = match fs::read_dir(agent_dir.join(DIRECTORY)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -118,11 +118,11 @@ pub(crate) fn sidecars(agent_dir: &Path) -> io::Result<Vec<Sidecar>> {
             continue;
         };
         if registration.is_running() {
-            found.push(Sidecar::Running(registration));
+            found.push(FoundSidecar::Running(registration));
             continue;
         }
         match registration.host.filter(ProcessId::is_running) {
-            Some(host) => found.push(Sidecar::HostOnly(host)),
+            Some(host) => found.push(FoundSidecar::HostOnly(host)),
             None => remove(&path, &registration.socket),
         }
     }

@@ -20,7 +20,7 @@ pub(crate) enum DefinitionsLine {
     Named(String),
     /// The content of directories from here on, each by its name: an agent directory as the host named it,
     /// or a project's `<cwd>/.pi`.
-    Embedded(BTreeMap<String, Directory>),
+    Embedded(BTreeMap<String, RecordedDirectory>),
 }
 
 /// The content of a directory of definitions: settings and workflows, by their paths from it.
@@ -28,12 +28,12 @@ pub(crate) enum DefinitionsLine {
 /// The path of a directory without any file ends in `/`. A project that does not exist is `..` with a problem.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Directory(pub(crate) BTreeMap<String, Content>);
+pub(crate) struct RecordedDirectory(pub(crate) BTreeMap<String, FileContent>);
 
 /// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-pub(crate) enum Content {
+pub(crate) enum FileContent {
     /// Its text.
     Text(String),
     /// Its bytes, which are not UTF-8, as two digits each.
@@ -66,7 +66,7 @@ pub(crate) enum Problem {
     System(String),
 }
 
-impl Content {
+impl FileContent {
     /// The content of a file with these bytes.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
@@ -120,7 +120,7 @@ impl Problem {
     }
 }
 
-impl Directory {
+impl RecordedDirectory {
     /// The name that a file has here.
     pub(crate) fn name_of(path: &FilePath) -> String {
         match path.directory() {
@@ -136,7 +136,7 @@ impl Directory {
 
     /// Notes that the project does not exist.
     pub(crate) fn note_no_project(&mut self) {
-        let missing = Content::problem(&FileProblem::Missing);
+        let missing = FileContent::problem(&FileProblem::Missing);
         self.0.insert(PROJECT.to_owned(), missing);
     }
 
@@ -148,7 +148,7 @@ impl Directory {
 
     /// The entries of the workflows directory, in byte order of their names.
     pub(crate) fn entries(&self) -> Result<Vec<TierEntry>, FileProblem> {
-        if let Some(Content::Unreadable { problem }) = self.0.get(WORKFLOWS) {
+        if let Some(FileContent::Unreadable { problem }) = self.0.get(WORKFLOWS) {
             return Err(problem.met(0));
         }
         let mut entries: BTreeMap<&str, TierEntry> = BTreeMap::new();
@@ -160,7 +160,7 @@ impl Directory {
                 continue;
             };
             let entry = match content {
-                Content::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
+                FileContent::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
                     name: name.to_owned(),
                     problem: problem.met(0),
                 },
@@ -174,8 +174,8 @@ impl Directory {
     /// Notes an entry of the workflows directory. Its files are noted when they are read.
     pub(crate) fn note_entry(&mut self, entry: &TierEntry) {
         let (name, content) = match entry {
-            TierEntry::Directory(name) => (name, Content::Empty(())),
-            TierEntry::Skipped { name, problem } => (name, Content::problem(problem)),
+            TierEntry::Directory(name) => (name, FileContent::Empty(())),
+            TierEntry::Skipped { name, problem } => (name, FileContent::problem(problem)),
         };
         self.0.insert(format!("{WORKFLOWS}{name}/"), content);
     }
@@ -183,16 +183,16 @@ impl Directory {
     /// Notes what was read of a file. A file that does not exist is not in the directory.
     pub(crate) fn note_file(&mut self, path: &FilePath, read: &Result<Vec<u8>, FileProblem>) {
         let content = match read {
-            Ok(bytes) => Content::of(bytes),
+            Ok(bytes) => FileContent::of(bytes),
             Err(FileProblem::Missing) => return,
-            Err(problem) => Content::problem(problem),
+            Err(problem) => FileContent::problem(problem),
         };
         self.0.insert(Self::name_of(path), content);
     }
 
     /// Notes why the workflows directory cannot be read.
     pub(crate) fn note_closed(&mut self, problem: &FileProblem) {
-        let closed = Content::problem(problem);
+        let closed = FileContent::problem(problem);
         self.0.insert(WORKFLOWS.to_owned(), closed);
     }
 
@@ -202,7 +202,7 @@ impl Directory {
         let mut names = names.into_iter().peekable();
         while let Some(name) = names.next() {
             let has_files = names.peek().is_some_and(|next| next.starts_with(&name));
-            if has_files && self.0.get(&name) == Some(&Content::Empty(())) {
+            if has_files && self.0.get(&name) == Some(&FileContent::Empty(())) {
                 self.0.remove(&name);
             }
         }
@@ -258,7 +258,7 @@ mod tests {
 
     use super::*;
 
-    fn directory(json: &str) -> Directory {
+    fn directory(json: &str) -> RecordedDirectory {
         serde_json::from_str(json).unwrap()
     }
 
@@ -293,20 +293,20 @@ mod tests {
     #[test]
     fn content_that_is_not_text_is_read_as_it_was_written() {
         for content in [
-            Content::of(b"\xff\x00a"),
-            Content::of("é".as_bytes()),
-            Content::problem(&FileProblem::Escapes),
-            Content::problem(&FileProblem::Unreadable("Permission denied".to_owned())),
-            Content::Empty(()),
+            FileContent::of(b"\xff\x00a"),
+            FileContent::of("é".as_bytes()),
+            FileContent::problem(&FileProblem::Escapes),
+            FileContent::problem(&FileProblem::Unreadable("Permission denied".to_owned())),
+            FileContent::Empty(()),
         ] {
             let json = serde_json::to_string(&content).unwrap();
             assert_eq!(
-                serde_json::from_str::<Content>(&json).unwrap(),
+                serde_json::from_str::<FileContent>(&json).unwrap(),
                 content,
                 "{json}"
             );
         }
-        assert!(serde_json::from_str::<Content>(r#"{"hex":"0"}"#).is_err());
-        assert!(serde_json::from_str::<Content>(r#"{"hex":"zz"}"#).is_err());
+        assert!(serde_json::from_str::<FileContent>(r#"{"hex":"0"}"#).is_err());
+        assert!(serde_json::from_str::<FileContent>(r#"{"hex":"zz"}"#).is_err());
     }
 }

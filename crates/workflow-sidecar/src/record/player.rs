@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use workflow_core::definition::Tier;
 use workflow_core::types::Millis;
 
-use super::definitions::{DefinitionsLine, Directory};
+use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Header, Said};
-use super::process::{Process, Program};
+use super::process::{Program, SidecarProcess};
 use super::replay_platform::ReplayPlatform;
 use super::sidecar::{InMemory, Sent, Sidecar, SidecarError};
 use super::steps::{TranscriptEvent, TranscriptStep};
@@ -108,7 +108,7 @@ impl<'a> Player<'a> {
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
         }
         let mut actual = Followed::default();
-        match self.happen(step, &mut actual) {
+        match self.play_event(step, &mut actual) {
             Ok(()) => {}
             Err(error @ (SidecarError::Silent(_) | SidecarError::Babbling)) => {
                 actual.broken = Some(error.to_string());
@@ -141,7 +141,7 @@ impl<'a> Player<'a> {
     }
 
     /// The definitions that replaced the transcript's, by the names of their directories.
-    pub(super) fn replaced_definitions(&self) -> BTreeMap<String, Directory> {
+    pub(super) fn replaced_definitions(&self) -> BTreeMap<String, RecordedDirectory> {
         self.loader.replaced()
     }
 
@@ -164,27 +164,27 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn happen(
+    fn play_event(
         &mut self,
         step: &TranscriptStep<'a>,
         actual: &mut Followed,
     ) -> Result<(), SidecarError> {
         match step.event {
             TranscriptEvent::Host(said) => {
-                actual.before = self.pass(step.line.at)?;
+                actual.before = self.advance_clock(step.line.at)?;
                 actual.then = self.send(said, step)?;
             }
             TranscriptEvent::Reported(reported) => {
-                actual.before = self.pass(step.line.at)?;
+                actual.before = self.advance_clock(step.line.at)?;
                 actual.then = self.sidecar()?.report(reported)?;
             }
             TranscriptEvent::Result(result) => {
                 self.platform.add(result.clone());
                 return Ok(());
             }
-            TranscriptEvent::Time(time) => actual.then = self.pass(Some(time))?,
+            TranscriptEvent::Time(time) => actual.then = self.advance_clock(Some(time))?,
             TranscriptEvent::End => {
-                actual.before = self.pass(step.line.at)?;
+                actual.before = self.advance_clock(step.line.at)?;
                 actual.then = self.sidecar()?.end()?;
             }
             TranscriptEvent::Start(header) => self.start(header),
@@ -202,14 +202,14 @@ impl<'a> Player<'a> {
     fn sidecar(&mut self) -> Result<&mut dyn Sidecar, SidecarError> {
         let sidecar: Box<dyn Sidecar> = match (self.sidecar.take(), &self.options.against) {
             (Some(sidecar), _) => sidecar,
-            (None, Some(program)) => Box::new(Process::start(program, &self.loader)?),
+            (None, Some(program)) => Box::new(SidecarProcess::start(program, &self.loader)?),
             (None, None) => Box::new(InMemory::new(&self.loader, &self.platform)),
         };
         Ok(self.sidecar.insert(sidecar).as_mut())
     }
 
     /// Lets time pass until then.
-    fn pass(&mut self, until: Option<Millis>) -> Result<Vec<String>, SidecarError> {
+    fn advance_clock(&mut self, until: Option<Millis>) -> Result<Vec<String>, SidecarError> {
         let (Some(now), Some(until)) = (self.now, until) else {
             return Ok(Vec::new());
         };

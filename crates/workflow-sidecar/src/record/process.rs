@@ -17,7 +17,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use workflow_core::definition::Tier;
 
-use super::definitions::{Content, Directory, Problem};
+use super::definitions::{FileContent, Problem, RecordedDirectory};
 use super::results::ReportedEvent;
 use super::sidecar::{Sent, Sidecar, SidecarError};
 use super::transcript_loader::TranscriptLoader;
@@ -48,7 +48,7 @@ pub(crate) struct Program {
 
 /// A running command, and the directories of its definitions.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct SidecarProcess {
     child: Child,
     /// None once its standard input is closed.
     input: Option<Sender<Vec<u8>>>,
@@ -77,7 +77,7 @@ struct NamedDirectory {
     path: PathBuf,
 }
 
-impl Process {
+impl SidecarProcess {
     pub(super) fn start(
         program: &Program,
         loader: &Arc<TranscriptLoader>,
@@ -249,7 +249,7 @@ fn is_answer(line: &str, id: &str) -> bool {
         && serde_json::from_str::<Value>(line).is_ok_and(|message| message["id"] == id)
 }
 
-impl Sidecar for Process {
+impl Sidecar for SidecarProcess {
     fn redefine(&mut self) -> Result<(), SidecarError> {
         for directory in &self.directories {
             directory.fill(&self.loader)?;
@@ -317,7 +317,7 @@ impl Sidecar for Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for SidecarProcess {
     fn drop(&mut self) {
         // One that has ended cannot be killed.
         let _ = self.child.kill();
@@ -344,7 +344,7 @@ impl NamedDirectory {
     }
 }
 
-fn write(base: &Path, directory: &Directory) -> Result<(), SidecarError> {
+fn write(base: &Path, directory: &RecordedDirectory) -> Result<(), SidecarError> {
     fs::create_dir_all(base).map_err(SidecarError::Files)?;
     for (name, content) in &directory.0 {
         let unplayable = |why| SidecarError::Unplayable {
@@ -357,10 +357,10 @@ fn write(base: &Path, directory: &Directory) -> Result<(), SidecarError> {
         }
         let path = base.join(name);
         match content {
-            Content::Text(text) => write_file(&path, text.as_bytes()),
-            Content::Bytes { hex } => write_file(&path, hex),
-            Content::Empty(()) => fs::create_dir_all(&path),
-            Content::Unreadable { problem } => match problem {
+            FileContent::Text(text) => write_file(&path, text.as_bytes()),
+            FileContent::Bytes { hex } => write_file(&path, hex),
+            FileContent::Empty(()) => fs::create_dir_all(&path),
+            FileContent::Unreadable { problem } => match problem {
                 Problem::NotAFile if !name.ends_with('/') => fs::create_dir_all(&path),
                 Problem::NotAFile
                 | Problem::Missing

@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
-use super::definitions::{DefinitionsLine, Directory, to_hex};
+use super::definitions::{DefinitionsLine, RecordedDirectory, to_hex};
 use super::format::{ANY, Header, RecordedBy, RecordingClock, UNKNOWN, VERSION};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
@@ -69,7 +69,7 @@ pub(crate) struct Recorder {
     results: Arc<Mutex<Vec<PlatformResult>>>,
     redaction: Redaction,
     /// The directories as they were written last.
-    written: HashMap<String, Directory>,
+    written: HashMap<String, RecordedDirectory>,
 }
 
 impl ConnectionRecorder for Recorder {

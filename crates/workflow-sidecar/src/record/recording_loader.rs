@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
-use super::definitions::{Directory, project_name};
+use super::definitions::{RecordedDirectory, project_name};
 use crate::platform::disk::Disk;
 use crate::server::{Loader, no_project};
 
@@ -16,7 +16,7 @@ use crate::server::{Loader, no_project};
 pub(super) struct RecordingLoader(pub(super) Arc<Mutex<Vec<ReadDirectory>>>);
 
 /// A directory, by its name in a transcript, with the files that were read.
-pub(super) type ReadDirectory = (String, Directory);
+pub(super) type ReadDirectory = (String, RecordedDirectory);
 
 impl Loader for RecordingLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
@@ -43,7 +43,7 @@ impl Loader for RecordingLoader {
 /// The disk, for one load.
 struct RecordingFiles {
     disk: Disk,
-    directories: RefCell<[Directory; 2]>,
+    directories: RefCell<[RecordedDirectory; 2]>,
 }
 
 impl Files for RecordingFiles {
@@ -93,7 +93,7 @@ mod tests {
         assert!(!loaded.diagnostics.is_empty());
         let read = std::mem::take(&mut *recording.0.lock());
         let [(_, global), (name, project)] = read.try_into().unwrap();
-        assert_eq!(global, Directory::default());
+        assert_eq!(global, RecordedDirectory::default());
         let names: Vec<&str> = project.0.keys().map(String::as_str).collect();
         assert_eq!(
             names,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::definitions::{DefinitionsLine, Directory};
+use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Transcript, TranscriptEntry, TranscriptLine};
 use super::transcript_loader::Tiers;
 
@@ -19,7 +19,7 @@ pub(super) struct Redefined<'a> {
 /// The definitions lines of a transcript with other definitions, by the names of their directories.
 pub(super) fn redefined<'a>(
     transcript: &'a Transcript,
-    given: &BTreeMap<String, Directory>,
+    given: &BTreeMap<String, RecordedDirectory>,
 ) -> Vec<Redefined<'a>> {
     if given.is_empty() {
         return Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn redefined<'a>(
 fn with(
     transcript: &Transcript,
     line: &TranscriptLine,
-    given: &BTreeMap<String, Directory>,
+    given: &BTreeMap<String, RecordedDirectory>,
     is_first: bool,
 ) -> Option<DefinitionsLine> {
     // Definitions that cannot be read have ended the replay before.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tracing::subscriber::{NoSubscriber, with_default};
 use workflow_core::diagnostic::shown;
 
-use super::definitions::Directory;
+use super::definitions::RecordedDirectory;
 use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
 use super::format::{Said, Transcript, TranscriptLine};
 use super::meaning::{changes, decisions};
@@ -41,11 +41,17 @@ pub(crate) fn replay(
         for step in steps(&transcript.lines) {
             let actual = player.play(&step)?;
             let (found, after) = if options.only_decisions {
-                (means(&step, actual, decisions), in_short(&step))
+                (
+                    difference_in_meaning(&step, actual, decisions),
+                    in_short(&step),
+                )
             } else if options.instead.are_given() {
-                (means(&step, actual, changes), in_short(&step))
+                (
+                    difference_in_meaning(&step, actual, changes),
+                    in_short(&step),
+                )
             } else {
-                (differs(&step, actual), name(&step))
+                (first_difference(&step, actual), name(&step))
             };
             if let Some((line, what)) = found {
                 let goes_on = matches!(what, DifferenceKind::Means { .. });
@@ -131,7 +137,10 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 }
 
 /// The first difference, and its line.
-fn differs(step: &TranscriptStep<'_>, actual: Followed) -> Option<(usize, DifferenceKind)> {
+fn first_difference(
+    step: &TranscriptStep<'_>,
+    actual: Followed,
+) -> Option<(usize, DifferenceKind)> {
     if step.is_unknown() {
         let broken = actual.broken.map(|why| DifferenceKind::Broken { why });
         return broken.map(|what| (step.line.number, what));
@@ -164,7 +173,7 @@ fn differs(step: &TranscriptStep<'_>, actual: Followed) -> Option<(usize, Differ
 type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<MeaningChange>;
 
 /// The differences in meaning, and their line.
-fn means(
+fn difference_in_meaning(
     step: &TranscriptStep<'_>,
     actual: Followed,
     changes: Comparison,
@@ -266,7 +275,7 @@ struct Changes {
 
 impl Changes {
     /// Adds the definitions that replaced the transcript's.
-    fn define(&mut self, transcript: &Transcript, given: &BTreeMap<String, Directory>) {
+    fn define(&mut self, transcript: &Transcript, given: &BTreeMap<String, RecordedDirectory>) {
         for redefined in redefined(transcript, given) {
             let line = redefined.line;
             let json = serde_json::to_string(&redefined.definitions).expect("names are strings");

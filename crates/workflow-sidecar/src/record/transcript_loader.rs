@@ -11,7 +11,7 @@ use workflow_core::definition::{
     Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
 };
 
-use super::definitions::{Directory, project_name};
+use super::definitions::{RecordedDirectory, project_name};
 use super::recording_loader::RecordingLoader;
 use crate::platform::disk::{Disk, HOST_DIRECTORY};
 use crate::server::{Loader, no_project};
@@ -25,9 +25,9 @@ struct Contents {
     /// The definitions that replace all in the transcript.
     instead: Tiers,
     /// By name.
-    directories: HashMap<String, Directory>,
+    directories: HashMap<String, RecordedDirectory>,
     /// The directories of `instead` that were used, by the names that they have in the transcript.
-    replaced: BTreeMap<String, Directory>,
+    replaced: BTreeMap<String, RecordedDirectory>,
 }
 
 /// The names of a host's directories in a transcript written by hand.
@@ -36,7 +36,7 @@ const CWD: &str = "$CWD";
 
 /// The user's and the project's definitions in a directory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tiers([Option<Directory>; 2]);
+pub(crate) struct Tiers([Option<RecordedDirectory>; 2]);
 
 /// The reason why a directory has no definitions.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ impl Tiers {
     }
 
     /// The directories `$AGENT` and `$CWD` with them.
-    pub(super) fn directories(self) -> BTreeMap<String, Directory> {
+    pub(super) fn directories(self) -> BTreeMap<String, RecordedDirectory> {
         let Self([agent, project]) = self;
         let named = [(AGENT_DIR.to_owned(), agent), (project_name(CWD), project)];
         let named = named.map(|(name, directory)| (name, directory.unwrap_or_default()));
@@ -118,8 +118,8 @@ impl Tiers {
 }
 
 /// True if a gate of the definitions in a directory runs commands.
-pub(super) fn runs_commands(directory: &Directory) -> bool {
-    let empty = Directory::default();
+pub(super) fn runs_commands(directory: &RecordedDirectory) -> bool {
+    let empty = RecordedDirectory::default();
     let loaded = load(&TranscriptFiles {
         directories: [directory, &empty],
         names: Disk::new(PathBuf::from(AGENT_DIR), PathBuf::from(CWD)),
@@ -154,17 +154,17 @@ impl TranscriptLoader {
     }
 
     /// Sets the content of directories.
-    pub(super) fn embed(&self, directories: BTreeMap<String, Directory>) {
+    pub(super) fn embed(&self, directories: BTreeMap<String, RecordedDirectory>) {
         self.0.lock().directories.extend(directories);
     }
 
     /// The definitions that replaced the transcript's, by name.
-    pub(super) fn replaced(&self) -> BTreeMap<String, Directory> {
+    pub(super) fn replaced(&self) -> BTreeMap<String, RecordedDirectory> {
         self.0.lock().replaced.clone()
     }
 
     /// The content of a directory: an agent directory, or the working directory of a project.
-    pub(super) fn directory(&self, tier: Tier, named: &str) -> Directory {
+    pub(super) fn directory(&self, tier: Tier, named: &str) -> RecordedDirectory {
         let mut directories = self.0.lock();
         directories.note_replaced(tier, named);
         directories.find(tier, named).cloned().unwrap_or_default()
@@ -184,7 +184,7 @@ impl Contents {
         }
     }
 
-    fn find(&self, tier: Tier, named: &str) -> Option<&Directory> {
+    fn find(&self, tier: Tier, named: &str) -> Option<&RecordedDirectory> {
         let Tiers(instead) = &self.instead;
         instead[tier as usize].as_ref().or_else(|| match tier {
             Tier::Global => self.directories.get(named),
@@ -198,7 +198,7 @@ impl Loader for TranscriptLoader {
         let mut directories = self.0.lock();
         directories.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
         directories.note_replaced(Tier::Project, &cwd.to_string_lossy());
-        let empty = Directory::default();
+        let empty = RecordedDirectory::default();
         let find = |tier, path: &Path| {
             directories
                 .find(tier, &path.to_string_lossy())
@@ -219,7 +219,7 @@ impl Loader for TranscriptLoader {
 
 /// The directories of one load.
 struct TranscriptFiles<'a> {
-    directories: [&'a Directory; 2],
+    directories: [&'a RecordedDirectory; 2],
     /// A disk that is never read: it knows the names of files.
     names: Disk,
 }
@@ -243,7 +243,7 @@ impl Files for TranscriptFiles<'_> {
 mod tests {
     use super::*;
 
-    fn directory(json: &str) -> Directory {
+    fn directory(json: &str) -> RecordedDirectory {
         serde_json::from_str(json).unwrap()
     }
 
@@ -258,12 +258,18 @@ mod tests {
         assert_eq!(loader.directory(Tier::Project, "/p"), own);
         assert_eq!(loader.directory(Tier::Project, "/p/"), own);
         assert_ne!(loader.directory(Tier::Project, "/q"), own);
-        assert_eq!(loader.directory(Tier::Global, "/p"), Directory::default());
+        assert_eq!(
+            loader.directory(Tier::Global, "/p"),
+            RecordedDirectory::default()
+        );
         let instead = TranscriptLoader::instead(Tiers([None, Some(all.clone())]));
         instead.embed([("/p/.pi".to_owned(), own)].into());
         assert_eq!(instead.directory(Tier::Project, "/p"), all);
         loader.clear();
-        assert_eq!(loader.directory(Tier::Project, "/p"), Directory::default());
+        assert_eq!(
+            loader.directory(Tier::Project, "/p"),
+            RecordedDirectory::default()
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::platform::PlatformReport;
 /// Nothing waits for time here: ask for a virtual clock in `initialize`.
 ///
 /// ```
-/// let sidecar = workflow_sidecar::server::Memory::new();
+/// let sidecar = workflow_sidecar::server::InMemoryServer::new();
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```

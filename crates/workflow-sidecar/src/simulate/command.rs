@@ -130,7 +130,7 @@ pub(crate) enum Stop {
 
 /// Why a line means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unknown {
+pub(crate) enum ScriptError {
     #[error("there is no command `{}`{}", shown(.0), instead(.1.as_deref()))]
     Command(String, Option<String>),
     #[error("`{0}` wants {1}: {2}")]
@@ -278,7 +278,7 @@ const START_AND_END: [&str; 2] = ["workflow", "cancel-workflow"];
 
 impl ScriptLine {
     /// Reads a line; `None` if there is nothing in it.
-    pub(crate) fn read(line: &str) -> Result<Option<Self>, Unknown> {
+    pub(crate) fn read(line: &str) -> Result<Option<Self>, ScriptError> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             return Ok(None);
@@ -291,7 +291,7 @@ impl ScriptLine {
             _ => (line, None),
         };
         if expected == Some("") {
-            return Err(Unknown::Expectation);
+            return Err(ScriptError::Expectation);
         }
         Ok(Some(Self {
             command: ScriptCommand::read(command)?,
@@ -301,7 +301,7 @@ impl ScriptLine {
 }
 
 impl ScriptCommand {
-    fn read(line: &str) -> Result<Self, Unknown> {
+    fn read(line: &str) -> Result<Self, ScriptError> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         if let Some(name) = word.strip_prefix('/') {
@@ -309,7 +309,7 @@ impl ScriptCommand {
             let commands: Vec<&str> = START_AND_END.into_iter().chain(controls).collect();
             if !commands.contains(&name) {
                 let near = nearest(name, commands).map(|near| format!("/{near}"));
-                return Err(Unknown::Command(word.to_owned(), near));
+                return Err(ScriptError::Command(word.to_owned(), near));
             }
             return Ok(Self::Run {
                 name: name.to_owned(),
@@ -319,21 +319,21 @@ impl ScriptCommand {
         let known = COMMANDS.iter().find(|(name, _)| *name == word);
         let Some((name, syntax)) = known else {
             let names = COMMANDS.iter().map(|(name, _)| *name);
-            return Err(Unknown::Command(
+            return Err(ScriptError::Command(
                 word.to_owned(),
                 nearest(word, names).map(str::to_owned),
             ));
         };
         let command = match syntax {
             Alone(command) if rest.is_empty() => command.clone(),
-            Alone(_) => return Err(Unknown::Command(line.to_owned(), None)),
+            Alone(_) => return Err(ScriptError::Command(line.to_owned(), None)),
             Text(wants, example, read) => {
-                read(rest).ok_or(Unknown::Argument(name, wants, example))?
+                read(rest).ok_or(ScriptError::Argument(name, wants, example))?
             }
         };
         if let Self::Tool { input, .. } = &command {
             serde_json::from_str::<&RawValue>(input)
-                .map_err(|error| Unknown::Input(error.to_string()))?;
+                .map_err(|error| ScriptError::Input(error.to_string()))?;
         }
         if let Self::Next {
             outputs: Some(outputs),
@@ -341,7 +341,7 @@ impl ScriptCommand {
         } = &command
         {
             serde_json::from_str::<&RawValue>(outputs)
-                .map_err(|error| Unknown::Outputs(error.to_string()))?;
+                .map_err(|error| ScriptError::Outputs(error.to_string()))?;
         }
         Ok(command)
     }

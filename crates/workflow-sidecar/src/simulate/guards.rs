@@ -10,12 +10,12 @@ use workflow_core::policy::results::Results;
 use workflow_core::run::{Position, RunState};
 
 /// The guards of the definitions that a simulation goes by.
-pub(crate) struct Guards<'a> {
+pub(crate) struct GuardLookup<'a> {
     loaded: &'a Loaded,
     origins: &'a Origins<'a>,
 }
 
-impl<'a> Guards<'a> {
+impl<'a> GuardLookup<'a> {
     pub(crate) fn new(loaded: &'a Loaded, origins: &'a Origins<'a>) -> Self {
         Self { loaded, origins }
     }

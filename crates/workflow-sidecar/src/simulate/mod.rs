@@ -11,7 +11,7 @@ mod reaction;
 mod simulation;
 
 pub(crate) use command::{HELP, ScriptCommand, ScriptLine};
-pub(crate) use guards::Guards;
+pub(crate) use guards::GuardLookup;
 pub(crate) use host::begin_recording;
 pub(crate) use reaction::{Changed, NoticeLevel, PossibleAnswers, Reaction};
 pub(crate) use simulation::{Simulation, Start};

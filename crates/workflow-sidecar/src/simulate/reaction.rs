@@ -74,14 +74,14 @@ pub(crate) struct Changed {
 
 /// The labels of a reaction, which an expectation may name.
 #[derive(Debug, Default)]
-pub(crate) struct Labels {
+pub(crate) struct ReactionLabels {
     /// The results, for example `blocked`.
     pub(super) verdicts: Vec<String>,
     /// The phase's name and id, or how the run ended.
     pub(super) phase: Vec<String>,
 }
 
-impl Labels {
+impl ReactionLabels {
     /// True if one of them is this one, in upper or lower case.
     pub(crate) fn meet(&self, expected: &str) -> bool {
         let expected = match &*expected.to_lowercase() {

@@ -14,7 +14,7 @@ use workflow_core::run::{RunState, restore};
 
 use super::command::{ScriptCommand, Stop};
 use super::host::{SimulatedHost, text};
-use super::reaction::{Changed, Labels, Reaction};
+use super::reaction::{Changed, Reaction, ReactionLabels};
 use crate::record::Recorder;
 use crate::run_condition::{RunCondition, restored_session, run_condition};
 
@@ -91,12 +91,15 @@ impl Simulation {
     }
 
     /// Plays a command; gives the reactions and their labels.
-    pub(crate) fn take(&mut self, command: &ScriptCommand) -> Result<(Vec<Reaction>, Labels)> {
+    pub(crate) fn take(
+        &mut self,
+        command: &ScriptCommand,
+    ) -> Result<(Vec<Reaction>, ReactionLabels)> {
         let mut verdicts = self.happen(command)?;
         verdicts.extend(self.continue_call()?);
         let reactions = self.host.take_reactions();
         let phase = self.phase()?;
-        Ok((reactions, Labels { verdicts, phase }))
+        Ok((reactions, ReactionLabels { verdicts, phase }))
     }
 
     fn happen(&mut self, command: &ScriptCommand) -> Result<Vec<String>> {

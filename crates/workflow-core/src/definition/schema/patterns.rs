@@ -8,7 +8,7 @@ use crate::pattern::{check_glob, regex};
 use crate::white_space::trim;
 
 /// Checks a pattern.
-type Check = fn(&str) -> Result<(), String>;
+type PatternCheck = fn(&str) -> Result<(), String>;
 
 pub(super) fn read_globs(
     reader: &mut Reader<'_>,
@@ -110,7 +110,7 @@ fn read_patterns(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
-    check: Check,
+    check: PatternCheck,
 ) -> Option<Vec<String>> {
     let wrong = |text: &str, span| invalid(text, span, check);
     let read = some_or_all(reader, key, node, wrong)?;

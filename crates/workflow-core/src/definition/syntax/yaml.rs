@@ -11,7 +11,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
 use crate::diagnostic::{Code, Finding, Span};
 use hint::hint;
-use line::Hint;
+use line::MistakeHint;
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(in crate::definition) fn parse(
@@ -219,7 +219,8 @@ impl<'s> Composer<'s> {
         let message = format!("not valid YAML: {}", error.info());
         let line = error.marker().line().saturating_sub(1);
         let in_flow = error.info().contains("flow");
-        let Some(Hint { help, at }) = hint(self.text, line, error.marker().col(), in_flow) else {
+        let Some(MistakeHint { help, at }) = hint(self.text, line, error.marker().col(), in_flow)
+        else {
             return Finding::error(Code::Syntax, span, message);
         };
         let at = at.map(|at| Span::new(at.start + self.offset, at.end + self.offset));

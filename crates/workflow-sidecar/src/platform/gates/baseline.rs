@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, FileCheck, Gate, GitCheck};
 
-use super::finding::Finding;
+use super::finding::GateFinding;
 use crate::files::FileState;
 use crate::platform::git::{Head, HeadLookup, RepositoryState, look_up_head};
 use crate::platform::process::{CheckError, Monitor, one_line};
@@ -94,23 +94,23 @@ fn head(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Option<Head> {
 }
 
 /// Checks that a file exists, and that it has changed or not, as expected.
-pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> Finding {
+pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> GateFinding {
     let name = one_line(&check.path);
     let before = baseline.files.get(&check.path);
     let now = match FileState::comparable_with(before, &cwd.join(&check.path)) {
         Ok(state) => state,
         Err(error) => {
             let reason = format!("{name} cannot be read: {error}");
-            return Finding::could_not_run((CheckError::Start, reason));
+            return GateFinding::could_not_run((CheckError::Start, reason));
         }
     };
-    let failed = |reason: String| Finding::failed(reason, String::new());
+    let failed = |reason: String| GateFinding::failed(reason, String::new());
     match (check.changed, before, &now) {
         (None | Some(true), _, FileState::Absent) => failed(format!("there is no {name}")),
         (None | Some(true), _, FileState::NoFile) => {
             failed(format!("{name} is not a regular file"))
         }
-        (Some(_), None | Some(FileState::Unreadable), _) => Finding::could_not_run((
+        (Some(_), None | Some(FileState::Unreadable), _) => GateFinding::could_not_run((
             CheckError::NoBaseline,
             format!("the content of {name} when the phase was entered is not known"),
         )),
@@ -121,6 +121,6 @@ pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> 
             failed(format!("{name} has changed since the phase was entered"))
         }
         // A file that must not change may be absent as before.
-        (None, _, _) | (Some(_), Some(_), _) => Finding::passed(),
+        (None, _, _) | (Some(_), Some(_), _) => GateFinding::passed(),
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
 
 use super::baseline::{Baseline, check_file};
-use super::finding::Finding;
+use super::finding::GateFinding;
 use super::git_check;
 use super::report::{could_not_run, report};
 use super::{Report, Verdict};
@@ -68,7 +68,7 @@ pub(crate) fn check(gate: &Gate, job: &Job, monitor: &mut Monitor<'_>) -> Report
     report
 }
 
-fn finding_report(gate: &Gate, finding: Finding) -> Report {
+fn finding_report(gate: &Gate, finding: GateFinding) -> Report {
     Report {
         tail: finding.shown,
         ..report(gate, finding.verdict, finding.reason)

@@ -5,13 +5,13 @@ use crate::platform::process::Failure;
 
 /// The verdict on a file or a repository, the reason, and the lines that show it.
 #[derive(Debug)]
-pub(super) struct Finding {
+pub(super) struct GateFinding {
     pub(super) verdict: Verdict,
     pub(super) reason: String,
     pub(super) shown: String,
 }
 
-impl Finding {
+impl GateFinding {
     pub(super) fn passed() -> Self {
         Self {
             verdict: Verdict::Passed,

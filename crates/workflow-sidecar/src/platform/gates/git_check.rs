@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::baseline::Baseline;
-use super::finding::Finding;
+use super::finding::GateFinding;
 use crate::platform::git::{
     GitOperation, Head, HeadLookup, RepositoryState, TIMEOUT, check_allowed, git, hidden_changes,
     look_up_head, shown_changes,
@@ -17,9 +17,9 @@ pub(super) fn is_clean(
     cwd: &Path,
     agent_dir: Option<&Path>,
     monitor: &mut Monitor<'_>,
-) -> Finding {
+) -> GateFinding {
     let before = baseline.repository.as_ref();
-    try_is_clean(before, cwd, agent_dir, monitor).unwrap_or_else(Finding::could_not_run)
+    try_is_clean(before, cwd, agent_dir, monitor).unwrap_or_else(GateFinding::could_not_run)
 }
 
 fn try_is_clean(
@@ -27,7 +27,7 @@ fn try_is_clean(
     cwd: &Path,
     agent_dir: Option<&Path>,
     monitor: &mut Monitor<'_>,
-) -> Result<Finding, Failure> {
+) -> Result<GateFinding, Failure> {
     let status = [
         "status",
         "--porcelain=v1",
@@ -45,18 +45,21 @@ fn try_is_clean(
     if !output.text.is_empty() {
         let at_least = if output.is_cut { "at least " } else { "" };
         let count = changes(output.text.lines().count(), "not committed");
-        return Ok(Finding::failed(format!("{at_least}{count}"), output.tail));
+        return Ok(GateFinding::failed(
+            format!("{at_least}{count}"),
+            output.tail,
+        ));
     }
     let hidden = hidden_changes(before, cwd, agent_dir, monitor)?;
     if hidden.is_empty() {
-        return Ok(Finding::passed());
+        return Ok(GateFinding::passed());
     }
     let count = changes(hidden.len(), "not committed, and hidden from `git status`");
     let reason = format!(
         "{count} by a mark in the index, a setting of git, or a list of ignored files that is not committed. Commit \
          them, or list them in a .gitignore that is committed; what is the user's own, `workflow-sidecar trust` shows and allows"
     );
-    Ok(Finding::failed(reason, shown_changes(&hidden)))
+    Ok(GateFinding::failed(reason, shown_changes(&hidden)))
 }
 
 fn changes(count: usize, how: &str) -> String {
@@ -73,30 +76,31 @@ pub(super) fn has_new_commit(
     baseline: &Baseline,
     cwd: &Path,
     monitor: &mut Monitor<'_>,
-) -> Finding {
+) -> GateFinding {
     let Some(before) = &baseline.head else {
         let reason = "the commit of the repository when the phase was entered is not known";
-        return Finding::could_not_run((CheckError::NoBaseline, reason.to_owned()));
+        return GateFinding::could_not_run((CheckError::NoBaseline, reason.to_owned()));
     };
     let now = match look_up_head(TIMEOUT, cwd, monitor) {
         Ok(HeadLookup::Head(head)) => head,
         Ok(HeadLookup::NoRepository(problem)) | Err(problem) => {
-            return Finding::could_not_run(problem);
+            return GateFinding::could_not_run(problem);
         }
     };
     let repository = baseline.repository.as_ref();
     let is_same = repository.map_or(Ok(()), |state| state.check_same(TIMEOUT, cwd, monitor));
     if let Err(problem) = is_same {
-        return Finding::could_not_run(problem);
+        return GateFinding::could_not_run(problem);
     }
     let tips = repository.map_or(&[][..], RepositoryState::tips);
     match (before, now) {
-        (_, Head::NoCommit) => Finding::failed("there is no commit yet", String::new()),
+        (_, Head::NoCommit) => GateFinding::failed("there is no commit yet", String::new()),
         (Head::NoCommit, Head::Commit(now)) => {
-            compare(None, &now, tips, cwd, monitor).unwrap_or_else(Finding::could_not_run)
+            compare(None, &now, tips, cwd, monitor).unwrap_or_else(GateFinding::could_not_run)
         }
         (Head::Commit(before), Head::Commit(now)) => {
-            compare(Some(before), &now, tips, cwd, monitor).unwrap_or_else(Finding::could_not_run)
+            compare(Some(before), &now, tips, cwd, monitor)
+                .unwrap_or_else(GateFinding::could_not_run)
         }
     }
 }
@@ -108,9 +112,9 @@ fn compare(
     tips: &[String],
     cwd: &Path,
     monitor: &mut Monitor<'_>,
-) -> Result<Finding, Failure> {
+) -> Result<GateFinding, Failure> {
     let none = || {
-        Finding::failed(
+        GateFinding::failed(
             "nothing was committed since the phase was entered",
             String::new(),
         )
@@ -128,5 +132,9 @@ fn compare(
         return Err(new.failure());
     }
     let is_old = new.text.trim().is_empty();
-    Ok(if is_old { none() } else { Finding::passed() })
+    Ok(if is_old {
+        none()
+    } else {
+        GateFinding::passed()
+    })
 }

@@ -76,7 +76,7 @@ pub(crate) struct Webhook {
 
 impl Webhook {
     pub(super) fn start(port: u16, token: &str, deliver: Deliver) -> Result<Self, String> {
-        let endpoint = Endpoint {
+        let endpoint = WebhookEndpoint {
             token: Sha256::digest(token).into(),
             deliver,
             slots: Semaphore::new(MAX_REQUESTS),
@@ -85,7 +85,7 @@ impl Webhook {
         Self::spawn(port, endpoint).map_err(|error| not_listening(port, &error))
     }
 
-    fn spawn(port: u16, endpoint: Endpoint) -> io::Result<Self> {
+    fn spawn(port: u16, endpoint: WebhookEndpoint) -> io::Result<Self> {
         let listeners = listen(port)?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -160,7 +160,7 @@ fn not_listening(port: u16, error: &io::Error) -> String {
 /// Accepts connections until it is stopped, then waits for the accepted ones. `open` is dropped when the port is closed.
 async fn serve(
     listeners: Vec<TcpListener>,
-    endpoint: Arc<Endpoint>,
+    endpoint: Arc<WebhookEndpoint>,
     stopped: CancellationToken,
     open: Sender<()>,
 ) {
@@ -176,7 +176,7 @@ async fn serve(
     connections.wait().await;
 }
 
-async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, connections: TaskTracker) {
+async fn accept(listener: TcpListener, endpoint: Arc<WebhookEndpoint>, connections: TaskTracker) {
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -202,7 +202,7 @@ async fn accept(listener: TcpListener, endpoint: Arc<Endpoint>, connections: Tas
 }
 
 /// The receiver of all requests.
-struct Endpoint {
+struct WebhookEndpoint {
     token: TokenHash,
     deliver: Deliver,
     /// For requests with the token.
@@ -210,7 +210,7 @@ struct Endpoint {
     strangers: Strangers,
 }
 
-impl Endpoint {
+impl WebhookEndpoint {
     async fn serve_connection(self: Arc<Self>, stream: TcpStream, place: Arc<Place>) {
         let deadline = Instant::now() + REQUEST_TIME;
         let stranger = Arc::clone(&place);
@@ -232,7 +232,7 @@ impl Endpoint {
             Ok(Ok(())) => {}
             // hyper closes a connection without a head in time, but sends no response.
             Ok(Err(error)) if error.is_timeout() => {
-                if let Err(error) = stream.write_all(&Answer::TOO_SLOW.as_bytes()).await {
+                if let Err(error) = stream.write_all(&WebhookAnswer::TOO_SLOW.as_bytes()).await {
                     tracing::debug!("a webhook client is gone: {error}");
                 }
             }
@@ -266,28 +266,28 @@ impl Endpoint {
         request: Request<Incoming>,
         deadline: Instant,
         place: &Place,
-    ) -> Result<Answer, Answer> {
+    ) -> Result<WebhookAnswer, WebhookAnswer> {
         if request.method() != Method::POST {
-            return Err(Answer::NOT_POST);
+            return Err(WebhookAnswer::NOT_POST);
         }
         check_headers(request.headers(), &self.token)?;
         place.leave();
         let slot = timeout_at(deadline, self.slots.acquire()).await;
-        let _slot = slot.map_err(|_| Answer::TOO_MANY)?;
+        let _slot = slot.map_err(|_| WebhookAnswer::TOO_MANY)?;
         let text = read_text(request, deadline).await?;
         Ok(Arc::clone(&self).deliver(text).await)
     }
 
-    async fn deliver(self: Arc<Self>, text: String) -> Answer {
+    async fn deliver(self: Arc<Self>, text: String) -> WebhookAnswer {
         let delivery = spawn_blocking(move || (self.deliver)(TriggerEvent::Text(text)));
         match delivery.await {
-            Ok(Some(TriggerOutcome::Delivered)) => Answer::DELIVERED,
-            Ok(Some(TriggerOutcome::Queued)) => Answer::QUEUED,
-            Ok(Some(TriggerOutcome::Refused)) => Answer::QUEUE_FULL,
-            Ok(None) => Answer::NO_SESSION,
+            Ok(Some(TriggerOutcome::Delivered)) => WebhookAnswer::DELIVERED,
+            Ok(Some(TriggerOutcome::Queued)) => WebhookAnswer::QUEUED,
+            Ok(Some(TriggerOutcome::Refused)) => WebhookAnswer::QUEUE_FULL,
+            Ok(None) => WebhookAnswer::NO_SESSION,
             Err(error) => {
                 tracing::warn!("a webhook request was not delivered: {error}");
-                Answer::NO_SESSION
+                WebhookAnswer::NO_SESSION
             }
         }
     }
@@ -302,19 +302,19 @@ async fn close(mut stream: TcpStream, time: Duration) {
 }
 
 /// Reads the text of a request.
-async fn read_text(request: Request<Incoming>, deadline: Instant) -> Result<String, Answer> {
+async fn read_text(request: Request<Incoming>, deadline: Instant) -> Result<String, WebhookAnswer> {
     let body = request.into_body();
-    let length = body.size_hint().exact().ok_or(Answer::NO_LENGTH)?;
+    let length = body.size_hint().exact().ok_or(WebhookAnswer::NO_LENGTH)?;
     if length > MAX_TEXT as u64 {
-        return Err(Answer::TOO_LONG);
+        return Err(WebhookAnswer::TOO_LONG);
     }
     let body = match timeout_at(deadline, body.collect()).await {
         Ok(Ok(body)) => body.to_bytes(),
         Ok(Err(error)) => {
             tracing::debug!("the body of a webhook request is lost: {error}");
-            return Err(Answer::INVALID);
+            return Err(WebhookAnswer::INVALID);
         }
-        Err(_) => return Err(Answer::TOO_SLOW),
+        Err(_) => return Err(WebhookAnswer::TOO_SLOW),
     };
     let text = as_text(&body, length);
     Ok(if text.is_empty() {
@@ -327,17 +327,17 @@ async fn read_text(request: Request<Incoming>, deadline: Instant) -> Result<Stri
 /// Checks that a local program with the token sent the request.
 ///
 /// A web page can make a browser send requests to any port, also under a host name that resolves to this machine.
-fn check_headers(headers: &HeaderMap, token: &TokenHash) -> Result<(), Answer> {
+fn check_headers(headers: &HeaderMap, token: &TokenHash) -> Result<(), WebhookAnswer> {
     if headers.contains_key(ORIGIN) {
-        return Err(Answer::WEB_PAGE);
+        return Err(WebhookAnswer::WEB_PAGE);
     }
     let mut hosts = headers.get_all(HOST).iter();
     if !hosts.all(|host| is_this_machine(host.as_bytes())) {
-        return Err(Answer::OTHER_HOST);
+        return Err(WebhookAnswer::OTHER_HOST);
     }
     let sent = headers.get(AUTHORIZATION).and_then(bearer_token);
     if !sent.is_some_and(|sent| is_token(sent, token)) {
-        return Err(Answer::NO_TOKEN);
+        return Err(WebhookAnswer::NO_TOKEN);
     }
     Ok(())
 }
@@ -371,9 +371,9 @@ fn is_token(sent: &[u8], token: &TokenHash) -> bool {
 
 /// A status and its text.
 #[derive(Debug, Clone, Copy)]
-struct Answer(StatusCode, &'static str);
+struct WebhookAnswer(StatusCode, &'static str);
 
-impl Answer {
+impl WebhookAnswer {
     const DELIVERED: Self = Self(StatusCode::OK, "delivered");
     const QUEUED: Self = Self(StatusCode::ACCEPTED, "queued: the agent is busy");
     const QUEUE_FULL: Self = Self(

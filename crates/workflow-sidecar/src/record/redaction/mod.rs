@@ -22,7 +22,7 @@ use workflow_protocol::Kind;
 
 use free_text::{each_string, replace_free_text};
 
-use super::definitions::{Content, Directory};
+use super::definitions::{FileContent, RecordedDirectory};
 use super::format::{ANY, UNKNOWN};
 use super::results::{PlatformResult, QueryResult};
 
@@ -484,12 +484,12 @@ fn redact_output(message: &mut Value, before: &Value) {
 }
 
 /// Removes the tokens of triggers from the settings of a directory.
-pub(super) fn hide_tokens(directory: &mut Directory) {
+pub(super) fn hide_tokens(directory: &mut RecordedDirectory) {
     match directory.0.get_mut(SETTINGS_FILE) {
-        Some(Content::Text(text)) => *text = without_tokens(text).into_owned(),
+        Some(FileContent::Text(text)) => *text = without_tokens(text).into_owned(),
         // Tokens cannot be found in it.
-        Some(Content::Bytes { hex }) => hex.clear(),
-        Some(Content::Unreadable { .. } | Content::Empty(())) | None => {}
+        Some(FileContent::Bytes { hex }) => hex.clear(),
+        Some(FileContent::Unreadable { .. } | FileContent::Empty(())) | None => {}
     }
 }
 

@@ -3,16 +3,16 @@
 //! A parser stops where it cannot go on, which is often a line or two behind the mistake. Owns the guesses; a
 //! guess names the location it is about.
 
-use super::line::{Hint, Line};
+use super::line::{MistakeHint, YamlLine};
 use super::variable_hint;
 
 /// The most common cause of an error in this line and column, counted from 0. `in_flow`: the parser was between brackets.
-pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<Hint> {
+pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<MistakeHint> {
     let mut start = 0;
-    let lines: Vec<Line<'_>> = text
+    let lines: Vec<YamlLine<'_>> = text
         .split_inclusive('\n')
         .map(|text| {
-            let line = Line {
+            let line = YamlLine {
                 start,
                 text: text.trim_end_matches('\n'),
             };
@@ -32,10 +32,10 @@ pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> O
 }
 
 /// A tab in the indentation, here or in the lines around.
-fn tab(around: &[Line<'_>]) -> Option<Hint> {
+fn tab(around: &[YamlLine<'_>]) -> Option<MistakeHint> {
     around.iter().find_map(|line| {
         let at = line.indent().find('\t')?;
-        Some(Hint {
+        Some(MistakeHint {
             help: "indent with spaces: this is a tab".into(),
             at: Some(line.part(at..at + 1)),
         })
@@ -43,7 +43,7 @@ fn tab(around: &[Line<'_>]) -> Option<Hint> {
 }
 
 /// `name:Fix` in the last lines that say something.
-fn no_space_after_colon(before: &[Line<'_>]) -> Option<Hint> {
+fn no_space_after_colon(before: &[YamlLine<'_>]) -> Option<MistakeHint> {
     let mut said = before.iter().rev().filter(|line| !line.is_blank());
     said.by_ref().take(2).find_map(|line| {
         let trimmed = line.text.trim_start();
@@ -55,7 +55,7 @@ fn no_space_after_colon(before: &[Line<'_>]) -> Option<Hint> {
             return None;
         }
         let at = line.text.len() - word.len() + key.len();
-        Some(Hint {
+        Some(MistakeHint {
             help: "put a space after the colon".into(),
             at: Some(line.part(at..at + 1)),
         })
@@ -63,21 +63,21 @@ fn no_space_after_colon(before: &[Line<'_>]) -> Option<Hint> {
 }
 
 /// Text that belongs below `key: |` and is not indented further than the key.
-fn block_without_indent(before: &[Line<'_>], here: Line<'_>) -> Option<Hint> {
+fn block_without_indent(before: &[YamlLine<'_>], here: YamlLine<'_>) -> Option<MistakeHint> {
     let head = before.iter().rev().find(|line| !line.is_blank())?;
     let opens = ["|", "|-", "|+", ">", ">-", ">+"].iter().any(|mark| {
         let rest = head.text.trim_end().strip_suffix(mark);
         rest.is_some_and(|rest| rest.ends_with(": "))
     });
     let is_outside = here.indent().len() <= head.indent().len();
-    (opens && is_outside).then_some(Hint {
+    (opens && is_outside).then_some(MistakeHint {
         help: "indent the text that belongs to the key above".into(),
         at: None,
     })
 }
 
 /// A text that needs quotes.
-fn quotes(here: Line<'_>, in_flow: bool) -> Option<Hint> {
+fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<MistakeHint> {
     let value = here
         .text
         .split_once(": ")
@@ -95,19 +95,19 @@ fn quotes(here: Line<'_>, in_flow: bool) -> Option<Hint> {
         _ if value.contains(": ") => "put a text that contains `: ` in quotes",
         _ => return None,
     };
-    Some(Hint {
+    Some(MistakeHint {
         help: help.into(),
         at: None,
     })
 }
 
 /// A line with an indentation that no line before it has.
-fn uneven(before: &[Line<'_>], here: Line<'_>, column: usize) -> Option<Hint> {
+fn uneven(before: &[YamlLine<'_>], here: YamlLine<'_>, column: usize) -> Option<MistakeHint> {
     let mut said = before.iter().filter(|line| !line.is_blank()).peekable();
     said.peek()?;
     let depth = here.indent().len();
     let is_known = said.any(|line| line.indent().len() == depth);
-    (!here.is_blank() && !is_known && column == depth).then_some(Hint {
+    (!here.is_blank() && !is_known && column == depth).then_some(MistakeHint {
         help: "indent this line like the lines it belongs to".into(),
         at: None,
     })

@@ -4,19 +4,19 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The help for a mistake, and its bytes, if they are not those where the parser stopped.
-pub(super) struct Hint {
+pub(super) struct MistakeHint {
     pub(super) help: Cow<'static, str>,
     pub(super) at: Option<Range<usize>>,
 }
 
 /// A line of the text, and its offset.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'t> {
+pub(super) struct YamlLine<'t> {
     pub(super) start: usize,
     pub(super) text: &'t str,
 }
 
-impl Line<'_> {
+impl YamlLine<'_> {
     pub(super) fn indent(&self) -> &str {
         &self.text[..self.text.len() - self.text.trim_start().len()]
     }

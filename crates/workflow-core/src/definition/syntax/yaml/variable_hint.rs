@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::line::{Hint, Line};
+use super::line::{MistakeHint, YamlLine};
 
 /// The longest text that the help repeats, in characters.
 const LONGEST_SHOWN: usize = 100;
@@ -18,11 +18,11 @@ struct Found {
 
 /// Finds the text around the error in this line and column, or the text that this line continues.
 pub(super) fn hint(
-    lines: &[Line<'_>],
+    lines: &[YamlLine<'_>],
     number: usize,
     column: usize,
     in_flow: bool,
-) -> Option<Hint> {
+) -> Option<MistakeHint> {
     let row = number.min(lines.len().checked_sub(1)?);
     let here = lines[row];
     let column = here
@@ -42,7 +42,7 @@ pub(super) fn hint(
 }
 
 /// The help, with the corrected text.
-fn describe(lines: &[Line<'_>], row: usize, found: &Found) -> Hint {
+fn describe(lines: &[YamlLine<'_>], row: usize, found: &Found) -> MistakeHint {
     let line = lines[row];
     let mut text = line.text[found.value.clone()].to_owned();
     if !found.in_flow {
@@ -56,7 +56,7 @@ fn describe(lines: &[Line<'_>], row: usize, found: &Found) -> Hint {
     let key = &line.text[found.entry.start..found.value.start];
     let variable = &line.text[found.variable.clone()];
     let text = quoted(&text);
-    Hint {
+    MistakeHint {
         help: format!(
             "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{text}`"
         )
