@@ -228,7 +228,7 @@ fn human(rows: &[Row]) -> anyhow::Result<()> {
                 anstream::eprintln!("{bad}error{bad:#}: {}", visible(&error.to_string()));
             }
             TranscriptResult::Same { torn: Some(torn) } => {
-                writeln!(out, "{name}: cut off: {torn}")?
+                writeln!(out, "{name}: cut off: {torn}")?;
             }
             TranscriptResult::Same { torn: None } => {}
             TranscriptResult::Skipped { reason } => writeln!(out, "{name}: skipped: {reason}")?,

@@ -119,7 +119,7 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
             (ProcessJudgement::Person, _) => {}
             (ProcessJudgement::Agent(why), _) => return Err(refused(&why)),
             (ProcessJudgement::Unclear(why), FoundSidecar::Running(running)) => {
-                unclear.push((running, why))
+                unclear.push((running, why));
             }
             (ProcessJudgement::Unclear(why), FoundSidecar::HostOnly(host)) => bail!(
                 "{why}, and its sidecar has ended: end the host (process {}), or answer in a terminal that was open before it",

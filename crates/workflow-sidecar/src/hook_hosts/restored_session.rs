@@ -168,7 +168,7 @@ impl<'p> RestoredSession<'p> {
                     data,
                 }),
                 Action::SendMessage { content, .. } => {
-                    notices.push(with_commands_as_prompts(&content))
+                    notices.push(with_commands_as_prompts(&content));
                 }
                 Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
                 Action::SendUserMessage { content, .. } => outcome.to_agent.push(content),

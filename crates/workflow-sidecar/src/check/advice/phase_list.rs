@@ -8,8 +8,11 @@ const MOST_NAMED: usize = 4;
 
 /// Names the phases, the first of them if they are many.
 pub(super) fn listed(phases: &[&Phase]) -> String {
-    let named = phases.iter().take(MOST_NAMED);
-    let mut names: Vec<String> = named.map(|phase| shown(&phase.name)).collect();
+    let mut names: Vec<String> = phases
+        .iter()
+        .take(MOST_NAMED)
+        .map(|phase| shown(&phase.name))
+        .collect();
     if phases.len() > MOST_NAMED {
         names.push(format!("{} more", phases.len() - MOST_NAMED));
     }
