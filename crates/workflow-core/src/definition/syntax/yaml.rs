@@ -10,7 +10,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
 use crate::diagnostic::{Code, Finding, Span};
-use hint::{Hint, hint};
+use hints::{Hint, hint};
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(in crate::definition) fn parse(
@@ -346,7 +346,6 @@ fn decimal(value: &str) -> Option<f64> {
     unsigned.parse::<f64>().ok().map(|number| sign * number)
 }
 
-mod hint;
+mod hints;
 #[cfg(test)]
 mod tests;
-mod variable_hint;

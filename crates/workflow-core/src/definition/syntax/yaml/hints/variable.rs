@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::hint::{Hint, Line};
+use super::line::{Hint, Line};
 
 /// The longest text that the help repeats, in characters.
 const LONGEST_SHOWN: usize = 100;

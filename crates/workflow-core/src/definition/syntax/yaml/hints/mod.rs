@@ -3,39 +3,11 @@
 //! A parser stops where it cannot go on, which is often a line or two behind the mistake. Owns the guesses; a
 //! guess names the location it is about.
 
-use std::borrow::Cow;
-use std::ops::Range;
+mod line;
+mod variable;
 
-use super::variable_hint;
-
-/// The help for a mistake, and its bytes, if they are not those where the parser stopped.
-pub(super) struct Hint {
-    pub(super) help: Cow<'static, str>,
-    pub(super) at: Option<Range<usize>>,
-}
-
-/// A line of the text, and its offset.
-#[derive(Clone, Copy)]
-pub(super) struct Line<'t> {
-    start: usize,
-    pub(super) text: &'t str,
-}
-
-impl Line<'_> {
-    pub(super) fn indent(&self) -> &str {
-        &self.text[..self.text.len() - self.text.trim_start().len()]
-    }
-
-    pub(super) fn is_blank(&self) -> bool {
-        let text = self.text.trim_start();
-        text.is_empty() || text.starts_with('#')
-    }
-
-    /// A stretch of the line, as bytes of the text.
-    pub(super) fn part(&self, range: Range<usize>) -> Range<usize> {
-        self.start + range.start..self.start + range.end
-    }
-}
+pub(super) use line::Hint;
+use line::Line;
 
 /// The most common cause of an error in this line and column, counted from 0. `in_flow`: the parser was between brackets.
 pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<Hint> {
@@ -55,7 +27,7 @@ pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> O
     let before = lines.get(..number).unwrap_or(&lines);
     let around = before.len().saturating_sub(1)..lines.len().min(number + 2);
     tab(&lines[around])
-        .or_else(|| variable_hint::hint(&lines, number, column, in_flow))
+        .or_else(|| variable::hint(&lines, number, column, in_flow))
         .or_else(|| no_space_after_colon(before))
         .or_else(|| block_without_indent(before, here))
         .or_else(|| quotes(here, in_flow))
