@@ -483,10 +483,7 @@ pub(super) fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phas
 }
 
 pub(super) fn phase_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phase> {
-    match entry_at(path, catalog)? {
-        PhaseEntry::Phase(phase) => Some(phase),
-        PhaseEntry::Subworkflow(_) => None,
-    }
+    entry_at(path, catalog)?.phase()
 }
 
 /// The index of an entry of a workflow, by the id with which outcomes name it.

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::Draft;
 use crate::definition::model::graph::{contains_itself, levels, strongly_connected};
-use crate::definition::model::{Parameter, PhaseEntry, Workflow};
+use crate::definition::model::{Parameter, Workflow};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
 
@@ -94,21 +94,15 @@ impl<'d> Graph<'d> {
 }
 
 fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Reference<'d>> {
-    let keyed =
-        draft
-            .references
-            .iter()
-            .filter_map(|&(at, span)| match &draft.workflow.phases[at] {
-                PhaseEntry::Subworkflow(key) => Some((key.as_str(), span)),
-                PhaseEntry::Phase(_) => None,
-            });
-    keyed
-        .map(|(key, span)| Reference {
+    let references = draft.references.iter().filter_map(|&(at, span)| {
+        let key = &draft.workflow.phases[at].subworkflow()?.key;
+        Some(Reference {
             key,
-            target: by_key.get(key).copied(),
+            target: by_key.get(&**key).copied(),
             span,
         })
-        .collect()
+    });
+    references.collect()
 }
 
 /// What a workflow has for an input of its subworkflow.

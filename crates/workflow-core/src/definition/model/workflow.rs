@@ -129,14 +129,34 @@ impl Workflow {
 
     /// Its phases, without those of subworkflows.
     pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
-        self.phases.iter().filter_map(|entry| match entry {
-            PhaseEntry::Phase(phase) => Some(phase),
-            PhaseEntry::Subworkflow(_) => None,
-        })
+        self.phases.iter().filter_map(PhaseEntry::phase)
+    }
+
+    /// Its references to subworkflows.
+    pub fn subworkflows(&self) -> impl DoubleEndedIterator<Item = &Subworkflow> {
+        self.phases.iter().filter_map(PhaseEntry::subworkflow)
     }
 }
 
 impl PhaseEntry {
+    /// The phase, if it is one.
+    #[must_use]
+    pub fn phase(&self) -> Option<&Phase> {
+        match self {
+            Self::Phase(phase) => Some(phase),
+            Self::Subworkflow(_) => None,
+        }
+    }
+
+    /// The reference to a subworkflow, if it is one.
+    #[must_use]
+    pub fn subworkflow(&self) -> Option<&Subworkflow> {
+        match self {
+            Self::Phase(_) => None,
+            Self::Subworkflow(reference) => Some(reference),
+        }
+    }
+
     /// The id by which outcomes refer to it: the phase's, or the subworkflow's key.
     #[must_use]
     pub fn id(&self) -> &str {
