@@ -10,6 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::definition::{Approval, Gate, RunCheck, Thinking, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
+use crate::policy::VisibleTools;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
 
 /// The custom types of messages (hook-lifecycle: "Message Custom Types").
@@ -460,15 +461,6 @@ pub struct HostHints {
     pub thinking: Option<Thinking>,
     /// The tools that the model sees; `None` is all.
     pub tools: Option<VisibleTools>,
-}
-
-/// The tools that the lists of a phase leave, by name.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct VisibleTools {
-    /// The only ones that are allowed; `None` without a whitelist.
-    pub allowed: Option<Vec<String>>,
-    /// The ones that are blocked.
-    pub blocked: Vec<String>,
 }
 
 /// The moment at which a message reaches an agent that is busy.

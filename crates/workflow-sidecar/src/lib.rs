@@ -12,6 +12,7 @@ mod doctor;
 #[cfg(test)]
 #[path = "../../../tests/it/randomised.rs"]
 mod drawn;
+mod files;
 mod graph;
 mod hook_hosts;
 mod init;
@@ -26,6 +27,7 @@ pub mod server;
 mod session_file;
 mod show;
 mod simulate;
+mod step_arguments;
 mod store;
 mod telemetry;
 mod time;

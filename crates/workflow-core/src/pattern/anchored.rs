@@ -2,7 +2,7 @@
 
 use workflow_shell::expand_braces;
 
-use super::PatternError;
+use super::error::PatternError;
 
 /// The directory to which a glob is relative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

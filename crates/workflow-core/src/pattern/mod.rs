@@ -1,28 +1,13 @@
 //! Patterns in definitions: globs, names with `*`, regular expressions.
 
 mod anchored;
+mod error;
 
 use globset::{Glob, GlobBuilder};
 use regex::{Regex, RegexBuilder};
 
 pub(crate) use anchored::{Anchor, Anchored, anchored};
-
-/// The reason why a pattern is invalid.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PatternError {
-    /// A syntax error in a glob.
-    #[error("{}", .0.kind())]
-    Glob(#[from] globset::Error),
-    /// A syntax error in a regular expression, or one that is too large.
-    #[error("{0}")]
-    Regex(#[from] regex::Error),
-    /// `..` after a part with wildcards.
-    #[error("`..` after a `*` is not supported: write the path without `..`")]
-    Climbs,
-    /// Braces with too many alternatives.
-    #[error("its braces expand to too many paths: write several patterns")]
-    Braces,
-}
+pub(crate) use error::PatternError;
 
 /// The maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;

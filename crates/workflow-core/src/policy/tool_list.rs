@@ -3,10 +3,18 @@
 use std::collections::HashSet;
 
 use crate::definition::ToolAccess;
-use crate::effect::VisibleTools;
 
 /// The tool that advances a run. No list can block it.
 pub const STEP_TOOL: &str = "workflow_step";
+
+/// The tools that the lists of a phase leave, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct VisibleTools {
+    /// The only ones that are allowed; `None` without a whitelist.
+    pub allowed: Option<Vec<String>>,
+    /// The ones that are blocked.
+    pub blocked: Vec<String>,
+}
 
 /// A list of tools that a level allows or blocks.
 #[derive(Debug, Clone, Default)]

@@ -4,17 +4,18 @@
 //! weakened. Texts, names and additional restrictions do not count.
 
 mod flow;
+mod gate;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::definition::{
-    Approval, Catalog, Check, Gate, Guards, Phase, ResultRule, Rule, RuleAction, ToolAccess,
-    Workflow,
+    Approval, Catalog, Guards, Phase, ResultRule, Rule, RuleAction, ToolAccess, Workflow,
 };
 use crate::diagnostic::shown;
 
 pub(crate) use self::flow::weakened_jumps;
+use self::gate::is_as_demanding;
 use super::Position;
 use super::state::RunState;
 use super::transition::in_order;
@@ -451,21 +452,5 @@ fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<Str
             ));
         }
         _ => {}
-    }
-}
-
-/// Returns true if a check is the same, or demands more. How long a command may take does not matter.
-fn is_as_demanding(before: &Gate, after: &Gate) -> bool {
-    match (&before.check, &after.check) {
-        (Check::Run(before), Check::Run(after)) => {
-            before.command == after.command
-                && before.shell == after.shell
-                && before.exit == after.exit
-                && before.cwd == after.cwd
-                && before.env == after.env
-                && (before.stdout.is_none()
-                    || before.stdout == after.stdout && before.stream == after.stream)
-        }
-        (before, after) => before == after,
     }
 }

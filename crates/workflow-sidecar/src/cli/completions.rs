@@ -23,9 +23,13 @@ pub(super) struct Arguments {
 
 const NAME: &str = "workflow-sidecar";
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+/// Prints the script of a command line.
+pub(super) fn run(
+    arguments: &Arguments,
+    mut command_line: clap::Command,
+) -> anyhow::Result<Outcome> {
     let mut text = Vec::new();
-    generate(arguments.shell, &mut super::command_line(), NAME, &mut text);
+    generate(arguments.shell, &mut command_line, NAME, &mut text);
     let mut text = String::from_utf8(text)?;
     if arguments.shell == Shell::Bash {
         // Workaround for clap #6421: the generator writes a hyphenated name in two ways and then completes no subcommand.

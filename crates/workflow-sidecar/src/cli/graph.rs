@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workflow_core::definition::Limits;
 
+use crate::files::write_atomically;
 use crate::graph::{Direction, Graph, dot, mermaid, svg};
-use crate::platform::write_atomically;
 
 use super::outcome::Outcome;
 use super::project::Project;

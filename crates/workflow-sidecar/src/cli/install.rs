@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+use crate::files::home_dir;
 use crate::hook_hosts::{self, HookHost};
 use crate::install::{self, Directories, InstallError, Place, codex_trust, opencode};
-use crate::platform::home::home_dir;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -146,7 +146,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
     match command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),
-        Some(Command::Completions(arguments)) => completions::run(&arguments),
+        Some(Command::Completions(arguments)) => completions::run(&arguments, command_line()),
         Some(Command::Demo(arguments)) => demo::run(&arguments).map(success),
         Some(Command::Doctor(arguments)) => doctor::run(&arguments),
         Some(Command::Explain(arguments)) => explain::run(&arguments),

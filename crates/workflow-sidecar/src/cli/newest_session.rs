@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 
+use crate::files::home_dir;
 use crate::platform::disk::HOST_DIRECTORY;
-use crate::platform::home::home_dir;
 use crate::session_file::{SessionFile, read_file};
 
 /// The environment variable with pi's directory for sessions.

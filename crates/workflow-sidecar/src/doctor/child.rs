@@ -8,6 +8,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Timeout of `--version`: enough for a cold start on a busy machine.
+pub(super) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The result of running `--version`.
 #[derive(Debug, PartialEq)]
 pub(super) enum VersionAnswer {

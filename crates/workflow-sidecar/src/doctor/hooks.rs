@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use workflow_core::diagnostic::shown;
 
-use super::child::{VersionAnswer, first_line_of_version};
-use super::{CheckStatus, InstallationCheck, VERSION_TIMEOUT};
+use super::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
+use super::result::{CheckStatus, InstallationCheck};
+use crate::files::home_dir;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
 use crate::install::{Directories, Installed, Place, codex_trust, installed, plan};
-use crate::platform::home::home_dir;
 
 /// The time for the answer of an installed command, which gives itself three seconds.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(10);

@@ -7,81 +7,26 @@ mod child;
 mod hooks;
 mod opencode;
 mod pi;
+mod result;
 
 use std::env;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
 
-use serde::Serialize;
 use workflow_core::definition::{FilePath, Files, Loaded, Outcome, SETTINGS_FILE, Tier, load};
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
+use self::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
 use crate::platform::disk::Disk;
-use child::{VersionAnswer, first_line_of_version};
 
-/// Timeout of `--version`: enough for a cold start on a busy machine.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) use self::result::{CheckStatus, InstallationCheck};
 
 /// The oldest supported versions.
 const OLDEST_PI: Version = (0, 74);
 const OLDEST_NODE: Version = (20, 0);
 
 type Version = (u32, u32);
-
-/// The severity of a check's result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum CheckStatus {
-    /// As it should be.
-    Ok,
-    /// A warning.
-    Warn,
-    /// An error.
-    Fail,
-}
-
-/// The result of one check.
-#[derive(Debug, PartialEq, Serialize)]
-pub(crate) struct InstallationCheck {
-    /// The subject of the check.
-    pub(crate) subject: &'static str,
-    pub(crate) status: CheckStatus,
-    /// The result.
-    pub(crate) text: String,
-    /// The advice, if something is to be done.
-    #[serde(rename = "cure")]
-    pub(crate) help: Option<String>,
-}
-
-impl InstallationCheck {
-    fn new(subject: &'static str, status: CheckStatus, text: String) -> Self {
-        Self {
-            subject,
-            status,
-            text,
-            help: None,
-        }
-    }
-
-    fn ok(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, CheckStatus::Ok, text.into())
-    }
-
-    fn warn(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, CheckStatus::Warn, text.into())
-    }
-
-    fn fail(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, CheckStatus::Fail, text.into())
-    }
-
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-}
 
 /// Runs all checks.
 pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck> {

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::InstallationCheck;
+use super::result::InstallationCheck;
+use crate::files::home_dir;
 use crate::install::{Directories, Place, opencode};
-use crate::platform::home::home_dir;
 
 /// Checks the plugins that are installed, for the user or for the project.
 pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
-use super::InstallationCheck;
+use super::result::InstallationCheck;
 use crate::platform::disk::HOST_DIRECTORY;
 
 /// The package of the extension.
@@ -192,7 +192,7 @@ fn package(source: &str, settings_dir: &Path) -> Option<Package> {
         return Some(package(name, &directory, version));
     }
     let directory = match source.strip_prefix("~/") {
-        Some(rest) => crate::platform::home::home_dir()?.join(rest),
+        Some(rest) => crate::files::home_dir()?.join(rest),
         None => settings_dir.join(source),
     };
     let (name, version) = manifest(&directory)?;

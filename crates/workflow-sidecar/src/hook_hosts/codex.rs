@@ -5,8 +5,8 @@
 
 use super::answer::{Answer, Printed, claude_family};
 use super::event::EventName;
-use super::tools::ToolName;
-use super::{HookHost, Limits, Results};
+use super::host::{HookHost, ToolName};
+use super::limits::{Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",

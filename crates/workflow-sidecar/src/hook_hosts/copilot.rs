@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::answer::{Answer, Printed, Verdict};
 use super::event::{EventName, Kind, Payload};
-use super::tools::ToolName;
-use super::{HookHost, Limits, Results};
+use super::host::{HookHost, ToolName};
+use super::limits::{Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",

@@ -7,9 +7,8 @@ use serde_json::json;
 
 use super::answer::{Answer, Printed, Verdict};
 use super::event::EventName;
-use super::limits::AGENTS_LOOK_ALIKE;
-use super::tools::ToolName;
-use super::{HookHost, Limits, Results};
+use super::host::{HookHost, ToolName};
+use super::limits::{AGENTS_LOOK_ALIKE, Limits, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",

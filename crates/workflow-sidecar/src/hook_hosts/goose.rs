@@ -8,9 +8,8 @@ use serde_json::json;
 
 use super::answer::{Answer, Printed, Verdict};
 use super::event::{EventName, Kind, Payload};
-use super::limits::{AGENTS_LOOK_ALIKE, NO_TEXT_IN_PROMPTS};
-use super::tools::ToolName;
-use super::{HookHost, Limits, Results};
+use super::host::{HookHost, ToolName};
+use super::limits::{AGENTS_LOOK_ALIKE, Limits, NO_TEXT_IN_PROMPTS, Results};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "goose",

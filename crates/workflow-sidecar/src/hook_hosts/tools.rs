@@ -6,18 +6,8 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::policy::STEP_TOOL;
 
-use super::{HookHost, patch};
-
-/// The engine's name of a host's tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolName {
-    /// This one, with the same arguments.
-    Is(&'static str),
-    /// `bash`. A patch in the command line is judged as well.
-    Shell,
-    /// `edit` and `write`, a call for each file of the patch.
-    Patch,
-}
+use super::host::{HookHost, ToolName};
+use super::patch;
 
 /// A call for the engine.
 #[derive(Debug)]

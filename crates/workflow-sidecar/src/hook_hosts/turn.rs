@@ -13,7 +13,8 @@ use workflow_core::session::Abilities;
 use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 
-use super::HostMemory;
+use super::memory::HostMemory;
+use super::text::in_prompt_words;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, Project, RealPlatform, SessionContext};
 use crate::server::{Loader, OnDisk};
@@ -40,8 +41,6 @@ pub(crate) struct Turn<'p> {
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) entries: Vec<StoredEntry>,
-    /// Texts for the person.
-    pub(crate) notices: Vec<String>,
     /// Texts for the agent.
     pub(crate) to_agent: Vec<String>,
 }
@@ -158,17 +157,18 @@ impl<'p> Turn<'p> {
         (self.agent_dir.clone(), self.cwd.clone())
     }
 
-    /// Takes what came of the turn.
-    pub(crate) fn finish(&mut self) -> Outcome {
+    /// Takes what came of the turn. Texts for the person wait in the memory.
+    pub(crate) fn finish(&mut self, memory: &mut HostMemory) -> Outcome {
         let mut outcome = Outcome::default();
+        let mut notices = Vec::new();
         for action in std::mem::take(&mut self.out.actions) {
             match action {
                 Action::AppendEntry { custom_type, data } => outcome.entries.push(StoredEntry {
                     custom_type: custom_type.to_owned(),
                     data,
                 }),
-                Action::SendMessage { content, .. } => outcome.notices.push(content),
-                Action::Notify { message, .. } => outcome.notices.push(message),
+                Action::SendMessage { content, .. } => notices.push(in_prompt_words(&content)),
+                Action::Notify { message, .. } => notices.push(in_prompt_words(&message)),
                 Action::SendUserMessage { content, .. } => outcome.to_agent.push(content),
                 Action::SetHints { .. }
                 | Action::SetSessionName { .. }
@@ -176,6 +176,7 @@ impl<'p> Turn<'p> {
                 | Action::SetWidget { .. } => {}
             }
         }
+        memory.add_notices(notices);
         outcome
     }
 

@@ -10,14 +10,7 @@ use std::path::{Path, PathBuf};
 
 use test_command::{COMMAND_PLACEHOLDER, GATE_PLACEHOLDER, test_command};
 
-pub(crate) use templates::{STARTER, TEMPLATES, Template};
-
-/// The language a definition is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
-    Yaml,
-    Json5,
-}
+pub(crate) use templates::{Language, STARTER, TEMPLATES, Template};
 
 /// A reason why nothing was written.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,12 @@
 
 use workflow_core::definition::{Loaded, MemoryFiles, Tier, load};
 
-use super::Language;
+/// The language a definition is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Yaml,
+    Json5,
+}
 
 /// A ready-made workflow.
 #[derive(Debug)]

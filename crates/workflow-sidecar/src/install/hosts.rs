@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::directories::Directories;
-use super::{InstallError, own};
+use super::file_change::InstallError;
+use super::own;
+use super::target_file::{Edit, Owner, TargetFile, any_command_of};
 use crate::hook_hosts::{EventName, HookHost};
 
 /// Where a host is configured, and what it is to run.
@@ -18,58 +20,6 @@ pub(crate) struct Place<'a> {
     pub(crate) program: &'a Path,
     /// The directory of the store, if it is not the user's.
     pub(crate) state: Option<&'a Path>,
-}
-
-/// A file of a host.
-#[derive(Debug)]
-pub(super) struct TargetFile {
-    pub(super) path: PathBuf,
-    pub(super) edits: Vec<Edit>,
-    /// True if the file is ours altogether.
-    pub(super) is_own: bool,
-    /// How our values are recognised.
-    owner: Owner,
-}
-
-/// How a value is recognised as ours.
-#[derive(Debug)]
-enum Owner {
-    /// It has a command of a hook of this host.
-    Hook(&'static str),
-    /// It starts our MCP server.
-    Server,
-    /// It is one of these.
-    Both(&'static str),
-}
-
-/// An edit of a file.
-#[derive(Debug)]
-pub(super) enum Edit {
-    /// An element of an array in JSON.
-    Element {
-        path: Vec<&'static str>,
-        value: String,
-    },
-    /// A member of an object in JSON: the last name of the path.
-    Member {
-        path: Vec<&'static str>,
-        value: String,
-    },
-    /// A member of an object in JSON that only a new file gets.
-    Initial {
-        path: Vec<&'static str>,
-        value: String,
-    },
-    /// A table in TOML.
-    Block { header: &'static str, body: String },
-    /// An entry of a mapping in YAML.
-    Entry {
-        key: &'static str,
-        name: &'static str,
-        members: Vec<String>,
-    },
-    /// The whole text of a file of ours.
-    Text(String),
 }
 
 /// Seconds for a hook, which answers after three at the latest.
@@ -94,25 +44,6 @@ const GEMINI_COMMAND: &str = "\
 description = \"Start or control a workflow (workflow-sidecar): NAME TASK, status, next, pause, resume, skip, goto, approve, cancel\"
 prompt = \"workflow {{args}}\"
 ";
-
-impl TargetFile {
-    /// Returns true if a text of a file of ours may be replaced: nobody else wrote it.
-    pub(super) fn may_replace(&self, text: &str) -> bool {
-        !self.is_own || text.contains("workflow-sidecar")
-    }
-
-    /// Returns true if a value is ours.
-    pub(super) fn is_ours(&self, value: &str) -> bool {
-        let is_hook = |host| {
-            any_command_of(value).is_some_and(|command| own::is_hook_command(&command, host))
-        };
-        match self.owner {
-            Owner::Hook(host) => is_hook(host),
-            Owner::Server => own::is_server(value),
-            Owner::Both(host) => is_hook(host) || own::is_server(value),
-        }
-    }
-}
 
 /// The files of a host.
 pub(super) fn files(
@@ -221,17 +152,6 @@ pub(super) fn files(
 /// The command of one of our hooks; `None` if it is somebody else's.
 pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
     any_command_of(element).filter(|command| own::is_hook_command(command, host.name))
-}
-
-/// The command of a hook.
-fn any_command_of(element: &str) -> Option<String> {
-    let element: Value = serde_json::from_str(element).ok()?;
-    let hooks = element["hooks"].as_array().into_iter().flatten();
-    let mut commands = hooks.chain([&element]).filter_map(|hook| {
-        let command = hook.get("command").or_else(|| hook.get("bash"))?;
-        command.as_str()
-    });
-    commands.next().map(str::to_owned)
 }
 
 /// The commands that are to be installed for a host, by the host's names of the events.

@@ -5,47 +5,25 @@
 
 pub(crate) mod codex_trust;
 mod directories;
+mod file_change;
 mod hosts;
 mod json_text;
 pub(crate) mod opencode;
 mod own;
+mod target_file;
 mod toml_block;
 mod yaml_entry;
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use self::hosts::{Edit, TargetFile};
+use self::file_change::{read, unfit};
+use self::target_file::Edit;
+use crate::files::home_dir;
 use crate::hook_hosts::{HOSTS, HookHost};
-use crate::platform::home::home_dir;
-use crate::platform::write_atomically;
 
 pub(crate) use self::directories::Directories;
+pub(crate) use self::file_change::{FileChange, InstallError, apply};
 pub(crate) use self::hosts::Place;
-
-/// A file, as it is and as it becomes.
-#[derive(Debug)]
-pub(crate) struct FileChange {
-    pub(crate) path: PathBuf,
-    /// `None` if the file does not exist.
-    pub(crate) before: Option<String>,
-    /// `None` if the file is to be removed.
-    pub(crate) after: Option<String>,
-}
-
-/// A configuration that cannot be changed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum InstallError {
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
-    #[error("{}: {reason}: nothing was changed", path.display())]
-    Unfit { path: PathBuf, reason: String },
-    #[error("the home directory is not known: set HOME")]
-    NoHome,
-    #[error("{0}")]
-    NoProject(&'static str),
-}
 
 /// Plans the installation for a host. What an earlier one wrote is replaced.
 pub(crate) fn plan(
@@ -185,120 +163,6 @@ pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> 
         has_hooks(None) || project.is_some_and(|project| has_hooks(Some(project)))
     };
     HOSTS.into_iter().filter(is_installed).collect()
-}
-
-/// Writes a change.
-pub(crate) fn apply(change: &FileChange) -> Result<(), InstallError> {
-    let failed = |error| InstallError::Io {
-        path: change.path.clone(),
-        error,
-    };
-    match &change.after {
-        _ if change.before == change.after => Ok(()),
-        Some(text) => {
-            if let Some(parent) = change.path.parent() {
-                fs::create_dir_all(parent).map_err(failed)?;
-            }
-            write_atomically(&change.path, text).map_err(failed)
-        }
-        None => {
-            fs::remove_file(&change.path).map_err(failed)?;
-            remove_own_directories(&change.path);
-            Ok(())
-        }
-    }
-}
-
-/// Removes the directories of a plugin of ours once they are empty.
-fn remove_own_directories(file: &Path) {
-    const OWN: &str = "plugins/workflow-sidecar";
-    let is_own = |directory: &&Path| {
-        let mut above = directory.ancestors().take(2);
-        above.any(|directory| directory.ends_with(OWN))
-    };
-    for directory in file.ancestors().skip(1).take_while(is_own) {
-        if let Err(error) = fs::remove_dir(directory) {
-            tracing::debug!("{} stays: {error}", directory.display());
-        }
-    }
-}
-
-fn read(path: &Path) -> Result<Option<String>, InstallError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(InstallError::Io {
-            path: path.to_path_buf(),
-            error,
-        }),
-    }
-}
-
-fn unfit(path: &Path, reason: String) -> InstallError {
-    InstallError::Unfit {
-        path: path.to_path_buf(),
-        reason,
-    }
-}
-
-impl TargetFile {
-    /// Adds our part.
-    fn insert(&self, text: &str) -> Result<String, String> {
-        self.edits
-            .iter()
-            .try_fold(text.to_owned(), |text, edit| match edit {
-                Edit::Element { path, value } => json_text::insert_element(&text, path, value),
-                Edit::Member { path, value } => json_text::insert_member(&text, path, value),
-                Edit::Initial { path, value } if text.trim().is_empty() => {
-                    json_text::insert_member(&text, path, value)
-                }
-                Edit::Initial { .. } => Ok(text),
-                Edit::Block { header, body } => toml_block::insert(&text, header, body),
-                Edit::Entry { key, name, members } => yaml_entry::insert(&text, key, name, members),
-                Edit::Text(text) => Ok(text.clone()),
-            })
-    }
-
-    /// Returns true if our part is there as it would be written.
-    fn is_current(&self, text: &str) -> bool {
-        self.edits.iter().all(|edit| match edit {
-            Edit::Element { path, value } => {
-                let elements = json_text::elements(text, path).unwrap_or_default();
-                let mut ours = elements.iter().filter(|element| self.is_ours(element));
-                ours.next() == Some(value) && ours.next().is_none()
-            }
-            Edit::Member { path, value } => {
-                json_text::value(text, path).is_ok_and(|found| found == Some(value))
-            }
-            Edit::Block { header, body } => toml_block::has(text, header, body),
-            Edit::Entry { key, name, members } => yaml_entry::has(text, key, name, members),
-            Edit::Initial { .. } => true,
-            Edit::Text(own) => text == own,
-        })
-    }
-
-    /// Removes our part.
-    fn remove(&self, text: &str) -> Result<String, String> {
-        // The last one first, so that what an edit created is empty when its turn comes.
-        let mut edits = self.edits.iter().rev();
-        edits.try_fold(text.to_owned(), |text, edit| self.remove_edit(&text, edit))
-    }
-
-    fn remove_edit(&self, text: &str, edit: &Edit) -> Result<String, String> {
-        match edit {
-            Edit::Element { path, .. } => {
-                json_text::remove_elements(text, path, |element| self.is_ours(element))
-            }
-            Edit::Member { path, .. } => {
-                json_text::remove_member(text, path, |value| self.is_ours(value))
-            }
-            Edit::Block { header, .. } => Ok(toml_block::remove(text, header)),
-            Edit::Entry { key, name, .. } => Ok(yaml_entry::remove(text, key, name, |entry| {
-                self.is_ours(entry)
-            })),
-            Edit::Initial { .. } | Edit::Text(_) => Ok(text.to_owned()),
-        }
-    }
 }
 
 #[cfg(test)]

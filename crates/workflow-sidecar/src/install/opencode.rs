@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{FileChange, InstallError, Place, read};
+use super::Place;
+use super::file_change::{FileChange, InstallError, read};
 
 /// The name of the host.
 pub(crate) const NAME: &str = "opencode";

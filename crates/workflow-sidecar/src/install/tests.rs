@@ -1,5 +1,6 @@
 //! Tests of installing: what is not ours stays.
 
+use std::fs;
 use std::path::Path;
 
 use super::*;

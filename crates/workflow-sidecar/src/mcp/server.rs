@@ -10,7 +10,6 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
 use workflow_core::policy::STEP_TOOL;
@@ -81,7 +80,7 @@ impl ServerHandler for StepServer {
             let message = format!("there is no tool {:?}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        let arguments = request.arguments.unwrap_or_default();
         let step = Step::new(&arguments, &context.meta, context.ct.clone());
         let steps = Arc::clone(&self.steps);
         let (progress, texts) = unbounded_channel();

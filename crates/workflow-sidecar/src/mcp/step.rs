@@ -18,18 +18,18 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio_util::sync::CancellationToken;
 use workflow_core::effect::{AnswerKind, DeferredAnswer, Effect, GateRun, Reply, ToolAnswer};
 use workflow_core::event::PlatformEvent;
-use workflow_core::session::{Abilities, StepCall};
+use workflow_core::session::Abilities;
 use workflow_core::types::GateRunId;
 
-use crate::hook_hosts::{HostMemory, TICKET_ARGUMENT, Turn, in_prompt_words, session_ticket};
+use crate::hook_hosts::{
+    ATTEMPTS, HostMemory, TICKET_ARGUMENT, Turn, TurnChange, in_prompt_words, session_ticket,
+};
 use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
-use crate::run_condition::run_of;
-use crate::store::{Change, Saved, SessionKey, Store, StoreError, Ticket};
-use crate::telemetry::{self, PhaseClock};
+use crate::step_arguments::StepArguments;
+use crate::store::{Saved, SessionKey, Store, StoreError, Ticket};
+use crate::telemetry;
 use crate::time::wall_time;
 
-/// Attempts to store a change while hooks change the same session.
-const ATTEMPTS: u32 = 16;
 /// The time after which a running gate is asked whether its call is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
 /// The numbers of gate runs that a call has for itself.
@@ -87,10 +87,7 @@ impl From<StoreError> for StepAnswer {
 /// A call of the tool.
 #[derive(Debug)]
 pub(super) struct Step {
-    action: Option<String>,
-    summary: Option<String>,
-    outcome: Option<String>,
-    outputs: Option<Box<RawValue>>,
+    arguments: Box<RawValue>,
     ticket: Option<String>,
     /// The session, if the host names it as well.
     session: Option<String>,
@@ -98,32 +95,23 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn new(arguments: &Value, meta: &JsonObject, cancelled: CancellationToken) -> Self {
-        let text = |name: &str| arguments.get(name)?.as_str().map(str::to_owned);
+    pub(super) fn new(
+        arguments: &JsonObject,
+        meta: &JsonObject,
+        cancelled: CancellationToken,
+    ) -> Self {
+        let ticket = arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
+        let ticket = ticket.filter(|ticket| ticket.bytes().all(|byte| byte.is_ascii_hexdigit()));
         Self {
-            action: text("action"),
-            summary: text("summary"),
-            outcome: text("outcome"),
-            outputs: arguments
-                .get("outputs")
-                .and_then(|outputs| to_raw_value(outputs).ok()),
-            ticket: text(TICKET_ARGUMENT)
-                .filter(|ticket| ticket.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            arguments: to_raw_value(arguments).expect("JSON has string keys only"),
+            ticket: ticket
+                .map(str::to_owned)
                 .or_else(|| Some(session_ticket("goose", meta.get(GOOSE_SESSION)?.as_str()?))),
             session: meta
                 .get("sessionId")
                 .and_then(Value::as_str)
                 .map(str::to_owned),
             cancelled,
-        }
-    }
-
-    fn call(&self) -> StepCall<'_> {
-        StepCall {
-            action: self.action.as_deref(),
-            summary: self.summary.as_deref(),
-            outcome: self.outcome.as_deref(),
-            outputs: self.outputs.as_deref(),
         }
     }
 
@@ -207,6 +195,7 @@ impl Steps {
         reports: &Receiver<PlatformEvent>,
         progress: &dyn Fn(&str),
     ) -> Result<StepAnswer, StepAnswer> {
+        let arguments = StepArguments::read(&step.arguments);
         let mut finished = None;
         let mut called_in = None;
         let mut is_late = false;
@@ -222,7 +211,7 @@ impl Steps {
                 return Err(StepAnswer::error(MOVED));
             }
             let request = turn.request();
-            let call = step.call();
+            let call = arguments.call();
             let reply =
                 turn.handle(|session, out| session.handle_workflow_step(request, &call, out));
             let answer = match reply {
@@ -251,19 +240,11 @@ impl Steps {
             if step.is_cancelled() {
                 return Err(StepAnswer::error(CANCELLED));
             }
-            let outcome = turn.finish();
-            memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
-            memory.session = turn.session.memory();
-            PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
-            let change = Change {
-                from: stored.version,
-                entries: &outcome.entries,
-                memory: &memory.to_text(),
-                run: run_of(&turn.session),
-                cwd: &ticket.cwd,
-                now: wall_time(),
-            };
-            if self.store.save(&ticket.key, &change)? == Saved::Stored {
+            let outcome = turn.finish(&mut memory);
+            let change = TurnChange::of(&turn, outcome.entries, &mut memory);
+            let (store, memory) = (&*self.store, memory.to_text());
+            let saved = change.save(store, &ticket.key, stored.version, &memory, &ticket.cwd)?;
+            if saved == Saved::Stored {
                 return Ok(answer);
             }
             is_late = true;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ancestry::{Judgement, Origin, ProcessId, ProcessTable, SystemProcesses, judge};
 use super::approvals::{StoredDecision, StoredRequest};
-use super::private_file::{create_private_dir, read_json, replace};
+use crate::files::private_file::{create_private_dir, read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/run";
 

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{FilePath, FileProblem, Files, SETTINGS_FILE, Tier, TierEntry};
 
-use super::home::home_dir;
-use super::regular_file::ContainedFile;
+use crate::files::home_dir;
+use crate::files::regular_file::ContainedFile;
 
 /// The directories of one user and one project.
 #[derive(Debug)]

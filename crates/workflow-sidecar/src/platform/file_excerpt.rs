@@ -9,8 +9,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use workflow_core::diagnostic::visible_lines;
 
-use super::file_state::FileState;
-use super::regular_file::ContainedFile;
+use crate::files::FileState;
+use crate::files::regular_file::ContainedFile;
 
 /// Bytes of a file that are shown.
 const MAX_EXCERPT: u64 = 4096;

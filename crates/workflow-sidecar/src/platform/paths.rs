@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use workflow_core::policy::rules::{PathForm, Paths, definition_paths};
 
-use super::home::{STATE_DIRECTORY, home_dir};
+use crate::files::{STATE_DIRECTORY, home_dir};
 
 /// Links that are followed before a path counts as circular.
 const MOST_LINKS: usize = 40;

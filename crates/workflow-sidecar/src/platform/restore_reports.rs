@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use workflow_core::event::RestoreOutcome;
 
 use super::ancestry::{ProcessId, ProcessTable, SystemProcesses};
-use super::private_file::{create_private_dir, read_json, replace};
+use crate::files::private_file::{create_private_dir, read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/restores";
 /// Time between two looks at a restore of another process.

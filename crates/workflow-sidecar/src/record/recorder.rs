@@ -238,7 +238,7 @@ impl Recorder {
                 seed: self.seed,
             },
             agent_dir: user_agent_dir(None).display().to_string(),
-            home: crate::platform::home::home_dir()
+            home: crate::files::home_dir()
                 .unwrap_or_default()
                 .display()
                 .to_string(),

@@ -63,7 +63,7 @@ impl Platform for RecordingPlatform {
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {
-        let home = crate::platform::home::home_dir().unwrap_or_default();
+        let home = crate::files::home_dir().unwrap_or_default();
         Box::new(RecordingPaths {
             inner: self.inner.paths(project),
             written: written(project, &home.to_string_lossy()),
@@ -162,7 +162,7 @@ mod tests {
         let project = project.path().canonicalize().unwrap();
         std::os::unix::fs::symlink("real", project.join("link")).unwrap();
         let results = Results::default();
-        let home = crate::platform::home::home_dir().unwrap_or_default();
+        let home = crate::files::home_dir().unwrap_or_default();
         let agent_dir = home.join(".pi/agent");
         let here = Project {
             agent_dir: &agent_dir,

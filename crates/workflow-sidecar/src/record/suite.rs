@@ -17,7 +17,7 @@ use super::format::{Entry, ReadError, Said, Transcript};
 use super::player::{ReplayError, Stage};
 use super::replay::{Replayed, blessed, replay};
 use super::transcript_loader::{Tiers, runs_commands};
-use crate::platform::write_atomically;
+use crate::files::write_atomically;
 
 /// The result for a transcript.
 #[derive(Debug, Serialize)]

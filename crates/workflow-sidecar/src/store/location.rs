@@ -9,8 +9,7 @@ use workflow_core::definition::SETTINGS_FILE;
 use super::postgres::PostgresStore;
 use super::sqlite::SqliteStore;
 use super::{Store, StoreError};
-use crate::platform::home::{STATE_DIRECTORY, home_dir};
-use crate::platform::private_file;
+use crate::files::{STATE_DIRECTORY, home_dir, private_file};
 
 /// The name of the directory of the store in an agent directory that is not the user's default one.
 const IN_AGENT_DIR: &str = "workflow-sidecar";

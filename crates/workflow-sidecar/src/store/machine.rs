@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::platform::create_private_dir;
+use crate::files::create_private_dir;
 
 const FILE: &str = "machine";
 

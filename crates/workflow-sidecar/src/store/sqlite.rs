@@ -11,6 +11,7 @@ use rusqlite::{
 };
 use serde_json::value::RawValue;
 
+use self::numbers::{integer, number};
 use super::marker::mark;
 use super::old_files::{self, OldFiles};
 use super::queue::{self, QueueTurn};
@@ -18,9 +19,10 @@ use super::{
     AnswerRight, Change, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionKey, Store,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
-use crate::platform::create_private_dir;
+use crate::files::create_private_dir;
 
 mod answers;
+mod numbers;
 mod runs;
 
 /// The name of the database in the directory of the store.
@@ -503,16 +505,6 @@ fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
 
 fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
-}
-
-/// Reads a number that is never negative.
-fn number(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<u64> {
-    let number: i64 = row.get(index)?;
-    Ok(u64::try_from(number).unwrap_or_default())
-}
-
-fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Creates a file that only its owner can read, unless it exists. `SQLite` gives its other files the same mode.

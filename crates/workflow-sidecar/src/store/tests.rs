@@ -5,7 +5,7 @@ mod killed_writers;
 pub(crate) mod server;
 mod tls;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 

@@ -15,9 +15,9 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use workflow_core::effect::Denied;
 use workflow_core::types::Millis;
 
-use super::Labels;
 use super::collector::Collector;
 pub(crate) use super::collector::Endpoint;
+use super::labels::Labels;
 
 /// The time between two exports of counters.
 const INTERVAL: Duration = Duration::from_secs(10);

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! mod (names, phases that end) ── export (OpenTelemetry, feature `otlp`) ── collector (HTTP)
+//!                                       └─ labels
 //! ```
 //!
 //! Nothing is measured unless the user names a collector. No call waits for one: measurements are added up in memory, and
@@ -14,6 +15,7 @@ mod export;
 #[cfg(not(feature = "otlp"))]
 #[path = "off.rs"]
 mod export;
+mod labels;
 
 use serde::{Deserialize, Serialize};
 use workflow_core::Session;
@@ -22,29 +24,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::types::Millis;
 
 pub(crate) use self::export::{Endpoint, begin, finish};
-
-/// The run and phase that a measurement is about.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Labels {
-    /// The id of the run. On spans only: counters would have a series for each run.
-    run: String,
-    workflow: String,
-    phase: String,
-}
-
-impl Labels {
-    fn of(session: &Session) -> Option<Self> {
-        let view = session.view()?;
-        Some(Self {
-            run: view.state.task_id.clone(),
-            workflow: view.state.workflow_key.clone(),
-            phase: view
-                .phase
-                .map_or_else(String::new, |phase| phase.id.to_owned()),
-        })
-    }
-}
+use self::labels::Labels;
 
 /// The phase that a run is in, and since when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use anyhow::bail;
 use workflow_core::effect::Denied;
 use workflow_core::types::Millis;
 
-use super::Labels;
+use super::labels::Labels;
 
 /// The address of a collector, as it was given.
 pub(crate) type Endpoint = String;

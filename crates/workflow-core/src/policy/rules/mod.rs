@@ -29,9 +29,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::definition::{Rule, RuleAction, UnknownAction};
-use crate::effect::VisibleTools;
 use crate::pattern::names_match;
-use crate::policy::tool_list::{STEP_TOOL, ToolList};
+use crate::policy::tool_list::{STEP_TOOL, ToolList, VisibleTools};
 
 pub use call::Call;
 use compiled_rule::CompiledRule;

@@ -5,7 +5,7 @@ use crate::definition::{
 };
 use crate::diagnostic::shown;
 
-use super::is_as_demanding;
+use super::gate::is_as_demanding;
 
 /// Compares what a workflow says for the whole run.
 pub(super) fn compare_workflows(

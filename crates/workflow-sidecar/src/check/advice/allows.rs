@@ -5,8 +5,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use super::SHELL;
-use super::levels::Level;
+use super::levels::{Level, SHELL};
 
 /// Finds the rules that allow and change nothing.
 pub(super) fn idle(loaded: &Loaded, origins: &Origins<'_>) -> Vec<Diagnostic> {

@@ -6,8 +6,8 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 use workflow_core::session::{RoleSource, role_source};
 
-use super::levels::Level;
-use super::{MOST_NAMED, SHELL};
+use super::levels::{Level, SHELL};
+use super::phase_list::listed;
 
 /// Returns the hints about the runs of a workflow.
 pub(super) fn hints(
@@ -111,20 +111,16 @@ fn built_in_role(
                 || levels.iter().any(|level| level.blocks(tool).is_some())
         })
     };
-    let editing: Vec<&Located<'_>> = phases.iter().filter(edits).collect();
-    editing.first()?;
-    let mut names: Vec<String> = editing
+    let editing: Vec<&Phase> = phases
         .iter()
-        .take(MOST_NAMED)
-        .map(|(phase, ..)| shown(&phase.name))
+        .filter(edits)
+        .map(|(phase, ..)| *phase)
         .collect();
-    if editing.len() > MOST_NAMED {
-        names.push(format!("{} more", editing.len() - MOST_NAMED));
-    }
+    editing.first()?;
     let message = format!(
         "the agent reads that it is an orchestrator and must not use `edit` and `write` itself, because {why} and there is no \
          `roleInstruction`; the tools are allowed in {}",
-        names.join(", ")
+        listed(&editing)
     );
     let found = Diagnostic::new(Code::BuiltInRole, Severity::Info, message)
         .with_help("add a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases");

@@ -3,6 +3,8 @@
 use workflow_core::definition::{Phase, Rule, RuleAction, Settings, ToolAccess, Workflow};
 use workflow_core::diagnostic::shown;
 
+/// The tool that changes files by other means, as the usual hosts call it.
+pub(super) const SHELL: &str = "bash";
 /// Tools that change a file with every call.
 const WRITING: [&str; 2] = ["edit", "write"];
 

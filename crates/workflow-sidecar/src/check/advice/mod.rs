@@ -6,6 +6,7 @@ mod allows;
 mod hints;
 mod hosts;
 mod levels;
+mod phase_list;
 
 use workflow_core::definition::{
     Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, RuleAction, Settings, Tier,
@@ -13,16 +14,12 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use levels::Level;
+use levels::{Level, SHELL};
+use phase_list::listed;
 
 use crate::hook_hosts::HookHost;
 
-/// The tool that changes files by other means, as the usual hosts call it.
-const SHELL: &str = "bash";
 const WRITING: &str = "write";
-
-/// Phases named in one message.
-const MOST_NAMED: usize = 4;
 
 /// Returns the advice about everything that was loaded from these files, for runs in these hosts as well.
 pub(super) fn advice(
@@ -118,17 +115,10 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
 /// Returns one diagnostic for all phases of a workflow in which the shell is free.
 fn free_shell(free: &[(&Phase, &KeyLocations)], workflow: &KeyLocations) -> Option<Diagnostic> {
     let (_, first) = free.first()?;
-    let mut names: Vec<String> = free
-        .iter()
-        .take(MOST_NAMED)
-        .map(|(phase, _)| shown(&phase.name))
-        .collect();
-    if free.len() > MOST_NAMED {
-        names.push(format!("{} more", free.len() - MOST_NAMED));
-    }
+    let phases: Vec<&Phase> = free.iter().map(|(phase, _)| *phase).collect();
     let message = format!(
         "`{WRITING}` is blocked while `{SHELL}` can change files as well: in {}",
-        names.join(", ")
+        listed(&phases)
     );
     let found = Diagnostic::new(Code::FreeShell, Severity::Warning, message);
     let key = ["tools", "blacklist"];

@@ -9,10 +9,7 @@ use workflow_core::session::Control;
 use super::decided::Decided;
 use crate::hook_hosts::answer::{Answer, Verdict};
 use crate::hook_hosts::prompt::{self, Action, Command};
-use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words};
-use crate::run_condition::run_of;
-use crate::telemetry::PhaseClock;
-use crate::time::wall_time;
+use crate::hook_hosts::{HookHost, HookPlatform, HostMemory, Turn, TurnChange, in_prompt_words};
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
@@ -82,8 +79,7 @@ pub(super) fn carry_out(
         };
     }
     memory.reminders = 0;
-    let outcome = turn.finish();
-    memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
+    let outcome = turn.finish(memory);
     let answer = if outcome.to_agent.is_empty() {
         let text = memory.take_notices();
         Answer::of(Verdict::BlockPrompt(
@@ -101,11 +97,8 @@ pub(super) fn carry_out(
             ..Answer::default()
         }
     };
-    memory.session = turn.session.memory();
-    PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
     Decided {
         answer,
-        run: run_of(&turn.session),
-        entries: outcome.entries,
+        change: TurnChange::of(&turn, outcome.entries, memory),
     }
 }

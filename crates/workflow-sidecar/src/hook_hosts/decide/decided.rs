@@ -1,14 +1,14 @@
 //! What an event comes to.
 
+use crate::hook_hosts::TurnChange;
 use crate::hook_hosts::answer::{Answer, Verdict};
-use crate::store::{Run, StoreError, StoredEntry};
+use crate::store::StoreError;
 
 /// A decision, and what is to be stored with it.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
     pub(super) answer: Answer,
-    pub(super) run: Option<Run>,
-    pub(super) entries: Vec<StoredEntry>,
+    pub(super) change: TurnChange,
 }
 
 impl Decided {

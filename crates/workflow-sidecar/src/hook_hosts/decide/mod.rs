@@ -20,14 +20,8 @@ use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::answer::{Answer, Verdict};
 use super::event::{Event, EventName, Kind, Source};
 use super::prompt;
-use super::{HookHost, HookPlatform, HostMemory, Turn, in_prompt_words};
-use crate::run_condition::run_of;
-use crate::store::{Change, Saved, SessionKey, Store, StoredSession};
-use crate::telemetry::PhaseClock;
-use crate::time::wall_time;
-
-/// Attempts to store a change while other processes change the same session.
-const ATTEMPTS: u32 = 16;
+use super::{ATTEMPTS, HookHost, HookPlatform, HostMemory, Turn, TurnChange};
+use crate::store::{Saved, SessionKey, Store, StoredSession};
 
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
@@ -66,26 +60,15 @@ impl Decider<'_> {
             let Some(decided) = decided else {
                 return Ok(Answer::default());
             };
-            let Decided {
-                answer,
-                run,
-                entries,
-            } = decided;
+            let Decided { answer, change } = decided;
             let answer = delivery::in_reach(self.host, event, answer, &mut memory);
             let text = memory.to_text();
-            let is_unchanged = entries.is_empty() && text == before;
+            let is_unchanged = change.has_no_entry() && text == before;
             if is_unchanged {
                 return Ok(answer);
             }
-            let change = Change {
-                from: stored.version,
-                entries: &entries,
-                memory: &text,
-                run,
-                cwd: &event.cwd,
-                now: wall_time(),
-            };
-            if self.store.save(&key, &change)? == Saved::Stored {
+            let saved = change.save(self.store, &key, stored.version, &text, &event.cwd)?;
+            if saved == Saved::Stored {
                 return Ok(answer);
             }
         }
@@ -190,14 +173,11 @@ impl Decider<'_> {
             Kind::Interrupt => stop(&mut turn, "aborted", None),
             Kind::Unused => return Ok(None),
         }
-        let outcome = turn.finish();
+        let outcome = turn.finish(memory);
         if matches!(event.kind, Kind::Stop { .. }) && !outcome.to_agent.is_empty() {
             memory.reminders += 1;
             verdict = Verdict::Continue(outcome.to_agent.join("\n\n"));
         }
-        memory.add_notices(outcome.notices.iter().map(|text| in_prompt_words(text)));
-        memory.session = turn.session.memory();
-        PhaseClock::follow(&mut memory.clock, &turn.session, wall_time());
         let can_show = matches!(verdict, Verdict::GoOn | Verdict::Continue(_))
             && event.name != EventName::ToolCall
             && self.host.shows_notices;
@@ -212,8 +192,7 @@ impl Decider<'_> {
                 context,
                 notice,
             },
-            run: run_of(&turn.session),
-            entries: outcome.entries,
+            change: TurnChange::of(&turn, outcome.entries, memory),
         }))
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, FileCheck, Gate, GitCheck};
 
 use super::finding::Finding;
-use crate::platform::file_state::FileState;
+use crate::files::FileState;
 use crate::platform::git::{Head, HeadLookup, RepositoryState, look_up_head};
 use crate::platform::process::{CheckError, Monitor, one_line};
 

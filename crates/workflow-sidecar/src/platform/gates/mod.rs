@@ -43,8 +43,8 @@ mod watchdog;
 pub(super) use check::check;
 pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict as Verdict, Report};
 
-pub use super::file_state::FileState;
 pub use super::git::{Head, RepositoryState};
+pub use crate::files::FileState;
 pub use baseline::Baseline;
 pub use check::Job;
 pub(crate) use host_command::{HostAnswer, HostCommand, HostOutput, judge_answer};

@@ -15,9 +15,10 @@ use tempfile::TempPath;
 use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
-use super::{
-    BOUND, Failure, GRACE, GitLimits, GitOperation, GitOutput, Monitor, check_allowed, one_line,
-};
+use super::command;
+use super::config_commands::{GitOperation, check_allowed};
+use super::execution::{BOUND, GitLimits, GitOutput};
+use crate::platform::process::{Failure, GRACE, Monitor, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
 pub(crate) const TIME_TO_RECORD: Duration = Duration::from_millis(2500);
@@ -74,7 +75,7 @@ impl<'a> Git<'a> {
             bound,
             grace: self.grace,
         };
-        limits.run(arguments, self.cwd, monitor)
+        command::run(&limits, arguments, self.cwd, monitor)
     }
 
     fn remaining_time(&self) -> Duration {

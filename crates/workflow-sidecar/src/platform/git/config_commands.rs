@@ -15,9 +15,9 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
-use super::{git, one_line};
-use crate::platform::home::home_dir;
-use crate::platform::process::{CheckError, Failure, Monitor};
+use super::command::git;
+use crate::files::home_dir;
+use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 use crate::platform::trust_store::{Trust, TrustStore, hash_of};
 
 /// An operation of git, which determines the programs that it may run.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use super::git;
+use super::execution::GitLimits;
 use crate::platform::process::{CheckError, Failure, Monitor};
 
 /// Returns the variables that switch off every hook of any configuration file that git reads in a directory.
@@ -23,7 +23,8 @@ pub(super) fn switched_off(
         "--get-regexp",
         r"^hook\.",
     ];
-    let output = git(time, &list, cwd, monitor)?;
+    // `git config` runs no hook itself.
+    let output = GitLimits::usual(time).run(&list, &[], cwd, monitor)?;
     if output.is_cut {
         let reason = "the configuration of the repository names too many hooks";
         return Err((CheckError::TooMuchOutput, reason.to_owned()));
@@ -62,6 +63,7 @@ mod tests {
     use std::process::Command;
     use std::sync::atomic::AtomicBool;
 
+    use super::super::command::git;
     use super::*;
 
     fn run(cwd: &Path, arguments: &[&str], environment: &[(String, String)]) -> String {

@@ -8,8 +8,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::command::{self, git};
 use super::config_commands::{Configuration, EXCLUDE, EXCLUDES_FILE};
-use super::{GitLimits, GitOutput, Head, HeadLookup, RepositoryState, git, look_up_head};
+use super::execution::{GitLimits, GitOutput};
+use super::head::{Head, HeadLookup, look_up_head};
+use super::repository_state::RepositoryState;
 use crate::platform::process::{CheckError, Failure, GRACE, Monitor, one_line};
 
 /// Time limit of comparing all files by content.
@@ -225,7 +228,7 @@ impl Search<'_, '_> {
             bound: LIST_BOUND,
             grace: GRACE,
         };
-        limits.run(arguments, &self.root, self.monitor)
+        command::run(&limits, arguments, &self.root, self.monitor)
     }
 }
 

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::command::git;
 use super::config_commands::Configuration;
-use super::{GitOutput, Head, HeadLookup, git, look_up_head};
+use super::execution::GitOutput;
+use super::head::{Head, HeadLookup, look_up_head};
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 
 /// Branches and tags that are remembered, the newest.

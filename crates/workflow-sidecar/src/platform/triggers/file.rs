@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use super::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
+use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
 
 /// Interval of polling.
 const INTERVAL: Duration = Duration::from_secs(1);

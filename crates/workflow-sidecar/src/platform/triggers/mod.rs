@@ -1,9 +1,9 @@
 //! Triggers, which start the agent from outside: a file, or a port.
 //!
-//! Owns the bounds of incoming text, and its conversion to text without control characters. Each trigger has a thread,
-//! which ends when its [`ActiveTrigger`] is dropped. Must not know of sessions, nor decide when the agent gets a text:
+//! Each trigger has a thread, which ends when its [`ActiveTrigger`] is dropped. Must not know of sessions, nor decide when the agent gets a text:
 //! the caller of [`start`] gets the events, and returns their outcome.
 
+mod event;
 mod file;
 mod strangers;
 mod webhook;
@@ -11,25 +11,12 @@ mod webhook;
 use std::path::{Path, PathBuf};
 
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
-pub(crate) use workflow_core::effect::TriggerOutcome;
 
-use super::home::home_dir;
-use file::FileLocation;
+use self::event::Deliver;
+use self::file::FileLocation;
+use crate::files::home_dir;
 
-/// Bytes of text that are accepted.
-const MAX_TEXT: usize = 64 * 1024;
-
-/// An event of a trigger.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TriggerEvent {
-    /// A text for the agent.
-    Text(String),
-    /// A problem for a person.
-    Problem(String),
-}
-
-/// Delivers an event. `None`: the session has ended.
-type Deliver = Box<dyn Fn(TriggerEvent) -> Option<TriggerOutcome> + Send + Sync>;
+pub(crate) use self::event::{TriggerEvent, TriggerOutcome};
 
 /// A trigger that is watched until this is dropped.
 #[derive(Debug)]
@@ -113,18 +100,5 @@ fn token_text(token: &Token, port: u16) -> Result<String, String> {
                     "Nothing listens at port {port}: the environment variable {name:?}, which contains its token, is not set."
                 )
             }),
-    }
-}
-
-/// Converts input to text without control characters. The part beyond the bound is replaced by a note.
-fn as_text(bytes: &[u8], length: u64) -> String {
-    let accepted = &bytes[..bytes.len().min(MAX_TEXT)];
-    let text = String::from_utf8_lossy(accepted);
-    let is_text = |c: &char| matches!(c, '\n' | '\t') || !c.is_control();
-    let text: String = text.chars().filter(is_text).collect();
-    let text = text.trim();
-    match length.saturating_sub(accepted.len() as u64) {
-        0 => text.to_owned(),
-        more => format!("{text}\n(… {more} more bytes are left out)"),
     }
 }

@@ -42,8 +42,8 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
 use super::strangers::{Place, Strangers};
-use super::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
 
 /// Time limit of a request, from the connection to the last byte of the body.
 const REQUEST_TIME: Duration = Duration::from_secs(5);

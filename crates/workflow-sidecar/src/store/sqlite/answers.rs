@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::super::old_files::OldFiles;
 use super::super::{REQUESTS, RequestRow, TrustRow};
-use super::{integer, number};
+use super::numbers::{integer, number};
 
 fn row(row: &Row<'_>) -> rusqlite::Result<RequestRow> {
     Ok(RequestRow {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rusqlite::{Connection, Row, params};
 
 use super::super::{IndexedRun, Run, RunNote, RunQuery, SessionKey};
-use super::{integer, number};
+use super::numbers::{integer, number};
 
 /// Sets the run of a session. Without a run, that of before is over.
 pub(super) fn set(

@@ -4,10 +4,12 @@
 mod checks;
 mod graph;
 mod located;
+mod names;
 mod parameters;
 mod references;
 mod sites;
 
+use self::names::{is_name, not_a_name};
 use super::super::model::{Budget, Condition, Hints, OnMaxVisits, PhaseOutcome, Subject, Target};
 use crate::definition::schema::keys::{budget, phase};
 use crate::definition::schema::{Field, Key, MapReader, Section, wrong_type};
@@ -153,18 +155,6 @@ pub(in crate::definition::load) fn targets_of(
         }
     }
     read
-}
-
-/// Returns whether a text can be the name of an input, an output or an outcome.
-fn is_name(name: &str) -> bool {
-    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    !name.is_empty() && name.chars().all(is_sign)
-}
-
-fn not_a_name(what: &str, name: &str, span: Option<Span>) -> Finding {
-    let message = format!("`{}` cannot be the name of {what}", shown(name));
-    Finding::error(Code::InvalidValue, span, message)
-        .help("only the letters a to z and A to Z, digits, `_` and `-`")
 }
 
 /// Reads `budget`.

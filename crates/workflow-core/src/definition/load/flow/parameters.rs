@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{is_name, not_a_name};
+use super::names::{is_name, not_a_name};
 use crate::definition::model::{Parameter, ParameterKind};
 use crate::definition::schema::keys::{input, output, phase, workflow};
 use crate::definition::schema::{Field, Key, MapReader, Section, Typed, nearest, wrong_type};

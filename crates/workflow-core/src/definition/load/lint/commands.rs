@@ -1,6 +1,6 @@
 //! Patterns of commands that look like regular expressions or like whole shell lines.
 
-use super::{Item, corrected};
+use super::item::{Item, corrected};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 
 /// Returns the finding about a pattern that no command matches, or hardly any.

@@ -3,15 +3,14 @@
 //! All of them are warnings: the rule is read as it is written, so that a workflow that could be started still can.
 
 mod commands;
+mod item;
 mod paths;
 mod tool_names;
 
+use self::item::Item;
 use crate::definition::schema::keys::rule;
-use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
-use crate::diagnostic::{Code, Finding, Severity, shown};
-
-/// A text of a rule and its location.
-type Item<'m> = (&'m str, Option<Span>);
+use crate::definition::syntax::{Kind, Map, Node, Reader};
+use crate::diagnostic::{Code, Finding, Severity};
 
 /// Checks a rule before it is read.
 pub(super) fn check_rule(reader: &mut Reader<'_>, map: &Map<'_>) {
@@ -125,9 +124,4 @@ fn items<'m>(node: &'m Node<'_>) -> Vec<Item<'m>> {
         _ => None,
     });
     texts.collect()
-}
-
-/// Returns a finding whose correction is one text instead of another.
-fn corrected(finding: Finding, from: &str, to: &str) -> Finding {
-    finding.help(format!("write `{}`", shown(to))).fix(from, to)
 }

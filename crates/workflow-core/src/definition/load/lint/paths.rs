@@ -1,6 +1,6 @@
 //! Paths from the root of the file system.
 
-use super::{Item, corrected};
+use super::item::{Item, corrected};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Directories at the root of usual systems and containers.

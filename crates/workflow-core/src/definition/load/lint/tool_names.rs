@@ -1,6 +1,6 @@
 //! Names of tools in rules.
 
-use super::Item;
+use super::item::Item;
 use crate::diagnostic::{Code, Finding, Severity, shown};
 
 /// Signs that the name of no tool has.

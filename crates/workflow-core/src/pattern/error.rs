@@ -1,0 +1,18 @@
+//! Invalid patterns.
+
+/// The reason why a pattern is invalid.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PatternError {
+    /// A syntax error in a glob.
+    #[error("{}", .0.kind())]
+    Glob(#[from] globset::Error),
+    /// A syntax error in a regular expression, or one that is too large.
+    #[error("{0}")]
+    Regex(#[from] regex::Error),
+    /// `..` after a part with wildcards.
+    #[error("`..` after a `*` is not supported: write the path without `..`")]
+    Climbs,
+    /// Braces with too many alternatives.
+    #[error("its braces expand to too many paths: write several patterns")]
+    Braces,
+}

@@ -1,0 +1,13 @@
+//! Files and directories, without regard to what is in them: the ground below [`store`](crate::store) and
+//! [`platform`](crate::platform). Imports nothing else of this crate.
+
+mod atomic_write;
+mod file_state;
+mod home;
+pub(crate) mod private_file;
+pub(crate) mod regular_file;
+
+pub(crate) use self::atomic_write::write_atomically;
+pub use self::file_state::FileState;
+pub(crate) use self::home::{STATE_DIRECTORY, home_dir};
+pub(crate) use self::private_file::create_private_dir;

@@ -1,0 +1,68 @@
+//! The description of a host that starts a program for each event, and the tickets of its calls of `workflow_step`.
+
+use std::fmt;
+
+use super::answer::{Answer, Printed};
+use super::event::{EventName, Kind, Payload};
+use super::limits::Limits;
+
+/// The argument of `workflow_step` with which a hook proves that it has seen the call.
+pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
+
+/// A host that starts a program for each event.
+pub(crate) struct HookHost {
+    /// The name in the command line and in the store.
+    pub(crate) name: &'static str,
+    /// The name for people.
+    pub(crate) title: &'static str,
+    /// Its program, under each of its names.
+    pub(crate) programs: &'static [&'static str],
+    /// The version that was driven for real; `None` if it was written from documentation and not run.
+    pub(crate) tested: Option<&'static str>,
+    /// The events that are used, by the host's names.
+    pub(crate) events: &'static [(&'static str, EventName)],
+    /// The host's tools that the engine knows under another name.
+    pub(super) tools: &'static [(&'static str, ToolName)],
+    /// The host's name of `workflow_step`.
+    pub(crate) step_tool: &'static str,
+    /// The reminders in a row that the host takes before it ends the agent's work by itself; `None` is without end.
+    pub(crate) most_reminders: Option<u32>,
+    /// True if the answer to a prompt can have a text for the model. Otherwise the text waits for a call or for the stop.
+    pub(super) injects: bool,
+    /// True if a prompt can be answered without the model.
+    pub(super) answers_prompts: bool,
+    /// True if a hook can change the arguments of a call. Otherwise the host names the session in the call of the MCP server.
+    pub(super) changes_arguments: bool,
+    /// What cannot be enforced.
+    pub(crate) limits: Limits,
+    /// True if an answer can have a text that only the person reads.
+    pub(super) shows_notices: bool,
+    /// Variables that the host sets for the shell of its agent, and not for hooks.
+    pub(super) shell_marks: &'static [&'static str],
+    /// Reads an event.
+    pub(super) event: for<'a> fn(EventName, &'a Payload<'a>) -> Kind<'a>,
+    /// Writes an answer.
+    pub(super) answer: fn(EventName, &Answer) -> Printed,
+}
+
+impl fmt::Debug for HookHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HookHost").field(&self.name).finish()
+    }
+}
+
+/// The engine's name of a host's tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolName {
+    /// This one, with the same arguments.
+    Is(&'static str),
+    /// `bash`. A patch in the command line is judged as well.
+    Shell,
+    /// `edit` and `write`, a call for each file of the patch.
+    Patch,
+}
+
+/// Returns the id of the ticket of a session, for a host whose hooks cannot add one to the arguments.
+pub(crate) fn session_ticket(host: &str, session: &str) -> String {
+    format!("{host}:{session}")
+}

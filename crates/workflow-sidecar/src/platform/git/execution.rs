@@ -1,0 +1,175 @@
+//! The execution of git: its environment, its options, its limits and its output.
+
+use std::path::Path;
+use std::time::Duration;
+
+use workflow_core::definition::OutputStream;
+
+use crate::platform::process::{
+    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
+};
+
+/// Time limit of a git command in a check.
+pub(in crate::platform) const TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes of output that are read. A list of changed files that is longer still shows that files have changed.
+pub(super) const BOUND: usize = 256 * 1024;
+/// Exit code of git when it cannot even begin.
+pub(super) const FATAL: i32 = 128;
+
+/// Reason of a command or check that was cancelled.
+pub(in crate::platform) const CANCELLED: &str =
+    "it was stopped: the session ended, or the gate was cancelled";
+
+const ENVIRONMENT: [(&str, &str); 9] = [
+    // Another git may be running, and must not find a lock of this one.
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    // A protocol that does not exist: older versions of git do not know the line above.
+    ("GIT_ALLOW_PROTOCOL", "none"),
+    // Otherwise a reference or a file in the repository replaces what was committed.
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", NO_FILE),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "true"),
+    ("LC_ALL", "C"),
+];
+
+/// A path at which there cannot be a file.
+const NO_FILE: &str = "/dev/null/none";
+
+/// Variables that the user may set for every git, so also for this one.
+const INHERITED: [&str; 6] = [
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_EXEC_PATH",
+];
+
+/// Options of every command. They cannot exclude submodules in general: the repository may override that for each one,
+/// and `git stash` ignores the setting. So every command that compares files has its own option; for the stash see
+/// `checkpoint.rs`.
+const OPTIONS: [&str; 13] = [
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "diff.external=",
+    "-c",
+    "diff.ignoreSubmodules=dirty",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "commit.gpgSign=false",
+];
+
+/// Output of a git command.
+pub(in crate::platform) struct GitOutput {
+    pub(in crate::platform) code: i32,
+    pub(in crate::platform) text: String,
+    /// Set when `text` is only the beginning.
+    pub(in crate::platform) is_cut: bool,
+    pub(in crate::platform) tail: String,
+}
+
+impl GitOutput {
+    /// Returns the reason why git refused.
+    pub(in crate::platform) fn failure(&self) -> Failure {
+        if self.tail.contains("not a git repository") {
+            return (
+                CheckError::Missing,
+                "this is not a git repository".to_owned(),
+            );
+        }
+        let first = self.tail.lines().next().unwrap_or_default();
+        let reason = match first.strip_prefix("fatal: ").unwrap_or(first) {
+            "" => format!("git ended with exit code {}", self.code),
+            first => format!("git says: {}", one_line(first)),
+        };
+        (CheckError::Start, reason)
+    }
+}
+
+/// Conditions under which git runs.
+pub(super) struct GitLimits<'a> {
+    pub(super) timeout: Duration,
+    /// Variables in addition to the usual ones.
+    pub(super) environment: &'a [(&'a str, &'a str)],
+    /// Bytes of output that are read.
+    pub(super) bound: usize,
+    /// Time between asking git to end and killing it.
+    pub(super) grace: Duration,
+}
+
+impl GitLimits<'_> {
+    /// The usual environment, bound and grace.
+    pub(super) fn usual(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            environment: &[],
+            bound: BOUND,
+            grace: GRACE,
+        }
+    }
+
+    /// Runs a git command, with these variables that switch off hooks.
+    pub(super) fn run(
+        &self,
+        arguments: &[&str],
+        hooks_off: &[(String, String)],
+        cwd: &Path,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<GitOutput, Failure> {
+        let timeout = self.timeout;
+        let hooks_off = hooks_off.iter().map(|(name, value)| (&**name, &**value));
+        let environment: Vec<(&str, &str)> = ENVIRONMENT
+            .iter()
+            .chain(self.environment)
+            .copied()
+            .chain(hooks_off)
+            .collect();
+        let invocation = Invocation {
+            command: CommandLine::Program("git", [&OPTIONS, arguments].concat()),
+            cwd,
+            timeout,
+            stdout_bound: self.bound,
+            recorded: OutputStream::Stdout,
+            environment: &environment,
+            grace: self.grace,
+            is_hidden: |name| {
+                let name = name.to_string_lossy();
+                name.starts_with("GIT_") && !INHERITED.contains(&&*name)
+            },
+        };
+        let Finished { end, stdout, tail } = run(&invocation, monitor)?;
+        let (code, is_cut) = match end {
+            End::Exited(status) => match status.code() {
+                Some(code) => (code, false),
+                None => return Err((CheckError::Start, "git was ended by a signal".to_owned())),
+            },
+            End::TooMuchOutput => (0, true),
+            End::Timeout => {
+                let seconds = timeout.as_secs_f32();
+                return Err((
+                    CheckError::Timeout,
+                    format!("git did not end within {seconds:.0} s"),
+                ));
+            }
+            End::Cancelled => return Err((CheckError::Ended, CANCELLED.to_owned())),
+            End::Unknown(error) => {
+                return Err((CheckError::Start, format!("git was lost: {error}")));
+            }
+        };
+        let text = String::from_utf8_lossy(&stdout).into_owned();
+        Ok(GitOutput {
+            code,
+            text,
+            is_cut,
+            tail,
+        })
+    }
+}

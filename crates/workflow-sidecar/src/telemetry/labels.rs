@@ -1,0 +1,28 @@
+//! The run and phase that a measurement is about.
+
+use serde::{Deserialize, Serialize};
+use workflow_core::Session;
+
+/// The run and phase that a measurement is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Labels {
+    /// The id of the run. On spans only: counters would have a series for each run.
+    pub(super) run: String,
+    pub(super) workflow: String,
+    pub(super) phase: String,
+}
+
+impl Labels {
+    /// Returns those of the session's run, if it has one.
+    pub(super) fn of(session: &Session) -> Option<Self> {
+        let view = session.view()?;
+        Some(Self {
+            run: view.state.task_id.clone(),
+            workflow: view.state.workflow_key.clone(),
+            phase: view
+                .phase
+                .map_or_else(String::new, |phase| phase.id.to_owned()),
+        })
+    }
+}
