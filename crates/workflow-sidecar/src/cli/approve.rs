@@ -9,11 +9,11 @@ use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::ancestry::Judgement;
-use crate::platform::answer_socket::{self, Answer, Registration, Reply, Request};
-use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::ancestry::Judgement;
+use crate::platform::answers::answer_socket::{self, Answer, Registration, Reply, Request};
+use crate::platform::answers::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::one_time_code::seal;
 use crate::platform::file_excerpt::{self, ShownFile};
-use crate::platform::one_time_code::seal;
 use crate::store::AnswerRight;
 
 const EXAMPLES: &str = "\

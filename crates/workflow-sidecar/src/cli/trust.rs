@@ -15,12 +15,14 @@ use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::ancestry::Judgement;
-use crate::platform::answer_socket::{Reply, Request, Sidecar, judge_this_process, sidecars};
-use crate::platform::git::config_commands;
-use crate::platform::trust_store::{
+use crate::platform::answers::ancestry::Judgement;
+use crate::platform::answers::answer_socket::{
+    Reply, Request, Sidecar, judge_this_process, sidecars,
+};
+use crate::platform::answers::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
 };
+use crate::platform::git::config_commands;
 
 const EXAMPLES: &str = "\
 Examples:

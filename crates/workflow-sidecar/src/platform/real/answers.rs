@@ -8,16 +8,16 @@ use workflow_core::diagnostic::visible;
 use workflow_core::effect::ApprovalRequest;
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
 
-use crate::platform::ancestry::Judgement;
+use crate::platform::answers::ancestry::Judgement;
 #[cfg(unix)]
-use crate::platform::answer_socket::AnswerSocket;
-use crate::platform::answer_socket::{Answer, Reply, Request};
-use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::answer_socket::AnswerSocket;
+use crate::platform::answers::answer_socket::{Answer, Reply, Request};
+use crate::platform::answers::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::open_requests::{OpenRequests, Opened, ShownCode};
+use crate::platform::answers::stored_answers::StoredAnswers;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt::ShownFile;
-use crate::platform::open_requests::{OpenRequests, Opened, ShownCode};
 use crate::platform::sessions::Sessions;
-use crate::platform::stored_answers::StoredAnswers;
 use crate::store::AnswerRight;
 
 /// The open requests for approval of all sessions, and the socket that takes answers to them.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::postgres::{PostgresStore, SCHEMA};
 use super::authority::Authority;
-use crate::platform::approvals::Approvals;
+use crate::platform::answers::approvals::Approvals;
 
 /// The time for the server to start.
 const DEADLINE: Duration = Duration::from_secs(60);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::file_excerpt::ShownFile;
+use crate::platform::file_excerpt::ShownFile;
 use crate::store::{AnswerRight, RequestRow, Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
