@@ -35,7 +35,7 @@ pub(crate) enum What {
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         expected: String,
-        heard: String,
+        received: String,
         /// The number of other members that differ.
         others: usize,
     },
@@ -44,7 +44,7 @@ pub(crate) enum What {
     /// A line is missing.
     Missing { expected: String },
     /// There is a line that is not expected.
-    Extra { heard: String },
+    Extra { received: String },
     /// The sidecar does not answer any more.
     Broken { why: String },
 }
@@ -57,7 +57,7 @@ pub(crate) struct Change {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) heard: Option<String>,
+    pub(crate) received: Option<String>,
 }
 
 /// The number of characters of a line that are shown.
@@ -72,7 +72,7 @@ impl Difference {
             What::Changed {
                 path,
                 expected,
-                heard,
+                received,
                 others,
             } => {
                 let mut what = match path.as_deref() {
@@ -86,7 +86,7 @@ impl Difference {
                         let _ = write!(what, ", and {others} other members");
                     }
                 }
-                format!("{what}\n{}", side_by_side(expected, heard))
+                format!("{what}\n{}", side_by_side(expected, received))
             }
             What::Means { changes } => meanings(&self.after, changes),
             What::Missing { expected } => {
@@ -95,10 +95,10 @@ impl Difference {
                     cut(expected, 0)
                 )
             }
-            What::Extra { heard } => {
+            What::Extra { received } => {
                 format!(
                     "the sidecar sent an additional message\n  received: {}\n",
-                    cut(heard, 0)
+                    cut(received, 0)
                 )
             }
             What::Broken { why } => format!("{}\n", visible(why)),
@@ -126,13 +126,13 @@ fn meanings(after: &str, changes: &[Change]) -> String {
     let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
     let mut text = format!("{}: {}\n", visible(after), told.join("; "));
     for change in changes {
-        match (&change.expected, &change.heard) {
-            (Some(expected), Some(heard)) => text += &side_by_side(expected, heard),
+        match (&change.expected, &change.received) {
+            (Some(expected), Some(received)) => text += &side_by_side(expected, received),
             (Some(expected), None) => {
                 let _ = writeln!(text, "  expected: {}", cut(expected, 0));
             }
-            (None, Some(heard)) => {
-                let _ = writeln!(text, "  received: {}", cut(heard, 0));
+            (None, Some(received)) => {
+                let _ = writeln!(text, "  received: {}", cut(received, 0));
             }
             (None, None) => {}
         }
@@ -141,8 +141,8 @@ fn meanings(after: &str, changes: &[Change]) -> String {
 }
 
 /// The difference between two lines that are not the same.
-pub(super) fn changed(expected: &str, heard: &str) -> What {
-    let values = [expected, heard].map(|line| serde_json::from_str::<Value>(line).ok());
+pub(super) fn changed(expected: &str, received: &str) -> What {
+    let values = [expected, received].map(|line| serde_json::from_str::<Value>(line).ok());
     let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
         compare(Some(one), Some(other), String::new(), &mut members);
@@ -151,14 +151,14 @@ pub(super) fn changed(expected: &str, heard: &str) -> What {
     // What a fingerprint is made from says more than the fingerprint.
     let telling = |member: &DifferingMember| !member.path.split('.').any(|name| name == "hash");
     let at = members.iter().position(telling).unwrap_or(0);
-    let (path, expected, heard) = match members.into_iter().nth(at) {
-        Some(member) => (Some(member.path), member.expected, member.heard),
-        None => (None, expected.to_owned(), heard.to_owned()),
+    let (path, expected, received) = match members.into_iter().nth(at) {
+        Some(member) => (Some(member.path), member.expected, member.received),
+        None => (None, expected.to_owned(), received.to_owned()),
     };
     What::Changed {
         path,
         expected,
-        heard,
+        received,
         others,
     }
 }
@@ -167,17 +167,17 @@ pub(super) fn changed(expected: &str, heard: &str) -> What {
 struct DifferingMember {
     path: String,
     expected: String,
-    heard: String,
+    received: String,
 }
 
 /// Finds the members in which two values differ.
 fn compare(
     expected: Option<&Value>,
-    heard: Option<&Value>,
+    received: Option<&Value>,
     path: String,
     members: &mut Vec<DifferingMember>,
 ) {
-    match (expected, heard) {
+    match (expected, received) {
         (one, other) if one == other => {}
         (Some(Value::Object(one)), Some(Value::Object(other))) => {
             let more = other.keys().filter(|name| !one.contains_key(*name));
@@ -200,18 +200,18 @@ fn compare(
             members.push(DifferingMember {
                 path,
                 expected: shown(one),
-                heard: shown(other),
+                received: shown(other),
             });
         }
     }
 }
 
 /// Both texts from shortly before where they part, and a mark there.
-fn side_by_side(expected: &str, heard: &str) -> String {
-    let same = expected.chars().zip(heard.chars());
+fn side_by_side(expected: &str, received: &str) -> String {
+    let same = expected.chars().zip(received.chars());
     let same = same.take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(BEFORE);
-    let before = cut(heard, from);
+    let before = cut(received, from);
     let mark: usize = before
         .chars()
         .count()
@@ -241,21 +241,21 @@ fn cut(text: &str, from: usize) -> String {
 mod tests {
     use super::*;
 
-    fn path(expected: &str, heard: &str) -> (Option<String>, String, String) {
-        match changed(expected, heard) {
+    fn path(expected: &str, received: &str) -> (Option<String>, String, String) {
+        match changed(expected, received) {
             What::Changed {
                 path,
                 expected,
-                heard,
+                received,
                 ..
-            } => (path, expected, heard),
+            } => (path, expected, received),
             other => panic!("{other:?}"),
         }
     }
 
-    fn is(expected: &str, heard: &str, (at, one, other): (Option<&str>, &str, &str)) {
+    fn is(expected: &str, received: &str, (at, one, other): (Option<&str>, &str, &str)) {
         assert_eq!(
-            path(expected, heard),
+            path(expected, received),
             (at.map(str::to_owned), one.to_owned(), other.to_owned())
         );
     }
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(lines[2].chars().nth(mark), Some('b'), "{shown}");
         assert_eq!(lines[4], "     after: hook/agent_end (line 2)");
         let hostile = difference(What::Extra {
-            heard: "\u{1b}[2J\u{202e}".to_owned(),
+            received: "\u{1b}[2J\u{202e}".to_owned(),
         });
         assert!(!hostile.shown().contains(['\u{1b}', '\u{202e}']));
     }

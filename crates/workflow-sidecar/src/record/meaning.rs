@@ -50,13 +50,17 @@ struct Fact {
 }
 
 /// The differences in meaning between the expected lines and the actual ones, after a line of the host.
-pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
-    let [expected, heard] = [expected, heard].map(|lines| {
+pub(super) fn changes(
+    asked: Option<&str>,
+    expected: &[String],
+    received: &[String],
+) -> Vec<Change> {
+    let [expected, received] = [expected, received].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &heard].map(|facts| of(about, facts));
+        let [one, other] = [&expected, &received].map(|facts| of(about, facts));
         change(about, &one, &other)
     };
     let found: Vec<Change> = SUBJECTS.iter().filter_map(differing).collect();
@@ -67,13 +71,17 @@ pub(super) fn changes(asked: Option<&str>, expected: &[String], heard: &[String]
 }
 
 /// The differences in decisions and phase moves: the wording of texts does not count.
-pub(super) fn decisions(asked: Option<&str>, expected: &[String], heard: &[String]) -> Vec<Change> {
-    let [expected, heard] = [expected, heard].map(|lines| {
+pub(super) fn decisions(
+    asked: Option<&str>,
+    expected: &[String],
+    received: &[String],
+) -> Vec<Change> {
+    let [expected, received] = [expected, received].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.filter_map(|fact| decision(&fact)).collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &heard].map(|facts| of(about, facts));
+        let [one, other] = [&expected, &received].map(|facts| of(about, facts));
         change(about, &one, &other)
     };
     DECISIONS.iter().filter_map(differing).collect()
@@ -112,10 +120,10 @@ fn of<'a>(about: &str, facts: &'a [Fact]) -> Vec<&'a Fact> {
 }
 
 /// The first fact of a kind that differs.
-fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
-    let length = expected.len().max(heard.len());
-    let at = (0..length).find(|at| expected.get(*at) != heard.get(*at))?;
-    let (one, other) = (expected.get(at), heard.get(at));
+fn change(about: &str, expected: &[&Fact], received: &[&Fact]) -> Option<Change> {
+    let length = expected.len().max(received.len());
+    let at = (0..length).find(|at| expected.get(*at) != received.get(*at))?;
+    let (one, other) = (expected.get(at), received.get(at));
     let verdicts = one
         .and_then(|fact| fact.verdict)
         .zip(other.and_then(|fact| fact.verdict));
@@ -133,7 +141,7 @@ fn change(about: &str, expected: &[&Fact], heard: &[&Fact]) -> Option<Change> {
     Some(Change {
         what,
         expected: text(one),
-        heard: text(other),
+        received: text(other),
     })
 }
 
@@ -239,10 +247,10 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn summary(asked: &str, expected: &[&str], heard: &[&str]) -> Vec<String> {
+    fn summary(asked: &str, expected: &[&str], received: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        let [expected, heard]: [Vec<String>; 2] = [owned(expected), owned(heard)];
-        let found = changes(Some(asked), &expected, &heard);
+        let [expected, received]: [Vec<String>; 2] = [owned(expected), owned(received)];
+        let found = changes(Some(asked), &expected, &received);
         found.into_iter().map(|change| change.what).collect()
     }
 

@@ -107,11 +107,11 @@ impl<'a> Player<'a> {
             self.define(definitions)
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
         }
-        let mut heard = Followed::default();
-        match self.happen(step, &mut heard) {
+        let mut received = Followed::default();
+        match self.happen(step, &mut received) {
             Ok(()) => {}
             Err(error @ (Trouble::Silent(_) | Trouble::Babbling)) => {
-                heard.broken = Some(error.to_string());
+                received.broken = Some(error.to_string());
             }
             Err(error) => {
                 let (path, line) = location;
@@ -119,11 +119,11 @@ impl<'a> Player<'a> {
             }
         }
         if step.is_unknown() {
-            self.dismiss(&heard.then);
+            self.dismiss(&received.then);
         } else {
-            self.use_names_of(step, &mut heard.then);
+            self.use_names_of(step, &mut received.then);
         }
-        Ok(heard)
+        Ok(received)
     }
 
     /// Gives the exit status of the sidecar, if it failed.
@@ -164,24 +164,24 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn happen(&mut self, step: &Step<'a>, heard: &mut Followed) -> Result<(), Trouble> {
+    fn happen(&mut self, step: &Step<'a>, received: &mut Followed) -> Result<(), Trouble> {
         match step.event {
             Event::Host(said) => {
-                heard.before = self.pass(step.line.at)?;
-                heard.then = self.say(said, step)?;
+                received.before = self.pass(step.line.at)?;
+                received.then = self.say(said, step)?;
             }
             Event::Reported(reported) => {
-                heard.before = self.pass(step.line.at)?;
-                heard.then = self.sidecar()?.report(reported)?;
+                received.before = self.pass(step.line.at)?;
+                received.then = self.sidecar()?.report(reported)?;
             }
             Event::Result(result) => {
                 self.platform.add(result.clone());
                 return Ok(());
             }
-            Event::Time(time) => heard.then = self.pass(Some(time))?,
+            Event::Time(time) => received.then = self.pass(Some(time))?,
             Event::End => {
-                heard.before = self.pass(step.line.at)?;
-                heard.then = self.sidecar()?.end()?;
+                received.before = self.pass(step.line.at)?;
+                received.then = self.sidecar()?.end()?;
             }
             Event::Start(header) => self.start(header),
             Event::Definitions(_) => {
@@ -217,9 +217,9 @@ impl<'a> Player<'a> {
             r#"{{"jsonrpc":"2.0","id":"{ADVANCE}","method":"clock/advance","params":{{"sessionId":"{NO_SESSION}","ms":{}}}}}"#,
             until - now
         );
-        let mut heard = self.sidecar()?.say(Sent::Line(line.as_bytes()))?;
-        heard.retain(|line| message(line)["id"] != ADVANCE);
-        Ok(heard)
+        let mut received = self.sidecar()?.say(Sent::Line(line.as_bytes()))?;
+        received.retain(|line| message(line)["id"] != ADVANCE);
+        Ok(received)
     }
 
     fn say(&mut self, said: &Said, step: &Step<'_>) -> Result<Vec<String>, Trouble> {
@@ -351,23 +351,23 @@ impl<'a> Player<'a> {
             let Some(expected) = expected.message() else {
                 continue;
             };
-            let mut heard = message(line);
-            let before = heard.clone();
+            let mut received = message(line);
+            let before = received.clone();
             // A different release is not a difference.
             if let (Some(theirs), Some(ours)) = (
                 expected.pointer("/result/server"),
-                heard.pointer_mut("/result/server"),
+                received.pointer_mut("/result/server"),
             ) {
                 ours.clone_from(theirs);
             }
-            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&heard))
+            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&received))
                 && theirs != ours
             {
                 self.ids.push((theirs.clone(), ours.clone()));
-                heard["id"] = theirs.clone();
+                received["id"] = theirs.clone();
             }
-            if heard != before {
-                *line = heard.to_string();
+            if received != before {
+                *line = received.to_string();
             }
         }
     }

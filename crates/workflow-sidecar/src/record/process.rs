@@ -140,19 +140,19 @@ impl Process {
 
     /// Reads lines until the answer to this request, or until the end.
     fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, Trouble> {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(heard),
-                Ok(line) => heard.push(self.as_named(line)),
+                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(received),
+                Ok(line) => received.push(self.as_named(line)),
                 Err(RecvTimeoutError::Timeout) => return Err(Trouble::Silent(PATIENCE.as_secs())),
                 Err(RecvTimeoutError::Disconnected) => {
                     self.input = None;
                     self.ended = self.wait();
-                    return Ok(heard);
+                    return Ok(received);
                 }
             }
-            if heard.len() > MOST_LINES {
+            if received.len() > MOST_LINES {
                 return Err(Trouble::Babbling);
             }
         }
@@ -287,7 +287,7 @@ impl Sidecar for Process {
         self.asked += 1;
         let id = format!("replay:{}", self.asked);
         let question =
-            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/heard\"}}\n");
+            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/received\"}}\n");
         bytes.extend_from_slice(question.as_bytes());
         self.send(bytes);
         self.listen(Some(&id))

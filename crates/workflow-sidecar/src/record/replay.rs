@@ -36,13 +36,13 @@ pub(crate) fn replay(transcript: &Transcript, stage: &Stage) -> Result<Replayed,
         let mut replayed = Replayed::default();
         let mut noted = None;
         for step in steps(&transcript.lines) {
-            let heard = player.play(&step)?;
+            let received = player.play(&step)?;
             let (found, after) = if stage.only_decisions {
-                (means(&step, heard, decisions), in_short(&step))
+                (means(&step, received, decisions), in_short(&step))
             } else if stage.instead.are_given() {
-                (means(&step, heard, changes), in_short(&step))
+                (means(&step, received, changes), in_short(&step))
             } else {
-                (differs(&step, heard), name(&step))
+                (differs(&step, received), name(&step))
             };
             if let Some((line, what)) = found {
                 let goes_on = matches!(what, What::Means { .. });
@@ -106,15 +106,15 @@ fn blessed_once(
         let mut player = Player::new(&transcript.path, stage);
         let mut changes = Changes::default();
         for step in steps(&transcript.lines) {
-            let heard = player.play(&step)?;
-            if let Some(why) = heard.broken.clone().or_else(|| player.failed_exit()) {
+            let received = player.play(&step)?;
+            if let Some(why) = received.broken.clone().or_else(|| player.failed_exit()) {
                 return Err(ReplayError::Broken {
                     path: transcript.path.clone(),
                     line: step.line.number,
                     why,
                 });
             }
-            changes.note(&step, heard);
+            changes.note(&step, received);
         }
         changes.define(transcript, &player.replaced_definitions());
         let blessed = changes.applied_to(text);
@@ -128,22 +128,22 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 }
 
 /// The first difference, and its line.
-fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
+fn differs(step: &Step<'_>, received: Followed) -> Option<(usize, What)> {
     if step.is_unknown() {
-        let broken = heard.broken.map(|why| What::Broken { why });
+        let broken = received.broken.map(|why| What::Broken { why });
         return broken.map(|what| (step.line.number, what));
     }
-    if let Some(heard) = heard.before.into_iter().next() {
-        return Some((step.line.number, What::Extra { heard }));
+    if let Some(received) = received.before.into_iter().next() {
+        return Some((step.line.number, What::Extra { received }));
     }
-    let mut then = heard.then.into_iter();
+    let mut then = received.then.into_iter();
     for (line, said) in &step.followed {
         let expected = said.text().unwrap_or_default().into_owned();
         let what = match then.next() {
             Some(_) if said.is_any() => continue,
-            Some(heard) if is_same(&heard, &expected) => continue,
-            Some(heard) => changed(&expected, &heard),
-            None => match heard.broken {
+            Some(received) if is_same(&received, &expected) => continue,
+            Some(received) => changed(&expected, &received),
+            None => match received.broken {
                 Some(why) => What::Broken { why },
                 None => What::Missing { expected },
             },
@@ -152,8 +152,8 @@ fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
     }
     let last = step.followed.last().map_or(step.line, |(line, _)| line);
     let more = then.next().filter(|_| step.torn.is_none());
-    let more = more.map(|heard| What::Extra { heard });
-    let broken = heard.broken.map(|why| What::Broken { why });
+    let more = more.map(|received| What::Extra { received });
+    let broken = received.broken.map(|why| What::Broken { why });
     more.or(broken).map(|what| (last.number, what))
 }
 
@@ -161,23 +161,23 @@ fn differs(step: &Step<'_>, heard: Followed) -> Option<(usize, What)> {
 type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<Change>;
 
 /// The differences in meaning, and their line.
-fn means(step: &Step<'_>, heard: Followed, changes: Comparison) -> Option<(usize, What)> {
+fn means(step: &Step<'_>, received: Followed, changes: Comparison) -> Option<(usize, What)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
-    if let Some(why) = heard.broken {
+    if let Some(why) = received.broken {
         return Some((line.number, What::Broken { why }));
     }
     if step.is_unknown() {
         return None;
     }
-    let mut then = heard.then.into_iter();
-    let (mut expected, mut now) = (Vec::new(), heard.before);
+    let mut then = received.then.into_iter();
+    let (mut expected, mut now) = (Vec::new(), received.before);
     for (_, said) in &step.followed {
-        let heard = then.next();
+        let received = then.next();
         if said.is_any() {
             continue;
         }
         expected.push(said.text().unwrap_or_default().into_owned());
-        now.extend(heard);
+        now.extend(received);
     }
     if step.torn.is_none() {
         now.extend(then);
@@ -272,21 +272,22 @@ impl Changes {
         }
     }
 
-    fn note(&mut self, step: &Step<'_>, heard: Followed) {
+    fn note(&mut self, step: &Step<'_>, received: Followed) {
         if step.is_unknown() {
             return;
         }
         let out = |said: &String| written(step.line, said);
         self.before
-            .insert(step.line.number, heard.before.iter().map(out).collect());
-        let mut then = heard.then.into_iter();
+            .insert(step.line.number, received.before.iter().map(out).collect());
+        let mut then = received.then.into_iter();
         for (line, said) in &step.followed {
-            let stays =
-                |heard: &String| said.is_any() || is_same(heard, &said.text().unwrap_or_default());
+            let stays = |received: &String| {
+                said.is_any() || is_same(received, &said.text().unwrap_or_default())
+            };
             match then.next() {
-                Some(heard) if stays(&heard) => {}
-                heard => {
-                    let instead = heard.map(|heard| written(line, &heard));
+                Some(received) if stays(&received) => {}
+                received => {
+                    let instead = received.map(|received| written(line, &received));
                     self.instead.insert(line.number, instead);
                 }
             }
@@ -295,7 +296,7 @@ impl Changes {
             return;
         }
         let last = step.followed.last().map_or(step.line, |(line, _)| line);
-        let more = then.map(|heard| written(last, &heard)).collect();
+        let more = then.map(|received| written(last, &received)).collect();
         self.after.insert(last.number, more);
     }
 
