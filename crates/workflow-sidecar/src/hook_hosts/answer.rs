@@ -69,7 +69,7 @@ impl Answer {
     }
 }
 
-/// What a hook prints, and its exit code.
+/// The output of a hook, and its exit code.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Printed {
     pub(super) stdout: String,

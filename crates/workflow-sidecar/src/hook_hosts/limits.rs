@@ -1,6 +1,6 @@
-//! What a host cannot enforce, for `explain --host` and `check`.
+//! Limits of a host, for `explain --host` and `check`.
 
-/// What a host cannot enforce.
+/// Limits of a host.
 #[derive(Debug)]
 pub(crate) struct Limits {
     /// The results of tool calls that rules can withhold or change.

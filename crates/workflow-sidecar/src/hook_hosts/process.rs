@@ -74,7 +74,7 @@ struct Hook {
     progress: Mutex<Progress>,
 }
 
-/// What is known of the event so far.
+/// Facts about the event so far.
 struct Progress {
     /// `None` once the answer is printed.
     outlet: Option<Outlet>,

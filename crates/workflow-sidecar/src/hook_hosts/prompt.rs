@@ -14,7 +14,7 @@ pub(super) struct Command<'a> {
     pub(super) is_confirmed: bool,
 }
 
-/// What a command does.
+/// The effect of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Action<'a> {
     /// Starts a workflow: its name and the task.

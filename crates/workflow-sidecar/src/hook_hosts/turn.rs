@@ -37,7 +37,7 @@ pub(crate) struct Turn<'p> {
     deferred: Vec<DeferredAnswer>,
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) entries: Vec<StoredEntry>,

@@ -1,4 +1,4 @@
-//! Where the store is: a database in the user's state directory, or the server that the user's settings name.
+//! The location of the store: a database in the user's state directory, or the server that the user's settings name.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -105,7 +105,7 @@ fn references_of<'d>(draft: &'d Draft, by_key: &HashMap<&str, usize>) -> Vec<Ref
     references.collect()
 }
 
-/// What a workflow has for an input of its subworkflow.
+/// The value that a workflow has for an input of its subworkflow.
 enum Provided<'d> {
     Nothing,
     /// An input that may have no value.

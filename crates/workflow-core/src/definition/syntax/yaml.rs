@@ -58,7 +58,7 @@ struct Composer<'s> {
 struct Open<'s> {
     start: Option<Span>,
     anchor: usize,
-    /// What its tag makes of it, if that is neither a map nor a list.
+    /// The type that its tag gives it, if that is neither a map nor a list.
     tagged: Option<&'static str>,
     items: Items<'s>,
 }
@@ -291,7 +291,7 @@ fn core_tag(tag: &Tag) -> Option<&str> {
     }
 }
 
-/// What a tag makes of any value, if npm `yaml` knows it and no key takes that.
+/// The type that a tag gives any value, if npm `yaml` knows it and no key takes that.
 fn tagged(tag: &Tag) -> Option<&'static str> {
     Some(match core_tag(tag)? {
         "binary" => "binary data (`!!binary`)",

@@ -1,4 +1,4 @@
-//! What a host that starts hooks cannot do of a definition.
+//! Parts of a definition that a host that starts hooks cannot carry out.
 
 use workflow_core::definition::{
     Bound, Checkpoint, ContinueRule, KeyLocations, Loaded, Origins, PhaseEntry, ResultRule, Tier,

@@ -1,4 +1,4 @@
-//! What an event comes to.
+//! The decision on an event.
 
 use crate::hook_hosts::TurnChange;
 use crate::hook_hosts::answer::{Answer, Verdict};

@@ -22,7 +22,7 @@ pub(in crate::platform) const INTERVAL: Duration = Duration::from_secs(5);
 pub(in crate::platform) struct StoredAnswers {
     requests: Arc<Mutex<OpenRequests>>,
     sessions: Sessions,
-    /// Whether the store has answers of approvers. A role does not change often enough to ask each time.
+    /// True if the store has answers of approvers. A role does not change often enough to ask each time.
     are_proved: Arc<OnceLock<bool>>,
 }
 

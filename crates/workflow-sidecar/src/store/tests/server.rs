@@ -20,7 +20,7 @@ pub(crate) struct Server {
     /// The user that it runs as: root may not.
     user: Option<&'static str>,
     port: u16,
-    /// Whether it listens on loopback too, with TLS.
+    /// True if it listens on loopback too, with TLS.
     has_tls: bool,
 }
 
