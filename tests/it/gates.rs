@@ -115,8 +115,8 @@ fn signal(signal: &str, pid: &str) {
     assert!(status.unwrap().success());
 }
 
-/// The keeper of a command that sleeps: its parent.
-fn keeper_of(sleep: &str) -> String {
+/// The supervisor of a command that sleeps: its parent.
+fn supervisor_of(sleep: &str) -> String {
     let pid = &pids(&format!("^sleep {sleep}"))[0];
     let mut ps = Command::new("ps");
     let parent = ps.args(["-o", "ppid=", "-p", pid]).output().unwrap();
@@ -217,11 +217,11 @@ fn the_stand_in_runs_its_gate() {
 }
 
 #[test]
-fn a_keeper_that_is_killed_is_reported_and_what_it_ran_is_ended() {
+fn a_supervisor_that_is_killed_is_reported_and_what_it_ran_is_ended() {
     let sleep = mark(4);
     let gates = Gates::start(vec![run(&["sleep", &sleep], false)]);
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
-    signal("-KILL", &keeper_of(&sleep));
+    signal("-KILL", &supervisor_of(&sleep));
     let (_, reports) = gates.finish();
     let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
@@ -234,11 +234,11 @@ fn a_keeper_that_is_killed_is_reported_and_what_it_ran_is_ended() {
 }
 
 #[test]
-fn a_keeper_that_is_asked_to_end_ends_what_it_runs_first() {
+fn a_supervisor_that_is_asked_to_end_ends_what_it_runs_first() {
     let sleep = mark(5);
     let gates = Gates::start(vec![run(&["sleep", &sleep], false)]);
     wait_until("it sleeps", || !pids(&format!("^sleep {sleep}")).is_empty());
-    signal("-TERM", &keeper_of(&sleep));
+    signal("-TERM", &supervisor_of(&sleep));
     let (_, reports) = gates.finish();
     let ended = Verdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
@@ -255,23 +255,23 @@ fn within(seconds: u32, line: &str) -> Gate {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_command_that_stops_its_keeper_is_ended_with_it() {
+fn a_command_that_stops_its_supervisor_is_ended_with_it() {
     let sleep = mark(20);
     let line = format!("setsid sleep {sleep} & kill -STOP $PPID; sleep {sleep}");
     let gates = Gates::start(vec![within(1, &line)]);
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
-    let keeper = keeper_of_group(&sleep);
+    let supervisor = supervisor_of_group(&sleep);
     let (_, reports) = gates.finish();
     let late = Verdict::CouldNotRun(CheckError::Timeout);
     assert_eq!(reports[0].verdict, late, "{reports:?}");
     assert!(reports[0].reason.contains("was stopped"), "{reports:?}");
     assert!(pids(&sleep).is_empty());
-    assert!(!is_running(&keeper));
+    assert!(!is_running(&supervisor));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_gate_whose_keeper_is_stopped_again_and_again_can_be_called_off() {
+fn a_gate_whose_supervisor_is_stopped_again_and_again_can_be_called_off() {
     let sleep = mark(21);
     let line = format!("while :; do kill -STOP $PPID; sleep 0.01; : {sleep}; done");
     let mut gates = Gates::start(vec![shell(&line)]);
@@ -286,7 +286,7 @@ fn a_gate_whose_keeper_is_stopped_again_and_again_can_be_called_off() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_keeper_that_is_stopped_ends_what_it_runs_when_the_sidecar_is_killed() {
+fn a_supervisor_that_is_stopped_ends_what_it_runs_when_the_sidecar_is_killed() {
     let sleep = mark(22);
     let mut sidecar = Command::new(std::env::current_exe().unwrap())
         .args([
@@ -302,11 +302,11 @@ fn a_keeper_that_is_stopped_ends_what_it_runs_when_the_sidecar_is_killed() {
         .spawn()
         .unwrap();
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
-    let keeper = keeper_of_group(&sleep);
+    let supervisor = supervisor_of_group(&sleep);
     sidecar.kill().unwrap();
     sidecar.wait().unwrap();
     wait_until("all have ended", || {
-        pids(&sleep).is_empty() && !is_running(&keeper)
+        pids(&sleep).is_empty() && !is_running(&supervisor)
     });
 }
 
@@ -351,7 +351,7 @@ fn a_process_that_runs_already_is_left_alone() {
 
 /// The supervisor of the shell that runs a sleep: the parent of its parent.
 #[cfg(target_os = "linux")]
-fn keeper_of_group(sleep: &str) -> String {
+fn supervisor_of_group(sleep: &str) -> String {
     let shells = pids(&format!("^sh -c .*sleep {sleep}"));
     parent_of(&shells[0])
 }
@@ -371,7 +371,7 @@ fn is_running(pid: &str) -> bool {
 }
 
 #[test]
-fn a_keeper_that_cannot_be_started_is_reported() {
+fn a_supervisor_that_cannot_be_started_is_reported() {
     let nowhere = SupervisorBinary::at(PathBuf::from("/no/such/binary"));
     let (_, reports) = Gates::start_with(&nowhere, vec![shell("true")]).finish();
     let start = Verdict::CouldNotRun(CheckError::Start);
@@ -381,7 +381,7 @@ fn a_keeper_that_cannot_be_started_is_reported() {
 
 #[test]
 fn a_process_can_start_its_own_binary_again() {
-    // This one is no sidecar, and finds no test of the keeper's name.
+    // This one is no sidecar, and finds no test of the supervisor's name.
     let gates = Gates::start_with(&SupervisorBinary::this_binary(), vec![shell("true")]);
     let (_, reports) = gates.finish();
     let reason = &reports[0].reason;
@@ -392,7 +392,7 @@ fn a_process_can_start_its_own_binary_again() {
 }
 
 #[test]
-fn a_keeper_that_speaks_another_language_is_reported() {
+fn a_supervisor_that_speaks_another_language_is_reported() {
     let echo = SupervisorBinary::at(PathBuf::from("echo"));
     let (_, reports) = Gates::start_with(&echo, vec![shell("true")]).finish();
     let start = Verdict::CouldNotRun(CheckError::Start);
@@ -412,7 +412,11 @@ fn a_command_is_away_from_the_terminal_and_can_kill_only_its_own() {
         .output()
         .unwrap();
     let own = String::from_utf8(own.stdout).unwrap();
-    assert_eq!(reports[0].tail.lines().count(), 1, "the keeper's session");
+    assert_eq!(
+        reports[0].tail.lines().count(),
+        1,
+        "the supervisor's session"
+    );
     assert_ne!(reports[0].tail.trim(), own.trim(), "and not ours");
 }
 
@@ -443,9 +447,9 @@ fn a_check_for_changes_compares_with_the_baseline() {
 }
 
 #[test]
-fn by_hand_the_keeper_does_nothing() {
-    let mut keeper = Command::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
-    let output = keeper
+fn by_hand_the_supervisor_does_nothing() {
+    let mut supervisor = Command::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
+    let output = supervisor
         .arg("run-gate")
         .stdin(Stdio::null())
         .output()
@@ -456,7 +460,7 @@ fn by_hand_the_keeper_does_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_flood_does_not_fill_the_memory_of_the_keeper() {
+fn a_flood_does_not_fill_the_memory_of_the_supervisor() {
     let gates = Gates::start(vec![run(&["yes", &mark(6)], false)]);
     let pattern = format!("^yes {}", mark(6));
     wait_until("it floods", || !pids(&pattern).is_empty());
@@ -464,15 +468,15 @@ fn a_flood_does_not_fill_the_memory_of_the_keeper() {
     let pid = &pids(&pattern)[0];
     let of = |path: String| std::fs::read_to_string(path).unwrap();
     let stat = of(format!("/proc/{pid}/stat"));
-    let keeper = stat.split_whitespace().nth(3).unwrap();
-    let status = of(format!("/proc/{keeper}/status"));
-    // What the keeper allocated, without the pages of its program.
+    let supervisor = stat.split_whitespace().nth(3).unwrap();
+    let status = of(format!("/proc/{supervisor}/status"));
+    // What the supervisor allocated, without the pages of its program.
     let memory = status
         .lines()
         .find(|line| line.starts_with("RssAnon"))
         .unwrap();
     let kilobytes: u64 = memory.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kilobytes < 8 * 1024, "{memory}");
-    println!("the keeper of a flood: {memory}");
+    println!("the supervisor of a flood: {memory}");
     drop(gates);
 }

@@ -65,10 +65,10 @@ const HOSTILE: &str =
 const SHOWN: &str = r"\u{1b}[2J\u{7}\u{1b}]52;c;eA==\u{7}\u{9b}1m\u{202e}\u{2066}\u{200b}\u{e0041}";
 
 /// Receives messages until the answer of a request, and answers questions: the last option, or no.
-fn finish(host: &mut TestHost, id: u64, heard: &mut Vec<Value>) -> Value {
+fn finish(host: &mut TestHost, id: u64, received: &mut Vec<Value>) -> Value {
     loop {
         let message = host.receive();
-        heard.push(message.clone());
+        received.push(message.clone());
         if message["id"] == id {
             return message;
         }
@@ -123,7 +123,7 @@ fn a_hostile_definition_prints_nothing_raw_anywhere() {
 
     let mut host = TestHost::over_pipes();
     host.initialize(project, &json!({"virtual": {"now": 0, "seed": 7}}));
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     let tool = |name: &str, input: Value| json!({"event": {"type": "tool_call", "toolName": name, "toolCallId": "c", "input": input}});
     let step = |action: &str| json!({"name": "workflow_step", "toolCallId": "t", "arguments": {"action": action}});
     let loosened = workflow.to_string().replace("\"gate\"", "\"available\"");
@@ -168,23 +168,23 @@ fn a_hostile_definition_prints_nothing_raw_anywhere() {
     ];
     for (method, params) in calls {
         let id = host.request(method, &params);
-        finish(&mut host, id, &mut heard);
+        finish(&mut host, id, &mut received);
     }
     fs::write(directory.join("workflow.json5"), loosened).unwrap();
     for _ in 0..4 {
         let id = host.request("clock/advance", &json!({"ms": 4000}));
-        finish(&mut host, id, &mut heard);
+        finish(&mut host, id, &mut received);
     }
     let id = host.request(
         "command/run",
         &json!({"name": "cancel-workflow", "arguments": ""}),
     );
-    finish(&mut host, id, &mut heard);
-    for message in &heard {
+    finish(&mut host, id, &mut received);
+    for message in &received {
         check(message);
     }
     // The text is shown, not removed.
-    let all = Value::Array(heard).to_string();
+    let all = Value::Array(received).to_string();
     for shown in ["N", "A", "E", "W", "P", "I", "R", "Go the task"] {
         let expected = Value::String(format!("{shown}{SHOWN}")).to_string();
         assert!(

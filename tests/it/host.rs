@@ -132,7 +132,7 @@ impl Drop for TestHost {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let unread = self.unread();
-            assert!(unread.is_empty(), "never heard: {unread:#?}");
+            assert!(unread.is_empty(), "never received: {unread:#?}");
         }
     }
 }

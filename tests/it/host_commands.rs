@@ -84,7 +84,7 @@ fn ended(code: i32, stdout: &str) -> Value {
     json!({"stdout": stdout, "stderr": "", "code": code})
 }
 
-/// What the agent reads of a call.
+/// The text of a call for the agent.
 fn text_of(host: &mut TestHost, call: u64) -> String {
     let line = until(host, |line| line["id"] == call);
     line["result"]["content"][0]["text"]

@@ -39,7 +39,7 @@ phases:
   - { id: build, name: Build, emoji: B, instructions: Build it. }
 ";
 
-/// What a collector received: a path and a body.
+/// A request to a collector: a path and a body.
 type Received = (String, Vec<u8>);
 
 /// A collector. It gives its address, and what it receives.

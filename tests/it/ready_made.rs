@@ -74,7 +74,7 @@ fn there_is_nothing_to_say_against_any_of_them() {
     assert!(said.ends_with("can run, 0 errors, 0 warnings\n"), "{said}");
 }
 
-/// What each template promises, step by step to its end: `tests/ready-made/NAME.steps`.
+/// The promises of each template, step by step to its end: `tests/ready-made/NAME.steps`.
 #[test]
 fn each_keeps_its_promises_to_its_end() {
     let home = all_of_them();

@@ -40,7 +40,7 @@ fn begun(project: &Path) -> (TestHost, Value) {
     (host, begun)
 }
 
-/// Why a call is blocked, if it is.
+/// The reason why a call is blocked, if it is.
 fn blocked(host: &mut TestHost, tool: &str) -> Option<String> {
     host.request(
         "hook/tool_call",

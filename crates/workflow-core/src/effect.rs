@@ -457,7 +457,7 @@ pub enum Action {
 pub struct HostHints {
     /// The model, as the host names it.
     pub model: Option<String>,
-    /// How long it thinks.
+    /// Its level of thinking.
     pub thinking: Option<Thinking>,
     /// The tools that the model sees; `None` is all.
     pub tools: Option<VisibleTools>,

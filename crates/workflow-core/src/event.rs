@@ -144,7 +144,7 @@ pub struct RestoreOutcome {
     pub stashed: Option<String>,
     /// True if commits were made since.
     pub has_commits_since: bool,
-    /// Why it failed, if it failed.
+    /// The reason of the failure, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -214,7 +214,7 @@ pub struct Entry<'a> {
 /// The last message of an agent that stopped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LastAssistant<'a> {
-    /// Why it stopped: `stop`, `aborted`, `error`, `length`, `toolUse`, …
+    /// The reason for stopping: `stop`, `aborted`, `error`, `length`, `toolUse`, …
     pub stop_reason: Option<&'a str>,
     /// The end of its last text.
     pub text_tail: Option<&'a str>,

@@ -60,7 +60,7 @@ pub struct ContinueCounters {
     pub reminders: u32,
     /// Reminders in a row after which the agent called no tool.
     pub stale: u32,
-    /// Why the run is paused, if it is.
+    /// The reason of the pause, if the run is paused.
     #[serde(default, rename = "parked")]
     pub paused: Option<PauseReason>,
     /// True if its owner paused it: messages do not resume it.
@@ -68,7 +68,7 @@ pub struct ContinueCounters {
     pub paused_by_owner: bool,
 }
 
-/// Why a run is paused.
+/// The reason why a run is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum PauseReason {

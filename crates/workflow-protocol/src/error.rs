@@ -13,7 +13,7 @@ use crate::version::PROTOCOL_VERSION;
 /// Declares [`Kind`]: a row a kind, with its code, its name on the wire and its meaning.
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal, $name:literal;)*) => {
-        /// Why a call was refused: the stable name.
+        /// The stable name of the reason for refusing a call.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, TS)]
         #[serde(rename_all = "camelCase")]
         #[schemars(rename = "ErrorKind")]
@@ -87,7 +87,7 @@ kinds! {
 /// A refused call: the `error` object of a JSON-RPC response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// Why the call was refused.
+    /// The reason for refusing the call.
     pub kind: Kind,
     /// A sentence for a person.
     pub message: String,

@@ -205,7 +205,7 @@ export type BeforeAgentStartResult = {
 };
 
 /**
- * Why a tool call is blocked.
+ * The reason why a tool call is blocked.
  *
  * hook-lifecycle: "Block Reason Template".
  */
@@ -341,7 +341,7 @@ export type CommandDeclaration = {
   description: string;
   /** True if `command/complete` completes its arguments. */
   completes: boolean;
-  /** Whether it runs at once while the agent works; any other waits until the agent has finished. */
+  /** True if it runs at once while the agent works; any other waits until the agent has finished. */
   immediate?: boolean;
 };
 
@@ -460,7 +460,7 @@ export type ErrorData = {
   supported?: Array<number>;
 };
 
-/** Why a call was refused: the stable name. */
+/** The stable name of the reason for refusing a call. */
 export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "invalidParams" | "internal" | "notInitialized" | "alreadyInitialized" | "unsupportedVersion" | "unknownSession" | "unknownTool" | "unknownCommand" | "lineTooLong" | "clockIsNotVirtual" | "tooManySessions";
 
 /** A command for the host to run. */
@@ -541,11 +541,11 @@ export type HostCancelParams = {
   id: string;
 };
 
-/** What a phase asks the host to set; the user's own settings stay for what is left out. */
+/** Settings that a phase asks the host to make; the user's own stay for what is left out. */
 export type HostHints = {
   /** The model, as the host names it. */
   model?: string;
-  /** How long the model thinks. */
+  /** The level of the model's thinking. */
   thinking?: Thinking;
   /** The tools that the model sees. */
   tools?: VisibleTools;
@@ -760,7 +760,7 @@ export type Pushes = {
 /** The kind of a tool's answer. */
 export type ResultType = "error" | "cancel" | "complete" | "normal";
 
-/** What decides where a run goes, as people read it. */
+/** The flow of the run's definition, as people read it. */
 export type RunFlow = {
   /** The inputs that the run was given, by their names. */
   inputs?: {
@@ -770,7 +770,7 @@ export type RunFlow = {
   outcomes?: string;
   /** The number of the visit of the phase and its limit: `2 of 3`. */
   visit?: string;
-  /** What is used of the budgets that apply: `12 of 120 turns of the workflow`. */
+  /** The use of the budgets that apply: `12 of 120 turns of the workflow`. */
   budget?: string;
 };
 
@@ -794,7 +794,7 @@ export type ServerInfo = {
 
 /** A session event as the host reports it. */
 export type SessionEvent = {
-  /** Why, in the host's words: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`. */
+  /** The host's reason: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`. */
   reason?: string | null;
 };
 
@@ -844,7 +844,7 @@ export type SessionStateResult = {
   status?: string;
   /** The reminders that were sent. */
   pushes?: Pushes;
-  /** Why the run waits for the user; null if it does not. */
+  /** The reason why the run waits for the user; null if it does not. */
   parked: string | null;
   /** Seconds until the agent gets a reminder, while a countdown runs. */
   countdown?: number;
@@ -865,7 +865,7 @@ export type Show = "user" | "workflows";
 /** The directory a definition comes from. */
 export type Source = "global" | "project";
 
-/** How long the model thinks. */
+/** The level of the model's thinking. */
 export type Thinking = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
 /** A call that the agent asks for. */
@@ -896,7 +896,7 @@ export type ToolCallParams = {
 
 /** The decision on a tool call; an empty object allows it. */
 export type ToolCallResult = {
-  /** Why it may not. */
+  /** The reason for blocking it. */
   block?: Block;
   /** Changes to the call. */
   mutation?: ToolCallMutation;

@@ -111,7 +111,7 @@ fn conditions_around(lookup: &OriginLookup<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// How often a phase may be entered, and what happens instead of entering it once more.
+/// The most visits of a phase, and the consequence of one more.
 fn visits(phase: &Phase) -> Option<String> {
     let most = phase.max_visits?;
     Some(match phase.redirect() {

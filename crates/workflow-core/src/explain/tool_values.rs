@@ -10,7 +10,7 @@ use crate::session::phase::{level_names, levels};
 use super::origin_lookup::OriginLookup;
 use super::row::{Origin, OriginKind, Row, Topic, Value, row};
 
-/// What calls may run, and what happens with results.
+/// Calls that may run, and changes of results.
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let all = |text: &str| Value::Label(text.to_owned());
     let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
@@ -75,7 +75,7 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows
 }
 
-/// What the list of the phase allows, as the reason of a call that it blocks says.
+/// The tools that the list of the phase allows, as the reason of a call that it blocks says.
 fn allowed_by_phase(lookup: &OriginLookup<'_>) -> Option<String> {
     ToolList::new(lookup.position.phase.tools.as_ref()).allowed()?;
     let names = level_names(lookup.position);
@@ -83,7 +83,7 @@ fn allowed_by_phase(lookup: &OriginLookup<'_>) -> Option<String> {
     allowed_by_list(&phase)
 }
 
-/// What may be written and run although the phase is read-only, and the decision on unknown commands.
+/// The paths and commands that are open although the phase is read-only, and the decision on unknown commands.
 fn openings(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
     let openings = [

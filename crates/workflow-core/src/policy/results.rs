@@ -88,7 +88,7 @@ impl Results {
     }
 }
 
-/// What a rule does to texts.
+/// The change that a rule makes to texts.
 enum Redaction<'a> {
     /// Matches are replaced.
     Matches {

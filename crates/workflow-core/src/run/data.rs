@@ -70,7 +70,7 @@ pub struct RunData {
     /// The person's words with the last answer to an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// What the agent handed over to leave the phase, while the run is paused for the approval.
+    /// The outcome and outputs that the agent handed over to leave the phase, while the run is paused for the approval.
     #[serde(skip_serializing_if = "HandedOver::is_empty")]
     pub handed_over: HandedOver,
 }

@@ -19,16 +19,16 @@ use super::transition::{
 use super::weakened::weakened;
 use super::{Path, Position, StoredGuards, StoredRun};
 
-/// What a session's entries say of its last run.
+/// The last run of a session, as its entries describe it.
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// The last state that follows from those before it.
     pub(super) state: Option<RunState>,
     /// The definition that was stored with it.
     pub(super) definition: Option<FollowedDefinition>,
-    /// Why the newest state is not this one.
+    /// The reason why the newest state is not this one.
     pub(super) refused: Option<Refused>,
-    /// What an entry with a definition would have weakened without a person's agreement.
+    /// The guards that an entry with a definition would have weakened without a person's agreement.
     pub(super) weakened: Vec<String>,
     exits: BTreeMap<u64, Exit>,
     /// The step that a person has made, as its entry says before the state itself.
@@ -45,7 +45,7 @@ pub(super) struct FollowedDefinition {
     pub(super) guards: Option<StoredGuards>,
 }
 
-/// Why a state is left out.
+/// The reason why a state is left out.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     #[error("{0}")]

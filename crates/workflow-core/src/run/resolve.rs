@@ -4,7 +4,7 @@ use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow};
 
 use super::RunState;
 
-/// Why a run does not fit its definitions.
+/// The reason why a run does not fit its definitions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
     /// A workflow of the path is not defined (any more).

@@ -25,7 +25,7 @@ pub struct RestoredRun {
     pub definition: Option<(Catalog, String)>,
     /// The guards of the settings that were stored with it.
     pub guards: Option<StoredGuards>,
-    /// What a later definition would have weakened, to which no person agreed.
+    /// The guards that a later definition would have weakened without a person's agreement.
     pub weakened: Vec<String>,
     /// Its counts of reminders.
     pub counters: ContinueCounters,
@@ -35,11 +35,11 @@ pub struct RestoredRun {
     pub approval_seal: Option<String>,
     /// The last move, if a person made it.
     pub moved_by: Option<PersonMove>,
-    /// What the run had collected.
+    /// The data that the run had collected.
     pub data: RunData,
     /// The values among that data, if their own entry has them.
     pub stored_values: Option<RunValues>,
-    /// What it had used of its budgets.
+    /// The parts of its budgets that it had used.
     pub spending: Spending,
     /// True if an entry is left out that came before a state which was not stored.
     pub has_unmade_move: bool,

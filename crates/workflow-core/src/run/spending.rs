@@ -1,4 +1,4 @@
-//! What a run has used of its budgets.
+//! The parts of its budgets that a run has used.
 
 use std::fmt;
 
@@ -126,17 +126,17 @@ impl fmt::Display for Unit {
     }
 }
 
-/// What one scope, or the phase, has used, and what a person has allowed beyond its budget.
+/// The use of one scope, or of the phase, and the amount that a person has allowed beyond its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Meter {
-    /// What is used.
+    /// The amount that is used.
     pub used: Usage,
-    /// What a person has allowed in addition.
+    /// The amount that a person has allowed in addition.
     pub extra: Usage,
 }
 
-/// What a run has used: in each scope of its path, the root first, and in its phase.
+/// The use of a run: in each scope of its path, the root first, and in its phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Spending {

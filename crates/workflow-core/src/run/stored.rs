@@ -24,7 +24,7 @@ pub mod entry_type {
     pub const RUN: &str = "workflow:run";
     /// The inputs and outputs of the run.
     pub const VALUES: &str = "workflow:values";
-    /// What the run has used of its budgets.
+    /// The parts of its budgets that the run has used.
     pub const BUDGET: &str = "workflow:budget";
     /// The result of a gate, or its baseline: the state of files when its phase was entered.
     pub const GATE: &str = "workflow:gate";
@@ -183,7 +183,7 @@ pub struct StoredRun {
     /// The last move, if a person made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<PersonMove>,
-    /// What the run has collected: visits, the last outcome. Entries of earlier versions have the inputs and outputs too.
+    /// The data that the run has collected: visits, the last outcome. Entries of earlier versions have the inputs and outputs too.
     #[serde(default, skip_serializing_if = "RunData::is_empty")]
     pub data: RunData,
     /// The number of moves of the run with which it has collected that; this entry comes before that of the state.
@@ -220,7 +220,7 @@ impl StoredValues {
     }
 }
 
-/// What a run has used of its budgets, stored after every response of the model.
+/// The parts of its budgets that a run has used, stored after every response of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredSpending {
@@ -230,7 +230,7 @@ pub struct StoredSpending {
     pub task_id: String,
     /// The number of moves of the run so far.
     pub step: u64,
-    /// What is used.
+    /// The amount that is used.
     #[serde(flatten)]
     pub spending: Spending,
 }

@@ -10,7 +10,7 @@ use crate::definition::{Catalog, OnMaxVisits, Phase, PhaseEntry, Target, Workflo
 use super::data::visit_key;
 use super::{HandedOver, Path, Position, RunData, RunProgress, RunState, Stale, Values};
 
-/// Why a transition did not happen.
+/// The reason why a transition did not happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionError {
     /// The run does not fit its definitions any more.
@@ -229,7 +229,7 @@ pub fn cancel(state: &RunState) -> RunState {
     }
 }
 
-/// What happens at a named phase whose conditions do not hold.
+/// The treatment of a named phase whose conditions do not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unmet {
     /// It is skipped.
@@ -313,7 +313,7 @@ struct Arrival<'a> {
     visit_bounds: VisitBounds,
     /// True if the conditions of the entries down to the first phase do not count.
     any_condition: bool,
-    /// Where the move must end, if not anywhere.
+    /// The path at which the move must end, if not anywhere.
     bound: Option<ArrivalBound>,
 }
 
@@ -483,10 +483,7 @@ pub(super) fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phas
 }
 
 pub(super) fn phase_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phase> {
-    match entry_at(path, catalog)? {
-        PhaseEntry::Phase(phase) => Some(phase),
-        PhaseEntry::Subworkflow(_) => None,
-    }
+    entry_at(path, catalog)?.phase()
 }
 
 /// The index of an entry of a workflow, by the id with which outcomes name it.

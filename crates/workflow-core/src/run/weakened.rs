@@ -10,8 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::definition::{
-    Approval, Catalog, Guards, Phase, PhaseEntry, ResultRule, Rule, RuleAction, ToolAccess,
-    Workflow,
+    Approval, Catalog, Guards, Phase, ResultRule, Rule, RuleAction, ToolAccess, Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -36,6 +35,10 @@ const MAX_AHEAD: usize = 2000;
 /// Returns what `after` weakens of the guards of a run in this state, for display; empty if nothing.
 pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> Vec<String> {
     let mut lost = Vec::new();
+    // What is the same weakens nothing, even if names in it are not unique.
+    if before == after {
+        return lost;
+    }
     let root = &state.workflow_key;
     for workflow in before.reachable_from(root) {
         let Some(changed) = after.get(&workflow.key) else {
@@ -51,9 +54,9 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
         );
         flow::compare_workflows(&level, workflow, changed, &mut lost);
         flow::compare_references(before, workflow, changed, &mut lost);
-        for phase in phases(workflow) {
+        for phase in workflow.own_phases() {
             let level = format!("phase {}", shown(&phase.name));
-            match phases(changed).find(|changed| changed.id == phase.id) {
+            match changed.own_phases().find(|changed| changed.id == phase.id) {
                 Some(after) => {
                     if workflow.read_only_in(phase).is_some()
                         && changed.read_only_in(after).is_none()
@@ -88,13 +91,6 @@ pub(crate) fn weakened_settings(level: &str, before: &Guards, after: &Guards) ->
         &mut lost,
     );
     lost
-}
-
-fn phases(workflow: &Workflow) -> impl Iterator<Item = &Phase> {
-    workflow.phases.iter().filter_map(|entry| match entry {
-        PhaseEntry::Phase(phase) => Some(phase),
-        PhaseEntry::Subworkflow(_) => None,
-    })
 }
 
 /// The guarded phases that are ahead of a run, but would not be any more.

@@ -26,7 +26,7 @@ pub(crate) struct Limit {
     pub(crate) budget: Budget,
 }
 
-/// What the host reports about a response of the model.
+/// The host's report about a response of the model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TurnUsage {
     /// Tokens that it took.
@@ -158,7 +158,7 @@ impl Budgets {
         found
     }
 
-    /// What is to be stored, if it changed and is limited.
+    /// The use to be stored, if it changed and is limited.
     pub(crate) fn unsaved(&mut self) -> Option<&Spending> {
         if self.is_empty() || self.spending == self.persisted {
             return None;

@@ -37,7 +37,7 @@ struct PendingStart {
     awaits: Awaited,
 }
 
-/// What a start waits for.
+/// The answer that a start waits for.
 #[derive(Debug, Clone)]
 enum Awaited {
     /// The value of this input.

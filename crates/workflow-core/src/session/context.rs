@@ -122,7 +122,7 @@ pub(crate) enum ContextTopic {
     Instructions,
     /// The tools of the phase.
     Tools,
-    /// What is needed to leave the phase.
+    /// The conditions for leaving the phase.
     Exit,
     /// The values that leaving the phase hands over.
     Outputs,

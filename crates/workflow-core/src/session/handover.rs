@@ -22,7 +22,7 @@ pub struct StepCall<'a> {
     pub outputs: Option<&'a RawValue>,
 }
 
-/// How the current phase is left: what the agent has handed over, and what a person has answered.
+/// The handover of the current phase: the outcome and outputs of the agent, and the answer of a person.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Handover {
     outcome: Option<PhaseOutcome>,
@@ -81,7 +81,7 @@ impl Handover {
         }
     }
 
-    /// What was handed over before a restart, as far as the phase still knows it.
+    /// The handover from before a restart, as far as the phase still knows it.
     pub(crate) fn restored(handed_over: &HandedOver, phase: &Phase) -> Self {
         let named = handed_over.outcome.as_deref();
         let outcome = phase

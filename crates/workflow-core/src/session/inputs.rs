@@ -146,7 +146,7 @@ pub(crate) fn proposals(workflow: &Workflow, last: &str) -> Vec<(String, String)
         .collect()
 }
 
-/// How an input is written.
+/// The form in which an input is written.
 enum Written<'t> {
     /// `--name`: its value follows, unless it is a flag.
     Alone(&'t str),

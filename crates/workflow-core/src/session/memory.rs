@@ -9,7 +9,7 @@ use super::auto_continue::SentReminder;
 use super::context::SentContext;
 use super::tool_guard::RepeatedDenial;
 
-/// What a session remembers beside its entries.
+/// The data that a session remembers beside its entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Memory {

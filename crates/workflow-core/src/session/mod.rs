@@ -178,7 +178,7 @@ impl Session {
         self.driver.awaits_approval()
     }
 
-    /// What the session remembers beside its entries.
+    /// The data that the session remembers beside its entries.
     #[must_use]
     pub fn memory(&self) -> Memory {
         let run = self.driver.run.as_ref();

@@ -195,7 +195,7 @@ impl ResolvedPhase {
         })
     }
 
-    /// What the phase asks the host to set; `None` if nothing.
+    /// Settings that the phase asks the host to make; `None` if there are none.
     pub(crate) fn host_hints(&self) -> Option<HostHints> {
         let Hints {
             model,

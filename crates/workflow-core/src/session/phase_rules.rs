@@ -104,7 +104,7 @@ fn exit(phase: &Phase) -> Option<String> {
     Some(format!("**To leave this phase:** {needed}"))
 }
 
-/// What is needed to leave a phase, as part of a sentence; `None` if nothing is.
+/// The conditions for leaving a phase, as part of a sentence; `None` if there are none.
 pub(crate) fn needed_to_leave(phase: &Phase) -> Option<String> {
     let fit = |text: &str| format!("`{}`", shown(text));
     let gates = phase.gate.iter().map(|gate| gate.check.requirement(fit));

@@ -33,7 +33,7 @@ use crate::run::{
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRun {
     progress: RunProgress,
-    /// What the session has of the run, but for its step: a step alone causes no entry.
+    /// The run as the session has it, except for its step: a step alone causes no entry.
     persisted: StoredRun,
     /// The values that the session has; `None` if they must be stored anew.
     persisted_values: Option<RunValues>,
@@ -63,7 +63,7 @@ pub(crate) struct ActiveRun {
     pub(crate) is_unread: bool,
     /// The agent's summary of the phase, from its last call of `next`.
     pub(crate) summary: Option<String>,
-    /// How the phase is left.
+    /// The handover of the phase.
     pub(crate) handover: Handover,
     pub(crate) budgets: Budgets,
     /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
@@ -212,7 +212,7 @@ impl ActiveRun {
         })
     }
 
-    /// What is in force in the run.
+    /// The definitions and guards in force in the run.
     pub(crate) fn in_force(&self) -> Option<InForce> {
         self.progress.state.active.then(|| InForce {
             task_id: self.progress.state.task_id.clone(),
@@ -221,7 +221,7 @@ impl ActiveRun {
         })
     }
 
-    /// What a new run of a workflow with these files would weaken of the guards in force, for display.
+    /// The guards in force that a new run of a workflow with these files would weaken, for display.
     pub(crate) fn weakened_by(&self, workflow: &str, loaded: &Loaded) -> Vec<String> {
         let mut lost = Vec::new();
         if workflow == self.progress.state.workflow_key && self.progress.state.active {

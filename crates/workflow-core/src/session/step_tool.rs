@@ -55,7 +55,7 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
     )
 }
 
-/// Why a planned move is not possible.
+/// The reason why a planned move is not possible.
 #[derive(Debug)]
 pub(crate) enum NoMove {
     /// This is the answer.

@@ -284,7 +284,7 @@ fn hash_of(call: &Call<'_>, reason: &str) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// What follows from a denial by a rule.
+/// The consequence of a denial by a rule.
 enum Next {
     /// A person is asked, with this sentence.
     Ask(String),

@@ -2,7 +2,7 @@
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
-use crate::definition::{Catalog, Check, Listing, Outcome, PhaseEntry, RunCheck, Tier, Workflow};
+use crate::definition::{Catalog, Check, Listing, Outcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
 
 /// The workflows of a run that are not the user's own, and their commands.
@@ -75,13 +75,8 @@ pub fn project_gate_commands<'c>(
     catalog: &'c Catalog,
     index: &[Listing],
 ) -> impl Iterator<Item = (&'c RunCheck, &'c str)> {
-    let phases = project_workflows(root, catalog, index)
-        .flat_map(|workflow| &workflow.phases)
-        .filter_map(|entry| match entry {
-            PhaseEntry::Phase(phase) => Some(phase),
-            PhaseEntry::Subworkflow(_) => None,
-        });
-    phases
+    project_workflows(root, catalog, index)
+        .flat_map(Workflow::own_phases)
         .flat_map(|phase| &phase.gate)
         .filter_map(|gate| match &gate.check {
             Check::Run(run) => Some((run, &*gate.source)),

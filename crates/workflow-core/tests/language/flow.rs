@@ -1,4 +1,4 @@
-//! What the loader finds in the flow of a workflow: one case for each check.
+//! Findings of the loader in the flow of a workflow: one case for each check.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -275,7 +275,7 @@ fn a_thousand_phases_with_conditions_and_references_are_checked_fast() {
     );
 }
 
-/// What is found in a workflow of these keys, around one whose only phase is `x`.
+/// Findings in a workflow of these keys, around one whose only phase is `x`.
 fn found_around(keys: &str, inner: &str, reference: &str) -> Loaded {
     let outer = format!(
         "name: W\nshow: workflows\n{keys}\nphases:\n  - {{ id: a, name: N, emoji: E, instructions: Do it., outputs: {{ hotfix: {{ type: flag }}, why: {{ type: text }} }} }}\n  - {reference}\n"

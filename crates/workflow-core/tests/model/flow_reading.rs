@@ -47,7 +47,7 @@ pub(crate) struct Flow {
     refused: Option<String>,
     pub(crate) is_paused: bool,
     pub(crate) waits: Option<Wait>,
-    /// What the agent has handed over in this phase.
+    /// The handover of the agent in this phase.
     named: Option<String>,
     flag: Option<bool>,
 }

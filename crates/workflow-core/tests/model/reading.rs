@@ -120,7 +120,7 @@ pub(crate) enum At {
     Cancelled,
 }
 
-/// Why a run paused.
+/// The reason why a run paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Pause {
     /// Reminders are used up.

@@ -191,7 +191,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
         Event::Answer { question, answer } => session.handle_answer(question, answer, out),
         Event::Platform(event) => {
             let outcome: Option<TriggerOutcome> = session.handle_platform_event(event, out);
-            return Replied::Now(outcome.map(|outcome| format!("heard {outcome:?}")));
+            return Replied::Now(outcome.map(|outcome| format!("outcome {outcome:?}")));
         }
         Event::Tick => session.poll_deadline(out),
     }

@@ -1,4 +1,4 @@
-//! What is in force stays in force: edits of definitions, settings and the session while a run goes on.
+//! Guards in force stay in force: edits of definitions, settings and the session during a run.
 
 use serde_json::{Value, json};
 use workflow_core::definition::{

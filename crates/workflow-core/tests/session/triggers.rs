@@ -114,7 +114,7 @@ fn an_idle_agent_gets_the_message_at_once() {
     let mut world = watching(Vec::new());
     assert_eq!(
         triggered(&mut world, "one"),
-        ["heard Delivered", "user (follows up) one"]
+        ["outcome Delivered", "user (follows up) one"]
     );
 }
 
@@ -123,7 +123,7 @@ fn while_the_agent_works_texts_wait_in_their_order() {
     let mut world = watching(Vec::new());
     world.step(Event::AgentStart);
     for text in ["one", "two"] {
-        assert_eq!(triggered(&mut world, text), ["heard Queued"]);
+        assert_eq!(triggered(&mut world, text), ["outcome Queued"]);
     }
     assert!(world.wait(60_000).is_empty());
     world.stop("stop");
@@ -152,7 +152,7 @@ fn queued_messages_go_to_the_open_conversation() {
 fn an_agent_that_does_not_start_is_spoken_to_again() {
     let mut world = watching(Vec::new());
     triggered(&mut world, "one");
-    assert_eq!(triggered(&mut world, "two"), ["heard Queued"]);
+    assert_eq!(triggered(&mut world, "two"), ["outcome Queued"]);
     assert!(world.wait(9_999).is_empty());
     assert_eq!(world.wait(1), ["user (follows up) two"]);
 }
@@ -162,9 +162,9 @@ fn only_so_much_waits() {
     let mut world = watching(Vec::new());
     world.step(Event::AgentStart);
     for _ in 0..16 {
-        assert_eq!(triggered(&mut world, "x"), ["heard Queued"]);
+        assert_eq!(triggered(&mut world, "x"), ["outcome Queued"]);
     }
-    assert_eq!(triggered(&mut world, "x"), ["heard Refused"]);
+    assert_eq!(triggered(&mut world, "x"), ["outcome Refused"]);
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_trigger_stops_the_countdown() {
     world.stop("stop");
     assert_eq!(
         triggered(&mut world, "one"),
-        ["heard Delivered", "widget -", "user (follows up) one"]
+        ["outcome Delivered", "widget -", "user (follows up) one"]
     );
     assert!(world.wait(9_000).is_empty(), "nothing is pushed");
 }

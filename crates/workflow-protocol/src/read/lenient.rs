@@ -87,7 +87,7 @@ where
     D: Deserializer<'de>,
 {
     let json = <&RawValue>::deserialize(deserializer)?;
-    Ok(Text::from_json(json.get()).ok())
+    Ok(serde_json::from_str(json.get()).ok())
 }
 
 /// A number or a flag; `None` if the value is something else.

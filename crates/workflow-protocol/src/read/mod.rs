@@ -1,7 +1,6 @@
 //! Strict reading of parameters.
 
 pub(crate) mod lenient;
-mod lone_surrogates;
 mod text;
 
 use serde::Deserialize;
@@ -9,7 +8,8 @@ pub use text::Text;
 
 use crate::error::{Error, Kind};
 
-/// Reads the parameters of a call from their text.
+/// Reads the parameters of a call from their text, which was read as JSON with its message: the names in an event are not
+/// searched for control characters again.
 pub(crate) fn read<'a, T: Deserialize<'a>>(params: &'a str) -> Result<T, Error> {
     if !params.trim_ascii_start().starts_with('{') {
         return Err(Error::new(

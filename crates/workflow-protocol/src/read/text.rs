@@ -10,31 +10,14 @@ use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, Error};
-use serde_json::value::RawValue;
+use serde::de::{Deserialize, Deserializer, Visitor};
 
-use super::lone_surrogates;
-
-/// Text of a line: borrowed, or copied if it has an escape. It can be read from JSON text only.
+/// Text of a line: borrowed, or copied if it has an escape.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Text<'a>(Cow<'a, str>);
 
-impl<'a> Text<'a> {
-    /// Reads a JSON string, which has been read as JSON before.
-    pub(super) fn from_json(json: &'a str) -> serde_json::Result<Self> {
-        if let Ok(text) = serde_json::from_str::<&str>(json) {
-            return Ok(Self::from(text));
-        }
-        let text = match serde_json::from_str(json) {
-            Err(_) if json.starts_with('"') => {
-                serde_json::from_str(&lone_surrogates::replaced(json))?
-            }
-            text => text?,
-        };
-        Ok(Self(Cow::Owned(text)))
-    }
-
+impl Text<'_> {
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -50,9 +33,49 @@ impl<'a> Text<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = <&RawValue>::deserialize(deserializer)?;
-        Self::from_json(json.get()).map_err(D::Error::custom)
+        struct Bytes;
+
+        impl<'de> Visitor<'de> for Bytes {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Text<'de>, E> {
+                Ok(Text(without_surrogates(bytes)))
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Text<'de>, E> {
+                Ok(without_surrogates(bytes).into_owned().into())
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(text.to_owned().into())
+            }
+        }
+
+        // As bytes, a string may have lone surrogates.
+        deserializer.deserialize_bytes(Bytes)
     }
+}
+
+/// Returns text with each lone surrogate, which is three bytes, as U+FFFD.
+fn without_surrogates(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::with_capacity(bytes.len());
+    let mut invalid = 0;
+    for chunk in bytes.utf8_chunks() {
+        whole.push_str(chunk.valid());
+        invalid += chunk.invalid().len();
+        if invalid >= 3 {
+            whole.push(char::REPLACEMENT_CHARACTER);
+            invalid = 0;
+        }
+    }
+    whole.into()
 }
 
 impl Deref for Text<'_> {
@@ -105,5 +128,38 @@ impl ts_rs::TS for Text<'_> {
 
     fn inline(config: &ts_rs::Config) -> String {
         Self::name(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_surrogate_is_one_replacement_character() {
+        for (json, expected) in [
+            (r#""""#, ""),
+            (r#""é😀\n\\\"\u00e9""#, "é😀\n\\\"é"),
+            (r#""\ud83d""#, "\u{fffd}"),
+            (r#""\uDE00""#, "\u{fffd}"),
+            (r#""a\ud83db""#, "a\u{fffd}b"),
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""\uD83D\uDE00\uDE00""#, "😀\u{fffd}"),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀"),
+            (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+            (r#""\ud83d\n""#, "\u{fffd}\n"),
+            (r#""\ud83d\u0041é""#, "\u{fffd}Aé"),
+            (r#""\\ud83d\\\ud83d""#, "\\ud83d\\\u{fffd}"),
+        ] {
+            let text: Text<'_> = serde_json::from_str(json).unwrap();
+            assert_eq!(text.as_str(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn only_a_text_with_an_escape_is_copied() {
+        let text = |json| serde_json::from_str::<Text<'_>>(json).unwrap().0;
+        assert!(matches!(text(r#""é😀""#), Cow::Borrowed("é😀")));
+        assert!(matches!(text(r#""\u00e9""#), Cow::Owned(_)));
     }
 }

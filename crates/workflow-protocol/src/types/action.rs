@@ -74,7 +74,7 @@ pub enum Action {
     },
 }
 
-/// What a phase asks the host to set; the user's own settings stay for what is left out.
+/// Settings that a phase asks the host to make; the user's own stay for what is left out.
 #[derive(Debug, Clone, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -82,7 +82,7 @@ pub struct HostHints {
     /// The model, as the host names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long the model thinks.
+    /// The level of the model's thinking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
     /// The tools that the model sees.
@@ -90,7 +90,7 @@ pub struct HostHints {
     pub tools: Option<VisibleTools>,
 }
 
-/// How long the model thinks.
+/// The level of the model's thinking.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {

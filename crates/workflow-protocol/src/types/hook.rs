@@ -107,7 +107,7 @@ events! {
     /// A session event as the host reports it.
     #[derive(Default)]
     pub struct SessionEvent<'a> {
-        /// Why, in the host's words: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
+        /// The host's reason: `startup`, `reload`, `new`, `resume`, `fork`, `quit`, `branch`, `switch`.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub reason: Option<Text<'a>>,
     }
@@ -215,7 +215,7 @@ answer! {
 
     /// The decision on a tool call; an empty object allows it.
     pub struct ToolCallResult {
-        /// Why it may not.
+        /// The reason for blocking it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub block: Option<Block>,
         /// Changes to the call.
@@ -258,7 +258,7 @@ pub struct Inject {
     pub display: bool,
 }
 
-/// Why a tool call is blocked.
+/// The reason why a tool call is blocked.
 ///
 /// hook-lifecycle: "Block Reason Template".
 #[derive(Debug, Clone, Serialize, JsonSchema, TS)]

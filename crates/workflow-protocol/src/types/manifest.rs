@@ -100,7 +100,7 @@ pub struct CommandDeclaration {
     pub description: String,
     /// True if `command/complete` completes its arguments.
     pub completes: bool,
-    /// Whether it runs at once while the agent works; any other waits until the agent has finished.
+    /// True if it runs at once while the agent works; any other waits until the agent has finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(optional, as = "Option<_>")]
     pub immediate: bool,

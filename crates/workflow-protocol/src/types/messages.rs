@@ -23,7 +23,7 @@ pub struct Messages<'a> {
 /// The end of the last assistant message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastAssistant<'a> {
-    /// Why it stopped: `stop`, `length`, `toolUse`, `error`, `aborted`, or what else the host says.
+    /// The reason for stopping: `stop`, `length`, `toolUse`, `error`, `aborted`, or another one of the host.
     pub stop_reason: Option<Text<'a>>,
     /// The end of its last text, at most 200 characters.
     pub text_tail: String,

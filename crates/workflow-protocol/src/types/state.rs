@@ -93,7 +93,7 @@ answer! {
         /// The reminders that were sent.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub pushes: Option<Pushes>,
-        /// Why the run waits for the user; null if it does not.
+        /// The reason why the run waits for the user; null if it does not.
         #[ts(optional = false)]
         pub parked: Option<String>,
         /// Seconds until the agent gets a reminder, while a countdown runs.
@@ -105,7 +105,7 @@ answer! {
     }
 }
 
-/// What decides where a run goes, as people read it.
+/// The flow of the run's definition, as people read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
@@ -120,7 +120,7 @@ pub struct RunFlow {
     /// The number of the visit of the phase and its limit: `2 of 3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<String>,
-    /// What is used of the budgets that apply: `12 of 120 turns of the workflow`.
+    /// The use of the budgets that apply: `12 of 120 turns of the workflow`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<String>,
 }

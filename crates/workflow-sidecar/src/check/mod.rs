@@ -43,7 +43,7 @@ pub(crate) struct Report {
     has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
-    /// What the workflows that can run have of the flow.
+    /// The features of flow that the workflows that can run have.
     pub(crate) flow: FlowTotals,
     /// Files that are in no project's directory of definitions.
     pub(crate) passed_over: Vec<PathBuf>,
@@ -102,7 +102,7 @@ impl Report {
 
 /// Checks what paths name: projects, or single workflows by a path in one.
 ///
-/// What a host cannot do is found for the hosts that hooks are installed in, and for the named ones.
+/// The limits of hosts are checked for those that hooks are installed in, and for the named ones.
 pub(crate) fn check(
     paths: &[PathBuf],
     agent_dir: &Path,

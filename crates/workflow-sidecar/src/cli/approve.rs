@@ -9,11 +9,13 @@ use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::ancestry::ProcessJudgement;
-use crate::platform::answer_socket::{self, Registration, Request, SocketAnswer, SocketReply};
-use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::ancestry::ProcessJudgement;
+use crate::platform::answers::answer_socket::{
+    self, Registration, Request, SocketAnswer, SocketReply,
+};
+use crate::platform::answers::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::one_time_code::seal;
 use crate::platform::file_excerpt::{self, ShownFile};
-use crate::platform::one_time_code::seal;
 use crate::store::AnswerRight;
 
 const EXAMPLES: &str = "\

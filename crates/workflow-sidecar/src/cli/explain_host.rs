@@ -1,4 +1,4 @@
-//! The parts of a workflow that a host does not enforce, for `explain --host`.
+//! Parts of a workflow that a host does not enforce, for `explain --host`.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use workflow_core::explain::{Row, Topic, Value};
 use super::format::TITLE;
 use crate::hook_hosts::{ChangeableResults, HookHost};
 
-/// What a host does not enforce.
+/// Parts that a host does not enforce.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HostLimits {
@@ -19,12 +19,12 @@ pub(super) struct HostLimits {
     tested: Option<&'static str>,
     /// Ways around the hooks.
     not_enforced: Vec<&'static str>,
-    /// What the workflow says, and the host does in another way or not at all.
+    /// Statements of the workflow that the host carries out in another way or not at all.
     different: Vec<String>,
 }
 
 impl HostLimits {
-    /// What a host does not enforce of these values.
+    /// The values that a host does not enforce.
     pub(super) fn of(host: &HookHost, rows: &[Row]) -> Self {
         let has = |key: &str| rows.iter().any(|row| row.key == key);
         let has_value = |key: &str, is_it: fn(&Value) -> bool| {

@@ -152,7 +152,7 @@ impl Target {
     }
 }
 
-/// What a person has to confirm where no program can.
+/// Steps that only a person can confirm.
 fn who_trusts(host: &HookHost) -> &'static str {
     match host.name {
         "gemini" => "Only you can trust the folder: Gemini CLI asks when it starts there.",
@@ -165,7 +165,7 @@ fn who_trusts(host: &HookHost) -> &'static str {
     }
 }
 
-/// What the user has to do in the host.
+/// Steps of the user in the host.
 fn next_step(host: &HookHost) -> &'static str {
     match host.name {
         "codex" => {

@@ -208,10 +208,7 @@ impl<'a> Row<'a> {
 
 /// Returns true if a workflow has another one as one of its phases.
 pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
-    workflow.phases.iter().any(|entry| match entry {
-        PhaseEntry::Subworkflow(inner) => inner.key == key,
-        PhaseEntry::Phase(_) => false,
-    })
+    workflow.subworkflows().any(|inner| inner.key == key)
 }
 
 /// Joins names for one cell.

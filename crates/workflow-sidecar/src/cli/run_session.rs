@@ -9,7 +9,7 @@ use workflow_core::diagnostic::{shown, visible};
 use crate::session_file::read_file;
 use crate::store::{IndexedRun, RunQuery, Store, of_agent_dir};
 
-/// What is known of a run.
+/// Facts about a run.
 pub(super) enum RunSession {
     /// The session, in the form of a session file.
     Entries(Vec<u8>),

@@ -17,7 +17,7 @@ use super::newest_session::newest_session;
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::run_session::{RunSession, elsewhere, run_id, run_session};
-use crate::platform::approvals::{Approvals, RequestFile};
+use crate::platform::answers::approvals::{Approvals, RequestFile};
 use crate::record::Transcript;
 use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};

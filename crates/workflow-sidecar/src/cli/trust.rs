@@ -15,14 +15,14 @@ use super::format::{ASIDE, GOOD, NOTABLE, count};
 use super::outcome::Outcome;
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::ancestry::ProcessJudgement;
-use crate::platform::answer_socket::{
+use crate::platform::answers::ancestry::ProcessJudgement;
+use crate::platform::answers::answer_socket::{
     FoundSidecar, Request, SocketReply, judge_this_process, sidecars,
 };
-use crate::platform::git::config_commands;
-use crate::platform::trust_store::{
+use crate::platform::answers::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
 };
+use crate::platform::git::config_commands;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -55,7 +55,7 @@ fn number(line: &str) -> Option<&str> {
         .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
 }
 
-/// What is known of a host.
+/// Facts about a host.
 struct Row {
     facts: Vec<String>,
     problems: Vec<(CheckStatus, String, String)>,

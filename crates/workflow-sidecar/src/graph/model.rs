@@ -22,7 +22,7 @@ pub(crate) struct Graph {
     pub(crate) jumps: Vec<Jump>,
 }
 
-/// How a run gets from a node to the one behind it, or to the end.
+/// The transition from a node to the one behind it, or to the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum InOrder {
     /// By `next`.

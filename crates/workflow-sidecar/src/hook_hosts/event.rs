@@ -78,7 +78,7 @@ pub(super) struct EventPayload<'a> {
     /// The result of a call, as JSON in a text (Cursor).
     #[serde(deserialize_with = "lenient")]
     pub(super) tool_output: Option<String>,
-    /// How the agent stopped (Cursor).
+    /// The way the agent stopped (Cursor).
     #[serde(deserialize_with = "lenient")]
     pub(super) status: Option<String>,
 }

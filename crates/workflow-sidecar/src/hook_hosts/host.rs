@@ -33,7 +33,7 @@ pub(crate) struct HookHost {
     pub(super) answers_prompts: bool,
     /// True if a hook can change the arguments of a call. Otherwise the host names the session in the call of the MCP server.
     pub(super) changes_arguments: bool,
-    /// What cannot be enforced.
+    /// Parts that cannot be enforced.
     pub(crate) limits: HookLimits,
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,

@@ -1,6 +1,6 @@
-//! Limits of a host's hooks, for `explain --host` and `check`.
+//! Limits of a host, for `explain --host` and `check`.
 
-/// The parts of a workflow that a host cannot enforce.
+/// Limits of a host.
 #[derive(Debug)]
 pub(crate) struct HookLimits {
     /// The results of tool calls that rules can withhold or change.

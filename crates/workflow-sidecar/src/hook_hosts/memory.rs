@@ -1,4 +1,4 @@
-//! The memory of a session of a hook host, beside its entries.
+//! The data that a session of a hook host remembers beside its entries.
 
 use serde::{Deserialize, Serialize};
 use workflow_core::session::Memory;
@@ -8,7 +8,7 @@ use crate::telemetry::PhaseClock;
 /// The number of notices that wait to be shown. More would be shown by nobody.
 const MAX_NOTICES: usize = 20;
 
-/// The memory of a session.
+/// The data that is remembered.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HostMemory {

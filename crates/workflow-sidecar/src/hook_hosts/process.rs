@@ -74,7 +74,7 @@ struct Hook {
     progress: Mutex<Progress>,
 }
 
-/// The event as far as it is known.
+/// Facts about the event so far.
 struct Progress {
     /// `None` once the answer is printed.
     outlet: Option<Outlet>,

@@ -14,7 +14,7 @@ pub(super) struct PromptCommand<'a> {
     pub(super) is_confirmed: bool,
 }
 
-/// The action of a command.
+/// The effect of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PromptAction<'a> {
     /// Starts a workflow: its name and the task.

@@ -10,7 +10,7 @@ use super::own;
 use super::target_file::{Edit, Owner, TargetFile, any_command_of};
 use crate::hook_hosts::{EventName, HookHost};
 
-/// Where a host is configured, and what it is to run.
+/// The files that configure a host, and the program that it is to run.
 #[derive(Debug)]
 pub(crate) struct InstallTarget<'a> {
     pub(crate) directories: &'a Directories,

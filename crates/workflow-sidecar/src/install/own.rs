@@ -1,4 +1,4 @@
-//! Recognition of our entries in the files of others: by the shape of the command, since the program may have any name.
+//! The recognition of our entries in the files of others: by the shape of the command, since the program may have any name.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ fn has_shape_of_hook(command: &str, host: &str) -> bool {
     command.starts_with("'/") && origin(command, host).is_some()
 }
 
-/// What a hook was installed with: the program, and the directory of the store if that is named.
+/// The command of an installed hook: the program, and the directory of the store if that is named.
 pub(super) fn origin(command: &str, host: &str) -> Option<(PathBuf, Option<PathBuf>)> {
     let words = shlex::split(command)?;
     let [program, hook, of, options @ ..] = words.as_slice() else {

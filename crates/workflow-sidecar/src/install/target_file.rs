@@ -13,11 +13,11 @@ pub(super) struct TargetFile {
     pub(super) edits: Vec<Edit>,
     /// True if the file is ours altogether.
     pub(super) is_own: bool,
-    /// How our values are recognised.
+    /// The recognition of our values.
     pub(super) owner: Owner,
 }
 
-/// How a value is recognised as ours.
+/// The recognition of a value as ours.
 #[derive(Debug)]
 pub(super) enum Owner {
     /// It has a command of a hook of this host.

@@ -78,7 +78,7 @@ struct Line {
 }
 
 impl Line {
-    /// What follows the key in its line; a comment is nothing.
+    /// The text behind the key in its line; a comment is none.
     fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
         let rest = text[self.colon..self.end].trim();
         (!rest.is_empty() && !rest.starts_with('#')).then_some(rest)

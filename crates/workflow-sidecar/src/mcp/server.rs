@@ -17,7 +17,7 @@ use workflow_core::policy::STEP_TOOL;
 use super::step::{StepAnswer, StepRequest, StepRunner};
 use crate::server::step_tool;
 
-/// What the model reads of the server. Some hosts show it nothing else until it searches for the tool.
+/// The description of the server for the model. Some hosts show it nothing else until it searches for the tool.
 const INSTRUCTIONS: &str = "Moves the workflow that the user started in this session. Call the tool `workflow_step` of this server (its \
     full name may be `mcp__workflow__workflow_step`) with action=\"next\" once everything the current phase asks for is done, and not \
     before; call it by itself and wait for its answer. action=\"status\" says which phase is active. The checks of a phase run inside the \

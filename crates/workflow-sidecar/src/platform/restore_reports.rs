@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 use workflow_core::event::RestoreOutcome;
 
-use super::ancestry::{ProcessId, ProcessTable, SystemProcesses};
+use super::answers::ancestry::{ProcessId, ProcessTable, SystemProcesses};
 use crate::files::private_file::{create_private_dir, read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/restores";

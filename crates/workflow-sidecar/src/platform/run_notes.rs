@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::stored_answers::{self, StoredAnswers};
+use super::answers::stored_answers::{self, StoredAnswers};
 use crate::store::{RunNote, of_agent_dir};
 
 /// The thread that writes, started with the first note.

@@ -35,8 +35,7 @@ pub(crate) enum DifferenceKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         expected: String,
-        #[serde(rename = "heard")]
-        actual: String,
+        received: String,
         /// The number of other members that differ.
         others: usize,
     },
@@ -45,10 +44,7 @@ pub(crate) enum DifferenceKind {
     /// A line is missing.
     Missing { expected: String },
     /// There is a line that is not expected.
-    Extra {
-        #[serde(rename = "heard")]
-        actual: String,
-    },
+    Extra { received: String },
     /// The sidecar does not answer any more.
     Broken { why: String },
 }
@@ -60,8 +56,8 @@ pub(crate) struct MeaningChange {
     pub(crate) what: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expected: Option<String>,
-    #[serde(rename = "heard", skip_serializing_if = "Option::is_none")]
-    pub(crate) actual: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) received: Option<String>,
 }
 
 /// The number of characters of a line that are shown.
@@ -76,7 +72,7 @@ impl Difference {
             DifferenceKind::Changed {
                 path,
                 expected,
-                actual,
+                received,
                 others,
             } => {
                 let mut what = match path.as_deref() {
@@ -90,7 +86,7 @@ impl Difference {
                         let _ = write!(what, ", and {others} other members");
                     }
                 }
-                format!("{what}\n{}", side_by_side(expected, actual))
+                format!("{what}\n{}", side_by_side(expected, received))
             }
             DifferenceKind::Means { changes } => meanings(&self.after, changes),
             DifferenceKind::Missing { expected } => {
@@ -99,10 +95,10 @@ impl Difference {
                     cut(expected, 0)
                 )
             }
-            DifferenceKind::Extra { actual } => {
+            DifferenceKind::Extra { received } => {
                 format!(
                     "the sidecar sent an additional message\n  received: {}\n",
-                    cut(actual, 0)
+                    cut(received, 0)
                 )
             }
             DifferenceKind::Broken { why } => format!("{}\n", visible(why)),
@@ -130,13 +126,13 @@ fn meanings(after: &str, changes: &[MeaningChange]) -> String {
     let told: Vec<&str> = changes.iter().map(|change| &*change.what).collect();
     let mut text = format!("{}: {}\n", visible(after), told.join("; "));
     for change in changes {
-        match (&change.expected, &change.actual) {
-            (Some(expected), Some(actual)) => text += &side_by_side(expected, actual),
+        match (&change.expected, &change.received) {
+            (Some(expected), Some(received)) => text += &side_by_side(expected, received),
             (Some(expected), None) => {
                 let _ = writeln!(text, "  expected: {}", cut(expected, 0));
             }
-            (None, Some(actual)) => {
-                let _ = writeln!(text, "  received: {}", cut(actual, 0));
+            (None, Some(received)) => {
+                let _ = writeln!(text, "  received: {}", cut(received, 0));
             }
             (None, None) => {}
         }
@@ -145,8 +141,8 @@ fn meanings(after: &str, changes: &[MeaningChange]) -> String {
 }
 
 /// The difference between two lines that are not the same.
-pub(super) fn changed(expected: &str, actual: &str) -> DifferenceKind {
-    let values = [expected, actual].map(|line| serde_json::from_str::<Value>(line).ok());
+pub(super) fn changed(expected: &str, received: &str) -> DifferenceKind {
+    let values = [expected, received].map(|line| serde_json::from_str::<Value>(line).ok());
     let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
         compare(Some(one), Some(other), String::new(), &mut members);
@@ -155,14 +151,14 @@ pub(super) fn changed(expected: &str, actual: &str) -> DifferenceKind {
     // What a fingerprint is made from says more than the fingerprint.
     let telling = |member: &DifferingMember| !member.path.split('.').any(|name| name == "hash");
     let at = members.iter().position(telling).unwrap_or(0);
-    let (path, expected, actual) = match members.into_iter().nth(at) {
-        Some(member) => (Some(member.path), member.expected, member.actual),
-        None => (None, expected.to_owned(), actual.to_owned()),
+    let (path, expected, received) = match members.into_iter().nth(at) {
+        Some(member) => (Some(member.path), member.expected, member.received),
+        None => (None, expected.to_owned(), received.to_owned()),
     };
     DifferenceKind::Changed {
         path,
         expected,
-        actual,
+        received,
         others,
     }
 }
@@ -171,17 +167,17 @@ pub(super) fn changed(expected: &str, actual: &str) -> DifferenceKind {
 struct DifferingMember {
     path: String,
     expected: String,
-    actual: String,
+    received: String,
 }
 
 /// Finds the members in which two values differ.
 fn compare(
     expected: Option<&Value>,
-    actual: Option<&Value>,
+    received: Option<&Value>,
     path: String,
     members: &mut Vec<DifferingMember>,
 ) {
-    match (expected, actual) {
+    match (expected, received) {
         (one, other) if one == other => {}
         (Some(Value::Object(one)), Some(Value::Object(other))) => {
             let more = other.keys().filter(|name| !one.contains_key(*name));
@@ -204,18 +200,18 @@ fn compare(
             members.push(DifferingMember {
                 path,
                 expected: shown(one),
-                actual: shown(other),
+                received: shown(other),
             });
         }
     }
 }
 
 /// Both texts from shortly before where they part, and a mark there.
-fn side_by_side(expected: &str, actual: &str) -> String {
-    let same = expected.chars().zip(actual.chars());
+fn side_by_side(expected: &str, received: &str) -> String {
+    let same = expected.chars().zip(received.chars());
     let same = same.take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(BEFORE);
-    let before = cut(actual, from);
+    let before = cut(received, from);
     let mark: usize = before
         .chars()
         .count()
@@ -245,21 +241,21 @@ fn cut(text: &str, from: usize) -> String {
 mod tests {
     use super::*;
 
-    fn path(expected: &str, actual: &str) -> (Option<String>, String, String) {
-        match changed(expected, actual) {
+    fn path(expected: &str, received: &str) -> (Option<String>, String, String) {
+        match changed(expected, received) {
             DifferenceKind::Changed {
                 path,
                 expected,
-                actual,
+                received,
                 ..
-            } => (path, expected, actual),
+            } => (path, expected, received),
             other => panic!("{other:?}"),
         }
     }
 
-    fn is(expected: &str, actual: &str, (at, one, other): (Option<&str>, &str, &str)) {
+    fn is(expected: &str, received: &str, (at, one, other): (Option<&str>, &str, &str)) {
         assert_eq!(
-            path(expected, actual),
+            path(expected, received),
             (at.map(str::to_owned), one.to_owned(), other.to_owned())
         );
     }
@@ -312,7 +308,7 @@ mod tests {
         assert_eq!(lines[2].chars().nth(mark), Some('b'), "{shown}");
         assert_eq!(lines[4], "     after: hook/agent_end (line 2)");
         let hostile = difference(DifferenceKind::Extra {
-            actual: "\u{1b}[2J\u{202e}".to_owned(),
+            received: "\u{1b}[2J\u{202e}".to_owned(),
         });
         assert!(!hostile.shown().contains(['\u{1b}', '\u{202e}']));
     }

@@ -53,14 +53,14 @@ struct Fact {
 pub(super) fn changes(
     asked: Option<&str>,
     expected: &[String],
-    actual: &[String],
+    received: &[String],
 ) -> Vec<MeaningChange> {
-    let [expected, actual] = [expected, actual].map(|lines| {
+    let [expected, received] = [expected, received].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &actual].map(|facts| of(about, facts));
+        let [one, other] = [&expected, &received].map(|facts| of(about, facts));
         change(about, &one, &other)
     };
     let found: Vec<MeaningChange> = SUBJECTS.iter().filter_map(differing).collect();
@@ -74,14 +74,14 @@ pub(super) fn changes(
 pub(super) fn decisions(
     asked: Option<&str>,
     expected: &[String],
-    actual: &[String],
+    received: &[String],
 ) -> Vec<MeaningChange> {
-    let [expected, actual] = [expected, actual].map(|lines| {
+    let [expected, received] = [expected, received].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(asked, line));
         facts.filter_map(|fact| decision(&fact)).collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &actual].map(|facts| of(about, facts));
+        let [one, other] = [&expected, &received].map(|facts| of(about, facts));
         change(about, &one, &other)
     };
     DECISIONS.iter().filter_map(differing).collect()
@@ -120,10 +120,10 @@ fn of<'a>(about: &str, facts: &'a [Fact]) -> Vec<&'a Fact> {
 }
 
 /// The first fact of a kind that differs.
-fn change(about: &str, expected: &[&Fact], actual: &[&Fact]) -> Option<MeaningChange> {
-    let length = expected.len().max(actual.len());
-    let at = (0..length).find(|at| expected.get(*at) != actual.get(*at))?;
-    let (one, other) = (expected.get(at), actual.get(at));
+fn change(about: &str, expected: &[&Fact], received: &[&Fact]) -> Option<MeaningChange> {
+    let length = expected.len().max(received.len());
+    let at = (0..length).find(|at| expected.get(*at) != received.get(*at))?;
+    let (one, other) = (expected.get(at), received.get(at));
     let verdicts = one
         .and_then(|fact| fact.verdict)
         .zip(other.and_then(|fact| fact.verdict));
@@ -141,7 +141,7 @@ fn change(about: &str, expected: &[&Fact], actual: &[&Fact]) -> Option<MeaningCh
     Some(MeaningChange {
         what,
         expected: text(one),
-        actual: text(other),
+        received: text(other),
     })
 }
 
@@ -247,10 +247,10 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn summary(asked: &str, expected: &[&str], actual: &[&str]) -> Vec<String> {
+    fn summary(asked: &str, expected: &[&str], received: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
-        let [expected, actual]: [Vec<String>; 2] = [owned(expected), owned(actual)];
-        let found = changes(Some(asked), &expected, &actual);
+        let [expected, received]: [Vec<String>; 2] = [owned(expected), owned(received)];
+        let found = changes(Some(asked), &expected, &received);
         found.into_iter().map(|change| change.what).collect()
     }
 

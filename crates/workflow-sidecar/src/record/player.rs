@@ -107,11 +107,11 @@ impl<'a> Player<'a> {
             self.define(definitions)
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
         }
-        let mut actual = Followed::default();
-        match self.play_event(step, &mut actual) {
+        let mut received = Followed::default();
+        match self.play_event(step, &mut received) {
             Ok(()) => {}
             Err(error @ (SidecarError::Silent(_) | SidecarError::Babbling)) => {
-                actual.broken = Some(error.to_string());
+                received.broken = Some(error.to_string());
             }
             Err(error) => {
                 let (path, line) = location;
@@ -119,11 +119,11 @@ impl<'a> Player<'a> {
             }
         }
         if step.is_unknown() {
-            self.dismiss(&actual.then);
+            self.dismiss(&received.then);
         } else {
-            self.use_names_of(step, &mut actual.then);
+            self.use_names_of(step, &mut received.then);
         }
-        Ok(actual)
+        Ok(received)
     }
 
     /// Gives the exit status of the sidecar, if it failed.
@@ -167,25 +167,25 @@ impl<'a> Player<'a> {
     fn play_event(
         &mut self,
         step: &TranscriptStep<'a>,
-        actual: &mut Followed,
+        received: &mut Followed,
     ) -> Result<(), SidecarError> {
         match step.event {
             TranscriptEvent::Host(said) => {
-                actual.before = self.advance_clock(step.line.at)?;
-                actual.then = self.send(said, step)?;
+                received.before = self.advance_clock(step.line.at)?;
+                received.then = self.send(said, step)?;
             }
             TranscriptEvent::Reported(reported) => {
-                actual.before = self.advance_clock(step.line.at)?;
-                actual.then = self.sidecar()?.report(reported)?;
+                received.before = self.advance_clock(step.line.at)?;
+                received.then = self.sidecar()?.report(reported)?;
             }
             TranscriptEvent::Result(result) => {
                 self.platform.add(result.clone());
                 return Ok(());
             }
-            TranscriptEvent::Time(time) => actual.then = self.advance_clock(Some(time))?,
+            TranscriptEvent::Time(time) => received.then = self.advance_clock(Some(time))?,
             TranscriptEvent::End => {
-                actual.before = self.advance_clock(step.line.at)?;
-                actual.then = self.sidecar()?.end()?;
+                received.before = self.advance_clock(step.line.at)?;
+                received.then = self.sidecar()?.end()?;
             }
             TranscriptEvent::Start(header) => self.start(header),
             TranscriptEvent::Definitions(_) => {
@@ -221,9 +221,9 @@ impl<'a> Player<'a> {
             r#"{{"jsonrpc":"2.0","id":"{ADVANCE}","method":"clock/advance","params":{{"sessionId":"{NO_SESSION}","ms":{}}}}}"#,
             until - now
         );
-        let mut actual = self.sidecar()?.send(Sent::Line(line.as_bytes()))?;
-        actual.retain(|line| message(line)["id"] != ADVANCE);
-        Ok(actual)
+        let mut received = self.sidecar()?.send(Sent::Line(line.as_bytes()))?;
+        received.retain(|line| message(line)["id"] != ADVANCE);
+        Ok(received)
     }
 
     fn send(
@@ -359,23 +359,23 @@ impl<'a> Player<'a> {
             let Some(expected) = expected.message() else {
                 continue;
             };
-            let mut actual = message(line);
-            let before = actual.clone();
+            let mut received = message(line);
+            let before = received.clone();
             // A different release is not a difference.
             if let (Some(theirs), Some(ours)) = (
                 expected.pointer("/result/server"),
-                actual.pointer_mut("/result/server"),
+                received.pointer_mut("/result/server"),
             ) {
                 ours.clone_from(theirs);
             }
-            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&actual))
+            if let (Some(theirs), Some(ours)) = (request_id(&expected), request_id(&received))
                 && theirs != ours
             {
                 self.ids.push((theirs.clone(), ours.clone()));
-                actual["id"] = theirs.clone();
+                received["id"] = theirs.clone();
             }
-            if actual != before {
-                *line = actual.to_string();
+            if received != before {
+                *line = received.to_string();
             }
         }
     }

@@ -140,21 +140,21 @@ impl SidecarProcess {
 
     /// Reads lines until the answer to this request, or until the end.
     fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, SidecarError> {
-        let mut actual = Vec::new();
+        let mut received = Vec::new();
         loop {
             match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(actual),
-                Ok(line) => actual.push(self.as_named(line)),
+                Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(received),
+                Ok(line) => received.push(self.as_named(line)),
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(SidecarError::Silent(PATIENCE.as_secs()));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     self.input = None;
                     self.ended = self.wait();
-                    return Ok(actual);
+                    return Ok(received);
                 }
             }
-            if actual.len() > MOST_LINES {
+            if received.len() > MOST_LINES {
                 return Err(SidecarError::Babbling);
             }
         }
@@ -289,7 +289,7 @@ impl Sidecar for SidecarProcess {
         self.asked += 1;
         let id = format!("replay:{}", self.asked);
         let question =
-            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/heard\"}}\n");
+            format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"method\":\"replay/received\"}}\n");
         bytes.extend_from_slice(question.as_bytes());
         self.send(bytes);
         self.listen(Some(&id))

@@ -39,19 +39,19 @@ pub(crate) fn replay(
         let mut replayed = Replayed::default();
         let mut noted = None;
         for step in steps(&transcript.lines) {
-            let actual = player.play(&step)?;
+            let received = player.play(&step)?;
             let (found, after) = if options.only_decisions {
                 (
-                    difference_in_meaning(&step, actual, decisions),
+                    difference_in_meaning(&step, received, decisions),
                     in_short(&step),
                 )
             } else if options.instead.are_given() {
                 (
-                    difference_in_meaning(&step, actual, changes),
+                    difference_in_meaning(&step, received, changes),
                     in_short(&step),
                 )
             } else {
-                (first_difference(&step, actual), name(&step))
+                (first_difference(&step, received), name(&step))
             };
             if let Some((line, what)) = found {
                 let goes_on = matches!(what, DifferenceKind::Means { .. });
@@ -115,15 +115,15 @@ fn blessed_once(
         let mut player = Player::new(&transcript.path, options);
         let mut changes = Changes::default();
         for step in steps(&transcript.lines) {
-            let actual = player.play(&step)?;
-            if let Some(why) = actual.broken.clone().or_else(|| player.failed_exit()) {
+            let received = player.play(&step)?;
+            if let Some(why) = received.broken.clone().or_else(|| player.failed_exit()) {
                 return Err(ReplayError::Broken {
                     path: transcript.path.clone(),
                     line: step.line.number,
                     why,
                 });
             }
-            changes.note(&step, actual);
+            changes.note(&step, received);
         }
         changes.define(transcript, &player.replaced_definitions());
         let blessed = changes.applied_to(text);
@@ -139,23 +139,23 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 /// The first difference, and its line.
 fn first_difference(
     step: &TranscriptStep<'_>,
-    actual: Followed,
+    received: Followed,
 ) -> Option<(usize, DifferenceKind)> {
     if step.is_unknown() {
-        let broken = actual.broken.map(|why| DifferenceKind::Broken { why });
+        let broken = received.broken.map(|why| DifferenceKind::Broken { why });
         return broken.map(|what| (step.line.number, what));
     }
-    if let Some(actual) = actual.before.into_iter().next() {
-        return Some((step.line.number, DifferenceKind::Extra { actual }));
+    if let Some(received) = received.before.into_iter().next() {
+        return Some((step.line.number, DifferenceKind::Extra { received }));
     }
-    let mut then = actual.then.into_iter();
+    let mut then = received.then.into_iter();
     for (line, said) in &step.followed {
         let expected = said.text().unwrap_or_default().into_owned();
         let what = match then.next() {
             Some(_) if said.is_any() => continue,
-            Some(actual) if is_same(&actual, &expected) => continue,
-            Some(actual) => changed(&expected, &actual),
-            None => match actual.broken {
+            Some(received) if is_same(&received, &expected) => continue,
+            Some(received) => changed(&expected, &received),
+            None => match received.broken {
                 Some(why) => DifferenceKind::Broken { why },
                 None => DifferenceKind::Missing { expected },
             },
@@ -164,8 +164,8 @@ fn first_difference(
     }
     let last = step.followed.last().map_or(step.line, |(line, _)| line);
     let more = then.next().filter(|_| step.torn.is_none());
-    let more = more.map(|actual| DifferenceKind::Extra { actual });
-    let broken = actual.broken.map(|why| DifferenceKind::Broken { why });
+    let more = more.map(|received| DifferenceKind::Extra { received });
+    let broken = received.broken.map(|why| DifferenceKind::Broken { why });
     more.or(broken).map(|what| (last.number, what))
 }
 
@@ -175,25 +175,25 @@ type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<MeaningChange>;
 /// The differences in meaning, and their line.
 fn difference_in_meaning(
     step: &TranscriptStep<'_>,
-    actual: Followed,
+    received: Followed,
     changes: Comparison,
 ) -> Option<(usize, DifferenceKind)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
-    if let Some(why) = actual.broken {
+    if let Some(why) = received.broken {
         return Some((line.number, DifferenceKind::Broken { why }));
     }
     if step.is_unknown() {
         return None;
     }
-    let mut then = actual.then.into_iter();
-    let (mut expected, mut now) = (Vec::new(), actual.before);
+    let mut then = received.then.into_iter();
+    let (mut expected, mut now) = (Vec::new(), received.before);
     for (_, said) in &step.followed {
-        let actual = then.next();
+        let received = then.next();
         if said.is_any() {
             continue;
         }
         expected.push(said.text().unwrap_or_default().into_owned());
-        now.extend(actual);
+        now.extend(received);
     }
     if step.torn.is_none() {
         now.extend(then);
@@ -288,22 +288,22 @@ impl Changes {
         }
     }
 
-    fn note(&mut self, step: &TranscriptStep<'_>, actual: Followed) {
+    fn note(&mut self, step: &TranscriptStep<'_>, received: Followed) {
         if step.is_unknown() {
             return;
         }
         let out = |said: &String| written(step.line, said);
         self.before
-            .insert(step.line.number, actual.before.iter().map(out).collect());
-        let mut then = actual.then.into_iter();
+            .insert(step.line.number, received.before.iter().map(out).collect());
+        let mut then = received.then.into_iter();
         for (line, said) in &step.followed {
-            let stays = |actual: &String| {
-                said.is_any() || is_same(actual, &said.text().unwrap_or_default())
+            let stays = |received: &String| {
+                said.is_any() || is_same(received, &said.text().unwrap_or_default())
             };
             match then.next() {
-                Some(actual) if stays(&actual) => {}
-                actual => {
-                    let instead = actual.map(|actual| written(line, &actual));
+                Some(received) if stays(&received) => {}
+                received => {
+                    let instead = received.map(|received| written(line, &received));
                     self.instead.insert(line.number, instead);
                 }
             }
@@ -312,7 +312,7 @@ impl Changes {
             return;
         }
         let last = step.followed.last().map_or(step.line, |(line, _)| line);
-        let more = then.map(|actual| written(last, &actual)).collect();
+        let more = then.map(|received| written(last, &received)).collect();
         self.after.insert(last.number, more);
     }
 

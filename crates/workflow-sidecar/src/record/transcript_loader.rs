@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use workflow_core::definition::{
-    Check, FilePath, FileProblem, Files, Loaded, PhaseEntry, Tier, TierEntry, load,
+    Check, FilePath, FileProblem, Files, Loaded, Tier, TierEntry, Workflow, load,
 };
 
 use super::definitions::{RecordedDirectory, project_name};
@@ -124,13 +124,9 @@ pub(super) fn runs_commands(directory: &RecordedDirectory) -> bool {
         directories: [directory, &empty],
         names: Disk::new(PathBuf::from(AGENT_DIR), PathBuf::from(CWD)),
     });
-    let phases = loaded.catalog.iter().flat_map(|workflow| &workflow.phases);
-    let gates = phases.flat_map(|entry| match entry {
-        PhaseEntry::Phase(phase) => phase.gate.as_slice(),
-        PhaseEntry::Subworkflow(_) => &[],
-    });
-    gates
-        .into_iter()
+    let phases = loaded.catalog.iter().flat_map(Workflow::own_phases);
+    phases
+        .flat_map(|phase| &phase.gate)
         .any(|gate| matches!(gate.check, Check::Run(_)))
 }
 

@@ -303,6 +303,7 @@ mod tests {
             ("{} {}", 4),
             ("\u{feff}{}", 1),
             ("{\n}x", 4),
+            ("{\"params\":{\"a\tb\":1}}", 13),
         ] {
             assert_eq!(refused(line), (None, Invalid::NotJson(column)), "{line}");
         }

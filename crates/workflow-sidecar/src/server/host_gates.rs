@@ -41,7 +41,7 @@ struct OpenCommand {
     due: Millis,
 }
 
-/// What a gate needs next.
+/// The next step of a gate.
 #[derive(Debug)]
 pub(super) enum Next {
     /// These checks, by the platform; the text says so to people.

@@ -28,7 +28,7 @@ pub(super) struct TimelineRun {
     explained: OnceCell<Option<Explained>>,
 }
 
-/// Why a phase was entered, and what happened on the way, where the flow of the definition decides it.
+/// The reason why a phase was entered, and the events on the way, where the flow of the definition decides it.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FlowNotes {

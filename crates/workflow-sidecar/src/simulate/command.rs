@@ -118,7 +118,7 @@ pub(crate) enum DryGateOutcome {
     CouldNotRun(String),
 }
 
-/// Why an agent stops.
+/// The reason why an agent stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     Done,
@@ -128,7 +128,7 @@ pub(crate) enum Stop {
     Aborted,
 }
 
-/// Why a line means nothing.
+/// The reason why a line has no meaning.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ScriptError {
     #[error("there is no command `{}`{}", shown(.0), instead(.1.as_deref()))]

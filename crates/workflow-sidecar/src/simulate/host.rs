@@ -168,8 +168,8 @@ impl SimulatedHost {
     /// Asks for what is no part of the conversation, and changes nothing.
     pub(super) fn look(&mut self, method: &str) -> Result<Value> {
         let request = json!({ "jsonrpc": "2.0", "id": "look", "method": method });
-        let answers = self.sidecar.send(request.to_string());
-        let answer: Value = serde_json::from_str(answers.last().map_or("null", String::as_str))?;
+        let received = self.sidecar.send(request.to_string());
+        let answer: Value = serde_json::from_str(received.last().map_or("null", String::as_str))?;
         Ok(answer["result"].clone())
     }
 

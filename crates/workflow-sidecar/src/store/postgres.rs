@@ -29,7 +29,7 @@ pub(crate) const SCHEMA: &str = include_str!("postgres/schema.sql");
 /// The format of the tables.
 const FORMAT: i64 = 1;
 
-/// Whether the session may write answers: by itself, by a role that it is in or could get, or as an owner.
+/// Returns true if the session may write answers: by itself, by a role that it is in or could get, or as an owner.
 const MAY_ANSWER: &str = "
     SELECT EXISTS (
         SELECT 1 FROM pg_roles r, pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

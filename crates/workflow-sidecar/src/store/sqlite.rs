@@ -65,7 +65,7 @@ const SCHEMA: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// What format 2 adds: requests for approval, trust, and more about runs.
+/// The additions of format 2: requests for approval, trust, and more about runs.
 const SECOND_FORMAT: &str = "
     CREATE TABLE requests (
         task_id TEXT PRIMARY KEY,

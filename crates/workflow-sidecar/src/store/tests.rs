@@ -70,7 +70,7 @@ fn request(task_id: &str, nonce: &str) -> RequestRow {
     }
 }
 
-/// What every store does. `approver` is the store as a person's process has it.
+/// The behaviour of every store. `approver` is the store as a person's process has it.
 fn does_what_a_store_does(store: &dyn Store, approver: &dyn Store) {
     sessions(store);
     tickets(store);

@@ -18,7 +18,7 @@ pub(crate) struct StoredSession {
     pub(crate) version: u64,
     /// The entries, oldest first.
     pub(crate) entries: Vec<StoredEntry>,
-    /// What is remembered beside the entries, as JSON; empty if nothing is.
+    /// The data that is remembered beside the entries, as JSON; empty if there is none.
     pub(crate) memory: String,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct SessionChange<'a> {
     pub(crate) from: u64,
     /// The entries to append.
     pub(crate) entries: &'a [StoredEntry],
-    /// What is remembered from now on.
+    /// The data that is remembered from now on.
     pub(crate) memory: &'a str,
     /// The run for the index; `None` without a run.
     pub(crate) run: Option<Run>,
@@ -56,7 +56,7 @@ pub(crate) struct Run {
     pub(crate) status: String,
     /// `active`, `waits`, `paused`, `stopped`, `stale`, `complete` or `cancelled`.
     pub(crate) state: String,
-    /// What it waits for; empty if for nothing.
+    /// The event that it waits for; empty if there is none.
     pub(crate) waiting: String,
     pub(crate) is_active: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) struct RunNote {
     pub(crate) now: u64,
 }
 
-/// What this process may do about answers.
+/// The rights of this process to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnswerRight {
     /// Every process of the user may write answers, so an answer needs a proof.
@@ -130,7 +130,7 @@ pub(crate) struct Ticket {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RequestRow {
     pub(crate) task_id: String,
-    /// What is asked, as JSON.
+    /// The question, as JSON.
     pub(crate) request: String,
     /// Identifies the request: an answer belongs to one.
     pub(crate) nonce: String,

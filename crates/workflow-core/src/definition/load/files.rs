@@ -37,12 +37,12 @@ pub enum TierEntry {
     Skipped {
         /// Its name, as far as it can be shown.
         name: String,
-        /// Why it is skipped.
+        /// The reason for skipping it.
         problem: FileProblem,
     },
 }
 
-/// Why a file or directory cannot be read.
+/// The reason why a file or directory cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileProblem {
     /// There is no such file.
@@ -77,7 +77,7 @@ pub enum FileProblem {
     ),
 }
 
-/// Why a path in a definition is refused before any file is looked for.
+/// The reason for refusing a path of a definition before any file is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathProblem {
     /// It names no file.

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::directory::Draft;
 use crate::definition::model::graph::{contains_itself, levels, strongly_connected};
-use crate::definition::model::{Parameter, PhaseEntry, Workflow};
+use crate::definition::model::{Parameter, Workflow};
 use crate::definition::schema::nearest;
 use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
 
@@ -97,24 +97,18 @@ fn references_of<'d>(
     draft: &'d Draft,
     by_key: &HashMap<&str, usize>,
 ) -> Vec<WorkflowReference<'d>> {
-    let keyed =
-        draft
-            .references
-            .iter()
-            .filter_map(|&(at, span)| match &draft.workflow.phases[at] {
-                PhaseEntry::Subworkflow(key) => Some((key.as_str(), span)),
-                PhaseEntry::Phase(_) => None,
-            });
-    keyed
-        .map(|(key, span)| WorkflowReference {
+    let references = draft.references.iter().filter_map(|&(at, span)| {
+        let key = &draft.workflow.phases[at].subworkflow()?.key;
+        Some(WorkflowReference {
             key,
-            target: by_key.get(key).copied(),
+            target: by_key.get(&**key).copied(),
             span,
         })
-        .collect()
+    });
+    references.collect()
 }
 
-/// What a workflow has for an input of its subworkflow.
+/// The value that a workflow has for an input of its subworkflow.
 enum Provided<'d> {
     Nothing,
     /// An input that may have no value.

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Finding, shown};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct RuleSets(BTreeMap<String, Vec<Rule>>);
 
-/// What was read of `rulesets`.
+/// The rule sets that were read.
 #[derive(Debug, Default)]
 pub(super) struct ReadRuleSets {
     /// With those further out; `None` if the level has none of its own.

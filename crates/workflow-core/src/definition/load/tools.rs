@@ -129,7 +129,7 @@ fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Finding> {
     })
 }
 
-/// What a workflow or a phase opens where `tools` is `read-only`.
+/// The paths and commands that a workflow or a phase opens where `tools` is `read-only`.
 #[derive(Debug, Default)]
 pub(super) struct ReadOpenings {
     pub(super) writable: Vec<String>,

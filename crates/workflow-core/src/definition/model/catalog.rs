@@ -8,7 +8,8 @@ use super::workflow::{PhaseEntry, Show, Workflow};
 
 /// The workflows that can run, in order: global keys first, an override keeps the position of the global one.
 ///
-/// Every reference in a catalog leads to a workflow of the catalog, and no workflow contains itself.
+/// Every reference in a catalog leads to a workflow of the catalog, no workflow contains itself, and no two phases of a
+/// workflow have the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Catalog {
     workflows: Vec<Workflow>,
@@ -45,15 +46,13 @@ impl Catalog {
         (unique && !cyclic && !too_deep).then_some(catalog)
     }
 
-    /// The workflows that a workflow refers to; `None` if one is not here, or it has no phases.
+    /// The workflows that a workflow refers to; `None` if one is not here, if it has no phases, or two with the same id.
     fn targets_of(&self, workflow: &Workflow) -> Option<Vec<usize>> {
-        if workflow.phases.is_empty() {
+        let mut ids = BTreeSet::new();
+        if workflow.phases.is_empty() || !workflow.own_phases().all(|phase| ids.insert(&phase.id)) {
             return None;
         }
-        let keys = workflow.phases.iter().filter_map(|entry| match entry {
-            PhaseEntry::Phase(_) => None,
-            PhaseEntry::Subworkflow(key) => Some(key.as_str()),
-        });
+        let keys = workflow.subworkflows().map(|reference| &reference.key);
         keys.map(|key| self.by_key.get(key).copied()).collect()
     }
 
@@ -73,11 +72,8 @@ impl Catalog {
                 continue;
             };
             workflows.push(workflow);
-            let entries = workflow.phases.iter().rev();
-            waiting.extend(entries.filter_map(|entry| match entry {
-                PhaseEntry::Subworkflow(key) => Some(key.as_str()),
-                PhaseEntry::Phase(_) => None,
-            }));
+            let references = workflow.subworkflows().rev();
+            waiting.extend(references.map(|reference| &*reference.key));
         }
         workflows
     }
@@ -136,5 +132,8 @@ mod tests {
         let mut empty = workflow("a", &[]);
         empty.phases.clear();
         assert!(Catalog::checked(vec![empty]).is_none());
+        let mut same_id = workflow("a", &[]);
+        same_id.phases.extend(workflow("a", &[]).phases);
+        assert!(Catalog::checked(vec![same_id]).is_none());
     }
 }

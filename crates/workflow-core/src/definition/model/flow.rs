@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Target {
-    /// What follows in order.
+    /// The entry that follows in order.
     Next,
     /// The end of this scope: a subworkflow returns, the root workflow is complete.
     End,
@@ -75,7 +75,7 @@ pub struct PhaseOutcome {
     pub to: Target,
 }
 
-/// What happens instead of entering a phase more often than `maxVisits`.
+/// The consequence of one more visit than `maxVisits`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum OnMaxVisits {
@@ -122,7 +122,7 @@ pub struct Parameter {
     pub name: String,
     /// The values that it takes.
     pub kind: ParameterKind,
-    /// What it is, for people and for the agent.
+    /// A description for people and for the agent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// False if it may be missing.
@@ -273,7 +273,7 @@ impl Budget {
     }
 }
 
-/// Who may cancel a run.
+/// Those who may cancel a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CancelBy {
@@ -283,7 +283,7 @@ pub enum CancelBy {
     Person,
 }
 
-/// How long the model thinks.
+/// The level of the model's thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Thinking {
@@ -314,14 +314,14 @@ impl fmt::Display for Thinking {
     }
 }
 
-/// What the host should set for the time of a phase, where it can.
+/// Settings that the host should make for the time of a phase, where it can.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Hints {
     /// The model, as the host names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long it thinks.
+    /// Its level of thinking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
     /// True if tools that are blocked are hidden from the model.

@@ -128,7 +128,7 @@ impl Check {
         self.called(shown)
     }
 
-    /// What must hold, in words; `fit` prepares the parts that come from its definition.
+    /// The condition as a phrase; `fit` prepares the parts that come from its definition.
     pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
         match self {
             Self::Run(run) => {

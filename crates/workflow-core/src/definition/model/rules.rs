@@ -87,7 +87,7 @@ pub struct Rule {
     /// Regular expressions that fields of the input must match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input: Vec<(String, String)>,
-    /// Why, as the agent and people read it.
+    /// The reason, as the agent and people read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// True if the person is notified of a call that it blocks.

@@ -68,7 +68,7 @@ pub struct Workflow {
     /// The limits of what a run may use.
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
-    /// Who may cancel a run, if given.
+    /// Those who may cancel a run, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<CancelBy>,
     /// The phase entries, at least one.
@@ -129,14 +129,34 @@ impl Workflow {
 
     /// Its phases, without those of subworkflows.
     pub fn own_phases(&self) -> impl Iterator<Item = &Phase> {
-        self.phases.iter().filter_map(|entry| match entry {
-            PhaseEntry::Phase(phase) => Some(phase),
-            PhaseEntry::Subworkflow(_) => None,
-        })
+        self.phases.iter().filter_map(PhaseEntry::phase)
+    }
+
+    /// Its references to subworkflows.
+    pub fn subworkflows(&self) -> impl DoubleEndedIterator<Item = &Subworkflow> {
+        self.phases.iter().filter_map(PhaseEntry::subworkflow)
     }
 }
 
 impl PhaseEntry {
+    /// The phase, if it is one.
+    #[must_use]
+    pub fn phase(&self) -> Option<&Phase> {
+        match self {
+            Self::Phase(phase) => Some(phase),
+            Self::Subworkflow(_) => None,
+        }
+    }
+
+    /// The reference to a subworkflow, if it is one.
+    #[must_use]
+    pub fn subworkflow(&self) -> Option<&Subworkflow> {
+        match self {
+            Self::Phase(_) => None,
+            Self::Subworkflow(reference) => Some(reference),
+        }
+    }
+
     /// The id by which outcomes refer to it: the phase's, or the subworkflow's key.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -349,13 +369,13 @@ pub struct Phase {
     /// The number of times it may be entered in one run of its scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_visits: Option<u32>,
-    /// What happens instead of entering it once more.
+    /// The consequence of one more visit.
     #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
     pub on_max_visits: OnMaxVisits,
     /// The limits of what it may use each time it is entered.
     #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
     pub budget: Budget,
-    /// What the host should set while it lasts.
+    /// Settings that the host should make while it lasts.
     #[serde(default, skip_serializing_if = "Hints::is_empty")]
     pub hints: Hints,
 }

@@ -10,8 +10,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
 use crate::diagnostic::{Code, Finding, Span};
-use hint::hint;
-use line::MistakeHint;
+use hints::{MistakeHint, hint};
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(in crate::definition) fn parse(
@@ -59,7 +58,7 @@ struct Composer<'s> {
 struct Open<'s> {
     start: Option<Span>,
     anchor: usize,
-    /// What its tag makes of it, if that is neither a map nor a list.
+    /// The type that its tag gives it, if that is neither a map nor a list.
     tagged: Option<&'static str>,
     items: Items<'s>,
 }
@@ -293,7 +292,7 @@ fn core_tag(tag: &Tag) -> Option<&str> {
     }
 }
 
-/// What a tag makes of any value, if npm `yaml` knows it and no key takes that.
+/// The type that a tag gives any value, if npm `yaml` knows it and no key takes that.
 fn tagged(tag: &Tag) -> Option<&'static str> {
     Some(match core_tag(tag)? {
         "binary" => "binary data (`!!binary`)",
@@ -348,8 +347,6 @@ fn decimal(value: &str) -> Option<f64> {
     unsigned.parse::<f64>().ok().map(|number| sign * number)
 }
 
-mod hint;
-mod line;
+mod hints;
 #[cfg(test)]
 mod tests;
-mod variable_hint;

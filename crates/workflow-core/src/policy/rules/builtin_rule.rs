@@ -183,9 +183,11 @@ fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
 /// arguments.
 fn starts_decision(values: &mut dyn Iterator<Item = &Value>) -> bool {
     let is_program = |value: &Value| {
-        value.as_str().is_some_and(|text| {
-            !text.contains(char::is_whitespace) && plain(text).rsplit('/').next() == Some(NAME)
-        })
+        let text = value
+            .as_str()
+            .filter(|text| !text.contains(char::is_whitespace));
+        text.and_then(naming)
+            .is_some_and(|text| text.rsplit('/').next() == Some(NAME))
     };
     let decides = |value: &Value| {
         let text = value.as_str().map(plain);

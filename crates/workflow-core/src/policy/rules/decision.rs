@@ -24,7 +24,7 @@ impl Decision<'_> {
     }
 }
 
-/// Why a call is blocked or needs a person's decision.
+/// The reason why a call is blocked or needs a person's decision.
 #[derive(Debug)]
 pub struct Denial<'r> {
     /// The name of the level.
@@ -39,7 +39,7 @@ pub struct Denial<'r> {
     pub allowed: Cow<'r, str>,
     /// The match of the rule in the call, for display; may be empty.
     pub seen: String,
-    /// What the call is about.
+    /// The subject of the call.
     pub subject: Subject,
 }
 
@@ -53,7 +53,7 @@ impl Denial<'_> {
     }
 }
 
-/// What a call is about, for the variables of a rule's reason.
+/// The subject of a call, for the variables of a rule's reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subject {
     /// The path that the rule matched, or the first one in the arguments; may be empty.

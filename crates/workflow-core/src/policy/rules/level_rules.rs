@@ -14,7 +14,7 @@ pub struct LevelRules<'a> {
     pub tools: Option<&'a ToolAccess>,
     /// Its rules, in order.
     pub rules: &'a [Rule],
-    /// What is open, if it is read-only.
+    /// The paths and commands that are open, if it is read-only.
     pub read_only: Option<ReadOnly<'a>>,
     /// The decision on shell commands of which nothing is known, if given.
     pub unknown: Option<UnknownAction>,

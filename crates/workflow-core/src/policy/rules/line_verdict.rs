@@ -269,7 +269,7 @@ pub(super) fn allowing_rule(tool: &str, findings: &[LineFinding<'_>]) -> Option<
     ))
 }
 
-/// What a shell line does, command by command, for display.
+/// The effects of a shell line, command by command, for display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineReport {
     /// The effect of the whole line.
@@ -278,7 +278,7 @@ pub struct LineReport {
     pub parts: Vec<PartReport>,
 }
 
-/// What a part of a shell line does.
+/// The effect of a part of a shell line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartReport {
     /// The command or the redirection.

@@ -11,7 +11,7 @@ use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
 use crate::text::joined;
 
-/// What is open although a level is read-only.
+/// The paths and commands that are open although a level is read-only.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOnly<'a> {
     /// The location of `read-only`, as `file:line`.

@@ -112,17 +112,17 @@ fn line(fields: &Map<String, Value>) -> Option<String> {
 /// Returns the script of one map as a line that runs it.
 #[expect(clippy::option_option, reason = "no script, or one that is not a text")]
 fn script(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Option<Option<String>> {
+    let find = |name: &&str| fields.iter().find(|(key, _)| normalized(key) == **name);
+    let text = SCRIPTS.iter().find_map(|name| {
+        let (_, value) = find(name)?;
+        Some(texts(value)?.join("\n"))
+    })?;
     // Together with a path, it is the content of the file.
     let is_content = matches!(tool_effect, ToolEffect::Changes(_) | ToolEffect::Reads)
         && fields.keys().any(|key| is_path_field(key));
     if is_content {
         return None;
     }
-    let find = |name: &&str| fields.iter().find(|(key, _)| normalized(key) == **name);
-    let text = SCRIPTS.iter().find_map(|name| {
-        let (_, value) = find(name)?;
-        Some(texts(value)?.join("\n"))
-    })?;
     let language = values(fields, LANGUAGES).find_map(|(_, value)| value.as_str());
     let runs = match language.unwrap_or_default().to_lowercase().as_str() {
         "" | "bash" | "sh" | "shell" | "zsh" => return Some(Some(text)),

@@ -1,8 +1,7 @@
 //! Weakened flow: jumps that lead elsewhere, bounds and budgets that are raised, outputs that need not be handed over.
 
 use crate::definition::{
-    Approval, Budget, CancelBy, Catalog, Gate, Parameter, Phase, PhaseEntry, Subworkflow, Target,
-    Workflow,
+    Approval, Budget, CancelBy, Catalog, Gate, Parameter, Phase, Subworkflow, Target, Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -34,8 +33,8 @@ pub(super) fn compare_references(
     after: &Workflow,
     lost: &mut Vec<String>,
 ) {
-    let mut left: Vec<&Subworkflow> = references(after).collect();
-    for reference in references(before) {
+    let mut left: Vec<&Subworkflow> = after.subworkflows().collect();
+    for reference in before.subworkflows() {
         let inside = catalog.reachable_from(reference);
         let mut phases = inside.iter().flat_map(|workflow| workflow.own_phases());
         let is_guarded = phases.any(|phase| phase.approve.is_some() || !phase.gate.is_empty());
@@ -49,13 +48,6 @@ pub(super) fn compare_references(
             lost.push(format!("`when` skips workflow {}", shown(name)));
         }
     }
-}
-
-fn references(workflow: &Workflow) -> impl Iterator<Item = &Subworkflow> {
-    workflow.phases.iter().filter_map(|entry| match entry {
-        PhaseEntry::Subworkflow(reference) => Some(reference),
-        PhaseEntry::Phase(_) => None,
-    })
 }
 
 /// Compares the flow of a phase.
@@ -180,7 +172,8 @@ fn demands(before: &Parameter, after: &Parameter) -> bool {
 mod tests {
     use super::*;
     use crate::definition::{
-        Check, Condition, GitCheck, OnMaxVisits, ParameterKind, PhaseOutcome, Subject,
+        Check, Condition, GitCheck, OnMaxVisits, ParameterKind, PhaseEntry, PhaseOutcome, Subject,
+        Subworkflow,
     };
 
     fn lost(before: &Phase, after: &Phase) -> Vec<String> {

@@ -37,7 +37,7 @@ pub(crate) enum PhaseExit {
     },
 }
 
-/// What a person is asked about.
+/// The subject of a question to a person.
 #[derive(Debug, Clone)]
 pub(crate) enum ExitQuestion {
     /// Trust in the commands of the gate.
@@ -147,7 +147,7 @@ impl ExitContext<'_> {
 }
 
 impl PhaseExit {
-    /// What leaving the phase waits for; `None` if no exit is in progress.
+    /// The event that leaving the phase waits for; `None` if no exit is in progress.
     pub(crate) fn activity(&self) -> Option<ExitActivity> {
         match self {
             Self::Idle => None,

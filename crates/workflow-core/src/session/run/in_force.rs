@@ -6,7 +6,7 @@ use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
 use crate::run::{Position, RunState, Stale, StoredDefinition, StoredGuards, weakened};
 
-/// What is in force in a run.
+/// The definitions and guards in force in a run.
 #[derive(Debug, Clone)]
 pub(crate) struct InForce {
     pub(super) task_id: String,
@@ -14,11 +14,11 @@ pub(crate) struct InForce {
     pub(super) guards: Option<StoredGuards>,
 }
 
-/// What comes to light when a run is restored.
+/// Findings of restoring a run.
 #[derive(Debug)]
 pub(crate) struct Restoring<'p> {
     pub(crate) problems: &'p mut Vec<Diagnostic>,
-    /// What the files weaken, for display; the guards that were known hold instead.
+    /// The guards that the files weaken, for display; the known ones apply instead.
     pub(crate) weakened: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the session stores of the run: each entry, unless the session has it already.
+//! The entries that the session stores of the run, unless it has them already.
 
 use serde_json::value::to_raw_value;
 

@@ -43,12 +43,7 @@ pub(super) fn idle(loaded: &Loaded, origins: &Origins<'_>) -> Vec<Diagnostic> {
 
 /// Returns the workflows that contain a workflow, in however many steps.
 fn around<'l>(workflow: &Workflow, loaded: &'l Loaded) -> Vec<&'l Workflow> {
-    let contains = |outer: &Workflow, key: &str| {
-        outer
-            .phases
-            .iter()
-            .any(|entry| matches!(entry, PhaseEntry::Subworkflow(inner) if inner.key == key))
-    };
+    let contains = |outer: &Workflow, key: &str| outer.subworkflows().any(|inner| inner.key == key);
     let mut found: Vec<&Workflow> = Vec::new();
     let mut keys = vec![workflow.key.clone()];
     while let Some(key) = keys.pop() {

@@ -1,4 +1,4 @@
-//! The parts of a definition that a host that starts hooks cannot enforce.
+//! Parts of a definition that a host that starts hooks cannot carry out.
 
 use workflow_core::definition::{
     Bound, Checkpoint, ContinueRule, KeyLocations, Loaded, Origins, PhaseEntry, ResultRule, Tier,

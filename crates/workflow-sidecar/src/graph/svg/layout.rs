@@ -461,7 +461,7 @@ impl CardText<'_> {
 struct Placer<'t, 'g> {
     metrics: &'t CardMetrics,
     graph: &'g Graph,
-    /// How the run gets from the last card to the next one.
+    /// The transition from the last card to the next one.
     edge: &'g InOrder,
     axis: u32,
     y: u32,

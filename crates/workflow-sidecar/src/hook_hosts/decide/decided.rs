@@ -1,4 +1,4 @@
-//! The decision about an event.
+//! The decision on an event.
 
 use crate::hook_hosts::FinishedSession;
 use crate::hook_hosts::answer::{HookAnswer, HookDecision};

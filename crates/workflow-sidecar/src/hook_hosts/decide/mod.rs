@@ -28,7 +28,7 @@ const NOT_FOR_SUBAGENTS: &str =
 const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only a person may give it.";
 
-/// The handler of the events of a session.
+/// Everything that the answer to an event depends on.
 pub(super) struct EventHandler<'a> {
     pub(super) host: &'static HookHost,
     pub(super) store: &'a dyn Store,

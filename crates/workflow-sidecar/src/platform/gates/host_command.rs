@@ -38,7 +38,7 @@ pub(crate) enum HostAnswer {
     Late,
 }
 
-/// What a command wrote, and how it ended.
+/// The output of a command, and its end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct HostOutput {
     pub(crate) stdout: String,

@@ -27,7 +27,7 @@
 //! that has left its group if a command kills the supervisor.
 //!
 //! Must not know of sessions and runs, nor decide if a project's commands may run: see
-//! `platform::trust_store`.
+//! `platform::answers::trust_store`.
 
 mod baseline;
 mod check;

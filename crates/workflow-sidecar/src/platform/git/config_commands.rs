@@ -17,8 +17,8 @@ use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
 use super::command::git;
 use crate::files::home_dir;
+use crate::platform::answers::trust_store::{Trust, TrustStore, hash_of};
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
-use crate::platform::trust_store::{Trust, TrustStore, hash_of};
 
 /// An operation of git, which determines the programs that it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

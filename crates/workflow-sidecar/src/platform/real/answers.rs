@@ -8,16 +8,16 @@ use workflow_core::diagnostic::visible;
 use workflow_core::effect::ApprovalRequest;
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
 
-use crate::platform::ancestry::ProcessJudgement;
+use crate::platform::answers::ancestry::ProcessJudgement;
 #[cfg(unix)]
-use crate::platform::answer_socket::AnswerSocket;
-use crate::platform::answer_socket::{Request, SocketAnswer, SocketReply};
-use crate::platform::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::answer_socket::AnswerSocket;
+use crate::platform::answers::answer_socket::{Request, SocketAnswer, SocketReply};
+use crate::platform::answers::approvals::{Approvals, RequestFile, StoredRequest};
+use crate::platform::answers::open_requests::{OpenRequests, Opened, ShownCode};
+use crate::platform::answers::stored_answers::StoredAnswers;
 use crate::platform::effects::SessionContext;
 use crate::platform::file_excerpt::ShownFile;
-use crate::platform::open_requests::{OpenRequests, Opened, ShownCode};
 use crate::platform::open_sessions::OpenSessions;
-use crate::platform::stored_answers::StoredAnswers;
 use crate::store::AnswerRight;
 
 /// The open requests for approval of all sessions, and the socket that takes answers to them.

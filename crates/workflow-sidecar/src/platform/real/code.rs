@@ -22,7 +22,7 @@ const TOO_SLOW: &str = "git does not answer in time here, and is asked again in 
 /// Time in which git is not asked for a checkpoint again.
 const PAUSE_OF_SLOW_GIT: Duration = Duration::from_secs(60);
 
-/// What is known of the directories with code.
+/// Facts about the directories with code.
 #[derive(Debug, Default)]
 pub(super) struct CodeRestores {
     /// The threads that restore code.

@@ -7,10 +7,10 @@ use workflow_core::effect::GateRun;
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::GateRunId;
 
+use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::effects::SessionContext;
 use crate::platform::gates::{self, Job, SupervisorBinary};
 use crate::platform::open_sessions::OpenSessions;
-use crate::platform::trust_store::{hash_of, is_trusted};
 
 #[derive(Debug, Default)]
 pub(super) struct RunningGates {

@@ -8,10 +8,10 @@ use parking_lot::Mutex;
 use workflow_core::definition::{Tier, Trigger};
 use workflow_core::event::{PlatformEvent, WatchReport};
 
+use crate::platform::answers::trust_store::{hash_of_triggers, is_trusted};
 use crate::platform::effects::SessionContext;
 use crate::platform::open_sessions::OpenSessions;
 use crate::platform::triggers::{self, ActiveTrigger, TriggerEvent};
-use crate::platform::trust_store::{hash_of_triggers, is_trusted};
 
 #[derive(Debug, Default)]
 pub(super) struct WatchedTriggers {

@@ -6,7 +6,7 @@ use workflow_core::types::Snapshot;
 use super::super::git::{config_commands, record_checkpoint, restore_checkpoint};
 use super::repositories::{commit, git, repository, with_hostile_submodule};
 use super::*;
-use crate::platform::trust_store::{TrustStore, hash_of};
+use crate::platform::answers::trust_store::{TrustStore, hash_of};
 
 fn try_record(project: &TestProject) -> Result<Snapshot, SnapshotError> {
     record_checkpoint(project.path(), project.agent_dir.path())

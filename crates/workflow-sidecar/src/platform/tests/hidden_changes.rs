@@ -2,8 +2,8 @@
 
 use super::repositories::{commit, repository};
 use super::*;
+use crate::platform::answers::trust_store::{TrustStore, hash_of};
 use crate::platform::git::config_commands;
-use crate::platform::trust_store::{TrustStore, hash_of};
 
 const CLEAN: Check = Check::Git(GitCheck::Clean);
 const NEW_COMMIT: Check = Check::Git(GitCheck::NewCommit);

@@ -11,7 +11,7 @@ use super::tls::{Roots, Tls};
 
 /// The time for a connection. Less than the time that a hook has for its answer.
 const CONNECT: Duration = Duration::from_secs(2);
-/// What the server does with an operation that takes too long.
+/// The server's treatment of an operation that takes too long.
 const OPTIONS: &str =
     "-c statement_timeout=2000 -c lock_timeout=2000 -c search_path=workflow_sidecar";
 
@@ -102,7 +102,7 @@ impl Address {
     }
 }
 
-/// Whether a connection can leave this machine.
+/// Returns true if a connection can leave this machine.
 fn is_elsewhere(config: &Config) -> bool {
     let is_elsewhere = |host: &Host| match host {
         Host::Tcp(name) => {

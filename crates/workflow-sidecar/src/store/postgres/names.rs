@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use postgres::Config;
 use postgres::config::Host;
 
-/// How long the system's resolver waits for an answer: less than its ten seconds.
+/// The time that the system's resolver waits for an answer: less than its ten seconds.
 const PATIENCE: &str = "timeout:1 attempts:2";
 
 /// Returns the configurations to try in turn: one for each address of each server.

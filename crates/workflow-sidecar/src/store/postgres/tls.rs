@@ -13,7 +13,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// The name of the protocol, which servers of version 17 look for.
 const PROTOCOL: &[u8] = b"postgresql";
 
-/// What the client says of a server without TLS.
+/// The client's error about a server without TLS.
 const NO_TLS: &str = "server does not support TLS";
 
 /// The authorities whose certificates are accepted.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::postgres::{PostgresStore, SCHEMA};
 use super::authority::Authority;
-use crate::platform::approvals::Approvals;
+use crate::platform::answers::approvals::Approvals;
 
 /// The time for the server to start.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ pub(crate) struct Server {
     /// The user that it runs as: root may not.
     user: Option<&'static str>,
     port: u16,
-    /// Whether it listens on loopback too, with TLS.
+    /// True if it listens on loopback too, with TLS.
     has_tls: bool,
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::definition::model::graph::strongly_connected;
-use crate::definition::model::{Phase, PhaseEntry, Target, Workflow};
+use crate::definition::model::{Phase, Target, Workflow};
 
 /// A way from one node to another.
 #[derive(Debug, Clone, Copy)]
@@ -65,10 +65,7 @@ impl<'w> FlowGraph<'w> {
     }
 
     fn phase(&self, at: usize) -> Option<&'w Phase> {
-        match &self.workflow.phases[at] {
-            PhaseEntry::Phase(phase) => Some(phase),
-            PhaseEntry::Subworkflow(_) => None,
-        }
+        self.workflow.phases[at].phase()
     }
 
     /// The ways from being about to enter an entry.

@@ -1,7 +1,7 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
 use super::PhaseSites;
-use crate::definition::model::{Phase, PhaseEntry, Workflow};
+use crate::definition::model::{Phase, Workflow};
 use crate::definition::syntax::{Reader, Source};
 use crate::diagnostic::Finding;
 
@@ -30,10 +30,7 @@ impl<'a> Flow<'a> {
     /// Its phases, each with its index and its locations.
     pub(super) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a PhaseSites)> {
         let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
-        entries.filter_map(|(at, (entry, sites))| match entry {
-            PhaseEntry::Phase(phase) => Some((at, phase, sites)),
-            PhaseEntry::Subworkflow(_) => None,
-        })
+        entries.filter_map(|(at, (entry, sites))| Some((at, entry.phase()?, sites)))
     }
 
     /// The phase with an id.

@@ -7,7 +7,7 @@
 )]
 use super::*;
 
-/// What a value may be.
+/// The values of a parameter.
 const TYPE_KEY: Key = Key::new(
     "type",
     ValueType::ParameterType,

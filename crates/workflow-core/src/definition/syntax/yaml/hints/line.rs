@@ -1,12 +1,12 @@
-//! The lines of a text that is not YAML, and the help for a mistake in them.
+//! Lines of a text, and what a hint says of them.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// The help for a mistake, and its bytes, if they are not those where the parser stopped.
-pub(super) struct MistakeHint {
-    pub(super) help: Cow<'static, str>,
-    pub(super) at: Option<Range<usize>>,
+pub(in super::super) struct MistakeHint {
+    pub(in super::super) help: Cow<'static, str>,
+    pub(in super::super) at: Option<Range<usize>>,
 }
 
 /// A line of the text, and its offset.

@@ -3,8 +3,11 @@
 //! A parser stops where it cannot go on, which is often a line or two behind the mistake. Owns the guesses; a
 //! guess names the location it is about.
 
-use super::line::{MistakeHint, YamlLine};
-use super::variable_hint;
+mod line;
+mod variable;
+
+pub(super) use line::MistakeHint;
+use line::YamlLine;
 
 /// The most common cause of an error in this line and column, counted from 0. `in_flow`: the parser was between brackets.
 pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<MistakeHint> {
@@ -24,7 +27,7 @@ pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> O
     let before = lines.get(..number).unwrap_or(&lines);
     let around = before.len().saturating_sub(1)..lines.len().min(number + 2);
     tab(&lines[around])
-        .or_else(|| variable_hint::hint(&lines, number, column, in_flow))
+        .or_else(|| variable::hint(&lines, number, column, in_flow))
         .or_else(|| no_space_after_colon(before))
         .or_else(|| block_without_indent(before, here))
         .or_else(|| quotes(here, in_flow))

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
-use super::effects::Project;
+use crate::platform::effects::Project;
 use crate::store::{Store, StoreError, TrustRow, of_agent_dir};
 use crate::time::wall_time;
 

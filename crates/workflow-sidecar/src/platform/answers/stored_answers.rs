@@ -11,23 +11,26 @@ use workflow_core::event::PlatformEvent;
 
 use super::approvals::Approvals;
 use super::open_requests::OpenRequests;
-use super::open_sessions::OpenSessions;
+use crate::platform::open_sessions::OpenSessions;
 use crate::store::AnswerRight;
 
 /// Time between two looks. Each is a connection for each run that waits.
-pub(super) const INTERVAL: Duration = Duration::from_secs(5);
+pub(in crate::platform) const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The open requests of this process, and who is notified of an answer.
 #[derive(Clone)]
-pub(super) struct StoredAnswers {
+pub(in crate::platform) struct StoredAnswers {
     requests: Arc<Mutex<OpenRequests>>,
     sessions: OpenSessions,
-    /// Whether the store has answers of approvers. A role does not change often enough to ask each time.
+    /// True if the store has answers of approvers. A role does not change often enough to ask each time.
     are_proved: Arc<OnceLock<bool>>,
 }
 
 impl StoredAnswers {
-    pub(super) fn new(requests: &Arc<Mutex<OpenRequests>>, sessions: &OpenSessions) -> Self {
+    pub(in crate::platform) fn new(
+        requests: &Arc<Mutex<OpenRequests>>,
+        sessions: &OpenSessions,
+    ) -> Self {
         Self {
             requests: Arc::clone(requests),
             sessions: sessions.clone(),
@@ -36,7 +39,7 @@ impl StoredAnswers {
     }
 
     /// Returns true if a run waits, and the store is one in which an approver can answer.
-    pub(super) fn may_come(&self, agent_dir: &Path) -> bool {
+    pub(in crate::platform) fn may_come(&self, agent_dir: &Path) -> bool {
         let waits = !self.requests.lock().undecided().is_empty();
         waits
             && *self.are_proved.get_or_init(|| {
@@ -46,7 +49,7 @@ impl StoredAnswers {
     }
 
     /// Looks for answers to the open requests, and reports them.
-    pub(super) fn look(&self, agent_dir: &Path) {
+    pub(in crate::platform) fn look(&self, agent_dir: &Path) {
         // The next look warns again, and so does the call that needs the store.
         let Ok(approvals) = Approvals::in_agent_dir(agent_dir) else {
             return;

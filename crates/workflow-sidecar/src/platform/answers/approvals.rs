@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::file_excerpt::ShownFile;
+use crate::platform::file_excerpt::ShownFile;
 use crate::store::{AnswerRight, RequestRow, Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
@@ -51,7 +51,7 @@ pub(crate) struct StoredRequest {
 }
 
 impl StoredRequest {
-    /// Whether another request asks the same, whatever the shown file has become meanwhile.
+    /// Returns true if another request asks the same, even if the shown file has changed meanwhile.
     pub(crate) fn asks_the_same_as(&self, other: &Self) -> bool {
         let without_file = |request: &Self| Self {
             shown_file: None,
@@ -93,7 +93,7 @@ pub(crate) struct StoredDecision {
     /// The code of the request.
     #[serde(default)]
     pub(crate) code: String,
-    /// What the person was asked, where the database proves who answered.
+    /// The question as the person read it, if the database proves who answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) asked: Option<StoredRequest>,
 }

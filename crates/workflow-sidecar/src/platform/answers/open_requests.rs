@@ -99,7 +99,8 @@ impl Code {
 }
 
 impl OpenApproval {
-    /// Whether the database proves that an approver made a decision, and it is about the very question that this process asks.
+    /// Returns true if the database proves that an approver made a decision, and it is about the very
+    /// question that this process asks.
     fn is_of_approver(&self, decision: &StoredDecision, right: AnswerRight) -> bool {
         let asked = decision.asked.as_ref();
         right == AnswerRight::MayRead

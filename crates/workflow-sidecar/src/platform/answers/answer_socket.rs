@@ -24,7 +24,7 @@ const DIRECTORY: &str = "workflow-sidecar/run";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Request {
-    /// Who connects?
+    /// The question who connects.
     Judge,
     /// An answer to an approval request.
     Answer(Box<SocketAnswer>),
@@ -372,7 +372,7 @@ mod unix {
     }
 }
 
-/// Where there are no such sockets, answers need the code, and count when the agent asks again.
+/// Without such sockets, answers need the code, and count when the agent asks again.
 #[cfg(not(unix))]
 impl Registration {
     fn is_running(&self) -> bool {
