@@ -36,7 +36,15 @@ fn workflow(key: &str, name: &str, phases: Vec<PhaseEntry>) -> Workflow {
     }
 }
 
-fn graph_of(workflows: Vec<Workflow>, depth: usize) -> Result<Graph, TooLarge> {
+fn graph_of(mut workflows: Vec<Workflow>, depth: usize) -> Result<Graph, TooLarge> {
+    // Phases may have the same name, and no two of a workflow have the same id.
+    for workflow in &mut workflows {
+        for (at, entry) in workflow.phases.iter_mut().enumerate() {
+            if let PhaseEntry::Phase(phase) = entry {
+                phase.id = format!("p{at}");
+            }
+        }
+    }
     let catalog = Catalog::checked(workflows).expect("a sound catalog");
     let first = catalog.iter().next().expect("one workflow");
     Graph::of(&catalog, &Settings::default(), first, depth)
