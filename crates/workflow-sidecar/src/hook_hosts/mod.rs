@@ -7,24 +7,18 @@
 //! decide ── restored_session (a session of the engine, for one event) ── finished_session ── store
 //!    │
 //!    ▼
-//! codex, claude, copilot, gemini, cursor, goose: a `HookHost` each, which is a table of names, and two functions: the event in,
-//! the answer out
+//! hosts: a `HookHost` each, which is a table of names, and two functions: the event in, the answer out
 //! ```
 //!
 //! No process stays: the session is restored from the store, handles one event, and is stored. So nothing here may depend
 //! on what an earlier process had in memory; what has to survive is in [`memory`].
 
 mod answer;
-mod claude;
-mod codex;
-mod copilot;
-mod cursor;
 mod decide;
 mod event;
 mod finished_session;
-mod gemini;
-mod goose;
 mod host;
+mod hosts;
 mod limits;
 mod memory;
 mod outlet;
@@ -37,41 +31,12 @@ mod tests;
 mod text;
 mod tools;
 
-use clap::builder::PossibleValue;
-
 pub(crate) use self::event::EventName;
 pub(crate) use self::finished_session::{ATTEMPTS, FinishedSession};
 pub(crate) use self::host::{HookHost, TICKET_ARGUMENT, session_ticket};
+pub(crate) use self::hosts::{HOSTS, host, names};
 pub(crate) use self::limits::ChangeableResults;
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
 pub(crate) use self::restored_session::{HookPlatform, RestoredSession};
 pub(crate) use self::text::with_commands_as_prompts;
-
-/// The hosts.
-pub(crate) const HOSTS: [&HookHost; 6] = [
-    &codex::HOST,
-    &claude::HOST,
-    &copilot::HOST,
-    &gemini::HOST,
-    &cursor::HOST,
-    &goose::HOST,
-];
-
-/// The names of the hosts, for the command line.
-pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {
-    let value = |host: &'static HookHost| {
-        let note = if host.tested.is_some() {
-            ""
-        } else {
-            " (not run by us)"
-        };
-        PossibleValue::new(host.name).help(format!("{}{note}", host.title))
-    };
-    HOSTS.into_iter().map(value)
-}
-
-/// Finds a host by its name.
-pub(crate) fn host(name: &str) -> Option<&'static HookHost> {
-    HOSTS.into_iter().find(|host| host.name == name)
-}

@@ -5,10 +5,10 @@
 
 use serde_json::json;
 
-use super::answer::{HookAnswer, HookDecision, Printed};
-use super::event::EventName;
-use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits};
+use super::super::answer::{HookAnswer, HookDecision, Printed};
+use super::super::event::EventName;
+use super::super::host::{HookHost, ToolName};
+use super::super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",

@@ -6,10 +6,10 @@
 
 use serde_json::json;
 
-use super::answer::{HookAnswer, HookDecision, Printed};
-use super::event::{EventKind, EventName, EventPayload};
-use super::host::{HookHost, ToolName};
-use super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits, NO_TEXT_IN_PROMPTS};
+use super::super::answer::{HookAnswer, HookDecision, Printed};
+use super::super::event::{EventKind, EventName, EventPayload};
+use super::super::host::{HookHost, ToolName};
+use super::super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits, NO_TEXT_IN_PROMPTS};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "goose",

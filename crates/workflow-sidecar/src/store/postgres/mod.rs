@@ -25,7 +25,7 @@ use super::{
 };
 
 /// The tables, roles and grants.
-pub(crate) const SCHEMA: &str = include_str!("postgres/schema.sql");
+pub(crate) const SCHEMA: &str = include_str!("schema.sql");
 /// The format of the tables.
 const FORMAT: i64 = 1;
 

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::answer::{HookAnswer, HookDecision, Printed};
-use super::event::{EventKind, EventName, EventPayload};
-use super::host::{HookHost, ToolName};
-use super::limits::{ChangeableResults, HookLimits};
+use super::super::answer::{HookAnswer, HookDecision, Printed};
+use super::super::event::{EventKind, EventName, EventPayload};
+use super::super::host::{HookHost, ToolName};
+use super::super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",

@@ -3,10 +3,10 @@
 //! Its output is strict: an unknown key makes the hook fail, and a failed hook lets the tool run. So every answer has the
 //! fewest keys that do.
 
-use super::answer::{HookAnswer, Printed, claude_family};
-use super::event::EventName;
-use super::host::{HookHost, ToolName};
-use super::limits::{ChangeableResults, HookLimits};
+use super::super::answer::{HookAnswer, Printed, claude_family};
+use super::super::event::EventName;
+use super::super::host::{HookHost, ToolName};
+use super::super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",

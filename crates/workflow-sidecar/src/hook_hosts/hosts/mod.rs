@@ -1,0 +1,40 @@
+//! The hosts, a file each.
+
+mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod gemini;
+mod goose;
+
+use clap::builder::PossibleValue;
+
+use super::host::HookHost;
+
+/// The hosts.
+pub(crate) const HOSTS: [&HookHost; 6] = [
+    &codex::HOST,
+    &claude::HOST,
+    &copilot::HOST,
+    &gemini::HOST,
+    &cursor::HOST,
+    &goose::HOST,
+];
+
+/// The names of the hosts, for the command line.
+pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {
+    let value = |host: &'static HookHost| {
+        let note = if host.tested.is_some() {
+            ""
+        } else {
+            " (not run by us)"
+        };
+        PossibleValue::new(host.name).help(format!("{}{note}", host.title))
+    };
+    HOSTS.into_iter().map(value)
+}
+
+/// Finds a host by its name.
+pub(crate) fn host(name: &str) -> Option<&'static HookHost> {
+    HOSTS.into_iter().find(|host| host.name == name)
+}
