@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter, memchr2};
 use workflow_core::diagnostic::{visible, visible_lines};
 
 /// Any element of a list.
@@ -101,12 +102,12 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
 /// Returns the offset behind the string that starts here.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
+    while let Some(next) = memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        at += next + 1;
+        if bytes[at - 1] == b'"' {
+            return at;
         }
+        at += 1;
     }
     bytes.len()
 }
@@ -131,19 +132,24 @@ fn visible_string(token: &str, levels: &[Level<'_>]) -> Option<String> {
     (shown != text).then(|| serde_json::Value::String(shown.into_owned()).to_string())
 }
 
-/// Returns true if JSON has nothing but visible ASCII characters and these escapes.
+/// Returns true if JSON, whose strings have no control characters below DEL but as escapes, has nothing but visible ASCII
+/// characters and these escapes.
 fn is_plain(json: &str, escapes: &[u8]) -> bool {
-    let mut bytes = json.bytes();
-    while let Some(byte) = bytes.next() {
-        let is_plain = match byte {
-            b'\\' => bytes.next().is_some_and(|escape| escapes.contains(&escape)),
-            byte => matches!(byte, b' '..=b'~'),
-        };
-        if !is_plain {
-            return false;
-        }
+    let bytes = json.as_bytes();
+    if !bytes.is_ascii() || memchr(0x7f, bytes).is_some() {
+        return false;
     }
-    true
+    let mut behind = 0;
+    memchr_iter(b'\\', bytes).all(|at| {
+        // A backslash may be the character that another one escapes.
+        if at < behind {
+            return true;
+        }
+        behind = at + 2;
+        bytes
+            .get(at + 1)
+            .is_some_and(|escape| escapes.contains(escape))
+    })
 }
 
 /// Returns true if a value is one of these members, or inside of one.
@@ -169,6 +175,18 @@ mod tests {
             shown["result"]["a"],
             json!({"b": ["x\\u{1b}[2J\ny", {"c": "\\u{202e}\\u{9b}"}]})
         );
+    }
+
+    #[test]
+    fn backslashes_hide_no_character_behind_them() {
+        for count in 1..6 {
+            let backslashes = "\\".repeat(count);
+            let text = json!({ "result": format!("{backslashes}\u{1b}\"{backslashes}\u{7f}") })
+                .to_string();
+            let shown: serde_json::Value = serde_json::from_str(&visible_json(&text)).unwrap();
+            let expected = format!("{backslashes}\\u{{1b}}\"{backslashes}\\u{{7f}}");
+            assert_eq!(shown["result"], expected);
+        }
     }
 
     #[test]
