@@ -5,7 +5,7 @@ use super::{Invocation, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
-use crate::word::Word;
+use crate::word::{Word, quoted_texts};
 
 /// Options; they are whole words with one dash or two.
 #[rustfmt::skip] // Names in order.
@@ -79,7 +79,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
         }
         if !only_reads(shape) {
             // The files that it names, for rules on paths.
-            let texts = crate::access::quoted_texts(shape);
+            let texts = quoted_texts(shape);
             let last = shape
                 .split_whitespace()
                 .skip(1)
