@@ -221,6 +221,16 @@ pub(super) fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result
     match rest.split_first() {
         _ if known.has(idle) => Ok(Outcome::of(Effect::RunsProjectCode)),
         None => Err(Unknown::new("default", UnknownReason::Argument)),
-        Some((name, rest)) => project_script(name, rest),
+        // Recipes usually insert their arguments into a line of a shell.
+        Some((name, rest)) => match rest.iter().find(|word| !is_plain(word)) {
+            Some(word) => Err(argument(word)),
+            None => project_script(name, rest),
+        },
     }
+}
+
+/// Returns whether an argument is the same text if a shell reads it again.
+fn is_plain(word: &Word) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+[] ".contains(c);
+    word.text().is_some_and(|text| text.chars().all(is_plain))
 }
