@@ -196,3 +196,20 @@ pub(crate) fn is_descriptor(path: &str) -> bool {
         || is_in("/proc/") && (path.contains("/fd/") || path.contains("/fd\0"))
         || path.starts_with("/dev/") && path.contains("..")
 }
+
+/// Returns the quoted texts in a program that may be paths.
+pub(crate) fn quoted_texts(code: &str) -> impl Iterator<Item = &str> {
+    const QUOTES: [char; 3] = ['\'', '"', '`'];
+    let mut rest = code;
+    std::iter::from_fn(move || {
+        loop {
+            let at = rest.find(QUOTES)?;
+            rest = &rest[at + 1..];
+            let end = rest.find(QUOTES)?;
+            let text = &rest[..end];
+            if !text.is_empty() && !text.contains(char::is_whitespace) {
+                return Some(text);
+            }
+        }
+    })
+}

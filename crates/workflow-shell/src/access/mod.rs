@@ -7,5 +7,5 @@ mod arguments;
 mod operands;
 mod trees;
 
-pub(crate) use operands::{named_locations, quoted_texts};
+pub(crate) use operands::named_locations;
 pub(crate) use trees::{changes_only_git_directory, whole_trees};

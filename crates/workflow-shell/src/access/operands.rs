@@ -2,7 +2,7 @@
 
 use crate::file_access::{AccessKind, Location};
 use crate::programs::{is_awk, is_interpreter};
-use crate::word::Word;
+use crate::word::{Word, quoted_texts};
 
 /// Returns the locations that the words of a command name. `output_is_used` says whether another command may
 /// use its output as arguments.
@@ -46,23 +46,6 @@ pub(super) fn find_glob(glob: &str) -> String {
         Some(rest) => format!("\0{rest}"),
         None => glob.replace("/*", "/\0").replace("/?", "/\0"),
     }
-}
-
-/// Returns the quoted texts in a program that may be paths.
-pub(crate) fn quoted_texts(code: &str) -> impl Iterator<Item = &str> {
-    const QUOTES: [char; 3] = ['\'', '"', '`'];
-    let mut rest = code;
-    std::iter::from_fn(move || {
-        loop {
-            let at = rest.find(QUOTES)?;
-            rest = &rest[at + 1..];
-            let end = rest.find(QUOTES)?;
-            let text = &rest[..end];
-            if !text.is_empty() && !text.contains(char::is_whitespace) {
-                return Some(text);
-            }
-        }
-    })
 }
 
 /// Returns the parts of a word that may be a path: `x`, `--file=x`, `-fx`, `@x`, `HEAD:x`.

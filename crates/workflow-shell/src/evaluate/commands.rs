@@ -2,14 +2,14 @@
 
 use super::scope::Scope;
 use super::{Evaluator, MAX_DEPTH};
-use crate::access::{changes_only_git_directory, named_locations, quoted_texts, whole_trees};
+use crate::access::{changes_only_git_directory, named_locations, whole_trees};
 use crate::analysis::Unreadable;
 use crate::command::{SimpleCommand, StandardInput};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
 use crate::file_write::FileWrite;
 use crate::programs::{self, Invocation, NestedCommand, VariableKind};
-use crate::word::Word;
+use crate::word::{Word, quoted_texts};
 
 impl Evaluator<'_> {
     /// Evaluates the words of a simple command. `unknown` says why its effect is not known; `is_direct` means that the shell

@@ -84,6 +84,13 @@ pub(super) const NAMES: &[Row] = &[
     // Of packages, `go list` prints import paths.
     Row("go env GOPATH|GOROOT|GOMODCACHE|GOBIN|GOCACHE", &[], &[]),
     Row("go list", &[], &["* -e -deps -test"]),
+    // Tests, behind the paths of their files.
+    Row("pytest", &["--collect-only --co", "-q"], &["* -k:*"]),
+    Row(
+        "python|python3 -m pytest",
+        &["--collect-only --co", "-q"],
+        &["* -k:*"],
+    ),
     // Files that git knows.
     Row(
         "git ls-files",

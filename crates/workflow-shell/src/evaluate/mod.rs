@@ -28,7 +28,7 @@ use crate::parse::tree::{
 use crate::programs;
 use crate::word::Word;
 use expand::expand;
-use outputs::{Lines, printed_lines, printed_text, prints_only_text};
+use outputs::{Lines, printed_lines, printed_text, text_of_output};
 use recorder::Recorder;
 use scope::Scope;
 use std::collections::HashSet;
@@ -219,7 +219,9 @@ impl<'a> Evaluator<'a> {
         let mut unknown = None;
         for redirection in &command.redirections {
             let found = self.redirection(redirection, scope);
-            let sends = (self.reaches_host(redirection) && !prints_only_text(command))
+            let is_question =
+                || text_of_output(command).is_some_and(|text| programs::is_question(&text));
+            let sends = (self.reaches_host(redirection) && !is_question())
                 .then(|| Unknown::new("/dev/tcp", UnknownReason::Descriptor));
             unknown = unknown.or(found).or(sends);
         }

@@ -220,9 +220,15 @@ fn filters_lines(words: &[Option<&str>]) -> bool {
 
 /// Returns the text that a command prints.
 pub(super) fn printed_text(command: &Command) -> Option<String> {
-    if !command.redirections.is_empty() {
-        return None;
+    if command.redirections.is_empty() {
+        text_of_output(command)
+    } else {
+        None
     }
+}
+
+/// Returns the text that a command writes to its output, wherever that goes.
+pub(super) fn text_of_output(command: &Command) -> Option<String> {
     if let CommandKind::Group(list) | CommandKind::Subshell(list) = &command.kind {
         let texts = list.iter().map(|item| match item.pipeline.as_slice() {
             [command] if !item.background => printed_text(command),
@@ -239,17 +245,7 @@ pub(super) fn printed_text(command: &Command) -> Option<String> {
             let text = text.replace("\\r", "\r").replace("\\n", "\n");
             (!text.contains('\\')).then_some(text)
         }
-        [Some("sleep" | ":" | "true"), ..] => Some(String::new()),
+        [] | [Some("sleep" | ":" | "true"), ..] => Some(String::new()),
         _ => None,
     }
-}
-
-/// Returns whether a command prints nothing but a text of the line: `echo`, `printf 'PING'`, or no command.
-pub(super) fn prints_only_text(command: &Command) -> bool {
-    texts(command).is_some_and(|words| {
-        matches!(
-            words.first(),
-            None | Some(Some("echo" | "printf" | ":" | "true"))
-        ) && words.iter().all(Option::is_some)
-    })
 }

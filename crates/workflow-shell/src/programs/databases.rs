@@ -26,6 +26,10 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     if let (true, StandardInput::Text(input)) = (statements.is_empty(), invocation.input)
         && !input.shape().trim().is_empty()
     {
+        let sets_variables = !known.values(&["-v", "--set", "--variable"]).is_empty();
+        if invocation.name == "psql" && sets_variables && inserts_variable(input.shape()) {
+            return Some(Err(Unknown::new(input.shape(), UnknownReason::Code)));
+        }
         statements.push(input);
     }
     if statements.is_empty() || known.operands.len() > 2 {
@@ -45,6 +49,16 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         }
     }
     Some(Ok(Outcome::reads()))
+}
+
+/// Returns whether `psql` may replace parts of its input by the values of variables: `:name`, `:'name'`, but not `a::text`.
+fn inserts_variable(text: &str) -> bool {
+    let without_casts = text.replace("::", "  ");
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '"' | '{');
+    without_casts
+        .split(':')
+        .skip(1)
+        .any(|part| part.starts_with(is_name))
 }
 
 /// Returns whether lines for `psql` certainly only read: statements, and commands that describe something.

@@ -5,6 +5,7 @@
 
 mod awk;
 mod builtins;
+mod checks;
 mod containers;
 mod databases;
 mod files;
@@ -220,7 +221,7 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Effect> {
     Some(effect)
 }
 
-/// Returns whether a program sends an input to a host of which the line does not say what it is.
+/// Returns whether a program sends an input to a host which the line does not show to be a question.
 fn sends_unknown_input(invocation: &Invocation<'_>) -> bool {
     let sends = match invocation.name {
         "websocat" | "wscat" => true,
@@ -230,9 +231,21 @@ fn sends_unknown_input(invocation: &Invocation<'_>) -> bool {
     sends
         && match invocation.input {
             StandardInput::Inherited => false,
-            StandardInput::Text(text) => text.text().is_none(),
+            StandardInput::Text(text) => !text.text().is_some_and(is_question),
             StandardInput::File | StandardInput::Pipe { .. } => true,
         }
+}
+
+/// Returns whether a text that is sent to a host is empty or asks only: `GET / HTTP/1.0` with its headers, `PING`.
+pub(crate) fn is_question(text: &str) -> bool {
+    const QUESTIONS: &[&str] = &[
+        "GET", "HEAD", "OPTIONS", "PING", "QUIT", "INFO", "EHLO", "HELO", "ruok", "stat", "stats",
+        "version", "quit",
+    ];
+    text.lines().all(|line| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        first.is_empty() || first.ends_with(':') || QUESTIONS.contains(&first)
+    })
 }
 
 /// Returns whether a command asks for help or a version only.

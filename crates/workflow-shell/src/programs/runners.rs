@@ -1,9 +1,8 @@
 //! Programs that run code of the project: interpreters with a named module, environments, and those of `scripts`.
 
+use super::checks::{is_check, may_change};
 use super::options::{Place, argument, joined, split};
-use super::scripts::{
-    CHANGES, is_check, make, package_script, package_tool, project_script, recipe,
-};
+use super::scripts::{make, package_script, package_tool, project_script, recipe};
 use super::shells::script;
 use super::wrappers::project_runner;
 use super::{Invocation, NestedCommand, Outcome, Result, row};
@@ -73,7 +72,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
             if arguments
                 .get(1)
                 .and_then(Word::text)
-                .is_some_and(|name| CHANGES.contains(&name)) =>
+                .is_some_and(may_change) =>
         {
             Some(Err(argument(&arguments[1])))
         }

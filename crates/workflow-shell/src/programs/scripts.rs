@@ -1,43 +1,11 @@
 //! Scripts and recipes of the project, known by their names: `npm run test`, `make check`, `just build`.
 
+use super::checks::is_check;
 use super::options::{Place, argument, expansion, split};
 use super::wrappers::project_runner;
 use super::{Invocation, NestedCommand, Outcome, Result, row};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
-
-/// Names of scripts that test, check or build.
-#[rustfmt::skip] // Names in order.
-const CHECKS: &[&str] = &[
-    "all", "audit", "bench", "benchmark", "build", "check", "checks", "ci", "compile", "coverage", "cov", "debug", "dev", "e2e", "eslint", "help", "integration", "jest", "lint", "linkcheck", "list", "mypy", "preview", "print", "pytest",
-    "serve", "size", "smoke", "spec", "start", "stats", "status", "storybook", "stylelint", "test", "tests", "tsc", "type", "types", "typecheck", "unit", "validate", "verify", "vet", "vitest", "watch", "docs", "doc", "clippy", "stop", "restart",
-];
-
-/// Parts of names of scripts that change files.
-#[rustfmt::skip] // Names in order.
-pub(super) const CHANGES: &[&str] = &[
-    "accept", "apply", "bless", "bump", "clean", "codegen", "commit", "deploy", "fix", "fmt", "format", "gen", "generate", "init", "install", "migrate", "migration", "prettier", "publish", "push", "release", "reset", "seed",
-    "snapshot", "snapshots", "sync", "u", "update", "upgrade", "version", "write",
-];
-
-/// Returns whether the name of a script indicates that it writes build outputs only: `test`, `lint:ci`, `build`.
-pub(super) fn is_check(name: &str) -> bool {
-    let parts: Vec<&str> = name.split([':', '-', '_', '.', '/']).collect();
-    let verified = parts.len() > 1
-        && parts.last().is_some_and(|last| {
-            ["check", "ci", "verify", "dry", "list", "status", "report"].contains(last)
-        });
-    let checks = parts.iter().any(|part| CHECKS.contains(part))
-        && CHECKS.contains(parts.first().unwrap_or(&""))
-        || parts
-            .last()
-            .is_some_and(|last| CHECKS.contains(last) && parts.len() == 2);
-    verified
-        && !parts
-            .iter()
-            .any(|part| matches!(*part, "fix" | "write" | "update"))
-        || checks && !parts.iter().any(|part| CHANGES.contains(part))
-}
 
 /// Options of test runners and builds that write build outputs only.
 const SCRIPT_OPTIONS: &str = "-itvsqgx -w= --watch?= --watchAll?= --workspace= --workspaces --prefix= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --testTimeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
@@ -253,6 +221,16 @@ pub(super) fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result
     match rest.split_first() {
         _ if known.has(idle) => Ok(Outcome::of(Effect::RunsProjectCode)),
         None => Err(Unknown::new("default", UnknownReason::Argument)),
-        Some((name, rest)) => project_script(name, rest),
+        // Recipes usually insert their arguments into a line of a shell.
+        Some((name, rest)) => match rest.iter().find(|word| !is_plain(word)) {
+            Some(word) => Err(argument(word)),
+            None => project_script(name, rest),
+        },
     }
+}
+
+/// Returns whether an argument is the same text if a shell reads it again.
+fn is_plain(word: &Word) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+[] ".contains(c);
+    word.text().is_some_and(|text| text.chars().all(is_plain))
 }

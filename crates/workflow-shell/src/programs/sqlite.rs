@@ -5,7 +5,7 @@ use super::{Invocation, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
-use crate::word::Word;
+use crate::word::{Word, quoted_texts};
 
 /// Options; they are whole words with one dash or two.
 #[rustfmt::skip] // Names in order.
@@ -31,7 +31,9 @@ const FUNCTIONS: &[&str] = &[
     "glob", "group_concat", "having", "hex", "ifnull", "iif", "in", "instr", "intersect", "join", "json", "json_array", "json_array_length", "json_each", "json_extract", "json_group_array", "json_group_object",
     "json_object", "json_tree", "json_type", "json_valid", "julianday", "lag", "last_value", "lead", "length", "like", "limit", "lower", "ltrim", "materialized", "max", "min", "not", "now", "ntile", "nullif", "on", "or", "over",
     "partition", "percent_rank", "pg_database_size", "pg_is_in_recovery", "pg_relation_size", "pg_size_pretty", "pg_table_size", "pg_total_relation_size", "pragma_index_info", "pragma_index_list", "pragma_table_info", "printf", "quote", "random", "rank", "recursive", "replace", "round", "row_number", "rtrim", "select", "sqlite_version",
-    "strftime", "string_agg", "substr", "substring", "sum", "then", "time", "to_char", "total", "trim", "typeof", "unicode", "union", "unixepoch", "upper", "using", "values", "version", "when", "where", "with", "all", "offset", "order",
+    "array_agg", "strftime", "string_agg", "substr", "substring", "sum", "then", "time", "to_char", "total", "trim", "typeof", "unicode", "union", "unixepoch", "upper", "using", "values", "version", "when", "where", "with", "all", "offset", "order",
+    // PostgreSQL and MySQL
+    "concat", "concat_ws", "extract", "greatest", "left", "least", "json_agg", "jsonb_agg", "jsonb_array_length", "position", "regexp_replace", "right", "row_to_json", "split_part", "to_timestamp", "date_part", "clock_timestamp", "pg_backend_pid", "pg_get_indexdef", "pg_get_constraintdef", "pg_get_viewdef", "pg_get_functiondef", "obj_description", "col_description", "format_type", "unnest", "char_length", "lpad", "rpad", "percentile_cont", "stddev", "variance", "bool_or", "bool_and", "every", "jsonb_object_keys", "json_object_keys", "jsonb_typeof", "ceil", "floor", "power", "sqrt", "mod", "initcap", "md5", "pg_indexes_size", "pg_blocking_pids", "to_regclass", "has_table_privilege", "datediff", "timestampdiff", "from_unixtime", "unix_timestamp", "date_format", "year", "month", "day", "if", "explain", "interval",
 ];
 
 #[rustfmt::skip] // Names in order.
@@ -79,7 +81,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
         }
         if !only_reads(shape) {
             // The files that it names, for rules on paths.
-            let texts = crate::access::quoted_texts(shape);
+            let texts = quoted_texts(shape);
             let last = shape
                 .split_whitespace()
                 .skip(1)
@@ -116,6 +118,37 @@ fn only_reads(text: &str) -> bool {
     sql_only_reads(&statement)
 }
 
+/// Returns whether a statement explains a query: `EXPLAIN (ANALYZE) SELECT …` runs it.
+fn explains_query(statement: &[String]) -> bool {
+    let mut tokens = statement.iter().map(String::as_str);
+    let is_option = |token: &&str| {
+        matches!(
+            *token,
+            "(" | ")"
+                | ","
+                | "analyze"
+                | "verbose"
+                | "buffers"
+                | "costs"
+                | "timing"
+                | "summary"
+                | "settings"
+                | "wal"
+                | "format"
+                | "json"
+                | "text"
+                | "on"
+                | "off"
+                | "true"
+                | "false"
+        )
+    };
+    tokens.next() == Some("explain")
+        && tokens
+            .find(|token| !is_option(token))
+            .is_some_and(|first| matches!(first, "select" | "with" | "values"))
+}
+
 /// Returns whether SQL certainly only reads.
 pub(super) fn sql_only_reads(sql: &str) -> bool {
     let Some(tokens) = tokens(sql) else {
@@ -126,8 +159,12 @@ pub(super) fn sql_only_reads(sql: &str) -> bool {
             return true;
         };
         if statement.iter().any(|token| {
-            WRITING.contains(&token.as_str())
-                && !(token == "end" && statement.iter().any(|token| token == "case"))
+            let is_part = match token.as_str() {
+                "end" => statement.iter().any(|token| token == "case"),
+                "analyze" => explains_query(statement),
+                _ => false,
+            };
+            WRITING.contains(&token.as_str()) && !is_part
         }) {
             return false;
         }

@@ -2,6 +2,7 @@
 
 use super::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, Row, RowEffect};
 use crate::effect::{Unknown, UnknownReason};
+use crate::programs::checks::{is_check, may_change};
 use crate::word::{UNKNOWN, Word};
 
 /// Files that are no files of the project.
@@ -387,7 +388,7 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
         values.contains(&text.replace(' ', "~").as_str())
             || values.contains(&"<path>") && is_inner_path(text)
             || values.contains(&"<format>") && !text.contains("#(") && !text.ends_with(';')
-            || values.contains(&"<check>") && is_check(text)
+            || values.contains(&"<check>") && !may_change(text)
             || values.contains(&"<setting>") && !text.contains("emit_mode")
             || values.contains(&"<version>") && is_version(text)
     };
@@ -397,14 +398,17 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     Err(unknown(word, UnknownReason::Option))
 }
 
-/// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so.
+/// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so, `<script>` for names of
+/// scripts that test, check or build.
 fn is_like(listed: &str, text: &str) -> bool {
     // The program may take the rest for more commands: `sbt 'test;…'`.
     let is_one = |rest: &str| {
         let is_plain = |c: char| c.is_alphanumeric() || " -_.,:/*?#@=+[]~^%".contains(c);
         rest.chars().all(is_plain)
     };
-    if listed == "+*" {
+    if listed == "<script>" {
+        is_check(text)
+    } else if listed == "+*" {
         text.starts_with('+')
     } else if let Some(start) = listed.strip_suffix('*') {
         text.strip_prefix(start).is_some_and(is_one)
@@ -421,17 +425,6 @@ fn is_inner_path(text: &str) -> bool {
     !text.starts_with(['/', '~', '-', '{', '['])
         && !text.contains("..")
         && !text.contains([':', '='])
-}
-
-/// Returns whether the names of environments or sessions indicate that none rewrites files.
-fn is_check(text: &str) -> bool {
-    const CHANGES: &[&str] = &[
-        "format", "fmt", "fix", "black", "isort", "update", "upgrade", "release", "deploy",
-        "publish", "bump",
-    ];
-    !text
-        .split([',', '-', '_', ':', '.', ' '])
-        .any(|part| CHANGES.contains(&part))
 }
 
 /// Returns whether a value is the version of a Python, not a path of one.
