@@ -5,6 +5,7 @@ use super::sqlite::sql_only_reads;
 use super::{Invocation, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
+use crate::word::Word;
 
 const POSTGRES: &str = "-AtxXqwWz0neE -F= -R= -P= -v= -h= -p= -U= -d= -c= --host= --port= --username= --dbname= --command= --no-password --tuples-only --no-align --no-psqlrc --csv --html --expanded --quiet --pset= --field-separator= --set=";
 const MYSQL: &str = "-ABNstvrEHXCqw -h= -P= -u= -p?= -D= -e= -S= --host= --user= --password?= --port= --database= --execute= --batch --silent --table --skip-column-names --raw --vertical --html --xml --socket= --protocol= --ssl-mode= --default-character-set= --no-auto-rehash --connect-timeout=";
@@ -16,6 +17,11 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         "mysql" | "mariadb" => (MYSQL, ["-e", "--execute"]),
         _ => return None,
     };
+    // A parameter of a connection names a file that the client writes.
+    let is_key_log = |word: &&Word| word.shape().to_lowercase().contains("sslkeylogfile");
+    if let Some(word) = invocation.arguments.iter().find(is_key_log) {
+        return Some(Err(Unknown::new(word.shape(), UnknownReason::Argument)));
+    }
     let known = match split(invocation.arguments, specification, Place::Anywhere) {
         Ok(known) => known,
         // Other options may be in the table.
