@@ -19,7 +19,7 @@ pub struct Analysis {
     pub file_accesses: Vec<FileAccess>,
 }
 
-/// Why it cannot be determined whether a line writes. The texts contain no control characters.
+/// The reason why it cannot be determined whether a line writes. The texts contain no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// The line is longer than any line that is written by hand.

@@ -27,7 +27,7 @@ pub struct Unknown {
     pub reason: UnknownReason,
 }
 
-/// Why an effect is unknown.
+/// The reason why an effect is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownReason {
     /// The line as a whole cannot be analyzed; the word says why.

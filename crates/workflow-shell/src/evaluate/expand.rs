@@ -34,7 +34,7 @@ pub(super) fn expand_unsplit(raw: &RawWord, variables: &Variables) -> Word {
     whole
 }
 
-/// What is known of a part that only the running shell knows.
+/// Facts about a part that only the running shell knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Text,

@@ -53,7 +53,7 @@ fn joined_texts(command: &Command) -> Option<Vec<Option<String>>> {
     Some(command.words.iter().map(joined).collect())
 }
 
-/// What the lines that a pipeline prints consist of.
+/// The content of the lines that a pipeline prints.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     /// Names of files, commits, packages or containers, or numbers. Names that start with a dash are not expected.

@@ -1,7 +1,8 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
+use super::arithmetic_word;
+use super::cursor::{ParseError, Parser, Result, is_name};
 use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
-use super::{ParseError, Parser, Result, arithmetic_word, is_name};
 
 impl Parser<'_> {
     /// Parses `if`.

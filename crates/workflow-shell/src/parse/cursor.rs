@@ -1,6 +1,56 @@
-//! Position of the parser: lookahead and skipping.
+//! State of the parser: position, limits and here-documents; lookahead and skipping.
 
-use super::{ParseError, Parser, Result};
+use std::collections::HashSet;
+
+use super::tree::RawWord;
+
+/// The number of levels to which commands may nest.
+pub(super) const MAX_DEPTH: usize = 40;
+
+/// The number of steps for each byte of the line.
+pub(super) const MAX_STEPS_PER_BYTE: usize = 8;
+
+/// The reason why a line cannot be parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ParseError {
+    #[error("a quotation is not closed")]
+    UnclosedQuote,
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    #[error("a command is missing")]
+    MissingCommand,
+    #[error("`{0}` is not expected where it stands")]
+    Unexpected(char),
+    #[error("a here-document is not complete")]
+    IncompleteHereDocument,
+    #[error("commands are nested too deeply")]
+    TooDeep,
+    #[error("it is too tangled")]
+    TooComplex,
+}
+
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
+
+/// The parser of a line.
+pub(super) struct Parser<'a> {
+    pub(super) line: &'a str,
+    pub(super) position: usize,
+    pub(super) depth: usize,
+    pub(super) steps_left: usize,
+    /// Here-documents whose text starts on the next line.
+    pub(super) pending: Vec<PendingHereDocument>,
+    pub(super) here_documents: Vec<RawWord>,
+    /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
+    pub(super) no_arithmetic: HashSet<usize>,
+}
+
+#[derive(Clone)]
+pub(super) struct PendingHereDocument {
+    pub(super) index: usize,
+    pub(super) delimiter: String,
+    pub(super) quoted: bool,
+    pub(super) strips_tabs: bool,
+}
 
 impl Parser<'_> {
     /// Skips blanks and comments.

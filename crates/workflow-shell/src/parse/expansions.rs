@@ -1,8 +1,8 @@
 //! Expansions: variables, substitutions, arithmetic.
 
+use super::cursor::{ParseError, Parser, Result, is_name};
 use super::tree::{Expansion, ExpansionKind, WordPart};
 use super::words::{Quoted, WordBuilder};
-use super::{ParseError, Parser, Result, is_name};
 
 impl Parser<'_> {
     pub(super) fn dollar(&mut self, parts: &mut WordBuilder, quoted: Quoted) -> Result<()> {
@@ -86,7 +86,7 @@ impl Parser<'_> {
     }
 
     /// Parses a list with its own here-documents, up to a closing token.
-    pub(super) fn delimited_list(&mut self, close: &'static str) -> Result<super::List> {
+    pub(super) fn delimited_list(&mut self, close: &'static str) -> Result<super::tree::List> {
         let outer = std::mem::take(&mut self.pending);
         let list = self.list()?;
         self.expect(close)?;
@@ -192,7 +192,7 @@ impl Parser<'_> {
                 None => return Err(ParseError::Missing(close)),
                 _ if open == 0 && self.take(close) => break,
                 Some(b')') if open == 0 => return Err(ParseError::Unexpected(')')),
-                Some(b'(') if open == super::MAX_DEPTH => return Err(ParseError::TooDeep),
+                Some(b'(') if open == super::cursor::MAX_DEPTH => return Err(ParseError::TooDeep),
                 Some(b'(') => {
                     open += 1;
                     self.literal_byte(&mut inside)?;

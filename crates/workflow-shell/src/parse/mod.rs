@@ -15,39 +15,13 @@ mod words;
 
 use std::collections::HashSet;
 
-use cursor::{is_meta, is_name};
+pub(crate) use cursor::ParseError;
+use cursor::{MAX_DEPTH, MAX_STEPS_PER_BYTE, Parser, Result, is_name};
 
 use tree::{
     Assignment, Command, CommandKind, Connector, Expansion, ExpansionKind, List, ListItem, RawWord,
     UnexpandedCommand, WordPart,
 };
-
-/// The number of levels to which commands may nest.
-const MAX_DEPTH: usize = 40;
-
-/// The number of steps for each byte of the line.
-const MAX_STEPS_PER_BYTE: usize = 8;
-
-/// Why a line cannot be parsed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ParseError {
-    #[error("a quotation is not closed")]
-    UnclosedQuote,
-    #[error("`{0}` is missing")]
-    Missing(&'static str),
-    #[error("a command is missing")]
-    MissingCommand,
-    #[error("`{0}` is not expected where it stands")]
-    Unexpected(char),
-    #[error("a here-document is not complete")]
-    IncompleteHereDocument,
-    #[error("commands are nested too deeply")]
-    TooDeep,
-    #[error("it is too tangled")]
-    TooComplex,
-}
-
-type Result<T> = std::result::Result<T, ParseError>;
 
 /// A parsed line.
 #[derive(Debug, Default)]
@@ -73,26 +47,6 @@ pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
         list,
         here_documents: parser.here_documents,
     })
-}
-
-struct Parser<'a> {
-    line: &'a str,
-    position: usize,
-    depth: usize,
-    steps_left: usize,
-    /// Here-documents whose text starts on the next line.
-    pending: Vec<PendingHereDocument>,
-    here_documents: Vec<RawWord>,
-    /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
-    no_arithmetic: HashSet<usize>,
-}
-
-#[derive(Clone)]
-struct PendingHereDocument {
-    index: usize,
-    delimiter: String,
-    quoted: bool,
-    strips_tabs: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

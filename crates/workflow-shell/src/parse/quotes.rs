@@ -1,6 +1,6 @@
 //! ANSI-C quotes: `$'…'` and its escapes.
 
-use super::{ParseError, Parser, Result};
+use super::cursor::{ParseError, Parser, Result};
 
 impl Parser<'_> {
     /// Parses up to the quote that closes `$'…'`.

@@ -1,7 +1,7 @@
 //! Redirections and here-documents.
 
+use super::cursor::{ParseError, Parser, PendingHereDocument, Result, is_name};
 use super::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
-use super::{ParseError, Parser, PendingHereDocument, Result, is_name};
 
 impl Parser<'_> {
     pub(super) fn redirections(&mut self) -> Result<Vec<Redirection>> {

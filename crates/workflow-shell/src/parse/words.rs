@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::cursor::{ParseError, Parser, Result, is_meta};
 use super::tree::{RawWord, WordPart};
-use super::{ParseError, Parser, Result, is_meta};
 
 /// The quotes around a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Parser<'_> {
     }
 
     /// Parses a substitution in backquotes: escapes first, then the result as a separate line.
-    fn backquoted(&mut self, quoted: Quoted) -> Result<super::List> {
+    fn backquoted(&mut self, quoted: Quoted) -> Result<super::tree::List> {
         self.position += 1;
         let mut text = String::new();
         loop {
@@ -232,7 +232,7 @@ impl Parser<'_> {
 
     /// Creates a parser for a nested text that continues the counts of this one.
     fn nested_parser<'b>(&mut self, text: &'b str) -> Result<Parser<'b>> {
-        if self.depth >= super::MAX_DEPTH {
+        if self.depth >= super::cursor::MAX_DEPTH {
             return Err(ParseError::TooDeep);
         }
         Ok(Parser {

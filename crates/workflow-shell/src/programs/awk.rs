@@ -1,7 +1,7 @@
 //! `awk`: its options, and the subset of its language that only reads.
 
 use super::options::{Place, expansion, split};
-use super::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 

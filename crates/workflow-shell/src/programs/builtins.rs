@@ -1,9 +1,8 @@
 //! Commands of the shell itself.
 
 use super::options::{Place, argument, expansion, split};
-use super::{
-    Invocation, Outcome, Result, VariableKind, is_harmless_variable, is_interpreted_variable,
-};
+use super::outcome::{Invocation, Outcome, Result, VariableKind};
+use super::table::{is_harmless_variable, is_interpreted_variable};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 

@@ -1,7 +1,8 @@
 //! Commands in containers: `docker run`, `docker exec`, `kubectl exec`.
 
 use super::options::{Place, argument, split};
-use super::{Invocation, NestedCommand, Outcome, Result, is_harmless_variable};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::table::is_harmless_variable;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 

@@ -1,8 +1,8 @@
 //! `psql` and `mysql`: statements that only read.
 
 use super::options::{Place, split};
+use super::outcome::{Invocation, Outcome, Result};
 use super::sqlite::sql_only_reads;
-use super::{Invocation, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;

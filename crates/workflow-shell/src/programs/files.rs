@@ -1,7 +1,7 @@
 //! Programs that write the files that their operands name.
 
 use super::options::{Known, Place, argument, split};
-use super::{Invocation, Outcome, Result};
+use super::outcome::{Invocation, Outcome, Result};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;
 use crate::word::Word;

@@ -1,6 +1,6 @@
 //! Effects of programs.
 //!
-//! What no table and no code here knows is unknown: a program, an option, a subcommand. `table` evaluates the rows of
+//! A program, an option or a subcommand that no table and no code here knows is unknown. `table` evaluates the rows of
 //! `tables/*.txt`; the other modules have the programs that run commands, have a language, or write what their operands name.
 
 mod awk;
@@ -12,6 +12,7 @@ mod files;
 mod names;
 mod network;
 mod options;
+mod outcome;
 mod runners;
 mod scripts;
 mod search;
@@ -22,137 +23,17 @@ mod table;
 mod wrappers;
 
 use crate::command::StandardInput;
-use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::Location;
-use crate::file_write::FileWrite;
+use crate::effect::{Effect, UnknownReason};
 use crate::word::Word;
 pub(crate) use names::{
     is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
 };
-use table::RowEffect;
+use outcome::Result;
+pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
+use table::row;
 pub(crate) use table::{
     is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
 };
-
-/// A program with its arguments and its input.
-pub(crate) struct Invocation<'a> {
-    /// The name under which the tables list the program.
-    pub(crate) name: &'a str,
-    pub(crate) words: &'a [Word],
-    pub(crate) arguments: &'a [Word],
-    pub(crate) input: &'a StandardInput,
-}
-
-/// What a program does.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    /// Its own effect, without those of the commands that it runs.
-    pub(crate) effect: Effect,
-    pub(crate) nested: Vec<NestedCommand>,
-    /// Variables of the shell that change.
-    pub(crate) variables: Vec<(VariableKind, String, Option<Word>)>,
-    /// Paths that code in the arguments reads.
-    pub(crate) reads: Vec<Location>,
-    /// True if the shell's globs match more files afterwards.
-    pub(crate) changes_globs: bool,
-}
-
-/// The way in which a command concerns a variable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VariableKind {
-    /// It may have this value, or any without one.
-    Assigned,
-    /// The name is a text that is evaluated as an arithmetic expression.
-    Evaluated,
-    /// All functions of the line are forgotten.
-    ForgottenFunctions,
-}
-
-/// A command that another command runs.
-#[derive(Debug)]
-pub(crate) enum NestedCommand {
-    /// A command in the same shell.
-    SameShell(Vec<Word>),
-    /// A command.
-    Command(Vec<Word>),
-    /// A command whose input is empty.
-    WithoutInput(Vec<Word>),
-    /// A command in another directory.
-    OtherDirectory(Vec<Word>),
-    /// A script that a new shell runs.
-    Script(Word),
-    /// A script that the same shell runs.
-    Eval(Word),
-    /// A script that a shell on another machine runs.
-    Elsewhere(Word),
-    /// A command that may run. What runs it is unknown, so that only rules on commands and paths need it.
-    Guess(Vec<Word>),
-    /// A script that may run.
-    GuessedScript(Word),
-}
-
-impl Outcome {
-    /// Creates the outcome of a program that only has an effect.
-    pub(crate) fn of(effect: Effect) -> Self {
-        Self {
-            effect,
-            nested: Vec::new(),
-            variables: Vec::new(),
-            reads: Vec::new(),
-            changes_globs: false,
-        }
-    }
-
-    /// Creates the outcome of a program that reads.
-    pub(crate) fn reads() -> Self {
-        Self::of(Effect::Reads)
-    }
-
-    /// Creates the outcome of a program that is unknown because of a word.
-    pub(crate) fn unknown(word: &str, reason: UnknownReason) -> Self {
-        Self::of(Effect::unknown(word, reason))
-    }
-
-    /// Creates the outcome of a program that runs commands and does nothing else.
-    pub(crate) fn runs(nested: impl IntoIterator<Item = NestedCommand>) -> Self {
-        Self {
-            nested: nested.into_iter().collect(),
-            ..Self::reads()
-        }
-    }
-
-    /// Creates the outcome of a program that writes the files that these words name.
-    pub(crate) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
-        let write = |word| FileWrite::to_word(operation.to_owned(), word);
-        let writes: Vec<_> = words.into_iter().map(write).collect();
-        Self::of(if writes.is_empty() {
-            Effect::Reads
-        } else {
-            Effect::Writes(writes)
-        })
-    }
-
-    /// Creates the outcome of a program that writes where it decides.
-    pub(crate) fn writes_somewhere(operation: &str) -> Self {
-        let operation = operation.to_owned();
-        Self::of(Effect::Writes(vec![FileWrite::new(operation, None)]))
-    }
-
-    /// Adds nested commands.
-    pub(crate) fn with(mut self, nested: impl IntoIterator<Item = NestedCommand>) -> Self {
-        self.nested.extend(nested);
-        self
-    }
-}
-
-impl From<Unknown> for Outcome {
-    fn from(unknown: Unknown) -> Self {
-        Self::of(Effect::Unknown(unknown))
-    }
-}
-
-/// The outcome of a program whose arguments may be unknown.
-pub(crate) type Result<T = Outcome> = std::result::Result<T, Unknown>;
 
 /// Returns what a program does.
 pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
@@ -199,26 +80,6 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         .or_else(|| databases::outcome(invocation))
         .or_else(|| containers::outcome(invocation))
         .or_else(|| runners::outcome(invocation))
-}
-
-/// Returns the effect of a program by its row.
-pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Effect> {
-    let effect = match table::effect(name, arguments)? {
-        RowEffect::Reads => Effect::Reads,
-        RowEffect::RunsProjectCode => Effect::RunsProjectCode,
-        RowEffect::Writes {
-            operation,
-            operands: Some(words),
-        } if !words.is_empty() => {
-            let write = |word: &Word| FileWrite::to_word(operation.clone(), word);
-            Effect::Writes(words.iter().map(write).collect())
-        }
-        RowEffect::Writes { operation, .. } => {
-            Effect::Writes(vec![FileWrite::chosen_by(operation, name)])
-        }
-        RowEffect::Unknown(unknown) => Effect::Unknown(unknown),
-    };
-    Some(effect)
 }
 
 /// Returns whether a program sends an input to a host which the line does not show to be a question.

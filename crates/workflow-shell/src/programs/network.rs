@@ -1,8 +1,8 @@
 //! `curl`, `wget`, `http`, `grpcurl`, `ssh`, and queries of `gh`: requests that only ask.
 
 use super::options::{Known, Place, argument, joined, split};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use super::shells::script;
-use super::{Invocation, NestedCommand, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;

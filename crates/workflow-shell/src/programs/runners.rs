@@ -2,10 +2,11 @@
 
 use super::checks::{is_check, may_change};
 use super::options::{Place, argument, joined, split};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use super::scripts::{make, package_script, package_tool, project_script, recipe};
 use super::shells::script;
+use super::table::row;
 use super::wrappers::project_runner;
-use super::{Invocation, NestedCommand, Outcome, Result, row};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 

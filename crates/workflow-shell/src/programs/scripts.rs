@@ -2,8 +2,9 @@
 
 use super::checks::is_check;
 use super::options::{Place, argument, expansion, split};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::table::row;
 use super::wrappers::project_runner;
-use super::{Invocation, NestedCommand, Outcome, Result, row};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 
@@ -128,7 +129,7 @@ const PACKAGE_TOOLS: &[&str] = &[
 ];
 
 fn is_package_tool(name: &str) -> bool {
-    PACKAGE_TOOLS.contains(&super::known_name(name))
+    PACKAGE_TOOLS.contains(&super::names::known_name(name))
 }
 
 /// `npx tool arguments`

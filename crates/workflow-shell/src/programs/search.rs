@@ -1,7 +1,7 @@
 //! Programs that search for files and run commands for them: `find`, `fd`, `xargs`, `parallel`.
 
 use super::options::{Place, argument, expansion, joined, split};
-use super::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;

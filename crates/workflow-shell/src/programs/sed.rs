@@ -3,7 +3,7 @@
 //! The parser knows what it accepts completely. Anything else makes the script unknown.
 
 use super::options::{Place, expansion, split};
-use super::{Invocation, Outcome, Result};
+use super::outcome::{Invocation, Outcome, Result};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
 use crate::file_write::FileWrite;

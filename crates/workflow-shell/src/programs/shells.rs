@@ -1,7 +1,7 @@
 //! Shells, and commands that run a text in the same shell.
 
 use super::options::{Place, expansion, joined, split};
-use super::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;

@@ -1,7 +1,7 @@
 //! `sqlite3`: statements and commands that only read.
 
 use super::options::{argument, expansion};
-use super::{Invocation, Outcome, Result};
+use super::outcome::{Invocation, Outcome, Result};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};

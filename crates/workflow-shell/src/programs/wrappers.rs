@@ -5,8 +5,9 @@
 
 use super::names::is_shell;
 use super::options::{Known, Place, argument, expansion, joined, split};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
 use super::shells::script;
-use super::{Invocation, NestedCommand, Outcome, Result, is_harmless_variable};
+use super::table::is_harmless_variable;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 

@@ -1,6 +1,6 @@
 //! The arguments that sets of options and operands know.
 
-use super::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, Row, RowEffect};
+use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, Row, RowEffect};
 use crate::effect::{Unknown, UnknownReason};
 use crate::programs::checks::{is_check, may_change};
 use crate::word::{UNKNOWN, Word};

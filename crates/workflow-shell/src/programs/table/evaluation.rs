@@ -1,7 +1,7 @@
 //! The evaluation of rows: the way to the row of a command, and its effect.
 
 use super::arguments::{Found, Sets, is_toolchain, missing, take_options, unknown};
-use super::{Node, Row, RowEffect, RowKind, Tables};
+use super::row::{Node, Row, RowEffect, RowKind, Tables};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 

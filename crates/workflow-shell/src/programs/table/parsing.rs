@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::heads::programs;
-use super::{
+use super::row::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowKind,
     Tables,
 };

@@ -1,8 +1,7 @@
 use super::evaluation::evaluate;
+use super::row::{Node, RowEffect, Tables};
 use super::variables::Variables;
-use super::{
-    FILES, Node, PROGRAMS, RowEffect, Tables, is_harmless_variable, is_interpreted_variable, rows,
-};
+use super::{FILES, PROGRAMS, is_harmless_variable, is_interpreted_variable, rows};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 

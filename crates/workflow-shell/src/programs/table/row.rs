@@ -1,41 +1,11 @@
-//! Rows of the tables in `tables/`: the programs, subcommands and options that are known, and what they do.
-//!
-//! Whatever no row lists is unknown. `tables/README.md` describes the format.
-
-mod arguments;
-mod evaluation;
-mod heads;
-mod parsing;
-mod variables;
+//! Rows: the arguments that are known, and the effect that they have.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 use crate::effect::Unknown;
 use crate::word::Word;
 
-pub(crate) use variables::{
-    is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
-};
-
-include!(concat!(env!("OUT_DIR"), "/tables.rs"));
-
-/// The rows of each program, which are parsed when it is first looked up.
-static ROWS: [OnceLock<Tables>; PROGRAMS.len()] = [const { OnceLock::new() }; PROGRAMS.len()];
-
-/// Returns the rows of a program; `None` if no row names it.
-fn rows(name: &str) -> Option<&'static Tables> {
-    let index = PROGRAMS
-        .binary_search_by_key(&name, |(name, _)| name)
-        .ok()?;
-    let parse = || {
-        let files: Vec<_> = PROGRAMS[index].1.iter().map(|file| FILES[*file]).collect();
-        Tables::parse_program(&files, name)
-    };
-    Some(ROWS[index].get_or_init(parse))
-}
-
-/// What a row says of a command.
+/// The statement of a row about a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RowEffect {
     /// It reads.
@@ -53,53 +23,39 @@ pub(crate) enum RowEffect {
     Unknown(Unknown),
 }
 
-/// Returns the effect of a program with these arguments according to its rows; `None` if no row names it.
-pub(crate) fn effect(name: &str, arguments: &[Word]) -> Option<RowEffect> {
-    let tables = rows(name)?;
-    let (name, node) = tables.programs.get_key_value(name)?;
-    Some(evaluation::evaluate(tables, name, node, arguments))
-}
-
-/// Returns whether a program has rows for subcommands.
-pub(crate) fn has_subcommands(name: &str) -> bool {
-    rows(name)
-        .and_then(|tables| tables.programs.get(name))
-        .is_some_and(|node| !node.subcommands.is_empty())
-}
-
 /// The rows of all files.
 #[derive(Debug, Default)]
-struct Tables {
-    programs: HashMap<&'static str, Node>,
-    rows: Vec<Row>,
+pub(super) struct Tables {
+    pub(super) programs: HashMap<&'static str, Node>,
+    pub(super) rows: Vec<Row>,
 }
 
 /// A program or a subcommand.
 #[derive(Debug, Default)]
-struct Node {
-    subcommands: HashMap<&'static str, Node>,
+pub(super) struct Node {
+    pub(super) subcommands: HashMap<&'static str, Node>,
     /// Subcommands by their start, for those that are not listed by name: `describe-*`.
-    families: Vec<(&'static str, Node)>,
+    pub(super) families: Vec<(&'static str, Node)>,
     /// Indexes of the rows that apply to it; the first that knows all arguments counts.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
     /// The row of options that may precede a subcommand.
-    prefix: Option<usize>,
+    pub(super) prefix: Option<usize>,
 }
 
 /// A row.
 #[derive(Debug)]
-struct Row {
-    kind: RowKind,
+pub(super) struct Row {
+    pub(super) kind: RowKind,
     /// Options are whole words with one dash or two.
-    whole_words: bool,
+    pub(super) whole_words: bool,
     /// The options of this `[prefix]` row are also known after the subcommand.
-    is_global: bool,
-    arguments: ArgumentSet,
+    pub(super) is_global: bool,
+    pub(super) arguments: ArgumentSet,
 }
 
-/// What a command does if all its arguments are known.
+/// The effect of a command if all its arguments are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RowKind {
+pub(super) enum RowKind {
     Reads,
     Project,
     /// It writes with any arguments.
@@ -109,32 +65,32 @@ enum RowKind {
 
 /// The arguments that are known.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct ArgumentSet {
+pub(super) struct ArgumentSet {
     /// All options and operands are.
-    any: bool,
+    pub(super) any: bool,
     /// `-5` is.
-    number: bool,
-    options: HashMap<&'static str, KnownOption>,
+    pub(super) number: bool,
+    pub(super) options: HashMap<&'static str, KnownOption>,
     /// Starts of options: `-W*`.
-    starts: Vec<&'static str>,
+    pub(super) starts: Vec<&'static str>,
     /// The first operand ends the options.
-    leading: bool,
+    pub(super) leading: bool,
     /// At least one option of each list must be present.
-    needs: Vec<Vec<&'static str>>,
-    operands: KnownOperands,
-    rest: Rest,
+    pub(super) needs: Vec<Vec<&'static str>>,
+    pub(super) operands: KnownOperands,
+    pub(super) rest: Rest,
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-struct KnownOption {
-    value: OptionValue,
+pub(super) struct KnownOption {
+    pub(super) value: OptionValue,
     /// The values that are known; `None` for all.
-    values: Option<Vec<&'static str>>,
-    writes: OptionWrites,
+    pub(super) values: Option<Vec<&'static str>>,
+    pub(super) writes: OptionWrites,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum OptionValue {
+pub(super) enum OptionValue {
     #[default]
     None,
     /// Joined to the option or the next word.
@@ -144,7 +100,7 @@ enum OptionValue {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum OptionWrites {
+pub(super) enum OptionWrites {
     #[default]
     Nothing,
     /// Where the program decides.
@@ -157,13 +113,13 @@ enum OptionWrites {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct KnownOperands {
-    min: usize,
-    max: usize,
+pub(super) struct KnownOperands {
+    pub(super) min: usize,
+    pub(super) max: usize,
     /// The operands that are known (`+*`, `*:test`: all that start or end so); `None` for all.
-    values: Option<Vec<&'static str>>,
+    pub(super) values: Option<Vec<&'static str>>,
     /// No operand contains one of these.
-    without: Vec<&'static str>,
+    pub(super) without: Vec<&'static str>,
 }
 
 impl Default for KnownOperands {
@@ -179,7 +135,7 @@ impl Default for KnownOperands {
 
 /// The words after `--`.
 #[derive(Debug, Default, PartialEq, Eq)]
-enum Rest {
+pub(super) enum Rest {
     /// Operands.
     #[default]
     Operands,
@@ -190,6 +146,3 @@ enum Rest {
     /// Arguments of another program.
     Arguments(Box<ArgumentSet>),
 }
-
-#[cfg(test)]
-mod tests;

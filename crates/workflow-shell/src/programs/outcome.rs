@@ -1,0 +1,127 @@
+//! The outcome of a program: its effect, the commands that it runs, the variables that it changes.
+
+use crate::command::StandardInput;
+use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::file_access::Location;
+use crate::file_write::FileWrite;
+use crate::word::Word;
+
+/// A program with its arguments and its input.
+pub(crate) struct Invocation<'a> {
+    /// The name under which the tables list the program.
+    pub(crate) name: &'a str,
+    pub(crate) words: &'a [Word],
+    pub(crate) arguments: &'a [Word],
+    pub(crate) input: &'a StandardInput,
+}
+
+/// The effect of a program.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Its own effect, without those of the commands that it runs.
+    pub(crate) effect: Effect,
+    pub(crate) nested: Vec<NestedCommand>,
+    /// Variables of the shell that change.
+    pub(crate) variables: Vec<(VariableKind, String, Option<Word>)>,
+    /// Paths that code in the arguments reads.
+    pub(crate) reads: Vec<Location>,
+    /// True if the shell's globs match more files afterwards.
+    pub(crate) changes_globs: bool,
+}
+
+/// The way in which a command concerns a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VariableKind {
+    /// It may have this value, or any without one.
+    Assigned,
+    /// The name is a text that is evaluated as an arithmetic expression.
+    Evaluated,
+    /// All functions of the line are forgotten.
+    ForgottenFunctions,
+}
+
+/// A command that another command runs.
+#[derive(Debug)]
+pub(crate) enum NestedCommand {
+    /// A command in the same shell.
+    SameShell(Vec<Word>),
+    /// A command.
+    Command(Vec<Word>),
+    /// A command whose input is empty.
+    WithoutInput(Vec<Word>),
+    /// A command in another directory.
+    OtherDirectory(Vec<Word>),
+    /// A script that a new shell runs.
+    Script(Word),
+    /// A script that the same shell runs.
+    Eval(Word),
+    /// A script that a shell on another machine runs.
+    Elsewhere(Word),
+    /// A command that may run. What runs it is unknown, so that only rules on commands and paths need it.
+    Guess(Vec<Word>),
+    /// A script that may run.
+    GuessedScript(Word),
+}
+
+impl Outcome {
+    /// Creates the outcome of a program that only has an effect.
+    pub(crate) fn of(effect: Effect) -> Self {
+        Self {
+            effect,
+            nested: Vec::new(),
+            variables: Vec::new(),
+            reads: Vec::new(),
+            changes_globs: false,
+        }
+    }
+
+    /// Creates the outcome of a program that reads.
+    pub(crate) fn reads() -> Self {
+        Self::of(Effect::Reads)
+    }
+
+    /// Creates the outcome of a program that is unknown because of a word.
+    pub(crate) fn unknown(word: &str, reason: UnknownReason) -> Self {
+        Self::of(Effect::unknown(word, reason))
+    }
+
+    /// Creates the outcome of a program that runs commands and does nothing else.
+    pub(crate) fn runs(nested: impl IntoIterator<Item = NestedCommand>) -> Self {
+        Self {
+            nested: nested.into_iter().collect(),
+            ..Self::reads()
+        }
+    }
+
+    /// Creates the outcome of a program that writes the files that these words name.
+    pub(crate) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
+        let write = |word| FileWrite::to_word(operation.to_owned(), word);
+        let writes: Vec<_> = words.into_iter().map(write).collect();
+        Self::of(if writes.is_empty() {
+            Effect::Reads
+        } else {
+            Effect::Writes(writes)
+        })
+    }
+
+    /// Creates the outcome of a program that writes where it decides.
+    pub(crate) fn writes_somewhere(operation: &str) -> Self {
+        let operation = operation.to_owned();
+        Self::of(Effect::Writes(vec![FileWrite::new(operation, None)]))
+    }
+
+    /// Adds nested commands.
+    pub(crate) fn with(mut self, nested: impl IntoIterator<Item = NestedCommand>) -> Self {
+        self.nested.extend(nested);
+        self
+    }
+}
+
+impl From<Unknown> for Outcome {
+    fn from(unknown: Unknown) -> Self {
+        Self::of(Effect::Unknown(unknown))
+    }
+}
+
+/// The outcome of a program whose arguments may be unknown.
+pub(crate) type Result<T = Outcome> = std::result::Result<T, Unknown>;
