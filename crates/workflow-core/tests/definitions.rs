@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Loaded, MemoryFiles, Outcome, SETTINGS_FILE, Tier, Workflow, load,
+    LoadOutcome, Loaded, MemoryFiles, SETTINGS_FILE, Tier, Workflow, load,
 };
 use workflow_core::diagnostic::{Code, Severity, render};
 
@@ -148,7 +148,7 @@ fn a_workflow_with_an_error_is_left_out() {
             let left_out = loaded
                 .index
                 .iter()
-                .any(|listing| listing.key == key && listing.outcome == Outcome::LeftOut);
+                .any(|listing| listing.key == key && listing.outcome == LoadOutcome::LeftOut);
             assert!(left_out, "{}: {key}", name_of(&case));
         }
     }

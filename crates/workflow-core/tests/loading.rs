@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use workflow_core::definition::{
-    Loaded, MemoryFiles, Outcome, PhaseEntry, RuleAction, Tier, ToolAccess, load,
+    LoadOutcome, Loaded, MemoryFiles, PhaseEntry, RuleAction, Tier, ToolAccess, load,
 };
 use workflow_core::diagnostic::{Code, Severity, render};
 
@@ -53,10 +53,10 @@ fn check_loaded(loaded: &Loaded) -> Result<(), TestCaseError> {
         let error = loaded.diagnostics.iter().any(|found| {
             found.severity == Severity::Error && found.workflow.as_deref() == Some(&*listing.key)
         });
-        let left_out = listing.outcome == Outcome::LeftOut;
+        let left_out = listing.outcome == LoadOutcome::LeftOut;
         prop_assert_eq!(left_out, error, "{:?}", listing);
         let in_catalog = loaded.catalog.get(&listing.key).is_some();
-        prop_assert_eq!(listing.outcome == Outcome::Loaded, in_catalog);
+        prop_assert_eq!(listing.outcome == LoadOutcome::Loaded, in_catalog);
     }
     for workflow in loaded.catalog.iter() {
         prop_assert!(!workflow.phases.is_empty());

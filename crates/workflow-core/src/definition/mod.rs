@@ -26,8 +26,9 @@ mod schema;
 mod syntax;
 
 pub use load::{
-    EntryOrigin, FilePath, FileProblem, Files, KeyLocations, Listing, Loaded, MemoryFiles, Origins,
-    Outcome, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin, document, load,
+    EntryOrigin, FilePath, FileProblem, Files, KeyLocations, Listing, LoadOutcome, Loaded,
+    MemoryFiles, Origins, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin,
+    document, load,
 };
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,

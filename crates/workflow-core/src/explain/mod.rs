@@ -90,9 +90,9 @@ impl Explained {
             Decision::Block(denial) => (false, denial),
         };
         if is_asked {
-            Judgement::Asked(denial.place())
+            Judgement::Asked(denial.location())
         } else {
-            Judgement::Blocked(denial.place())
+            Judgement::Blocked(denial.location())
         }
     }
 

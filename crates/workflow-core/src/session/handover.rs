@@ -119,12 +119,12 @@ impl Handover {
         self.comment = None;
     }
 
-    /// The way on which the phase is left. A person's answer that leads somewhere wins over an outcome.
-    pub(crate) fn way(&self) -> Way<'_> {
+    /// The route on which the phase is left. A person's answer that leads somewhere wins over an outcome.
+    pub(crate) fn route(&self) -> ExitRoute<'_> {
         match (&self.answer, &self.outcome) {
-            (Some(answer), _) if *answer != Target::Next => Way::Answer(answer),
-            (_, Some(outcome)) => Way::Outcome(outcome),
-            (_, None) => Way::Next,
+            (Some(answer), _) if *answer != Target::Next => ExitRoute::Answer(answer),
+            (_, Some(outcome)) => ExitRoute::Outcome(outcome),
+            (_, None) => ExitRoute::Next,
         }
     }
 
@@ -145,9 +145,9 @@ impl Handover {
     }
 }
 
-/// The way on which a phase is left.
+/// The route on which a phase is left.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Way<'a> {
+pub(crate) enum ExitRoute<'a> {
     /// A person's answer leads there.
     Answer(&'a Target),
     Outcome(&'a PhaseOutcome),

@@ -2,7 +2,7 @@
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
-use crate::definition::{Catalog, Check, Listing, Outcome, RunCheck, Tier, Workflow};
+use crate::definition::{Catalog, Check, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
 
 /// The workflows of a run that are not the user's own, and their commands.
@@ -91,7 +91,9 @@ fn project_workflows<'c>(
 ) -> impl Iterator<Item = &'c Workflow> {
     let is_own = move |key: &str| {
         index.iter().any(|listing| {
-            listing.key == key && listing.tier == Tier::Global && listing.outcome == Outcome::Loaded
+            listing.key == key
+                && listing.tier == Tier::Global
+                && listing.outcome == LoadOutcome::Loaded
         })
     };
     catalog

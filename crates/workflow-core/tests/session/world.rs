@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use workflow_core::definition::{
-    Catalog, Listing, Loaded, Outcome, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
+    Catalog, Listing, LoadOutcome, Loaded, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::Diagnostic;
@@ -136,7 +136,7 @@ impl World {
             show: Show::User,
             phases: 0,
             shadows: false,
-            outcome: Outcome::Loaded,
+            outcome: LoadOutcome::Loaded,
         };
         Arc::new(Loaded {
             index: self.own.iter().map(listing).collect(),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, Outcome, Tier, TierEntry, Workflow, load,
+    FilePath, FileProblem, Files, LoadOutcome, Tier, TierEntry, Workflow, load,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
@@ -171,7 +171,7 @@ fn check_target(
         };
         let wanted = target.only.is_empty()
             || target.only.contains(&listing.key) && project == target.project;
-        if wanted && listing.outcome == Outcome::Loaded {
+        if wanted && listing.outcome == LoadOutcome::Loaded {
             let workflow = loaded.catalog.get(&listing.key);
             if report.running.insert((project, listing.key))
                 && let Some(workflow) = workflow

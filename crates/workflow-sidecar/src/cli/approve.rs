@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use workflow_core::diagnostic::{shown, visible, visible_lines};
 
 use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::ancestry::ProcessJudgement;
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     user: UserDirectory,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let agent_dir = arguments.user.directory();
     let approvals = Approvals::in_agent_dir(&agent_dir)?;
     let task = arguments.task.as_deref().unwrap_or_default();
@@ -85,7 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let file = match pending.len() {
         0 if task.is_empty() => {
             writeln!(anstream::stdout(), "Nothing waits for your approval.")?;
-            return Ok(Outcome::Success);
+            return Ok(CommandOutcome::Success);
         }
         0 => bail!("no run `{}` waits for your approval", shown(task)),
         1 => pending.remove(0),
@@ -115,7 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             anstream::stdout(),
             "Nothing was answered. The run still waits."
         )?;
-        return Ok(Outcome::Waits);
+        return Ok(CommandOutcome::Waits);
     };
     let Some(choice) = chosen(request, &answer) else {
         let answer = shown(&answer);
@@ -153,7 +153,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         "{GOOD}{}{GOOD:#}: {what_follows}",
         visible(&choice)
     )?;
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 /// The comment, unless it is blank.
@@ -233,7 +233,7 @@ pub(super) fn refused(why: &str) -> anyhow::Error {
     anyhow!("{why}: answer in the host's dialog, or in another terminal that you opened yourself")
 }
 
-fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<Outcome> {
+fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<CommandOutcome> {
     match format {
         Format::Json => {
             let shown = pending.iter().map(|file| RequestFile {
@@ -251,9 +251,9 @@ fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<Outcome> {
     }
     let is_waiting = pending.iter().any(|status| status.choice.is_none());
     Ok(if is_waiting {
-        Outcome::Waits
+        CommandOutcome::Waits
     } else {
-        Outcome::Success
+        CommandOutcome::Success
     })
 }
 

@@ -8,7 +8,7 @@ use workflow_core::diagnostic::{Code, Diagnostic, Severity, render, shown, visib
 
 use super::explain_command;
 use super::format::{count, json};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::check::{
     AppliedFix, FlowTotals, Report, annotation, apply, check, code_named, explanation, log,
@@ -78,7 +78,7 @@ enum Format {
     Sarif,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(code) = &arguments.explain {
         return explain(code);
     }
@@ -141,14 +141,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let failing = failing || is_empty;
     Ok(if failing {
-        Outcome::Findings
+        CommandOutcome::Findings
     } else {
-        Outcome::Success
+        CommandOutcome::Success
     })
 }
 
 /// Prints the explanation of a code.
-fn explain(name: &str) -> anyhow::Result<Outcome> {
+fn explain(name: &str) -> anyhow::Result<CommandOutcome> {
     let Some(code) = code_named(name) else {
         let (first, last) = (Code::ALL[0], Code::ALL[Code::ALL.len() - 1]);
         anyhow::bail!(
@@ -157,7 +157,7 @@ fn explain(name: &str) -> anyhow::Result<Outcome> {
         );
     };
     writeln!(anstream::stdout(), "{}", explanation(code))?;
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 /// Prints the corrected lines on standard error, as standard output is for what is left.

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap_complete::{Shell, generate};
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ const NAME: &str = "workflow-sidecar";
 pub(super) fn run(
     arguments: &Arguments,
     mut command_line: clap::Command,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let mut text = Vec::new();
     generate(arguments.shell, &mut command_line, NAME, &mut text);
     let mut text = String::from_utf8(text)?;
@@ -36,5 +36,5 @@ pub(super) fn run(
         text = text.replace("workflow__subcmd__sidecar", "workflow__sidecar");
     }
     anstream::stdout().lock().write_all(text.as_bytes())?;
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }

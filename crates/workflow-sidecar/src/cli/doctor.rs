@@ -6,7 +6,7 @@ use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
 use super::format::{Format, json};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::Project;
 use crate::doctor::{CheckStatus, InstallationCheck, examine};
 
@@ -36,7 +36,7 @@ struct InstallationReport<'a> {
     checks: &'a [InstallationCheck],
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let (agent_dir, project) = arguments.project.directories()?;
     let checks = examine(&agent_dir, &project);
     let statuses = checks.iter().map(|check| check.status);
@@ -49,8 +49,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Human => table(&checks)?,
     }
     Ok(match status {
-        CheckStatus::Ok | CheckStatus::Warn => Outcome::Success,
-        CheckStatus::Fail => Outcome::Findings,
+        CheckStatus::Ok | CheckStatus::Warn => CommandOutcome::Success,
+        CheckStatus::Fail => CommandOutcome::Findings,
     })
 }
 

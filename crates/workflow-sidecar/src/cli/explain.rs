@@ -14,7 +14,7 @@ use workflow_core::explain::{
 use super::explain_host::HostLimits;
 use super::format::{ASIDE, Format, TITLE, block, count, json};
 use super::lookup;
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::Project;
 use crate::hook_hosts::{self, HookHost};
 use clap::builder::PossibleValuesParser;
@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let disk = arguments.project.disk()?;
     let loaded = load(&disk);
     let origins = Origins::new(&disk, &loaded);
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => explaining.outline(arguments.format)?,
         Some(phase) => explaining.phase(tree.find(phase)?, arguments.format)?,
     }
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 /// A workflow being explained.

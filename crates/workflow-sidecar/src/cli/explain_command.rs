@@ -12,7 +12,7 @@ use workflow_core::explain::{Explained, Judgement, phase_tree};
 use workflow_core::policy::rules::{Call, LineReport, PartReport};
 
 use super::format::{self, ASIDE};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::platform::paths::LocalPaths;
 
@@ -54,7 +54,7 @@ pub(super) fn run(
     project: &Path,
     user: &UserDirectory,
     as_json: bool,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     let report = LineReport::new(line);
     let phases = decisions(line, project, user)?;
     if as_json {
@@ -67,7 +67,7 @@ pub(super) fn run(
     } else {
         print(&report, &phases)?;
     }
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 impl From<PartReport> for CommandJson {

@@ -10,7 +10,7 @@ use workflow_core::definition::Limits;
 use crate::files::write_atomically;
 use crate::graph::{Direction, Graph, dot, mermaid, svg};
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::Project;
 
 const EXAMPLES: &str = "\
@@ -74,7 +74,7 @@ fn is_markdown(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md")
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let loaded = arguments.project.load()?;
     let workflow = super::lookup::find_workflow(&loaded, &arguments.workflow)?;
     let depth =
@@ -110,5 +110,5 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 .with_context(|| format!("{} cannot be written", path.display()))?;
         }
     }
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::telemetry;
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
@@ -31,11 +31,11 @@ pub(super) struct Arguments {
     telemetry: telemetry::Arguments,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) fn run(arguments: &Arguments) -> CommandOutcome {
     let run = || match hook_hosts::host(&arguments.host) {
         Some(host) => hook_hosts::run(host, arguments.state.as_deref()),
         // The parser of the argument knows the hosts.
         None => 2,
     };
-    Outcome::Answered(arguments.telemetry.around(TIME_TO_EXPORT, run))
+    CommandOutcome::Answered(arguments.telemetry.around(TIME_TO_EXPORT, run))
 }

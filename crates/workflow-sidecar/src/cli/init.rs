@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use workflow_core::definition::{Outcome as LoadOutcome, load, nearest};
+use workflow_core::definition::{LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
@@ -14,7 +14,7 @@ use crate::init::{
 };
 use crate::platform::disk::{Disk, user_agent_dir};
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::schema;
 
 const EXAMPLES: &str = "\
@@ -62,7 +62,7 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if let Some(bare) = &arguments.bare {
         bail!("{}", suggestion(bare));
     }
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     print_problems(&mut out, project, &written)?;
     print_next_steps(&mut out, project, key)?;
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 /// Suggests the option that a bare name belongs to.

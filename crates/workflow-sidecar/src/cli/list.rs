@@ -4,16 +4,14 @@ use std::io::Write;
 
 use clap::builder::styling::Style;
 use serde::Serialize;
-use workflow_core::definition::{
-    Listing, Loaded, Outcome as LoadOutcome, PhaseEntry, Show, Tier, Workflow,
-};
+use workflow_core::definition::{Listing, LoadOutcome, Loaded, PhaseEntry, Show, Tier, Workflow};
 
 use workflow_core::diagnostic::visible;
 
 use crate::init::{Language, TEMPLATES, Template};
 
 use super::format::{Format, json};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::Project;
 use super::table::{self, beginning};
 
@@ -37,7 +35,7 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if arguments.templates {
         return list_templates(arguments.format);
     }
@@ -54,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             print_table(&rows)?;
         }
     }
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 /// A workflow, as in the output of `--format json`.
@@ -288,12 +286,12 @@ fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
     names.collect()
 }
 
-fn list_templates(format: Format) -> anyhow::Result<Outcome> {
+fn list_templates(format: Format) -> anyhow::Result<CommandOutcome> {
     const NAME: Style = Style::new().bold();
     let rows: Vec<TemplateRow> = TEMPLATES.iter().map(TemplateRow::of).collect();
     if format == Format::Json {
         json(&rows)?;
-        return Ok(Outcome::Success);
+        return Ok(CommandOutcome::Success);
     }
     let mut out = anstream::stdout().lock();
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
@@ -305,5 +303,5 @@ fn list_templates(format: Format) -> anyhow::Result<Outcome> {
         out,
         "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`."
     )?;
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }

@@ -1,7 +1,7 @@
 //! Lookup of a workflow by name, with a suggestion for an unknown one.
 
 use anyhow::{Result, bail};
-use workflow_core::definition::{Loaded, Outcome, Workflow};
+use workflow_core::definition::{LoadOutcome, Loaded, Workflow};
 use workflow_core::diagnostic::shown;
 
 /// Finds the workflow that `/workflow NAME` starts, or else the one in the directory of this name.
@@ -14,7 +14,8 @@ pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Wo
         return Ok(workflow);
     }
     let broken = loaded.index.iter().find(|listing| {
-        listing.outcome == Outcome::LeftOut && (listing.key == name || listing.command_name == name)
+        listing.outcome == LoadOutcome::LeftOut
+            && (listing.key == name || listing.command_name == name)
     });
     let name = shown(name);
     if let Some(listing) = broken {

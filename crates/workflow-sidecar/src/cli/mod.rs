@@ -39,7 +39,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use outcome::{FAILED, Outcome, TABLE, UNREAD};
+use outcome::{CommandOutcome, FAILED, TABLE, UNREAD};
 use workflow_core::diagnostic::visible;
 
 use crate::log;
@@ -141,8 +141,8 @@ fn parse() -> Result<Option<Command>, clap::Error> {
 }
 
 /// Runs a command; prints the help if there is none.
-fn execute(command: Option<Command>) -> anyhow::Result<Outcome> {
-    let success = |()| Outcome::Success;
+fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
+    let success = |()| CommandOutcome::Success;
     match command {
         Some(Command::Approve(arguments)) => approve::run(&arguments),
         Some(Command::Check(arguments)) => check::run(&arguments),

@@ -18,7 +18,7 @@ Exit codes:
 
 /// The result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CommandOutcome {
     /// Success.
     Success,
     /// Problems or differences were found.
@@ -39,7 +39,7 @@ pub(super) const FAILED: u8 = 2;
 /// The output pipe was closed: the code that a shell reports for a program ended by SIGPIPE.
 pub(super) const UNREAD: u8 = 141;
 
-impl From<RunCondition> for Outcome {
+impl From<RunCondition> for CommandOutcome {
     fn from(condition: RunCondition) -> Self {
         match condition {
             RunCondition::Fine => Self::Success,
@@ -49,15 +49,15 @@ impl From<RunCondition> for Outcome {
     }
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
+impl From<CommandOutcome> for ExitCode {
+    fn from(outcome: CommandOutcome) -> Self {
         Self::from(match outcome {
-            Outcome::Success => 0,
-            Outcome::Findings => 1,
-            Outcome::Waits => 3,
-            Outcome::Limit => 4,
-            Outcome::Failed => FAILED,
-            Outcome::Answered(code) => code,
+            CommandOutcome::Success => 0,
+            CommandOutcome::Findings => 1,
+            CommandOutcome::Waits => 3,
+            CommandOutcome::Limit => 4,
+            CommandOutcome::Failed => FAILED,
+            CommandOutcome::Answered(code) => code,
         })
     }
 }

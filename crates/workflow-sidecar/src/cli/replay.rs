@@ -10,7 +10,7 @@ use serde::Serialize;
 use workflow_core::diagnostic::{render, visible};
 
 use super::format::{NOTABLE, count, json};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use crate::record::{
     Difference, Program, ReplayOptions, Tiers, TranscriptResult, replay_all, transcripts,
 };
@@ -87,7 +87,7 @@ struct Row {
     played: TranscriptResult,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let options = ReplayOptions {
         against: arguments.against.as_deref().map(program).transpose()?,
         instead: match &arguments.definitions {
@@ -114,12 +114,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         if arguments.format != Format::Human {
             bail!("{} cannot be replayed", count(numbers.failed, "transcript"));
         }
-        return Ok(Outcome::Failed);
+        return Ok(CommandOutcome::Failed);
     }
     Ok(if numbers.differ > 0 {
-        Outcome::Findings
+        CommandOutcome::Findings
     } else {
-        Outcome::Success
+        CommandOutcome::Success
     })
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
 use super::format::{Format, count, json, moment};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::table;
 use crate::store::{
@@ -66,10 +66,10 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     if arguments.schema {
         write!(anstream::stdout(), "{POSTGRES_SCHEMA}")?;
-        return Ok(Outcome::Success);
+        return Ok(CommandOutcome::Success);
     }
     let agent_dir = arguments.user.directory();
     let store = match &arguments.state {
@@ -79,11 +79,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(days) = arguments.prune {
         let removed = store.prune(wall_time().saturating_sub(days.saturating_mul(DAY)))?;
         anstream::println!("Removed {removed} sessions.");
-        return Ok(Outcome::Success);
+        return Ok(CommandOutcome::Success);
     }
     if !arguments.watch {
         list(arguments, &found(arguments, &*store)?)?;
-        return Ok(Outcome::Success);
+        return Ok(CommandOutcome::Success);
     }
     let mut listed = None;
     loop {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +63,7 @@ const SCHEMAS: [Schema; 6] = [
     },
 ];
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let mut out = anstream::stdout().lock();
     for schema in &SCHEMAS {
         match &arguments.name {
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             Some(_) => {}
         }
     }
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 #[cfg(test)]

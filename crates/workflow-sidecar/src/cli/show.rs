@@ -12,7 +12,7 @@ use workflow_core::diagnostic::{shown, visible};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::run_session::{RunSession, elsewhere, run_id, run_session};
 use crate::record::Transcript;
@@ -69,7 +69,7 @@ struct SessionTimeline {
     timeline: Timeline,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let bytes = match run_id(&arguments.file) {
         None => read_file(&arguments.file)?,
         Some(id) => match run_session(id, &arguments.user.directory())? {
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Format::Json => json(&output)?,
         Format::Human => output.print()?,
     }
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> ShowOutput {

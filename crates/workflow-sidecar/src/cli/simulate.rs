@@ -12,7 +12,7 @@ use workflow_core::diagnostic::{shown, visible};
 use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
 use super::list::uses;
 use super::lookup;
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::Project;
 use crate::simulate::{
     Changed, GuardLookup, HELP, NoticeLevel, PossibleAnswers, Reaction, ScriptCommand, ScriptLine,
@@ -58,7 +58,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     let disk = arguments.project.disk()?;
     let loaded = Arc::new(load(&disk));
     let origins = Origins::new(&disk, &loaded);
@@ -175,7 +175,7 @@ impl<W: Write> Walk<'_, W> {
         self.print(output)
     }
 
-    fn go(mut self, lines: &mut dyn BufRead) -> Result<Outcome> {
+    fn go(mut self, lines: &mut dyn BufRead) -> Result<CommandOutcome> {
         let (mut number, mut line) = (0, Vec::new());
         loop {
             if self.typed {
@@ -239,12 +239,12 @@ impl<W: Write> Walk<'_, W> {
         Ok(Flow::Continue)
     }
 
-    fn end(mut self) -> Result<Outcome> {
+    fn end(mut self) -> Result<CommandOutcome> {
         let (rest, location) = self.simulation.condition();
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;
-            return Ok(Outcome::Success);
+            return Ok(CommandOutcome::Success);
         }
         if self.failed > 0 {
             writeln!(
@@ -252,7 +252,7 @@ impl<W: Write> Walk<'_, W> {
                 "{BAD}{} not met{BAD:#}",
                 count(self.failed, "expectation")
             )?;
-            return Ok(Outcome::Findings);
+            return Ok(CommandOutcome::Findings);
         }
         if let Some(location) = location {
             writeln!(self.out, "{}", visible(&location))?;

@@ -14,7 +14,7 @@ use workflow_core::session::View;
 
 use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
 use super::newest_session::newest_session;
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::run_session::{RunSession, elsewhere, run_id, run_session};
 use crate::platform::answers::approvals::{Approvals, RequestFile};
@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     format: Format,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let (path, bytes) = session(arguments)?;
     if !is_session(&bytes) {
         let file = path.display();

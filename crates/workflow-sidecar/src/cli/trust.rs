@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 
 use super::approve::{NO_REPLY, refused};
 use super::format::{ASIDE, GOOD, NOTABLE, count};
-use super::outcome::Outcome;
+use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::ancestry::ProcessJudgement;
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     user: UserDirectory,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let project = &arguments.directory;
     let disk = arguments.user.disk(project)?;
     let store = TrustStore::in_agent_dir(&arguments.user.directory())?;
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.revoke {
         store.revoke(project)?;
         writeln!(out, "Nothing of this project may run any more.")?;
-        return Ok(Outcome::Success);
+        return Ok(CommandOutcome::Success);
     }
     let loaded = load(&disk);
     let git_commands = config_commands(project).unwrap_or_else(|reason| {
@@ -76,14 +76,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             out,
             "This project runs no commands at its gates, and has no triggers."
         )?;
-        return Ok(Outcome::Success);
+        return Ok(CommandOutcome::Success);
     }
     requirements.print(&mut out)?;
     if arguments.list || requirements.untrusted.is_empty() {
         return Ok(if requirements.untrusted.is_empty() {
-            Outcome::Success
+            CommandOutcome::Success
         } else {
-            Outcome::Waits
+            CommandOutcome::Waits
         });
     }
     terminal::require("trust a project")?;
@@ -92,14 +92,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
         writeln!(out, "They may not run.")?;
-        return Ok(Outcome::Waits);
+        return Ok(CommandOutcome::Waits);
     }
     for hash in &requirements.untrusted {
         store.trust(project, hash)?;
     }
     report_trusted(&arguments.user.directory(), project)?;
     writeln!(out, "They may run, as long as they stay as they are.")?;
-    Ok(Outcome::Success)
+    Ok(CommandOutcome::Success)
 }
 
 /// Fails if an agent may be at work in this terminal, as the running sidecars judge it.

@@ -13,7 +13,7 @@ use std::env;
 use std::path::Path;
 use std::thread;
 
-use workflow_core::definition::{FilePath, Files, Loaded, Outcome, SETTINGS_FILE, Tier, load};
+use workflow_core::definition::{FilePath, Files, LoadOutcome, Loaded, SETTINGS_FILE, Tier, load};
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
@@ -106,7 +106,7 @@ fn settings(disk: &Disk, loaded: &Loaded) -> InstallationCheck {
 fn definitions(loaded: &Loaded) -> InstallationCheck {
     const SUBJECT: &str = "definitions";
     let running = loaded.index.iter();
-    let running = running.filter(|listing| listing.outcome == Outcome::Loaded);
+    let running = running.filter(|listing| listing.outcome == LoadOutcome::Loaded);
     let number = |severity| {
         let found = loaded.diagnostics.iter();
         found.filter(|found| found.severity == severity).count()

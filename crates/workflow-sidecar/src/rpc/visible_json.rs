@@ -41,7 +41,7 @@ const ONE_LINE: [&[&str]; 12] = [
 ];
 
 /// A list or a map around a value.
-struct Level<'j> {
+struct Nesting<'j> {
     is_map: bool,
     /// True before the name of a member.
     expects_name: bool,
@@ -56,14 +56,14 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     }
     let mut rewritten: Option<String> = None;
     let mut copied = 0;
-    let mut levels: Vec<Level<'_>> = Vec::new();
+    let mut levels: Vec<Nesting<'_>> = Vec::new();
     let bytes = json.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let start = at;
         at += 1;
         match byte {
-            b'{' | b'[' => levels.push(Level {
+            b'{' | b'[' => levels.push(Nesting {
                 is_map: byte == b'{',
                 expects_name: byte == b'{',
                 name: ANY,
@@ -113,7 +113,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
 }
 
 /// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
-fn visible_string(token: &str, levels: &[Level<'_>]) -> Option<String> {
+fn visible_string(token: &str, levels: &[Nesting<'_>]) -> Option<String> {
     if is_plain(token, b"\"\\") {
         return None;
     }
@@ -153,7 +153,7 @@ fn is_plain(json: &str, escapes: &[u8]) -> bool {
 }
 
 /// Returns true if a value is one of these members, or inside of one.
-fn is_in(levels: &[Level<'_>], members: &[&[&str]]) -> bool {
+fn is_in(levels: &[Nesting<'_>], members: &[&[&str]]) -> bool {
     members.iter().any(|path| {
         let mut names = levels.iter().map(|level| level.name);
         path.iter().all(|name| names.next() == Some(name))

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::Effects;
 use workflow_core::definition::{
-    Bound, Listing, Loaded, Outcome, PhaseEntry, Show, Thinking, Tier, Workflow,
+    Bound, Listing, LoadOutcome, Loaded, PhaseEntry, Show, Thinking, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
@@ -382,7 +382,7 @@ pub(super) fn command_complete_result<'a>(
 /// The workflows in force. Those that were left out are in the diagnostics, with what is wrong with them.
 pub(super) fn workflow_list_result(loaded: &Loaded) -> protocol::WorkflowListResult {
     let in_force = loaded.index.iter();
-    let in_force = in_force.filter(|listing| listing.outcome == Outcome::Loaded);
+    let in_force = in_force.filter(|listing| listing.outcome == LoadOutcome::Loaded);
     let listings: HashMap<&str, &Listing> = in_force
         .map(|listing| (listing.key.as_str(), listing))
         .collect();

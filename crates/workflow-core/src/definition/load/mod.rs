@@ -74,7 +74,7 @@ impl Loaded {
         let left_out = self
             .index
             .iter()
-            .filter(|listing| listing.outcome == Outcome::LeftOut)
+            .filter(|listing| listing.outcome == LoadOutcome::LeftOut)
             .filter(|listing| listing.command_name == name || listing.key == name);
         let keys: Vec<&str> = left_out.map(|listing| &*listing.key).collect();
         self.diagnostics.iter().filter(move |found| {
@@ -104,12 +104,12 @@ pub struct Listing {
     /// True if it replaces a workflow of the user with the same key.
     pub shadows: bool,
     /// The outcome of loading it.
-    pub outcome: Outcome,
+    pub outcome: LoadOutcome,
 }
 
 /// The outcome of loading a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum LoadOutcome {
     /// It is in the catalog.
     Loaded,
     /// The project's workflow of the same key replaces it.
@@ -253,9 +253,9 @@ fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
         phases,
         shadows: shadows && sound,
         outcome: if sound {
-            Outcome::Shadowed
+            LoadOutcome::Shadowed
         } else {
-            Outcome::LeftOut
+            LoadOutcome::LeftOut
         },
     }
 }
@@ -307,14 +307,14 @@ fn resolve(
     let checked = check_references(&drafts, &found, max_nesting);
     diagnostics.extend(checked.diagnostics);
 
-    let outcomes: HashMap<(&str, Tier), Outcome> = drafts
+    let outcomes: HashMap<(&str, Tier), LoadOutcome> = drafts
         .iter()
         .zip(&checked.kept)
         .map(|(draft, &kept)| {
             let outcome = if kept {
-                Outcome::Loaded
+                LoadOutcome::Loaded
             } else {
-                Outcome::LeftOut
+                LoadOutcome::LeftOut
             };
             ((&*draft.workflow.key, draft.tier), outcome)
         })

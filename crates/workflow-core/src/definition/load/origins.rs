@@ -12,7 +12,7 @@ use super::directory::Directory;
 use super::files::{FilePath, Files};
 use super::phase_file::{body_span, parse_frontmatter};
 use super::rule_sets::RuleSets;
-use super::{Loaded, Outcome, TierSettings, load_settings_of, parse_settings};
+use super::{LoadOutcome, Loaded, TierSettings, load_settings_of, parse_settings};
 use crate::definition::model::{Limits, Settings, Tier};
 use crate::definition::schema::Text;
 use crate::definition::syntax::{Kind, Map, Node, Source, Span, frontmatter};
@@ -135,7 +135,7 @@ impl<'f> Origins<'f> {
     #[must_use]
     pub fn new(files: &'f dyn Files, loaded: &Loaded) -> Self {
         let in_force = loaded.index.iter();
-        let in_force = in_force.filter(|listing| listing.outcome == Outcome::Loaded);
+        let in_force = in_force.filter(|listing| listing.outcome == LoadOutcome::Loaded);
         Self {
             files,
             tiers: in_force

@@ -45,7 +45,7 @@ pub struct Denial<'r> {
 
 impl Denial<'_> {
     /// The level, and the location of the rule.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn location(&self) -> String {
         match self.rule {
             Some(rule) if !rule.source.is_empty() => format!("{} ({})", self.level, rule.source),
             Some(_) | None => self.level.to_owned(),

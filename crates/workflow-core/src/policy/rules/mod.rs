@@ -47,13 +47,13 @@ pub(crate) use reason::{block_notice, cause, describe_rule, reason};
 /// The rules of all levels, outer first.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    levels: Vec<Level>,
+    levels: Vec<CompiledLevel>,
     /// True if the rules are those of a run.
     in_run: bool,
 }
 
 #[derive(Debug, Clone)]
-struct Level {
+struct CompiledLevel {
     name: Arc<str>,
     /// True if it is a workflow or a phase.
     in_workflow: bool,
@@ -81,7 +81,7 @@ impl Rules {
         });
         Self {
             levels: levels
-                .map(|(level, unknown)| Level::new(&level, unknown))
+                .map(|(level, unknown)| CompiledLevel::new(&level, unknown))
                 .collect(),
             in_run: false,
         }
@@ -136,7 +136,7 @@ impl Rules {
                 continue;
             };
             let is_by_list = denial.rule.is_none();
-            denying.push(denial.place());
+            denying.push(denial.location());
             if decision.is_less_strict_than(&found) {
                 decision = found;
             }
@@ -159,7 +159,7 @@ impl Rules {
     }
 }
 
-impl Level {
+impl CompiledLevel {
     fn new(level: &LevelRules<'_>, unknown: Option<UnknownAction>) -> Self {
         let read_only = level.read_only.as_ref();
         Self {

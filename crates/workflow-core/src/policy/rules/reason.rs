@@ -28,8 +28,8 @@ pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> St
 /// Formats the notification of a person about a call that a rule blocks.
 pub(crate) fn block_notice(denial: &Denial<'_>, rule: &Rule, tool: &str) -> String {
     let why = sentence(rule, tool, &denial.subject);
-    let (tool, place) = (shown(tool), denial.place());
-    format!("[workflow] A call of \"{tool}\" was blocked by {place}: {why}.")
+    let (tool, location) = (shown(tool), denial.location());
+    format!("[workflow] A call of \"{tool}\" was blocked by {location}: {why}.")
 }
 
 /// The reason of a rule with its variables filled in, without a full stop; without a reason the rule in words.
@@ -49,11 +49,11 @@ fn sentence(rule: &Rule, tool: &str, subject: &Subject) -> String {
 
 /// Formats the level, the location and the reason of a denial, for people and for the agent.
 pub(crate) fn cause(denial: &Denial<'_>, tool: &str) -> String {
-    let place = denial.place();
+    let location = denial.location();
     let Some(rule) = denial.rule else {
-        return place + ".";
+        return location + ".";
     };
-    let text = format!("{place}: {}.", sentence(rule, tool, &denial.subject));
+    let text = format!("{location}: {}.", sentence(rule, tool, &denial.subject));
     match &*denial.seen {
         "" => text,
         seen => format!("{text} {seen}"),

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
 use self::in_force::{choose_catalog, definition_lost, fits};
 use super::budget::{Budgets, Limit};
-use super::handover::{Handover, StepCall, Way};
+use super::handover::{ExitRoute, Handover, StepCall};
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{
@@ -323,14 +323,14 @@ impl ActiveRun {
             values.extend(outputs.clone());
         }
         self.handover.note_comment(&mut from.data);
-        Ok(match self.handover.way() {
-            Way::Answer(target) => answer(&from, target, mover, &self.catalog)?,
-            Way::Outcome(outcome) => {
+        Ok(match self.handover.route() {
+            ExitRoute::Answer(target) => answer(&from, target, mover, &self.catalog)?,
+            ExitRoute::Outcome(outcome) => {
                 let mut to = follow(&from, &outcome.to, mover, &self.catalog)?;
                 to.data.outcome = Some(outcome.name.clone());
                 to
             }
-            Way::Next => follow(&from, &Target::Next, mover, &self.catalog)?,
+            ExitRoute::Next => follow(&from, &Target::Next, mover, &self.catalog)?,
         })
     }
 

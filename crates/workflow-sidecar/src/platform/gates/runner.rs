@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::Report;
 use super::check::Job;
 use super::report::{check_name, could_not_run};
-use super::supervisor::Message;
+use super::supervisor::SupervisorMessage;
 use super::watchdog::Watchdog;
 use crate::platform::process::{CheckError, Failure, ProcessGroup};
 
@@ -206,16 +206,16 @@ impl<F: FnMut(GateEvent)> Follower<F> {
         pipe.write_all(&line)
     }
 
-    fn handle(&mut self, message: Message) {
+    fn handle(&mut self, message: SupervisorMessage) {
         match message {
-            Message::Begins(check) => {
+            SupervisorMessage::Begins(check) => {
                 self.watchdog.check_begins(self.job.gates.get(check));
                 self.current = Some((check, Instant::now()));
                 self.report_progress();
             }
-            Message::Runs(group) => self.group = group,
-            Message::Still => self.report_progress(),
-            Message::Report(report) => {
+            SupervisorMessage::Runs(group) => self.group = group,
+            SupervisorMessage::Still => self.report_progress(),
+            SupervisorMessage::Report(report) => {
                 self.watchdog.check_ended();
                 self.current = None;
                 self.reports.push(report);

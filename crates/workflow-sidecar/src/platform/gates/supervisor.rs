@@ -19,7 +19,7 @@ use crate::platform::process::{GRACE, Monitor, ProcessGroup, end_descendants};
 /// A line of the supervisor's output.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Message {
+pub(super) enum SupervisorMessage {
     /// A check begins, counted from 0.
     Begins(usize),
     /// A process group has started; `None` when it has ended.
@@ -30,7 +30,7 @@ pub(super) enum Message {
     Report(Report),
 }
 
-/// Interval of [`Message::Still`].
+/// Interval of [`SupervisorMessage::Still`].
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Time limit of the cleanup.
@@ -54,7 +54,7 @@ pub(crate) fn supervise() -> io::Result<()> {
     thread::spawn(move || {
         loop {
             thread::sleep(INTERVAL);
-            ticker.send(&Message::Still);
+            ticker.send(&SupervisorMessage::Still);
         }
     });
     run(&job, &cancelled, &reporter);
@@ -64,15 +64,15 @@ pub(crate) fn supervise() -> io::Result<()> {
 /// Runs the checks in their order, up to the first that does not pass.
 fn run(job: &Job, cancelled: &AtomicBool, reporter: &Reporter) {
     for (index, gate) in job.gates.iter().enumerate() {
-        reporter.send(&Message::Begins(index));
+        reporter.send(&SupervisorMessage::Begins(index));
         let mut groups = |group: Option<ProcessGroup>| {
-            reporter.send(&Message::Runs(group.map(ProcessGroup::number)));
+            reporter.send(&SupervisorMessage::Runs(group.map(ProcessGroup::number)));
         };
         let report = check(gate, job, &mut Monitor::new(cancelled, &mut groups));
         // What has left its group has become a child of this process.
         end_descendants();
         let goes_on = report.has_passed();
-        reporter.send(&Message::Report(report));
+        reporter.send(&SupervisorMessage::Report(report));
         if !goes_on {
             return;
         }
@@ -87,7 +87,7 @@ struct Reporter {
 }
 
 impl Reporter {
-    fn send(&self, message: &Message) {
+    fn send(&self, message: &SupervisorMessage) {
         let written = serde_json::to_string(message)
             .map_err(io::Error::from)
             .and_then(|mut line| {

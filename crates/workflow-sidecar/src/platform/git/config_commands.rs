@@ -140,7 +140,7 @@ const HIDING: [(&str, &str, IsNeeded); 3] = [
 pub(super) struct Configuration {
     settings: Vec<Setting>,
     /// The directory with `.git`, and the directory that git uses.
-    location: Option<Location>,
+    location: Option<ConfigLocation>,
 }
 
 #[derive(Debug)]
@@ -157,12 +157,12 @@ impl Setting {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Location {
+struct ConfigLocation {
     root: PathBuf,
     git_dir: PathBuf,
 }
 
-impl Location {
+impl ConfigLocation {
     /// Finds the repository of a directory as git does: by `.git`, in the directory or above it.
     fn of(cwd: &Path) -> Option<Self> {
         let cwd = cwd.canonicalize().ok()?;
@@ -207,7 +207,7 @@ impl Configuration {
         }
         Ok(Self {
             settings: parse(&output.text),
-            location: Location::of(cwd),
+            location: ConfigLocation::of(cwd),
         })
     }
 
@@ -450,7 +450,7 @@ mod tests {
         let is_usual = |cwd: &Path, value: &str| {
             let configuration = Configuration {
                 settings: Vec::new(),
-                location: Location::of(cwd),
+                location: ConfigLocation::of(cwd),
             };
             configuration.is_usual_work_tree(value)
         };

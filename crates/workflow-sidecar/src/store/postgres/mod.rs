@@ -46,7 +46,7 @@ pub(crate) struct PostgresStore {
     directory: PathBuf,
 }
 
-type Outcome<T> = Result<T, postgres::Error>;
+type QueryResult<T> = Result<T, postgres::Error>;
 
 impl PostgresStore {
     pub(crate) fn new(url: &str, directory: PathBuf) -> Result<Self, StoreError> {
@@ -86,7 +86,7 @@ impl PostgresStore {
     /// Carries out an operation. It has a thread of its own, because the client must not wait inside of an asynchronous task.
     fn with<T: Send>(
         &self,
-        operation: impl FnOnce(&mut Client) -> Outcome<T> + Send,
+        operation: impl FnOnce(&mut Client) -> QueryResult<T> + Send,
     ) -> Result<T, StoreError> {
         let run = || {
             let mut client = self.connect()?;
@@ -116,7 +116,7 @@ impl PostgresStore {
     /// Carries out an operation in a transaction.
     fn change<T: Send>(
         &self,
-        operation: impl FnOnce(&mut Transaction<'_>) -> Outcome<T> + Send,
+        operation: impl FnOnce(&mut Transaction<'_>) -> QueryResult<T> + Send,
     ) -> Result<T, StoreError> {
         self.with(|client| {
             let mut transaction = client.transaction()?;
@@ -410,7 +410,12 @@ impl Store for PostgresStore {
 }
 
 /// Sets the run of a session. Without a run, that of before is over.
-fn set_run(transaction: &mut Transaction<'_>, id: i64, run: Option<&Run>, now: i64) -> Outcome<()> {
+fn set_run(
+    transaction: &mut Transaction<'_>,
+    id: i64,
+    run: Option<&Run>,
+    now: i64,
+) -> QueryResult<()> {
     let Some(run) = run else {
         let over = "UPDATE sessions SET active = false, state = 'ended', waiting = '', since = $2 WHERE id = $1 AND active";
         return transaction.execute(over, &[&id, &now]).map(drop);
