@@ -447,7 +447,7 @@ fn a_check_for_changes_compares_with_the_baseline() {
 }
 
 #[test]
-fn by_hand_the_supervisor_does_nothing() {
+fn the_supervisor_does_nothing_when_a_person_starts_it() {
     let mut supervisor = Command::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
     let output = supervisor
         .arg("run-gate")

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -52,6 +52,10 @@ fn writing(root: &Path) -> Vec<u8> {
         "PreToolUse",
         &json!({ "tool_name": "Bash", "tool_input": input }),
     )
+}
+
+fn store(root: &Path) -> PathBuf {
+    root.join(".local/state/workflow-sidecar/store.sqlite3")
 }
 
 /// A project with a run in the session `s`; the home directory is the project.
@@ -126,6 +130,31 @@ fn a_store_that_cannot_be_read_blocks_while_a_run_is_active() {
     assert!(answer(root.path(), &prompt).status.success());
     fs::remove_file(state.join("active")).unwrap();
     assert!(is_silent(&answer(root.path(), &writing(root.path()))));
+}
+
+#[test]
+fn what_cannot_be_judged_is_blocked_where_the_settings_have_rules() {
+    let root = tempfile::tempdir().unwrap();
+    let settings = root.path().join(".pi/agent");
+    fs::create_dir_all(&settings).unwrap();
+    let rules = r#"{ tools: { rules: [{ block: "bash", command: ["rm *"] }] } }"#;
+    fs::write(settings.join("workflow-sidecar.json5"), rules).unwrap();
+    let call = writing(root.path());
+    assert!(is_silent(&answer(root.path(), &call)));
+    assert!(is_blocked(&answer(root.path(), &call[..call.len() / 2])));
+    let half_a_character = String::from_utf8(call.clone()).unwrap();
+    let half_a_character = half_a_character.replace(r#""s""#, r#""s\ud83d""#);
+    assert!(is_blocked(&answer(
+        root.path(),
+        half_a_character.as_bytes()
+    )));
+    let store = store(root.path());
+    fs::create_dir_all(store.parent().unwrap()).unwrap();
+    let damaged = "not a database at all, but long enough";
+    fs::write(store, damaged).unwrap();
+    assert!(is_blocked(&answer(root.path(), &call)));
+    fs::remove_file(settings.join("workflow-sidecar.json5")).unwrap();
+    assert!(is_silent(&answer(root.path(), &call)));
 }
 
 #[test]
@@ -268,10 +297,7 @@ fn a_server_that_cannot_be_reached_blocks_only_while_a_run_is_active() {
 #[test]
 fn a_locked_or_newer_store_blocks_while_a_run_is_active_and_loses_nothing() {
     let root = started();
-    let store = root
-        .path()
-        .join(".local/state/workflow-sidecar/store.sqlite3");
-    let database = rusqlite::Connection::open(store).unwrap();
+    let database = rusqlite::Connection::open(store(root.path())).unwrap();
     let reason = || {
         let blocked = answer(root.path(), &writing(root.path()));
         assert!(is_blocked(&blocked), "{blocked:?}");
@@ -337,10 +363,7 @@ fn hooks_that_are_killed_leave_the_store_whole() {
         child.wait().unwrap();
     }
     assert!(is_blocked(&answer(root.path(), &writing(root.path()))));
-    let store = root
-        .path()
-        .join(".local/state/workflow-sidecar/store.sqlite3");
-    let database = rusqlite::Connection::open(store).unwrap();
+    let database = rusqlite::Connection::open(store(root.path())).unwrap();
     let whole: String = database
         .pragma_query_value(None, "integrity_check", |row| row.get(0))
         .unwrap();
@@ -369,10 +392,7 @@ fn sixteen_hooks_at_once_lose_nothing() {
             });
         }
     });
-    let store = root
-        .path()
-        .join(".local/state/workflow-sidecar/store.sqlite3");
-    let database = rusqlite::Connection::open(store).unwrap();
+    let database = rusqlite::Connection::open(store(root.path())).unwrap();
     let count = |query: &str| -> i64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
     assert_eq!(count("SELECT count(*) FROM tickets"), 16);
     assert_eq!(count("SELECT count(*) FROM sessions WHERE active = 1"), 17);
@@ -490,10 +510,7 @@ fn a_read_only_store_blocks_while_a_run_is_active_and_loses_nothing() {
 #[test]
 fn sixteen_hooks_of_one_session_are_answered_in_turn() {
     let root = started();
-    let store = root
-        .path()
-        .join(".local/state/workflow-sidecar/store.sqlite3");
-    let database = rusqlite::Connection::open(store).unwrap();
+    let database = rusqlite::Connection::open(store(root.path())).unwrap();
     let version = || -> i64 {
         let query = "SELECT version FROM sessions WHERE session = 's'";
         database.query_row(query, [], |row| row.get(0)).unwrap()

@@ -75,7 +75,7 @@ fn the_entries_of_a_session_are_what_fits_a_line() {
 }
 
 #[test]
-fn depth_costs_no_stack_wherever_it_is() {
+fn depth_uses_no_stack_in_any_field() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let event = |field: &str| format!(r#"{{"toolName":"edit","{field}":{deep}}}"#);
     for mut host in [TestHost::over_pipes(), TestHost::in_memory()] {
@@ -119,7 +119,7 @@ fn depth_costs_no_stack_wherever_it_is() {
 }
 
 #[test]
-fn bytes_that_are_not_text_are_refused_and_the_session_goes_on() {
+fn bytes_that_are_not_text_are_refused_and_the_session_continues() {
     for mut host in [TestHost::over_pipes(), TestHost::in_memory()] {
         host.initialize_bare();
         host.start_session();

@@ -72,7 +72,7 @@ fn allowed_idle() -> u64 {
 }
 
 #[test]
-fn a_big_line_costs_itself_and_is_given_back() {
+fn a_big_line_uses_its_own_size_and_is_freed() {
     let process = Process::start(&[]);
     let id = process.id();
     let mut host = TestHost::over(process);

@@ -74,9 +74,9 @@ fn there_is_nothing_to_say_against_any_of_them() {
     assert!(said.ends_with("can run, 0 errors, 0 warnings\n"), "{said}");
 }
 
-/// The promises of each template, step by step to its end: `tests/ready-made/NAME.steps`.
+/// Runs the script of each template to its end: `tests/ready-made/NAME.steps`.
 #[test]
-fn each_keeps_its_promises_to_its_end() {
+fn each_template_passes_its_script_to_the_end() {
     let home = all_of_them();
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ready-made");
     for name in names() {

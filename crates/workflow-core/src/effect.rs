@@ -35,7 +35,7 @@ pub struct Effects {
     pub diagnostics: Vec<Diagnostic>,
     /// Questions to ask through the host.
     pub questions: Vec<Question>,
-    /// Questions whose answers are not awaited any more.
+    /// Questions whose answers are no longer awaited.
     pub withdrawn: Vec<QuestionId>,
     /// Answers to earlier requests.
     pub deferred: Vec<DeferredReply>,
@@ -200,7 +200,7 @@ pub enum Effect {
         /// The triggers.
         triggers: Vec<Trigger>,
     },
-    /// Watch no triggers any more.
+    /// Stop watching triggers.
     StopWatching,
     /// Remember that the user trusts these triggers in this project.
     TrustTriggers {
@@ -258,7 +258,7 @@ impl Effect {
     /// The immediate result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
     /// reported later.
     #[must_use]
-    pub fn result_of_nothing(&self) -> Option<PlatformEvent> {
+    pub fn result_on_empty_platform(&self) -> Option<PlatformEvent> {
         match self {
             Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),

@@ -220,7 +220,7 @@ impl Split {
         let parts = pieces(template).map(|piece| match piece {
             Piece::Text(text) => Part::Text(text.to_owned()),
             Piece::Variable(name, start) => match later.iter().position(|&later| later == name) {
-                Some(place) => Part::Later(place),
+                Some(index) => Part::Later(index),
                 None => Part::Text(
                     value_of(name)
                         .unwrap_or(&template[start..start + name.len() + 2])
@@ -244,7 +244,7 @@ impl Split {
     pub(crate) fn resolve(&self, later: &[&str]) -> String {
         let texts = self.0.iter().map(|part| match part {
             Part::Text(text) => text.as_str(),
-            Part::Later(place) => later[*place],
+            Part::Later(index) => later[*index],
         });
         joined(texts.clone(), texts.map(str::len).sum())
     }

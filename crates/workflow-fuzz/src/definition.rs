@@ -6,7 +6,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, render};
 use workflow_core::run::{
-    Mover, Position, StoredDefinition, TransitionError, Values, advance, follow, repeat, start,
+    Actor, Position, StoredDefinition, TransitionError, Values, advance, follow, repeat, start,
 };
 
 /// The beginning of a file's first line.
@@ -100,11 +100,11 @@ fn can_be_run(key: &str, loaded: &Loaded) {
         let stored = Position::of(&run.state, &checked).expect("and in what is stored of it");
         assert_eq!(position.phase, stored.phase);
         assert!(!position.phase.id.is_empty());
-        let repeated = repeat(&run, Mover::Person, catalog);
+        let repeated = repeat(&run, Actor::Person, catalog);
         let may_loop = !matches!(repeated, Err(TransitionError::NotLoopable));
         assert_eq!(may_loop, position.scope().loopable);
         for outcome in &position.phase.outcomes {
-            let to = follow(&run, &outcome.to, Mover::Agent { jumps: JUMPS }, catalog);
+            let to = follow(&run, &outcome.to, Actor::Agent { jumps: JUMPS }, catalog);
             if let Ok(to) = to
                 && to.state.active
             {

@@ -3,7 +3,7 @@
 /// The largest number of texts that one text may stand for.
 const MAX_TEXTS: usize = 64;
 
-/// Expands all braces with a comma. Braces without one are replaced by the result of `single` for their
+/// Expands all braces with a comma, in the order of a shell. Braces without one are replaced by the result of `single` for their
 /// content. Returns `None` if there would be more than 64 texts.
 #[must_use]
 pub fn expand_braces(text: &str, single: fn(&str) -> String) -> Option<Vec<String>> {
@@ -24,11 +24,11 @@ pub fn expand_braces(text: &str, single: fn(&str) -> String) -> Option<Vec<Strin
             open.push((format!("{before}{head}{inside}"), tail.to_owned()));
             continue;
         }
-        let mut from = start + 1;
-        for to in commas.into_iter().chain([end]) {
-            let part = &rest[from..to];
+        let mut to = end;
+        for comma in commas.into_iter().rev().chain([start]) {
+            let part = &rest[comma + 1..to];
             open.push((before.clone() + head, format!("{part}{tail}")));
-            from = to + 1;
+            to = comma;
         }
     }
     Some(done)
@@ -59,10 +59,7 @@ mod tests {
     use super::expand_braces;
 
     fn expanded(text: &str) -> Vec<String> {
-        let mut all = expand_braces(text, |inside| format!("{{{inside}}}"))
-            .expect("the number of texts is small");
-        all.sort();
-        all
+        expand_braces(text, |inside| format!("{{{inside}}}")).expect("the number of texts is small")
     }
 
     #[test]
@@ -71,6 +68,7 @@ mod tests {
         assert_eq!(expanded("{a,b}/c"), ["a/c", "b/c"]);
         assert_eq!(expanded("{a,b{c,d}}x"), ["ax", "bcx", "bdx"]);
         assert_eq!(expanded("x{,.bak}"), ["x", "x.bak"]);
+        assert_eq!(expanded("{b,a}{d,c}"), ["bd", "bc", "ad", "ac"]);
         assert_eq!(expanded("{a}{"), ["{a}{"]);
         assert_eq!(expanded("\\{a,b}"), ["\\{a,b}"]);
         assert_eq!(expand_braces(&"{a,b}".repeat(20), str::to_owned), None);

@@ -8,7 +8,7 @@
 //! - Other words are compared in their order. Options of `git`, `npm` and similar before a subcommand
 //!   are skipped, with their values.
 //! - `*` in a word stands for any characters; `*` as the last word for any number of further words.
-//! - A word with an expansion may be any word, but not an option.
+//! - A word with an expansion may be any word, but not an option. A glob may be any word that fits it.
 
 use crate::command::SimpleCommand;
 use crate::word::Word;
@@ -78,10 +78,19 @@ fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> boo
     let Some(name) = name.filter(|name| globs(program, name)) else {
         return false;
     };
-    let shapes: Vec<&str> = given.iter().map(Word::shape).collect();
+    let exact = further == FurtherWords::Counted;
+    let shape = |word: &Word| {
+        if word.is_glob && !exact {
+            with_stars(word.shape())
+        } else {
+            word.shape().to_owned()
+        }
+    };
+    let shapes: Vec<String> = given.iter().map(shape).collect();
+    let shapes: Vec<&str> = shapes.iter().map(String::as_str).collect();
     let given = sort(first.program().unwrap_or(name), &shapes);
     let wanted = sort(first.program().unwrap_or(name), wanted);
-    let exact = further == FurtherWords::Counted;
+    let fits = if exact { globs } else { may_fit };
     let words =
         wanted
             .words
@@ -89,13 +98,13 @@ fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> boo
             .enumerate()
             .all(|(index, wanted)| match given.words.get(index) {
                 Some(word) if word.contains('\0') => !exact || *wanted == "*",
-                Some(word) => globs(wanted, word),
+                Some(word) => fits(wanted, word),
                 None => false,
             });
     let options = wanted
         .options
         .iter()
-        .all(|wanted| given.options.iter().any(|given| globs(wanted, given)));
+        .all(|wanted| given.options.iter().any(|given| fits(wanted, given)));
     let rest = !exact
         || open
         || (given.words.len() <= wanted.words.len() && given.options.len() <= wanted.options.len());
@@ -153,6 +162,43 @@ fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
     } else {
         options.push(spelled(name));
     }
+}
+
+/// Returns a glob of the shell with a `*` for each of its special parts: `[a-z]`, `@(a|b)`.
+fn with_stars(glob: &str) -> String {
+    let mut simple = String::new();
+    let mut rest = glob.chars();
+    while let Some(c) = rest.next() {
+        let end = match c {
+            '[' => ']',
+            '{' => '}',
+            '(' => ')',
+            '*' | '?' => c,
+            '@' | '+' | '!' if rest.as_str().starts_with('(') => continue,
+            _ => {
+                simple.push(c);
+                continue;
+            }
+        };
+        if end != c && rest.as_str().contains(end) {
+            rest.by_ref().find(|next| *next == end);
+        }
+        simple.push('*');
+    }
+    simple
+}
+
+/// Returns whether a word that may be a glob can become one that matches a pattern.
+fn may_fit(pattern: &str, word: &str) -> bool {
+    let (Some((start, _)), Some((of_word, _))) = (pattern.split_once('*'), word.split_once('*'))
+    else {
+        return globs(pattern, word) || globs(word, pattern);
+    };
+    let end = |text: &str| text.rsplit('*').next().unwrap_or_default().to_owned();
+    let (end, end_of_word) = (end(pattern), end(word));
+    // Whatever is between the first and the last `*` of one fits a `*` of the other.
+    (start.starts_with(of_word) || of_word.starts_with(start))
+        && (end.ends_with(&end_of_word) || end_of_word.ends_with(&end))
 }
 
 /// Returns whether a word matches a pattern in which `*` stands for any characters.

@@ -106,6 +106,15 @@ impl Word {
         self.lists_one && self.lists_files()
     }
 
+    /// Returns the word as if its expansions neither were nor added an option.
+    pub(crate) fn as_operand(&self) -> Self {
+        Self {
+            is_no_option: true,
+            may_add_words: false,
+            ..self.clone()
+        }
+    }
+
     /// Creates a word of which only is known that it is no option.
     pub(crate) fn unknown_operand() -> Self {
         Self {

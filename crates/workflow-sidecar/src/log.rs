@@ -27,7 +27,7 @@ const RMCP: &str = "rmcp";
 
 /// The format of the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum LogFormat {
     // Without documentation, because help would take four lines for each value.
     #[default]
     Text,
@@ -43,7 +43,7 @@ pub(crate) fn is_requested() -> bool {
 ///
 /// The filter is a list of targets and levels without the patterns of `EnvFilter`, which need a regular expression
 /// engine.
-pub(crate) fn begin(format: Format) {
+pub(crate) fn begin(format: LogFormat) {
     // A filter that is not UTF-8 counts as not set.
     let wanted = std::env::var(LOG_VARIABLE).unwrap_or_default();
     let filter = filter(&wanted).unwrap_or_else(|problem| {
@@ -56,8 +56,8 @@ pub(crate) fn begin(format: Format) {
         .with_span_events(FmtSpan::CLOSE);
     let registry = tracing_subscriber::registry();
     match format {
-        Format::Text => registry.with(layer.with_filter(filter)).init(),
-        Format::Json => registry.with(layer.json().with_filter(filter)).init(),
+        LogFormat::Text => registry.with(layer.with_filter(filter)).init(),
+        LogFormat::Json => registry.with(layer.json().with_filter(filter)).init(),
     }
     std::panic::set_hook(Box::new(log_panic));
 }

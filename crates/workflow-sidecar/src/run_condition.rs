@@ -1,4 +1,4 @@
-//! Runs that are read from stored entries, and their condition for exit codes: it can go on, it waits for a person, or it is stopped at a limit.
+//! Runs that are read from stored entries, and their condition for exit codes: it can continue, it waits for a person, or it is stopped at a limit.
 
 use workflow_core::definition::Loaded;
 use workflow_core::diagnostic::Diagnostic;
@@ -14,7 +14,7 @@ use crate::store::Run;
 /// The condition of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunCondition {
-    /// It can go on, is finished, or does not exist.
+    /// It can continue, is finished, or does not exist.
     Fine,
     /// It waits for a person.
     Waits,

@@ -25,7 +25,7 @@ pub(crate) struct SessionFile<'a> {
     pub(crate) skipped: usize,
 }
 
-/// A line of a session file, as far as it is used.
+/// The used fields of a line of a session file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionEntry<'a> {

@@ -26,10 +26,10 @@ pub fn is_hidden(c: char) -> bool {
 /// Text from a file or a person, fit for a message: hidden characters escaped, cut when it is long.
 #[must_use]
 pub fn shown(text: &str) -> String {
-    const LONGEST: usize = 80;
+    const MAX_LENGTH: usize = 80;
     let mut out = String::new();
     for (count, (c, hidden)) in judged(text).enumerate() {
-        if count == LONGEST {
+        if count == MAX_LENGTH {
             out.push('…');
             break;
         }
@@ -48,7 +48,7 @@ pub fn visible(text: &str) -> String {
 #[must_use]
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     match escaped(text, |c| matches!(c, '\n' | '\t')) {
-        // Lines that end as on Windows end there all the same.
+        // Lines that end as on Windows end there as well.
         Cow::Owned(_) if text.contains("\r\n") => {
             let text = text.replace("\r\n", "\n");
             Cow::Owned(escaped(&text, |c| matches!(c, '\n' | '\t')).into_owned())

@@ -40,7 +40,7 @@ pub use row::{Origin, OriginKind, Row, Topic, Value};
 use crate::definition::{Loaded, Origins, Workflow};
 use crate::policy::rules::{Call, Decision, PlainPaths};
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunState, Stale};
+use crate::run::{DefinitionMismatch, Position, RunState};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
 use crate::text;
@@ -57,7 +57,11 @@ pub struct Explained {
 
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
-    pub fn of(state: &RunState, loaded: &Loaded, origins: &Origins<'_>) -> Result<Self, Stale> {
+    pub fn of(
+        state: &RunState,
+        loaded: &Loaded,
+        origins: &Origins<'_>,
+    ) -> Result<Self, DefinitionMismatch> {
         let position = Position::of(state, &loaded.catalog)?;
         let resolved = resolved(state, &position, loaded)?;
         let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
@@ -83,16 +87,16 @@ impl Explained {
 
     /// Returns the decision on a call, with the level and the location of the rule that decides.
     #[must_use]
-    pub fn decides(&self, call: &Call<'_>) -> Judgement {
+    pub fn decides(&self, call: &Call<'_>) -> CallDecision {
         let (is_asked, denial) = match self.resolved.rules.decide(call) {
-            Decision::Allow => return Judgement::Allowed,
+            Decision::Allow => return CallDecision::Allowed,
             Decision::Ask(denial) => (true, denial),
             Decision::Block(denial) => (false, denial),
         };
         if is_asked {
-            Judgement::Asked(denial.location())
+            CallDecision::Asked(denial.location())
         } else {
-            Judgement::Blocked(denial.location())
+            CallDecision::Blocked(denial.location())
         }
     }
 
@@ -171,7 +175,7 @@ impl Explained {
 
 /// The decision on a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judgement {
+pub enum CallDecision {
     /// It may run.
     Allowed,
     /// A person is asked, because of this level and rule.
@@ -203,7 +207,7 @@ fn resolved(
     state: &RunState,
     position: &Position<'_>,
     loaded: &Loaded,
-) -> Result<ResolvedPhase, Stale> {
+) -> Result<ResolvedPhase, DefinitionMismatch> {
     let variables = placeholders::variables(state, position, &loaded.catalog);
     ResolvedPhase::with_values(
         &state.clone().into(),

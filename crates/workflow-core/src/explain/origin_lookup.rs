@@ -7,7 +7,7 @@ use crate::definition::{
     SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
 };
 use crate::policy::rules::RuleSource;
-use crate::run::{Level, Path, Position, RunState};
+use crate::run::{Path, Position, RunState, ScopeLevel};
 use crate::session::phase::ResolvedPhase;
 
 use super::row::{Origin, OriginKind};
@@ -21,7 +21,7 @@ pub(super) struct OriginLookup<'a> {
     pub(super) resolved: &'a ResolvedPhase,
     origins: &'a Origins<'a>,
     /// The workflows around the phase, root first, and their origins.
-    scopes: Vec<(Level<'a>, Option<Rc<WorkflowOrigin>>)>,
+    scopes: Vec<(ScopeLevel<'a>, Option<Rc<WorkflowOrigin>>)>,
 }
 
 impl<'a> OriginLookup<'a> {
@@ -49,10 +49,10 @@ impl<'a> OriginLookup<'a> {
     /// The phase says so.
     pub(super) fn phase(&self, key: &[&str]) -> Origin {
         let entry = self.phase_entry();
-        let place = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
+        let location = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
         Origin {
             kind: OriginKind::Phase,
-            location: place.cloned(),
+            location: location.cloned(),
         }
     }
 
@@ -85,11 +85,11 @@ impl<'a> OriginLookup<'a> {
     pub(super) fn entry(&self, path: &Path) -> Origin {
         let segment = path.innermost();
         let origin = self.origins.workflow(&segment.workflow_key);
-        let place =
+        let location =
             origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
         Origin {
             kind: OriginKind::Workflow(segment.workflow_key.clone()),
-            location: place,
+            location,
         }
     }
 
@@ -178,7 +178,7 @@ impl<'a> OriginLookup<'a> {
     }
 }
 
-fn workflow(level: Level<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
+fn workflow(level: ScopeLevel<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
     Origin {
         kind: OriginKind::Workflow(level.workflow.key.clone()),
         location: location(origin.map(|origin| &origin.keys), key),

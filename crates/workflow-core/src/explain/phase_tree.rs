@@ -13,7 +13,7 @@ const DESCRIPTION: &str = "{description}";
 const TASK_ID: &str = "{taskId}";
 
 /// The limit on nodes of one workflow: subworkflows in subworkflows multiply.
-const MOST: usize = 2_000;
+const MAX_NODES: usize = 2_000;
 
 /// The phases and subworkflows of a workflow.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl<'c> Walk<'c> {
     fn visit(&mut self, workflow: &'c Workflow, path: &Path) {
         let mut met: HashMap<&str, usize> = HashMap::new();
         for (index, entry) in workflow.phases.iter().enumerate() {
-            if self.found.nodes.len() == MOST {
+            if self.found.nodes.len() == MAX_NODES {
                 self.found.cut = true;
                 return;
             }
@@ -141,7 +141,7 @@ impl<'c> Walk<'c> {
 }
 
 impl PhaseNode<'_> {
-    /// The state of a run that came straight here; `None` if it is no phase.
+    /// The state of a run that came straight here; `None` if it is not a phase.
     ///
     /// The description and the task's id are placeholders.
     #[must_use]
@@ -177,46 +177,43 @@ impl PhaseNode<'_> {
 impl<'c> PhaseTree<'c> {
     /// The phases among them.
     pub fn phases(&self) -> impl Iterator<Item = &PhaseNode<'c>> {
-        let is_phase = |place: &&PhaseNode<'_>| matches!(place.kind, NodeKind::Phase(_));
+        let is_phase = |node: &&PhaseNode<'_>| matches!(node.kind, NodeKind::Phase(_));
         self.nodes.iter().filter(is_phase)
     }
 
     /// The phase of this name: its id or name, after those of subworkflows around it where that is needed.
     pub fn find(&self, wanted: &str) -> Result<&PhaseNode<'c>, NotFound> {
-        if let Some(place) = self.phases().find(|place| place.name == wanted) {
-            return Ok(place);
+        if let Some(node) = self.phases().find(|node| node.name == wanted) {
+            return Ok(node);
         }
         let split: Vec<&str> = wanted.split('/').collect();
         // A name may have a slash in it.
         let mut matching: Vec<&PhaseNode<'c>> = self
             .phases()
-            .filter(|place| place.ends_in(&[wanted]))
+            .filter(|node| node.ends_in(&[wanted]))
             .collect();
         if matching.is_empty() {
-            matching = self
-                .phases()
-                .filter(|place| place.ends_in(&split))
-                .collect();
+            matching = self.phases().filter(|node| node.ends_in(&split)).collect();
         }
         match matching.as_slice() {
-            [place] => Ok(place),
+            [node] => Ok(node),
             [] => Err(self.unknown(wanted)),
             several => Err(NotFound::Ambiguous {
                 name: wanted.to_owned(),
-                names: several.iter().map(|place| place.name.clone()).collect(),
+                names: several.iter().map(|node| node.name.clone()).collect(),
             }),
         }
     }
 
     fn unknown(&self, wanted: &str) -> NotFound {
-        let names = self.phases().flat_map(|place| {
-            let last = place.parts.last().into_iter().flatten();
-            last.map(String::as_str).chain([place.name.as_str()])
+        let names = self.phases().flat_map(|node| {
+            let last = node.parts.last().into_iter().flatten();
+            last.map(String::as_str).chain([node.name.as_str()])
         });
         NotFound::Phase {
             name: wanted.to_owned(),
             near: nearest(wanted, names).map(str::to_owned),
-            known: self.phases().map(|place| place.name.clone()).collect(),
+            known: self.phases().map(|node| node.name.clone()).collect(),
         }
     }
 }

@@ -111,7 +111,7 @@ pub enum Value {
 pub struct Origin {
     /// The kind of origin.
     pub kind: OriginKind,
-    /// Its location; `None` for defaults, and for files that cannot be read any more.
+    /// Its location; `None` for defaults, and for files that can no longer be read.
     pub location: Option<diagnostic::Location>,
 }
 

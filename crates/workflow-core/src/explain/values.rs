@@ -7,7 +7,7 @@ use crate::definition::{Bound, ContextMode, OnLimit, OnStop};
 use crate::diagnostic::shown;
 use crate::policy::rules::RuleSource;
 use crate::run::{
-    Mover, Position, RunProgress, RunState, TransitionError, cancel, in_order, repeat,
+    Actor, Position, RunProgress, RunState, TransitionError, cancel, in_order, repeat,
 };
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
@@ -43,7 +43,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let everywhere = |row: &Row| match row.topic {
         Topic::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
         Topic::Start | Topic::End => true,
-        Topic::Tools => is_said_around(row, &lookup.position.root().key),
+        Topic::Tools => is_set_outside_phases(row, &lookup.position.root().key),
         Topic::Phase | Topic::Continue | Topic::Moves | Topic::Flow | Topic::Turns => false,
     };
     let mut rows = start(lookup);
@@ -56,7 +56,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
 }
 
 /// Returns true if the origin is the settings or the workflow of this key.
-fn is_said_around(row: &Row, root: &str) -> bool {
+fn is_set_outside_phases(row: &Row, root: &str) -> bool {
     match row.origin.as_ref().map(|origin| &origin.kind) {
         Some(OriginKind::Settings(_)) => true,
         Some(OriginKind::Workflow(key)) => key == root && row.key != "blockReason",
@@ -332,14 +332,14 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
         }
         None => ("the end of the run".to_owned(), None),
     };
-    let again = match repeat(&progress, Mover::Person, lookup.catalog) {
+    let again = match repeat(&progress, Actor::Person, lookup.catalog) {
         Ok(again) => phase_at(lookup, &again.state),
         Err(
             refusal @ (TransitionError::NotLoopable
             | TransitionError::NoneApplies
             | TransitionError::Limit(_)),
         ) => format!("refused: {refusal}"),
-        Err(TransitionError::Stale(stale)) => stale.to_string(),
+        Err(TransitionError::DefinitionMismatch(mismatch)) => mismatch.to_string(),
     };
     vec![
         row(Topic::Moves, "next", Value::Label(next), next_origin),
@@ -374,7 +374,7 @@ fn next_phase(lookup: &OriginLookup<'_>, state: &RunState) -> String {
 /// Returns the current phase of a state, with the scopes around it.
 fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
     Position::of(state, lookup.catalog).map_or_else(
-        |stale| stale.to_string(),
+        |mismatch| mismatch.to_string(),
         |position| {
             format!(
                 "{} {} in {}",

@@ -282,7 +282,7 @@ fn is_media(members: &Map<String, Value>) -> bool {
     matches!(named("type"), Some("image" | "audio" | "base64"))
 }
 
-/// Returns whether a member is no text: the data of an image or sound, and the type of a part that hosts know.
+/// Returns whether a member is not a text: the data of an image or sound, and the type of a part that hosts know.
 fn is_kept(key: &str, member: &Value, is_media: bool) -> bool {
     const TYPES: [&str; 6] = [
         "text",

@@ -67,7 +67,7 @@ pub struct RunData {
     /// The key of the visits that the run waits for: a person may allow one more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_visit: Option<String>,
-    /// The person's words with the last answer to an approval.
+    /// The comment of the person with the last answer to an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     /// The outcome and outputs that the agent handed over to leave the phase, while the run is paused for the approval.

@@ -12,7 +12,7 @@ use crate::policy::gate_report::Report;
 
 use super::state::RunState;
 use super::stored::{StoredDefinition, StoredGate, entry_type};
-use super::stored_state::{Damage, state_from};
+use super::stored_state::{StateDefect, state_from};
 use super::transition::{
     ArrivalBound, after, down_to_phase, entry_at, index_of, next_entry, phase_at,
 };
@@ -30,7 +30,7 @@ pub(super) struct History {
     pub(super) refused: Option<Refused>,
     /// The guards that an entry with a definition would have weakened without a person's agreement.
     pub(super) weakened: Vec<String>,
-    exits: BTreeMap<u64, Exit>,
+    exits: BTreeMap<u64, RecordedExit>,
     /// The step that a person has made, as its entry says before the state itself.
     moved_by_person: Option<u64>,
     /// The other run whose first phases were skipped, as its entry says before its first state.
@@ -49,7 +49,7 @@ pub(super) struct FollowedDefinition {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     #[error("{0}")]
-    Damaged(#[from] Damage),
+    Damaged(#[from] StateDefect),
     #[error("no transition leads from the state before to this one")]
     NoTransition,
     #[error("it leaves phase `{0}`, and no passed gate is recorded")]
@@ -60,7 +60,7 @@ pub(super) enum Refused {
 
 /// The conditions of a phase's end that are on record.
 #[derive(Debug, Default)]
-struct Exit {
+struct RecordedExit {
     phase: String,
     has_passed: bool,
     /// The index of the check that did not pass.
@@ -98,7 +98,7 @@ impl History {
         history
     }
 
-    fn on_state(&mut self, state: Result<RunState, Damage>, later: &[Entry<'_>]) {
+    fn on_state(&mut self, state: Result<RunState, StateDefect>, later: &[Entry<'_>]) {
         let active = self.state.as_ref().filter(|state| state.active);
         let (Some(before), Some(definition)) = (active, &self.definition) else {
             // Nothing is known that it would have to follow from.
@@ -164,7 +164,7 @@ impl History {
             return;
         }
         let reports = &stored.reports;
-        let exit = Exit {
+        let exit = RecordedExit {
             phase: stored.phase.clone(),
             has_passed: !reports.is_empty() && reports.iter().all(Report::has_passed),
             failed: reports.iter().position(|report| !report.has_passed()),
@@ -257,11 +257,11 @@ impl History {
         let phase = position.phase;
         let exit = self.exits.get(&before.global_step_count);
         let exit = exit.filter(|exit| exit.phase == phase.id);
-        let ways = Ways::of(before, &position, exit, catalog);
-        if ways.loops.contains(&to) || ways.after_failure.contains(&to) {
+        let moves = PossibleMoves::of(before, &position, exit, catalog);
+        if moves.loops.contains(&to) || moves.after_failure.contains(&to) {
             return Ok(());
         }
-        if !ways.onward.contains(&to) {
+        if !moves.onward.contains(&to) {
             return Err(Refused::NoTransition);
         }
         if !phase.gate.is_empty() && !exit.is_some_and(|exit| exit.has_passed) {
@@ -277,7 +277,7 @@ impl History {
 /// The paths to which the transitions of a phase may lead; `None` is the end. The values that conditions and limits
 /// depend on are not looked at.
 #[derive(Debug, Default)]
-struct Ways {
+struct PossibleMoves {
     /// Those of `loop`.
     loops: Vec<Option<Path>>,
     /// Those after a gate that did not pass.
@@ -286,21 +286,21 @@ struct Ways {
     onward: Vec<Option<Path>>,
 }
 
-impl Ways {
+impl PossibleMoves {
     fn of(
         before: &RunState,
         position: &Position<'_>,
-        exit: Option<&Exit>,
+        exit: Option<&RecordedExit>,
         catalog: &Catalog,
     ) -> Self {
-        let mut ways = Self::default();
+        let mut moves = Self::default();
         let (path, phase) = (&before.current_path, position.phase);
         if position.scope().loopable {
             let first = Arrivals {
                 bound: Some(ArrivalBound::UpTo(path.clone())),
                 ..Arrivals::at(Some(path.moved_to(0)))
             };
-            first.find(catalog, &mut ways.loops);
+            first.find(catalog, &mut moves.loops);
         }
         let own = down_to_phase(path.clone(), catalog);
         let entry = |id: &str| {
@@ -313,7 +313,7 @@ impl Ways {
                 bound: Some(ArrivalBound::Inside(path.clone())),
                 ..Arrivals::at(Some(path))
             };
-            named.find(catalog, &mut ways.after_failure);
+            named.find(catalog, &mut moves.after_failure);
         }
         let mut to = |target: &Target, is_answer: bool| {
             let arrivals = match target {
@@ -329,7 +329,7 @@ impl Ways {
                     },
                 },
             };
-            arrivals.find(catalog, &mut ways.onward);
+            arrivals.find(catalog, &mut moves.onward);
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
         answers
@@ -343,11 +343,11 @@ impl Ways {
                 outcomes => outcomes.iter().for_each(|outcome| to(&outcome.to, false)),
             }
         }
-        ways
+        moves
     }
 }
 
-/// A move, of which only the beginning is known: phases with conditions may be skipped, and phases with a limit may lead
+/// A move with a known beginning and an unknown end: phases with conditions may be skipped, and phases with a limit may lead
 /// elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Arrivals {

@@ -16,9 +16,9 @@ pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
 pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
-pub use resolve::{Level, Position, Stale, entry_name, first_phase};
+pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};
 pub use restore::{RestoredRun, restore};
-pub use spending::{Meter, Share, Spending, Unit, Usage, read_allowance};
+pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage, read_allowance};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
     PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending,
@@ -27,7 +27,7 @@ pub use stored::{
 pub(crate) use stored_state::MAX_TIME;
 pub(crate) use transition::in_order;
 pub use transition::{
-    Mover, TransitionError, VisitLimit, advance, answer, cancel, fall_back, follow, jump, repeat,
+    Actor, TransitionError, VisitLimit, advance, answer, cancel, fall_back, follow, jump, repeat,
     start,
 };
 pub(crate) use weakened::weakened;

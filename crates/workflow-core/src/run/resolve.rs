@@ -6,8 +6,8 @@ use super::RunState;
 
 /// The reason why a run does not fit its definitions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stale {
-    /// A workflow of the path is not defined (any more).
+pub enum DefinitionMismatch {
+    /// A workflow of the path is not, or no longer, defined.
     #[error("workflow `{0}` is not defined")]
     WorkflowGone(String),
     /// The path points behind a workflow's last entry.
@@ -51,18 +51,18 @@ pub(crate) fn phase_name(state: &RunState, catalog: &Catalog) -> String {
 #[derive(Debug)]
 pub struct Position<'c> {
     /// The workflow and the entry of each segment, root first; never empty.
-    pub levels: Vec<Level<'c>>,
+    pub levels: Vec<ScopeLevel<'c>>,
     /// The entry the innermost segment names.
     pub entry: &'c PhaseEntry,
     /// Levels below a reference that the run is at, down to the phase; empty at a phase.
-    pub drilled: Vec<Level<'c>>,
+    pub drilled: Vec<ScopeLevel<'c>>,
     /// The current phase.
     pub phase: &'c Phase,
 }
 
 /// A workflow and the index of an entry in it.
 #[derive(Debug, Clone, Copy)]
-pub struct Level<'c> {
+pub struct ScopeLevel<'c> {
     /// The workflow of this scope.
     pub workflow: &'c Workflow,
     /// The entry's index.
@@ -71,14 +71,14 @@ pub struct Level<'c> {
 
 impl<'c> Position<'c> {
     /// Resolves a state, or says why it does not fit.
-    pub fn of(state: &RunState, catalog: &'c Catalog) -> Result<Self, Stale> {
-        let mut levels: Vec<Level<'c>> = Vec::with_capacity(state.current_path.depth());
+    pub fn of(state: &RunState, catalog: &'c Catalog) -> Result<Self, DefinitionMismatch> {
+        let mut levels: Vec<ScopeLevel<'c>> = Vec::with_capacity(state.current_path.depth());
         let mut inside: Option<&PhaseEntry> = None;
         for segment in state.current_path.segments() {
             let key = &segment.workflow_key;
             let workflow = catalog
                 .get(key)
-                .ok_or_else(|| Stale::WorkflowGone(key.clone()))?;
+                .ok_or_else(|| DefinitionMismatch::WorkflowGone(key.clone()))?;
             let follows = match (levels.last(), inside) {
                 (Some(_), Some(PhaseEntry::Subworkflow(inner))) => inner.key == *key,
                 (Some(_), _) => false,
@@ -88,19 +88,20 @@ impl<'c> Position<'c> {
                 let outer = levels.last().map_or(state.workflow_key.clone(), |level| {
                     level.workflow.key.clone()
                 });
-                return Err(Stale::NotNested {
+                return Err(DefinitionMismatch::NotNested {
                     outer,
                     inner: key.clone(),
                 });
             }
             inside = Some(entry_at(workflow, segment.phase_index)?);
-            levels.push(Level {
+            levels.push(ScopeLevel {
                 workflow,
                 index: segment.phase_index,
             });
         }
         let innermost = state.current_path.innermost();
-        let entry = inside.ok_or_else(|| Stale::WorkflowGone(innermost.workflow_key.clone()))?;
+        let entry = inside
+            .ok_or_else(|| DefinitionMismatch::WorkflowGone(innermost.workflow_key.clone()))?;
         let (drilled, phase) = drill(entry, catalog)?;
         Ok(Self {
             levels,
@@ -124,7 +125,7 @@ impl<'c> Position<'c> {
 
     /// The innermost level of the path.
     #[must_use]
-    pub fn innermost(&self) -> Level<'c> {
+    pub fn innermost(&self) -> ScopeLevel<'c> {
         self.levels[self.levels.len() - 1]
     }
 
@@ -150,7 +151,7 @@ impl<'c> Position<'c> {
     }
 }
 
-impl<'c> Level<'c> {
+impl<'c> ScopeLevel<'c> {
     fn entry(self) -> Option<&'c PhaseEntry> {
         self.workflow.phases.get(self.index)
     }
@@ -188,23 +189,29 @@ pub fn entry_name<'c>(entry: &'c PhaseEntry, catalog: &'c Catalog) -> &'c str {
 }
 
 /// The first phase of a workflow, through any depth of subworkflows.
-pub fn first_phase<'c>(workflow: &'c Workflow, catalog: &'c Catalog) -> Result<&'c Phase, Stale> {
+pub fn first_phase<'c>(
+    workflow: &'c Workflow,
+    catalog: &'c Catalog,
+) -> Result<&'c Phase, DefinitionMismatch> {
     drill(entry_at(workflow, 0)?, catalog).map(|(_, phase)| phase)
 }
 
-fn entry_at(workflow: &Workflow, index: usize) -> Result<&PhaseEntry, Stale> {
-    workflow.phases.get(index).ok_or_else(|| Stale::PhaseGone {
-        workflow: workflow.key.clone(),
-        phases: workflow.phases.len(),
-        number: index.saturating_add(1),
-    })
+fn entry_at(workflow: &Workflow, index: usize) -> Result<&PhaseEntry, DefinitionMismatch> {
+    workflow
+        .phases
+        .get(index)
+        .ok_or_else(|| DefinitionMismatch::PhaseGone {
+            workflow: workflow.key.clone(),
+            phases: workflow.phases.len(),
+            number: index.saturating_add(1),
+        })
 }
 
 /// Follows references to their first entries. Ends, as no workflow contains itself.
 fn drill<'c>(
     mut entry: &'c PhaseEntry,
     catalog: &'c Catalog,
-) -> Result<(Vec<Level<'c>>, &'c Phase), Stale> {
+) -> Result<(Vec<ScopeLevel<'c>>, &'c Phase), DefinitionMismatch> {
     let mut levels = Vec::new();
     loop {
         match entry {
@@ -212,9 +219,9 @@ fn drill<'c>(
             PhaseEntry::Subworkflow(key) => {
                 let workflow = catalog
                     .get(key)
-                    .ok_or_else(|| Stale::WorkflowGone(key.key.clone()))?;
+                    .ok_or_else(|| DefinitionMismatch::WorkflowGone(key.key.clone()))?;
                 entry = entry_at(workflow, 0)?;
-                levels.push(Level { workflow, index: 0 });
+                levels.push(ScopeLevel { workflow, index: 0 });
             }
         }
     }

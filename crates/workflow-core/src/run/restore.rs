@@ -12,7 +12,7 @@ use crate::reminders::ContinueCounters;
 use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
 use super::{
-    Meter, PersonMove, RunData, RunState, RunValues, Spending, StoredDefinition, StoredGate,
+    PersonMove, RunData, RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate,
     StoredGuards, StoredRun, StoredSpending, StoredValues,
 };
 
@@ -134,7 +134,7 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
         if let Some(stored) = stored {
             restored.spending = stored.spending;
             if stored.step != step {
-                restored.spending.phase = Meter::default();
+                restored.spending.phase = ScopeUsage::default();
             }
         }
         restored.has_unmade_move = has_unmade_move;
@@ -143,7 +143,7 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     restored
 }
 
-/// The report on a newest state that is left out; `held` is the one before, which holds instead.
+/// The report on a newest state that is left out; `held` is the one before, which counts instead.
 fn left_out(why: &Refused, held: Option<&RunState>) -> Diagnostic {
     let message = format!("a stored workflow state is skipped: {why}");
     match held {

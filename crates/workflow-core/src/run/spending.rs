@@ -53,9 +53,9 @@ impl Unit {
         Self::UsCents,
     ];
 
-    /// The word of `/workflow-resume +20 turns`.
+    /// Its name in `/workflow-resume +20 turns`.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Turns => "turns",
             Self::ToolCalls => "toolCalls",
@@ -129,7 +129,7 @@ impl fmt::Display for Unit {
 /// The use of one scope, or of the phase, and the amount that a person has allowed beyond its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Meter {
+pub struct ScopeUsage {
     /// The amount that is used.
     pub used: Usage,
     /// The amount that a person has allowed in addition.
@@ -141,21 +141,21 @@ pub struct Meter {
 #[serde(default)]
 pub struct Spending {
     /// The scopes.
-    pub scopes: Vec<Meter>,
+    pub scopes: Vec<ScopeUsage>,
     /// The phase, since it was entered.
-    pub phase: Meter,
+    pub phase: ScopeUsage,
 }
 
 /// A limit of a budget, and what is used of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+pub struct BudgetUse {
     /// The unit.
     pub unit: Unit,
     /// The amount that is used, and the limit, in the smallest amount of the unit.
     amounts: (u64, u64),
 }
 
-impl Share {
+impl BudgetUse {
     /// The limit, as people read it.
     #[must_use]
     pub fn limit(&self) -> String {
@@ -175,7 +175,7 @@ impl Share {
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for BudgetUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (used, most) = self.amounts;
         write!(
@@ -192,15 +192,15 @@ impl Budget {
     /// The limits, as people read them: `120 turns, 180 minutes`. Empty without limits.
     #[must_use]
     pub fn describe(&self) -> String {
-        let unused = Meter::default();
+        let unused = ScopeUsage::default();
         let limits: Vec<String> = unused.shares(self).map(|share| share.limit()).collect();
         limits.join(", ")
     }
 }
 
-impl Meter {
+impl ScopeUsage {
     /// The limits of a budget, with what is used of each.
-    pub fn shares(&self, budget: &Budget) -> impl Iterator<Item = Share> {
+    pub fn shares(&self, budget: &Budget) -> impl Iterator<Item = BudgetUse> {
         let Self {
             mut used,
             mut extra,
@@ -210,7 +210,7 @@ impl Meter {
             let limit = unit.limit(&budget)?;
             let most = limit.saturating_add(*unit.amount(&mut extra));
             let amounts = (*unit.amount(&mut used), most);
-            Some(Share { unit, amounts })
+            Some(BudgetUse { unit, amounts })
         })
     }
 }
@@ -218,8 +218,8 @@ impl Meter {
 impl Spending {
     /// Adds to everything that the run is in.
     pub(crate) fn add(&mut self, add: impl Fn(&mut Usage)) {
-        for meter in self.scopes.iter_mut().chain([&mut self.phase]) {
-            add(&mut meter.used);
+        for usage in self.scopes.iter_mut().chain([&mut self.phase]) {
+            add(&mut usage.used);
         }
     }
 
@@ -239,8 +239,8 @@ impl Spending {
         };
         let kept = (0..after.len()).take_while(|&depth| is_same(depth)).count();
         self.scopes.truncate(kept);
-        self.scopes.resize(after.len(), Meter::default());
-        self.phase = Meter::default();
+        self.scopes.resize(after.len(), ScopeUsage::default());
+        self.phase = ScopeUsage::default();
     }
 }
 
@@ -250,14 +250,14 @@ pub fn read_allowance(text: &str) -> Option<(u64, Unit)> {
     let (amount, word) = text.strip_prefix('+')?.trim_start().split_once(' ')?;
     let word = word.trim();
     let names = |unit: &Unit| {
-        let is_word = word.eq_ignore_ascii_case(unit.word());
-        is_word || word == unit.to_string() || format!("{word}s") == unit.word()
+        let is_word = word.eq_ignore_ascii_case(unit.name());
+        is_word || word == unit.to_string() || format!("{word}s") == unit.name()
     };
     let unit = Unit::ALL.into_iter().find(names)?;
     Some((unit.read(amount)?, unit)).filter(|(amount, _)| *amount > 0)
 }
 
-impl Meter {
+impl ScopeUsage {
     /// Allows more than the budget.
     pub(crate) fn allow(&mut self, amount: u64, unit: Unit) {
         let extra = unit.amount(&mut self.extra);

@@ -121,9 +121,13 @@ impl StoredGuards {
     }
 
     /// Replaces the guards of loaded settings that weaken these, and returns what they would weaken.
-    pub(crate) fn hold(&self, settings: &mut Settings, project_trusted: bool) -> Vec<String> {
+    pub(crate) fn replace_weaker(
+        &self,
+        settings: &mut Settings,
+        project_trusted: bool,
+    ) -> Vec<String> {
         let mut lost = Vec::new();
-        // A project that the user does not trust any more has no settings, and that is the user's decision.
+        // A project that the user no longer trusts has no settings, and that is the user's decision.
         let project = project_trusted.then_some((PROJECT, &self.project, &mut settings.project));
         let user = Some((USER, &self.user, &mut settings.user));
         for (level, held, now) in [user, project].into_iter().flatten() {
@@ -313,6 +317,6 @@ impl StoredGate {
 
 fn hash_of(workflows: &[Workflow]) -> String {
     let bytes = serde_json::to_vec(workflows).expect("maps with string keys can be serialized");
-    // Half of the hash tells definitions apart.
+    // Half of the hash distinguishes definitions.
     format!("{:.32x}", Sha256::digest(&bytes))
 }

@@ -19,7 +19,7 @@ const MAX_WHOLE: f64 = 9_007_199_254_740_991.0;
 
 /// A defect of a stored state.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Damage {
+pub(super) enum StateDefect {
     #[error("it cannot be read as JSON")]
     Unreadable,
     #[error("`{field}` is not {expected}")]
@@ -72,31 +72,31 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 
 /// Reads the data of a state entry. `None` is an entry that names no workflow: for the documents' "exists", an empty
 /// key is as absent as `null`.
-pub(super) fn state_from(data: &RawValue) -> Option<Result<RunState, Damage>> {
+pub(super) fn state_from(data: &RawValue) -> Option<Result<RunState, StateDefect>> {
     if !data.get().starts_with('{') {
         return None;
     }
     let Ok(fields) = serde_json::from_str::<Fields<'_>>(data.get()) else {
-        return Some(Err(Damage::Unreadable));
+        return Some(Err(StateDefect::Unreadable));
     };
     let key = fields.workflow_key.filter(|key| is_truthy(key))?;
     Some(fields.state(key))
 }
 
 impl Fields<'_> {
-    fn state(&self, key: &RawValue) -> Result<RunState, Damage> {
+    fn state(&self, key: &RawValue) -> Result<RunState, StateDefect> {
         let workflow_key = text("workflowKey", key)?;
         let current_path = self.path(&workflow_key)?;
         let global_step_count = match self.global_step_count {
             // Migration of early states: the root's index replaces the count.
             None => current_path.segments()[0].phase_index as u64,
-            Some(count) => whole(count).ok_or(Damage::Field {
+            Some(count) => whole(count).ok_or(StateDefect::Field {
                 field: "globalStepCount",
                 expected: "a whole number",
             })?,
         };
         let active = self.active.map(|active| truth("active", active));
-        let started_at = self.started_at.and_then(time).ok_or(Damage::Field {
+        let started_at = self.started_at.and_then(time).ok_or(StateDefect::Field {
             field: "startedAt",
             expected: "a time in milliseconds",
         })?;
@@ -122,14 +122,14 @@ impl Fields<'_> {
     }
 
     /// Returns the path, or the one that `currentPhaseIndex` of the first versions means.
-    fn path(&self, workflow_key: &str) -> Result<Path, Damage> {
+    fn path(&self, workflow_key: &str) -> Result<Path, StateDefect> {
         let stored = self.current_path.filter(|path| is_truthy(path));
         if let (Some(index), None) = (self.current_phase_index, stored) {
             return Ok(Path::root(workflow_key, index_from(index)?));
         }
         let segments =
             stored.and_then(|path| serde_json::from_str::<Vec<Segment<'_>>>(path.get()).ok());
-        let segments = segments.ok_or(Damage::Field {
+        let segments = segments.ok_or(StateDefect::Field {
             field: "currentPath",
             expected: "a list of segments",
         })?;
@@ -139,14 +139,14 @@ impl Fields<'_> {
                 phase_index: index_from(segment.phase_index)?,
             })
         });
-        Path::new(segments.collect::<Result<_, _>>()?).ok_or(Damage::Field {
+        Path::new(segments.collect::<Result<_, _>>()?).ok_or(StateDefect::Field {
             field: "currentPath",
             expected: "a list with at least one segment",
         })
     }
 }
 
-const NO_TRUTH: Damage = Damage::Field {
+const NO_TRUTH: StateDefect = StateDefect::Field {
     field: "active",
     expected: "true or false",
 };
@@ -159,16 +159,16 @@ fn is_truthy(value: &RawValue) -> bool {
     }
 }
 
-fn truth(field: &'static str, value: &RawValue) -> Result<bool, Damage> {
-    serde_json::from_str(value.get()).map_err(|_| Damage::Field {
+fn truth(field: &'static str, value: &RawValue) -> Result<bool, StateDefect> {
+    serde_json::from_str(value.get()).map_err(|_| StateDefect::Field {
         field,
         expected: "true or false",
     })
 }
 
-fn text(field: &'static str, value: &RawValue) -> Result<String, Damage> {
+fn text(field: &'static str, value: &RawValue) -> Result<String, StateDefect> {
     let text = serde_json::from_str::<AnyText>(value.get());
-    text.map(|text| text.0).map_err(|_| Damage::Field {
+    text.map(|text| text.0).map_err(|_| StateDefect::Field {
         field,
         expected: "a text",
     })
@@ -207,9 +207,9 @@ fn whole(value: &RawValue) -> Option<u64> {
     (number.fract() == 0.0 && (0.0..=MAX_WHOLE).contains(&number)).then_some(number as u64)
 }
 
-fn index_from(value: &RawValue) -> Result<usize, Damage> {
+fn index_from(value: &RawValue) -> Result<usize, StateDefect> {
     let index = whole(value).and_then(|index| usize::try_from(index).ok());
-    index.ok_or(Damage::Field {
+    index.ok_or(StateDefect::Field {
         field: "phaseIndex",
         expected: "a whole number",
     })

@@ -8,14 +8,16 @@ use std::collections::BTreeSet;
 use crate::definition::{Catalog, OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
 
 use super::data::visit_key;
-use super::{HandedOver, Path, Position, RunData, RunProgress, RunState, Stale, Values};
+use super::{
+    DefinitionMismatch, HandedOver, Path, Position, RunData, RunProgress, RunState, Values,
+};
 
 /// The reason why a transition did not happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransitionError {
-    /// The run does not fit its definitions any more.
+    /// The run no longer fits its definitions.
     #[error(transparent)]
-    Stale(#[from] Stale),
+    DefinitionMismatch(#[from] DefinitionMismatch),
     /// The innermost workflow has `loopable: false`.
     #[error("Looping is disabled for this workflow.")]
     NotLoopable,
@@ -41,21 +43,21 @@ pub struct VisitLimit {
     pub key: String,
 }
 
-/// The mover of a run, which decides what limits it.
+/// The actor that moves a run. Limits apply to the agent only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mover {
+pub enum Actor {
     /// The agent, or a gate. A phase without `maxVisits`, and a subworkflow, may be the target of a jump as often as this.
     Agent {
         /// The limit.
         jumps: u32,
     },
-    /// A person, whom no limit holds.
+    /// A person. No limit applies.
     Person,
 }
 
 /// The start of a new run, on the first phase of its workflow that applies. It is over where none does.
 ///
-/// A run that starts in a subworkflow starts with a count of 0 all the same (A05).
+/// A run that starts in a subworkflow starts with a count of 0 as well (A05).
 #[must_use]
 pub fn start(
     workflow: &Workflow,
@@ -97,10 +99,10 @@ pub fn start(
 ///
 /// state-management: "Phase Transitions", cases 1 to 4. Case 1 arises only for stored states
 /// that are at a reference: our own transitions always end on a phase (A06).
-pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, Stale> {
-    match follow(from, &Target::Next, Mover::Person, catalog) {
+pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, DefinitionMismatch> {
+    match follow(from, &Target::Next, Actor::Person, catalog) {
         Ok(to) => Ok(to),
-        Err(TransitionError::Stale(stale)) => Err(stale),
+        Err(TransitionError::DefinitionMismatch(mismatch)) => Err(mismatch),
         Err(
             TransitionError::NotLoopable | TransitionError::NoneApplies | TransitionError::Limit(_),
         ) => unreachable!("a person's move has no limit, and what follows may be skipped"),
@@ -111,10 +113,10 @@ pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, Sta
 pub fn follow(
     from: &RunProgress,
     target: &Target,
-    mover: Mover,
+    mover: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, mover, Unmet::Skip, catalog)
+    go(from, target, mover, UnmetCondition::Skip, catalog)
 }
 
 /// Moves where a person's answer leads. The conditions of a phase that it names do not count, because skipping it would
@@ -122,10 +124,10 @@ pub fn follow(
 pub fn answer(
     from: &RunProgress,
     target: &Target,
-    mover: Mover,
+    mover: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, mover, Unmet::Enter, catalog)
+    go(from, target, mover, UnmetCondition::Enter, catalog)
 }
 
 /// Moves to the entry of the scope that a gate names which did not pass. Its conditions must hold: skipping it would lead
@@ -140,8 +142,8 @@ pub fn fall_back(
     go(
         from,
         &target,
-        Mover::Agent { jumps },
-        Unmet::Refuse,
+        Actor::Agent { jumps },
+        UnmetCondition::Refuse,
         catalog,
     )
 }
@@ -149,8 +151,8 @@ pub fn fall_back(
 fn go(
     from: &RunProgress,
     target: &Target,
-    mover: Mover,
-    unmet: Unmet,
+    mover: Actor,
+    unmet: UnmetCondition,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let position = Position::of(&from.state, catalog)?;
@@ -170,8 +172,9 @@ fn go(
         Target::Cancel => return Ok(cancelled(from)),
         Target::Phase(id) => {
             let to = path.moved_to(index_of(position.own_workflow(), id)?);
-            arrival.any_condition = unmet == Unmet::Enter;
-            arrival.bound = (unmet == Unmet::Refuse).then(|| ArrivalBound::Inside(to.clone()));
+            arrival.any_condition = unmet == UnmetCondition::Enter;
+            arrival.bound =
+                (unmet == UnmetCondition::Refuse).then(|| ArrivalBound::Inside(to.clone()));
             Some(to)
         }
     };
@@ -184,7 +187,7 @@ fn go(
 /// hold are skipped, up to the current one: what lies behind it is reached by its gate and its approval only.
 pub fn repeat(
     from: &RunProgress,
-    mover: Mover,
+    mover: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let first = from.state.current_path.moved_to(0);
@@ -205,7 +208,11 @@ pub fn repeat(
 
 /// Moves to another entry of the innermost scope, entering down to a phase. A person does this, whatever the limits and
 /// the conditions of the phase.
-pub fn jump(from: &RunProgress, index: usize, catalog: &Catalog) -> Result<RunProgress, Stale> {
+pub fn jump(
+    from: &RunProgress,
+    index: usize,
+    catalog: &Catalog,
+) -> Result<RunProgress, DefinitionMismatch> {
     let to = moved(&from.state, from.state.current_path.moved_to(index));
     Position::of(&to, catalog)?;
     let arrival = Arrival {
@@ -231,10 +238,10 @@ pub fn cancel(state: &RunState) -> RunState {
 
 /// The treatment of a named phase whose conditions do not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unmet {
+enum UnmetCondition {
     /// It is skipped.
     Skip,
-    /// It is entered all the same.
+    /// It is entered nevertheless.
     Enter,
     /// The move is refused.
     Refuse,
@@ -255,11 +262,11 @@ enum VisitBounds {
 }
 
 impl VisitBounds {
-    fn of(mover: Mover, is_jump: bool) -> Self {
+    fn of(mover: Actor, is_jump: bool) -> Self {
         match mover {
-            Mover::Person => Self::None,
-            Mover::Agent { jumps } if is_jump => Self::All { jumps },
-            Mover::Agent { jumps } => Self::Declared { jumps },
+            Actor::Person => Self::None,
+            Actor::Agent { jumps } if is_jump => Self::All { jumps },
+            Actor::Agent { jumps } => Self::Declared { jumps },
         }
     }
 
@@ -487,11 +494,11 @@ pub(super) fn phase_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phas
 }
 
 /// The index of an entry of a workflow, by the id with which outcomes name it.
-pub(super) fn index_of(workflow: &Workflow, id: &str) -> Result<usize, Stale> {
+pub(super) fn index_of(workflow: &Workflow, id: &str) -> Result<usize, DefinitionMismatch> {
     let mut entries = workflow.phases.iter();
     entries
         .position(|entry| entry.id() == id)
-        .ok_or_else(|| Stale::TargetGone {
+        .ok_or_else(|| DefinitionMismatch::TargetGone {
             workflow: workflow.key.clone(),
             id: id.to_owned(),
         })

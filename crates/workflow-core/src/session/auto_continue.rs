@@ -61,7 +61,7 @@ impl AutoContinue {
         self.is_awaited
     }
 
-    /// The last reminder, for a session that goes on in another process.
+    /// The last reminder, for a session that continues in another process.
     pub(crate) fn reminded(&self) -> Option<SentReminder> {
         self.reminded.clone()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::definition::Budget;
 use crate::effect::{Decider, ToolDecision};
-use crate::run::{Meter, Path, Share, Spending, Unit};
+use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit};
 use crate::types::Millis;
 
 /// The budgets of a run: of the scopes of its path, the root first, and of its phase.
@@ -15,7 +15,7 @@ pub(crate) struct Budgets {
     persisted: Spending,
     /// Since when the agent works.
     working_since: Option<Millis>,
-    /// The limits of which the agent was warned.
+    /// The limits about which the agent was warned.
     warned: BTreeSet<(usize, Unit)>,
 }
 
@@ -49,7 +49,7 @@ impl Budgets {
     pub(crate) fn adopt(&mut self, limits: Vec<Limit>) {
         self.spending
             .scopes
-            .resize(limits.len().saturating_sub(1), Meter::default());
+            .resize(limits.len().saturating_sub(1), ScopeUsage::default());
         self.limits = limits;
     }
 
@@ -95,9 +95,9 @@ impl Budgets {
         }
     }
 
-    fn meters(&self) -> impl Iterator<Item = (&Limit, &Meter)> {
-        let meters = self.spending.scopes.iter().chain([&self.spending.phase]);
-        self.limits.iter().zip(meters)
+    fn usages(&self) -> impl Iterator<Item = (&Limit, &ScopeUsage)> {
+        let usages = self.spending.scopes.iter().chain([&self.spending.phase]);
+        self.limits.iter().zip(usages)
     }
 
     /// The first limit that is used up, as people read it.
@@ -108,9 +108,9 @@ impl Budgets {
     }
 
     /// All limits, with what is used of each.
-    fn shares(&self) -> impl Iterator<Item = (&str, Share)> {
-        self.meters().flat_map(|(limit, meter)| {
-            let shares = meter.shares(&limit.budget);
+    fn shares(&self) -> impl Iterator<Item = (&str, BudgetUse)> {
+        self.usages().flat_map(|(limit, usage)| {
+            let shares = usage.shares(&limit.budget);
             shares.map(|share| (limit.of.as_str(), share))
         })
     }
@@ -124,12 +124,12 @@ impl Budgets {
         shares.join("; ")
     }
 
-    /// The limits that are nearly used up, and of which the agent was not warned yet.
+    /// The limits that are nearly used up, and about which the agent was not warned yet.
     pub(crate) fn warnings(&mut self) -> Vec<String> {
         let mut warnings = Vec::new();
         let mut warned = std::mem::take(&mut self.warned);
-        for (number, (limit, meter)) in self.meters().enumerate() {
-            for share in meter.shares(&limit.budget) {
+        for (number, (limit, usage)) in self.usages().enumerate() {
+            for share in usage.shares(&limit.budget) {
                 if share.is_nearly_used_up() && warned.insert((number, share.unit)) {
                     warnings.push(described(&limit.of, share));
                 }
@@ -142,15 +142,15 @@ impl Budgets {
     /// Allows more of a unit, wherever it is used up. Returns false if it is nowhere.
     pub(crate) fn allow(&mut self, amount: u64, unit: Unit) -> bool {
         let mut found = false;
-        let meters = self
+        let usages = self
             .spending
             .scopes
             .iter_mut()
             .chain([&mut self.spending.phase]);
-        for (limit, meter) in self.limits.iter().zip(meters) {
-            let is_used_up = |share: Share| share.unit == unit && share.is_used_up();
-            if meter.shares(&limit.budget).any(is_used_up) {
-                meter.allow(amount, unit);
+        for (limit, usage) in self.limits.iter().zip(usages) {
+            let is_used_up = |share: BudgetUse| share.unit == unit && share.is_used_up();
+            if usage.shares(&limit.budget).any(is_used_up) {
+                usage.allow(amount, unit);
                 found = true;
             }
         }
@@ -168,7 +168,7 @@ impl Budgets {
     }
 }
 
-fn described(of: &str, share: Share) -> String {
+fn described(of: &str, share: BudgetUse) -> String {
     format!("{share} of {of}")
 }
 

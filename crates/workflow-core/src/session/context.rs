@@ -233,7 +233,7 @@ impl SentContext {
     }
 
     /// Notes that the last answer of `workflow_step` may not have reached the model as it was sent. The parts that were
-    /// sent at a start of the agent count all the same.
+    /// sent at a start of the agent count as well.
     pub(crate) fn forget_step_answer(&mut self) {
         if !self.0.contains_key(&ContextTopic::Progress) {
             self.0.retain(|about, _| !about.is_in_step_answer());

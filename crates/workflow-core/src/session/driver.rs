@@ -70,7 +70,7 @@ impl RunDriver {
         }
     }
 
-    /// Returns the context message of the phase, as far as the conversation does not contain it.
+    /// Returns the context message of the phase, without the parts that the conversation already contains.
     pub(super) fn context_message(&mut self) -> Option<ContextMessage> {
         self.mark_phase_read();
         let phase = self.run.as_ref()?.phase()?;

@@ -81,7 +81,7 @@ impl Handover {
         }
     }
 
-    /// The handover from before a restart, as far as the phase still knows it.
+    /// The handover from before a restart, without values that the phase no longer has.
     pub(crate) fn restored(handed_over: &HandedOver, phase: &Phase) -> Self {
         let named = handed_over.outcome.as_deref();
         let outcome = phase
@@ -230,7 +230,7 @@ fn incomplete(resolved: &ResolvedPhase, refused: &[String], outputs: &Values) ->
     }
 }
 
-/// The arguments of a call that leaves the phase, with the given values as far as they are right.
+/// The arguments of a call that leaves the phase, with those of the given values that are valid.
 fn example(phase: &Phase, given: &Values) -> Value {
     let mut call = json!({ "action": "next" });
     if let Some(outcome) = phase.outcomes.first() {

@@ -17,7 +17,7 @@ pub struct Abilities {
     pub reminders_left: Option<u32>,
 }
 
-/// The host, as far as it is known now.
+/// The current knowledge of the host.
 #[derive(Debug, Clone)]
 pub(crate) struct HostState {
     widgets: Option<bool>,

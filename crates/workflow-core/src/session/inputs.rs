@@ -18,7 +18,7 @@ pub(crate) fn read<'t>(workflow: &Workflow, text: &'t str) -> Result<(Values, &'
             Written::Alone(after) if parameter.kind == ParameterKind::Flag => {
                 ("true".into(), after)
             }
-            Written::Alone(after) | Written::Value(after) => word(after),
+            Written::Alone(after) | Written::Value(after) => next_word(after),
         };
         let value = parameter
             .parse(&word)
@@ -186,7 +186,7 @@ fn next_input<'w, 't>(
 }
 
 /// The next word, which may be quoted, and the text after it.
-fn word(text: &str) -> (String, &str) {
+fn next_word(text: &str) -> (String, &str) {
     let text = text.trim_start();
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote)

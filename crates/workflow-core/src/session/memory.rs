@@ -1,6 +1,6 @@
 //! The memory of a session that its entries do not contain.
 //!
-//! A host that starts a process for each event stores it with the entries, so that the next process goes on as if it were
+//! A host that starts a process for each event stores it with the entries, so that the next process continues as if it were
 //! the same one. Losing it costs comfort, never a guard: the context is sent again, a `cancel` has to be repeated.
 
 use serde::{Deserialize, Serialize};

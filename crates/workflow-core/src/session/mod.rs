@@ -69,7 +69,7 @@ pub use self::memory::Memory;
 pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
-pub use self::view::{Crumb, PhaseView, View};
+pub use self::view::{BreadcrumbItem, PhaseView, View};
 
 /// One session of a host: events go in, effects come out.
 ///
@@ -84,7 +84,7 @@ pub struct Session {
     weaker_guards: WeakerGuards,
 }
 
-/// The activity of the agent, as far as an event shows it.
+/// The activity of the agent that an event shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
     /// It begins to work.
@@ -119,12 +119,12 @@ impl Session {
         self.driver.ids.number_jobs_after(number);
     }
 
-    /// Sets whether the host has an interface, as far as it knows now.
+    /// Sets whether the host has an interface now.
     pub fn set_has_ui(&mut self, has_ui: bool) {
         self.driver.host.has_ui = Some(has_ui);
     }
 
-    /// Sets whether the user trusts the project, as far as the host knows now.
+    /// Sets whether the user trusts the project now, according to the host.
     pub fn set_project_trusted(&mut self, trusted: bool) {
         self.driver.host.project_trusted = trusted;
     }
@@ -424,7 +424,7 @@ impl Session {
         self.on_activity(Activity::Stops, out);
         self.checkpoints.end_prompt();
         self.driver.forget_first_cancel();
-        // A person's command goes on without the agent.
+        // A person's command continues without the agent.
         if !self.driver.controls.is_leaving() {
             self.driver.cancel_exit("the agent stopped", out);
         }
@@ -597,7 +597,7 @@ impl Session {
         }
     }
 
-    /// Returns the context message of the phase, as far as the conversation does not contain it.
+    /// Returns the context message of the phase, without the parts that the conversation already contains.
     pub fn context_message(&mut self) -> Option<ContextMessage> {
         self.driver.context_message()
     }
@@ -767,13 +767,13 @@ impl Session {
         if self.driver.questions.has_dialogs() {
             return;
         }
-        let place = self.driver.phase().map(ResolvedPhase::place);
+        let location = self.driver.phase().map(ResolvedPhase::location);
         let run = self.driver.run.as_ref();
         let ask = run
             .and_then(ActiveRun::approval)
             .map(|approval| &*approval.ask);
-        let (place, ask) = (place.unwrap_or_default(), ask.unwrap_or_default());
-        let message = texts::approval_requested(&place, ask, code);
+        let (location, ask) = (location.unwrap_or_default(), ask.unwrap_or_default());
+        let message = texts::approval_requested(&location, ask, code);
         out.notify(Severity::Warning, message);
     }
 

@@ -193,7 +193,7 @@ impl RunDriver {
         Reply::Now(())
     }
 
-    /// Asks a person to confirm a move. Returns false if nobody can be asked, and says so.
+    /// Asks a person to confirm a move. Returns false, with a notice, if no person can be asked.
     fn confirm(
         &mut self,
         request: Option<RequestId>,
@@ -307,7 +307,7 @@ impl RunDriver {
             let declined = phase_exit::declined(&approval.ask, reply.choice, name);
             let mut text = format!("[workflow] {declined}");
             if let Some(comment) = &reply.comment {
-                text = format!("{text}\n\n{}", step_tool::said(comment));
+                text = format!("{text}\n\n{}", step_tool::user_comment(comment));
             }
             self.send_to_agent(text, Delivery::Steer, out);
             return Reply::Now(());

@@ -16,12 +16,12 @@ use crate::policy::rules::{
     Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{Position, RunProgress, RunState, Stale, advance};
+use crate::run::{DefinitionMismatch, Position, RunProgress, RunState, advance};
 use crate::template::Split;
 use crate::{template, text};
 
 /// The most items that a reason names: the context names all.
-const MOST_ALLOWED_IN_REASON: usize = 50;
+const MAX_ALLOWED_IN_REASON: usize = 50;
 
 /// The phase of a run, with the settings of all levels.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(crate) struct ResolvedPhase {
     /// The root workflow's name.
     pub(crate) workflow_name: String,
     /// The names from the root to the innermost scope.
-    pub(crate) breadcrumb: Vec<Crumb>,
+    pub(crate) breadcrumb: Vec<BreadcrumbItem>,
     /// The key of the workflow that contains the phase.
     pub(crate) workflow_key: String,
     /// The phase; its instructions with their variables resolved (B05).
@@ -93,7 +93,7 @@ impl Reminder {
 
 /// A scope of the path, as people read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Crumb {
+pub struct BreadcrumbItem {
     /// The workflow's key.
     pub workflow_key: String,
     /// The workflow's name.
@@ -110,7 +110,7 @@ impl ResolvedPhase {
         progress: &RunProgress,
         catalog: &Catalog,
         settings: &Settings,
-    ) -> Result<Self, Stale> {
+    ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
         let position = Position::of(state, catalog)?;
         let values = progress
@@ -126,7 +126,7 @@ impl ResolvedPhase {
         values: &BTreeMap<String, String>,
         catalog: &Catalog,
         settings: &Settings,
-    ) -> Result<Self, Stale> {
+    ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
         let root = position.root();
         let next = next_name(progress, catalog)?;
@@ -247,8 +247,8 @@ impl ResolvedPhase {
         format!("{} {}", self.phase.emoji, self.phase.name)
     }
 
-    /// The place of the phase, as people read it.
-    pub(crate) fn place(&self) -> String {
+    /// The workflow, the phase and its number, as people read them.
+    pub(crate) fn location(&self) -> String {
         let (current, total) = self.progress;
         format!(
             "Workflow {}, phase {} ({current} of {total})",
@@ -357,7 +357,7 @@ fn status(position: &Position<'_>, catalog: &Catalog) -> String {
 }
 
 /// state-management: "Breadcrumb construction".
-fn breadcrumb(position: &Position<'_>) -> Vec<Crumb> {
+fn breadcrumb(position: &Position<'_>) -> Vec<BreadcrumbItem> {
     let last = position.levels.len() - 1;
     let crumb = |(at, workflow): (usize, &Workflow)| {
         let (phase_name, emoji) = if at == last {
@@ -365,7 +365,7 @@ fn breadcrumb(position: &Position<'_>) -> Vec<Crumb> {
         } else {
             (&workflow.name, String::new())
         };
-        Crumb {
+        BreadcrumbItem {
             workflow_key: workflow.key.clone(),
             name: workflow.name.clone(),
             phase_name: phase_name.clone(),
@@ -382,7 +382,7 @@ fn breadcrumb(position: &Position<'_>) -> Vec<Crumb> {
 }
 
 /// The phase that `next` really enters; `DONE` only when it completes the run (B04).
-fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, Stale> {
+fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, DefinitionMismatch> {
     let next = advance(progress, catalog)?.state;
     if !next.active {
         return Ok("DONE".to_owned());
@@ -450,7 +450,7 @@ fn block_reason_end(root: &Workflow, allowed: Option<&str>) -> String {
         return String::new();
     };
     let items: Vec<&str> = allowed.split(", ").collect();
-    match items.get(..MOST_ALLOWED_IN_REASON) {
+    match items.get(..MAX_ALLOWED_IN_REASON) {
         Some(first) if first.len() < items.len() => {
             format!("{}{}, and more.", text::ALLOWED_IN_PHASE, first.join(", "))
         }

@@ -139,20 +139,20 @@ fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Option<String
     (!outcomes.is_empty()).then(|| format!("**Outcomes of `next`:** {outcomes}"))
 }
 
-/// The outcomes of a phase, and the names of the places that they lead to.
+/// The outcomes of a phase, and the names of their targets.
 pub(crate) fn outcomes_text(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> String {
     let outcomes = phase.outcomes.iter().map(|outcome| {
         let entry = outcome.to.phase().and_then(|id| {
             let mut entries = scope.phases.iter();
             entries.find(|entry| entry.id() == id)
         });
-        let place = match (entry, &outcome.to) {
+        let to = match (entry, &outcome.to) {
             (Some(entry), _) => shown(entry_name(entry, catalog)),
             (None, Target::Next) => "the next phase".to_owned(),
             (None, Target::End) => format!("the end of {}", shown(&scope.name)),
             (None, to) => to.to_string(),
         };
-        format!("{} → {place}", outcome.name)
+        format!("{} → {to}", outcome.name)
     });
     outcomes.collect::<Vec<_>>().join(" · ")
 }

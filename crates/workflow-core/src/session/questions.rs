@@ -10,7 +10,7 @@ use crate::types::{Millis, QuestionId, Severity};
 
 /// The time that a person has to answer, unless the settings have another.
 const TIMEOUT: Millis = 30 * 60 * 1000;
-/// The reason why an answer is not expected any more.
+/// The reason why an answer is no longer expected.
 pub(crate) const TIMED_OUT: &str = "there was no answer in time";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
@@ -37,7 +37,7 @@ pub(crate) struct TakenQuestion {
     topic: QuestionTopic,
     /// When it times out, if ever.
     due: Option<Millis>,
-    /// False once the answer is not awaited any more.
+    /// False once the answer is no longer awaited.
     is_open: bool,
 }
 

@@ -12,7 +12,7 @@ use super::run::ActiveRun;
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, ToolAnswer};
 use crate::policy::gate_report::{Report, passed};
-use crate::run::{Mover, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat};
+use crate::run::{Actor, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat};
 use crate::text;
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
@@ -84,10 +84,10 @@ pub(crate) fn plan_leave(
     };
     let phase = run.phase().ok_or_else(gone)?;
     let to = run
-        .plan_leave(Mover::Agent { jumps })
+        .plan_leave(Actor::Agent { jumps })
         .map_err(|error| match error {
             TransitionError::Limit(limit) => NoMove::Limit(limit),
-            TransitionError::Stale(_)
+            TransitionError::DefinitionMismatch(_)
             | TransitionError::NotLoopable
             | TransitionError::NoneApplies => gone(),
         })?;
@@ -250,14 +250,14 @@ pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAn
 }
 
 /// The comment of a person, for the agent.
-pub(crate) fn said(comment: &str) -> String {
+pub(crate) fn user_comment(comment: &str) -> String {
     format!("The user says: {comment}")
 }
 
 /// Adds the comment of the person who approved or declined.
 pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> ToolAnswer {
     if let Some(comment) = comment {
-        answer.text = format!("{}\n\n{}", answer.text, said(comment));
+        answer.text = format!("{}\n\n{}", answer.text, user_comment(comment));
         answer.details["comment"] = json!(comment);
     }
     answer
@@ -286,7 +286,7 @@ pub(crate) fn plan_repeat(
     };
     let path = &run.state().current_path;
     let scope = run.catalog().get(&path.innermost().workflow_key);
-    match repeat(run.progress(), Mover::Agent { jumps }, run.catalog()) {
+    match repeat(run.progress(), Actor::Agent { jumps }, run.catalog()) {
         Ok(progress) => {
             let planned = Move {
                 from: scope.map_or_else(String::new, |workflow| workflow.name.clone()),
@@ -295,7 +295,7 @@ pub(crate) fn plan_repeat(
             };
             Ok((progress, planned))
         }
-        Err(TransitionError::Stale(_)) => Err(NoMove::Refused(stale())),
+        Err(TransitionError::DefinitionMismatch(_)) => Err(NoMove::Refused(stale())),
         Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
         Err(TransitionError::NoneApplies) => Err(NoMove::Refused(nothing_to_repeat())),
         Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer {
@@ -369,11 +369,11 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
 
 /// The question to the person when the agent asks for the end of a run that only a person may cancel.
 pub(crate) fn cancellation_question(run: &ActiveRun) -> QuestionText {
-    let place = run.phase().map(ResolvedPhase::place).unwrap_or_default();
+    let location = run.phase().map(ResolvedPhase::location).unwrap_or_default();
     QuestionText {
         title: "Cancel the workflow?".to_owned(),
         message: format!(
-            "The agent asks to cancel \"{}\".\n{place}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
+            "The agent asks to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
             visible(&run.state().task_description)
         ),
         ..QuestionText::default()

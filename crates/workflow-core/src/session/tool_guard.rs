@@ -19,8 +19,8 @@ use crate::types::{QuestionId, RequestId, Severity};
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
-/// The same call denied this often in a row is no misunderstanding any more.
-const STUBBORN: u32 = 3;
+/// The number of denials of the same call in a row after which the agent is advised to stop, or a person is asked.
+const REPEATED_DENIALS: u32 = 3;
 /// The options of the question about a repeated call. Hosts preselect the first.
 const KEEP_BLOCKED: &str = "No, keep it blocked";
 const ALLOW_ONCE: &str = "Yes, run it this once";
@@ -83,7 +83,7 @@ impl CallGuard {
         rules.depend_on_input() || !results.is_empty()
     }
 
-    /// The last denied call, for a session that goes on in another process.
+    /// The last denied call, for a session that continues in another process.
     pub(crate) fn repeated(&self) -> Option<RepeatedDenial> {
         self.repeated.clone()
     }
@@ -138,15 +138,15 @@ impl CallGuard {
         } else {
             exception(levels, times, self.on_repeat(&denial, phase), questions)
         };
-        // An open question is no denial: the same call may wait several times at once.
-        if matches!(next, Next::Block(_)) || !needs_consent {
+        // An open question is not a denial: the same call may wait several times at once.
+        if matches!(next, Consequence::Block(_)) || !needs_consent {
             self.repeated = Some(RepeatedDenial { hash, times });
         }
         match next {
-            Next::Ask(why) => {
-                let place = phase.map(ResolvedPhase::place);
+            Consequence::Ask(why) => {
+                let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
-                let text = call_question(call, place.as_deref(), &why, &cause, needs_consent);
+                let text = call_question(call, location.as_deref(), &why, &cause, needs_consent);
                 let id = questions.ask(QuestionTopic::ToolCall, text, out);
                 let asked = needs_consent.then_some(hash);
                 let pending = PendingCall {
@@ -157,7 +157,7 @@ impl CallGuard {
                 self.pending.insert(id, pending);
                 Reply::Later
             }
-            Next::Block(addition) => {
+            Consequence::Block(addition) => {
                 // The first of the same calls is enough.
                 if let Some(rule) = denial.rule.filter(|rule| rule.notify && times == 1) {
                     let notice = block_notice(&denial, rule, call.tool());
@@ -230,7 +230,7 @@ impl CallGuard {
         self.repeated = None;
     }
 
-    /// Blocks every pending call, because the rules of its question do not apply any more.
+    /// Blocks every pending call, because the rules of its question no longer apply.
     pub(crate) fn cancel_pending(
         &mut self,
         cause: &str,
@@ -285,7 +285,7 @@ fn hash_of(call: &Call<'_>, reason: &str) -> [u8; 32] {
 }
 
 /// The consequence of a denial by a rule.
-enum Next {
+enum Consequence {
     /// A person is asked, with this sentence.
     Ask(String),
     /// The call is blocked. This is added to the reason.
@@ -293,10 +293,10 @@ enum Next {
 }
 
 /// Asks for consent, unless the same call was declined too often. A yes is given to all levels that ask.
-fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Next {
+fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Consequence {
     let can_ask = questions.can_ask();
-    if can_ask && times <= STUBBORN {
-        return Next::Ask(match levels {
+    if can_ask && times <= REPEATED_DENIALS {
+        return Consequence::Ask(match levels {
             [] | [_] => "This call needs your consent.".to_owned(),
             all => format!(
                 "This call needs your consent, by rules of {}.",
@@ -309,7 +309,7 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Next {
         let why = questions.why_not("this host cannot ask for it");
         addition = format!("\nIt needs the consent of the user, and {why}.");
     }
-    Next::Block(addition + &stop_trying(times))
+    Consequence::Block(addition + &stop_trying(times))
 }
 
 /// Asks for an exception, if the same call is denied again and again and a person may override all of these levels.
@@ -318,26 +318,26 @@ fn exception(
     times: u32,
     on_repeat: OnRepeat,
     questions: &QuestionTable,
-) -> Next {
+) -> Consequence {
     if on_repeat == OnRepeat::Block
         || levels.is_empty()
-        || times != STUBBORN
+        || times != REPEATED_DENIALS
         || !questions.can_ask()
     {
-        return Next::Block(stop_trying(times));
+        return Consequence::Block(stop_trying(times));
     }
     let by = match levels {
         [_] => String::new(),
         all => format!(" It is blocked by rules of {}.", all.join(" and ")),
     };
-    Next::Ask(format!(
+    Consequence::Ask(format!(
         "The agent has tried this call three times in a row.{by}"
     ))
 }
 
 /// The advice to an agent that repeats a denied call.
 fn stop_trying(times: u32) -> String {
-    if times < STUBBORN {
+    if times < REPEATED_DENIALS {
         return String::new();
     }
     format!(
@@ -347,14 +347,14 @@ fn stop_trying(times: u32) -> String {
 
 fn call_question(
     call: &Call<'_>,
-    place: Option<&str>,
+    location: Option<&str>,
     why: &str,
     cause: &str,
     needs_consent: bool,
 ) -> QuestionText {
     let tool = shown(call.tool());
     let input = shortened(&readable(call.input_text()));
-    let place = place.unwrap_or("No workflow is active. A rule of the settings asks.");
+    let location = location.unwrap_or("No workflow is active. A rule of the settings asks.");
     let consequence = if needs_consent {
         "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it."
     } else {
@@ -368,7 +368,7 @@ fn call_question(
     QuestionText {
         title: format!("Allow {tool}?"),
         message: format!(
-            "{place}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
+            "{location}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
         ),
         options,
         ..QuestionText::default()

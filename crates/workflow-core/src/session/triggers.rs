@@ -89,7 +89,7 @@ impl TriggerQueue {
         self.agent.idle_at().filter(|_| !self.queue.is_empty())
     }
 
-    /// Returns true if the agent does not work, as far as events show.
+    /// Returns true if the agent does not work, judged by the events.
     pub(crate) fn is_idle(&self, now: Millis) -> bool {
         self.agent.is_idle(now)
     }

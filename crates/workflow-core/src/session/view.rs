@@ -9,7 +9,7 @@ use crate::definition::Bound;
 use crate::reminders::ContinueCounters;
 use crate::run::RunState;
 
-pub use super::phase::Crumb;
+pub use super::phase::BreadcrumbItem;
 
 /// A session's run, resolved.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct View<'a> {
     pub phase: Option<PhaseView<'a>>,
     /// The counts of reminders.
     pub counters: ContinueCounters,
-    /// The status line: the phase's, and why the run does not go on.
+    /// The status line: the phase's, and why the run does not continue.
     pub status: Option<String>,
     /// The inputs that the run was given, as people read them.
     pub inputs: BTreeMap<String, String>,
@@ -38,7 +38,7 @@ pub struct PhaseView<'a> {
     /// The root workflow's name.
     pub workflow_name: &'a str,
     /// The scopes, root first.
-    pub breadcrumb: &'a [Crumb],
+    pub breadcrumb: &'a [BreadcrumbItem],
     /// The phase's id.
     pub id: &'a str,
     /// The phase's name.

@@ -81,7 +81,7 @@ impl WeakerGuards {
         Some(asked.loaded)
     }
 
-    /// Keeps the guards, because nobody answered.
+    /// Keeps the guards, because no person answered.
     pub(crate) fn on_timeout(&mut self, notice: Option<String>, out: &mut Effects) {
         self.asked = None;
         if let Some(notice) = notice {

@@ -187,7 +187,7 @@ fn without_a_bound_the_others_are_off_because_of_it() {
 }
 
 #[test]
-fn a_value_that_means_nothing_is_not_said() {
+fn a_value_without_effect_is_left_out() {
     let workflow = WORKFLOW.replace(
         "notDoneReminder: Go on.",
         "sessionNameMaxLength: -2\nroleInstruction:",

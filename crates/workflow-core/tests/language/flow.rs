@@ -131,7 +131,7 @@ fn a_check_that_leads_back_needs_a_bound() {
 }
 
 #[test]
-fn a_phase_in_place_of_another_does_not_hide_a_loop() {
+fn a_phase_that_replaces_another_does_not_hide_a_loop() {
     let phases = [
         ("a", "maxVisits: 2, onMaxVisits: b"),
         ("b", "outcomes: { ok: next, back: a }"),
@@ -204,7 +204,7 @@ fn a_comment_is_there_if_an_approval_asks_for_it() {
 }
 
 #[test]
-fn an_id_that_is_a_word_matters_only_beside_jumps() {
+fn an_id_that_is_a_keyword_of_jumps_matters_only_beside_jumps() {
     assert_eq!(found("", &[("done", "")]), NOTHING);
     let jump = ("a", "outcomes: { ok: next }");
     assert_eq!(found("", &[jump, ("done", "")]), ["w WF067"]);
@@ -231,7 +231,7 @@ fn dollars_are_read_as_cents() {
 }
 
 #[test]
-fn a_set_of_the_user_holds_in_the_project_and_cannot_be_replaced() {
+fn a_rule_set_of_the_user_applies_in_the_project_and_cannot_be_replaced() {
     let of = |project: &str| {
         let workflow = "name: W\nshow: workflows\ntools: { use: [net] }\nphases:\n  - { id: a, name: N, emoji: E, instructions: Do it. }\n";
         load(

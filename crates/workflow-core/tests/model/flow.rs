@@ -19,7 +19,7 @@ use crate::host::Host;
 use crate::reading::Event;
 
 /// Phases that were entered more often are not followed further, because `loop` has no end.
-const MOST_VISITS: u32 = 2;
+const MAX_VISITS: u32 = 2;
 
 /// The states of a catalog, as they were found.
 #[derive(Default)]
@@ -77,7 +77,7 @@ fn explore(workflows: &[Workflow]) -> Found {
         let (flow, host) = found.states[at].clone();
         is_restored(&flow, &host, &walk);
         refuses_what_no_transition_leads_to(&flow, &host, &walk);
-        let is_followed = flow.highest() <= MOST_VISITS;
+        let is_followed = flow.highest() <= MAX_VISITS;
         for step in flow.steps(&walk).iter().filter(|_| is_followed) {
             let after = flow.after(step, &walk);
             let mut next = host.clone();
@@ -94,7 +94,7 @@ fn explore(workflows: &[Workflow]) -> Found {
     }
     let ends = |flow: &Flow| {
         let is_over = !matches!(flow.at, Place::Phase(_));
-        is_over || flow.highest() > MOST_VISITS
+        is_over || flow.highest() > MAX_VISITS
     };
     let stuck = found.stuck(false, |flow| ends(flow) || flow.is_paused);
     assert!(

@@ -204,7 +204,7 @@ fn commands_that_are_lists_or_have_their_arguments_elsewhere_are_read() {
 }
 
 #[test]
-fn arguments_that_are_no_map_are_read_all_the_same() {
+fn arguments_that_are_not_a_map_are_read() {
     for (json, denied) in [
         (r#""workflow-sidecar approve""#, true),
         (r#"["workflow\u002dsidecar", "approve"]"#, true),

@@ -79,7 +79,7 @@ fn an_unknown_name_is_answered_with_the_startable_ones() {
 }
 
 #[test]
-fn what_a_misspelled_name_may_mean_is_said() {
+fn a_misspelled_name_is_answered_with_a_suggestion() {
     let mut world = World::new(vec![
         workflow("review", &["a"]),
         workflow("release", &["a"]),

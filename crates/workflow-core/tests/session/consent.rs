@@ -248,7 +248,7 @@ fn a_call_that_waits_is_blocked_when_another_run_starts() {
 }
 
 #[test]
-fn a_call_that_waits_is_blocked_when_the_session_goes_elsewhere() {
+fn a_pending_call_is_blocked_when_the_session_switches() {
     is_called_off_by(with_rule(&rule("ask", "write")), World::reload);
     is_called_off_by(with_rule(&rule("ask", "write")), |world| {
         world.step(Event::Shutdown)
@@ -326,7 +326,7 @@ fn a_text_of_several_lines_cannot_pass_for_lines_of_the_dialog() {
 }
 
 #[test]
-fn a_dialog_names_the_place_and_what_each_answer_does() {
+fn a_dialog_names_the_phase_and_the_effect_of_each_answer() {
     let dialog = dialog(&json!({"path": "a.txt"}));
     for part in [
         "Workflow N-w, phase 🔹 A (1 of 2)",

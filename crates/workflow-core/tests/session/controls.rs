@@ -424,7 +424,7 @@ fn another_choice_by_command_keeps_the_phase_and_reaches_the_agent() {
 }
 
 #[test]
-fn a_word_that_is_no_choice_lists_the_choices() {
+fn an_unknown_choice_lists_the_choices() {
     let mut world = world_with(approved());
     world.tool("next");
     let lines = world.control(Control::Approve, "yes");

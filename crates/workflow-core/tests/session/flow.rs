@@ -290,7 +290,7 @@ fn outputs_inside_another_object_are_refused_with_a_call_that_works() {
 }
 
 #[test]
-fn a_phase_whose_condition_does_not_hold_is_skipped_and_recorded() {
+fn a_phase_with_a_false_condition_is_skipped_and_recorded() {
     let mut work = workflow("w", &["plan", "review", "release"]);
     edit(&mut work, "plan", |plan| {
         plan.outputs = vec![Parameter {
@@ -433,7 +433,7 @@ fn a_choice_in_the_dialog_is_followed_by_a_question_for_the_comment() {
 }
 
 #[test]
-fn a_person_names_the_outcome_and_no_limit_holds_them() {
+fn a_person_names_the_outcome_and_no_limit_applies() {
     let mut work = with_review();
     edit(&mut work, "build", |build| build.max_visits = Some(1));
     let mut world = started(work);
@@ -555,7 +555,7 @@ fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
 }
 
 #[test]
-fn a_missing_input_starts_nothing_where_nobody_can_be_asked() {
+fn a_missing_input_starts_nothing_without_a_person_to_ask() {
     let mut world = World::new(vec![with_inputs()]);
     world.session = Session::new(Abilities::default(), 7);
     let lines = world.command("w add the export");
@@ -702,7 +702,7 @@ fn with_conditional_part() -> Vec<Workflow> {
 }
 
 #[test]
-fn a_subworkflow_whose_condition_does_not_hold_is_skipped_as_a_whole() {
+fn a_subworkflow_with_a_false_condition_is_skipped_as_a_whole() {
     let mut world = World::started(with_conditional_part());
     world.stop("aborted");
     let lines = world.next("", &json!({"plan": false}));
@@ -718,7 +718,7 @@ fn a_subworkflow_whose_condition_does_not_hold_is_skipped_as_a_whole() {
 }
 
 #[test]
-fn a_subworkflow_whose_condition_holds_is_entered_and_counts_its_visits() {
+fn a_subworkflow_with_a_true_condition_is_entered_and_counts_its_visits() {
     let mut world = World::started(with_conditional_part());
     world.stop("aborted");
     let lines = world.next("", &json!({"plan": true}));

@@ -93,7 +93,7 @@ fn a_branch_that_ends_anywhere_restores_the_values_of_its_last_state() {
 }
 
 #[test]
-fn a_session_that_goes_on_from_any_entry_counts_and_keeps_what_the_branch_has() {
+fn a_session_continued_at_any_entry_restores_the_counts_and_values_of_its_branch() {
     let mut world = with_values();
     let after = rounds(&mut world);
     let whole = world.branch.clone();

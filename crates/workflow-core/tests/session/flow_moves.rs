@@ -176,7 +176,7 @@ fn a_limit_that_leads_back_is_bounded_too() {
 }
 
 #[test]
-fn a_person_goes_to_a_phase_whose_condition_does_not_hold_and_that_counts() {
+fn a_person_enters_a_phase_with_a_false_condition_and_the_visit_counts() {
     let mut work = with_review();
     never(&mut work, "release");
     let mut world = started(work);

@@ -65,7 +65,7 @@ fn with_gate() -> World {
 }
 
 #[test]
-fn a_gate_that_passes_lets_the_run_on() {
+fn a_gate_that_passes_lets_the_run_advance() {
     let mut world = with_gate();
     let lines = world.tool("next");
     assert_eq!(

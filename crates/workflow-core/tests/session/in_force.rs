@@ -164,7 +164,7 @@ fn a_person_who_agrees_has_the_run_go_on_with_the_files() {
 }
 
 #[test]
-fn without_dialogs_the_guards_hold_and_the_person_reads_how_to_agree() {
+fn without_dialogs_the_guards_apply_and_the_person_reads_how_to_agree() {
     let mut world = World::started(vec![strict()]);
     world.workflows = vec![with_phase(|phase| phase.approve = None)];
     let lines = world.restart_with(Abilities::default());
@@ -252,7 +252,7 @@ fn settings(rules: Vec<Rule>) -> Settings {
 }
 
 #[test]
-fn settings_in_force_hold_during_a_run_until_a_person_agrees() {
+fn settings_in_force_apply_during_a_run_until_a_person_agrees() {
     for restarts in [false, true] {
         let mut world = World::new(vec![workflow("w", &["a", "b"])]);
         world.settings = settings(vec![blocks_env()]);

@@ -127,6 +127,15 @@ fn writable_opens_paths_for_tools_and_for_the_shell_alike() {
 }
 
 #[test]
+fn a_patch_is_judged_by_its_files() {
+    let mut world = started(open(&["docs/**"], &[]));
+    let patch = |file: &str| json!({ "input": format!("*** Begin Patch\n*** Update File: {file}\n@@\n+x\n*** End Patch") });
+    assert!(allows(&mut world, "apply_patch", &patch("docs/a.md")));
+    assert!(!allows(&mut world, "apply_patch", &patch("src/a.rs")));
+    assert!(!allows(&mut world, "apply_patch", &json!({ "input": "x" })));
+}
+
+#[test]
 fn a_phase_adds_to_what_its_workflow_opens() {
     let mut work = workflow_of([Phase {
         writable: vec!["src/**".to_owned()],
@@ -171,7 +180,7 @@ fn the_phases_of_a_subworkflow_do_not_replace_the_read_only_around_them() {
 }
 
 #[test]
-fn an_unknown_command_is_asked_about_where_somebody_can_be_asked() {
+fn an_unknown_command_is_asked_about_if_a_person_can_be_asked() {
     let mut world = started(open(&[], &[]));
     let said = bash(&mut world, "git frob --zz");
     let asked = line(&said, "ask Allow bash?");
@@ -280,4 +289,45 @@ fn identical_calls_that_wait_for_an_answer_are_no_denials() {
         line(&said, "block").contains("refused 4 times in a row"),
         "{said:?}"
     );
+}
+
+#[test]
+fn a_patch_writes_the_files_that_it_names() {
+    let mut world = started(open(&["docs/**"], &[]));
+    let patch = |path: &str| format!("*** Begin Patch\n*** Update File: {path}\n+x\n*** End Patch");
+    let diff = |path: &str| format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-x\n+y\n");
+    for (tool, field) in [
+        ("apply_patch", "input"),
+        ("patch", "patchText"),
+        ("mcp__git__apply_diff", "diff"),
+    ] {
+        for patch in [&patch as &dyn Fn(&str) -> String, &diff] {
+            assert!(!allows(&mut world, tool, &json!({ field: patch("src/a") })));
+            assert!(allows(&mut world, tool, &json!({ field: patch("docs/a") })));
+        }
+    }
+    // Where the tool names the file, a patch is its content.
+    let content = json!({ "path": "docs/a.patch", "content": diff("src/a") });
+    assert!(allows(&mut world, "write", &content));
+}
+
+#[test]
+fn a_tool_whose_name_says_that_it_writes_files_writes_under_any_field() {
+    let mut world = started(open(&["docs/**"], &[]));
+    for tool in [
+        "mcp__fs__write_file",
+        "writefile",
+        "FSWriteFile",
+        "overwrite_file",
+    ] {
+        for field in ["path", "location", "name"] {
+            assert!(!allows(&mut world, tool, &json!({ field: "src/a" })));
+        }
+        assert!(allows(&mut world, tool, &json!({ "path": "docs/a" })));
+    }
+    assert!(allows(
+        &mut world,
+        "mcp__notes__create",
+        &json!({ "title": "a" })
+    ));
 }

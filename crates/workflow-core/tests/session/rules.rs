@@ -162,7 +162,7 @@ impl Paths for WithoutAt {
 }
 
 #[test]
-fn an_at_sign_is_a_letter_to_the_shell_and_none_to_a_tool() {
+fn an_at_sign_is_part_of_a_path_in_the_shell_and_a_prefix_in_a_tool() {
     let allow = rule(&json!({"verdict": "allow", "tools": ["*"], "path": ["docs/**"]}));
     let nothing_else = ToolAccess::Whitelist(Vec::new());
     let decide = |tool: &str, input: &Value| {
@@ -496,5 +496,44 @@ fn lines_that_a_tool_has_another_one_run_are_read() {
         json!({"code": "open('a')", "language": "python"}),
     ] {
         assert!(world.call("batch", &input).is_empty(), "{input}");
+    }
+}
+
+#[test]
+fn every_part_of_an_argument_is_compared_with_a_rule_on_input() {
+    let mut world = with_rules(vec![blocks(
+        &["fetch"],
+        &json!({ "input": [["url", "^http://"]] }),
+    )]);
+    let is_blocked = |world: &mut World, url: &Value| {
+        let said = world.call("fetch", &json!({ "url": url }));
+        said.iter().any(|line| line.starts_with("block"))
+    };
+    for url in [
+        json!("http://x"),
+        json!(["http://x"]),
+        json!(["https://x", "http://x"]),
+        json!({ "href": "http://x" }),
+        json!([{ "urls": ["http://x"] }]),
+    ] {
+        assert!(is_blocked(&mut world, &url), "{url}");
+    }
+    for url in [
+        json!("https://x"),
+        json!(["https://x"]),
+        json!(5),
+        json!([]),
+    ] {
+        assert!(!is_blocked(&mut world, &url), "{url}");
+    }
+    let allowing = json!({ "verdict": "allow", "tools": ["fetch"], "input": [["url", "docs"]] });
+    let mut world = with_rules(vec![rule(&allowing), blocks(&["fetch"], &json!({}))]);
+    for (url, allowed) in [
+        (json!("docs.rs"), true),
+        (json!(["docs.rs", "docs.x"]), true),
+        (json!(["docs.rs", "evil"]), false),
+        (json!({ "docs": "evil" }), false),
+    ] {
+        assert_eq!(is_blocked(&mut world, &url), !allowed, "{url}");
     }
 }

@@ -341,7 +341,7 @@ fn a_missing_approval_says_that_the_agent_must_wait() {
 }
 
 #[test]
-fn a_dialog_for_approval_shows_the_place_the_check_the_file_and_each_answer() {
+fn a_dialog_for_approval_shows_the_phase_the_check_the_file_and_each_answer() {
     let mut world = started(Phase {
         gate: gates(&json!([cargo_test()])),
         approve: Some(approval()),

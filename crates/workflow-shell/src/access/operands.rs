@@ -8,7 +8,11 @@ use crate::word::{Word, quoted_texts};
 /// use its output as arguments.
 pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) -> Vec<Location> {
     let arguments = &words[1..];
-    if matches!(name, "echo" | "printf") && !output_is_used {
+    let sets_variable = name == "printf"
+        && arguments
+            .first()
+            .is_some_and(|word| word.shape().starts_with("-v"));
+    if matches!(name, "echo" | "printf") && !output_is_used && !sets_variable {
         return Vec::new();
     }
     let program_text = program_text(name, arguments);

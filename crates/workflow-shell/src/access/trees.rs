@@ -83,6 +83,9 @@ fn copies(name: &str, arguments: &[Word]) -> Vec<Location> {
     let mut locations = Vec::new();
     for source in sources {
         locations.extend(copy_inside(source, target));
+        if given.has(&["-s", "--symbolic", "--symbolic-link"]) {
+            locations.extend(linked(source, target));
+        }
         if name == "mv" {
             locations.push(Location::of(source, AccessKind::ReplaceTree));
         } else if given.has(&["-r", "-R", "-a", "--recursive", "--archive"]) {
@@ -104,6 +107,22 @@ fn copies(name: &str, arguments: &[Word]) -> Vec<Location> {
         locations.push(Location::of(target, AccessKind::ReplaceTree));
     }
     locations
+}
+
+/// Returns the locations to which a symbolic link may lead: a relative one starts from the directory of the link, which is the target
+/// or contains it.
+fn linked(source: &Word, target: &Word) -> Vec<Location> {
+    if source.shape().starts_with(['/', '~', '\0']) {
+        return Vec::new();
+    }
+    let (target, source) = (target.location(), source.location());
+    let parent = target.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let from = |directory: &str| {
+        let path = format!("{directory}/{source}");
+        let path = if directory.is_empty() { &source } else { &path };
+        Location::at(path, AccessKind::Read)
+    };
+    vec![from(parent), from(&target)]
 }
 
 /// Returns the location of a copy inside the target, in case the target is a directory.

@@ -110,6 +110,13 @@ impl Evaluator<'_> {
         if let Effect::Writes(writes) = &mut effect {
             Self::locate_writes(name, &words[1..], writes);
         }
+        if let Effect::Unknown(Unknown {
+            reason: UnknownReason::Expansion,
+            ..
+        }) = &effect
+        {
+            self.accesses_of_operands(name, words, scope);
+        }
         for location in outcome.reads {
             self.recorder.access(&location, scope);
         }
@@ -117,6 +124,23 @@ impl Evaluator<'_> {
             self.nested_command(command, scope);
         }
         effect
+    }
+
+    /// Records what a command writes if its expansions are operands: `rm "$file"`, which is unknown because it may be an option.
+    fn accesses_of_operands(&mut self, name: &str, words: &[Word], scope: &Scope<'_>) {
+        let words: Vec<Word> = words.iter().map(Word::as_operand).collect();
+        let outcome = programs::outcome(&Invocation {
+            name,
+            words: &words,
+            arguments: &words[1..],
+            input: &scope.input,
+        });
+        if let Effect::Writes(mut writes) = outcome.effect {
+            Self::locate_writes(name, &words[1..], &mut writes);
+            for write in &writes {
+                self.recorder.access(&write.location, scope);
+            }
+        }
     }
 
     /// Returns whether the line may set `IFS` to anything but nothing, as in `IFS= read -r f`.

@@ -3,17 +3,78 @@
 use super::numbers::{prints_line_numbers, prints_numbers, prints_one_number};
 use super::outputs::{lists_one, prints_files, prints_name};
 use super::variables::Variables;
+use crate::braces::expand_braces;
 use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
 use crate::word::{UNKNOWN, Word};
 
-/// Expands a word. The result is usually one word; an unquoted variable yields none or several.
+/// Expands a word. The result is usually one word; braces and unquoted variables yield none or several.
 pub(super) fn expand(raw: &RawWord, variables: &Variables) -> Vec<Word> {
+    match alternatives(&raw.0) {
+        Some(words) => words
+            .iter()
+            .flat_map(|parts| expand_parts(parts, variables))
+            .collect(),
+        None => expand_parts(&raw.0, variables),
+    }
+}
+
+/// The first of the characters that stand for the parts of a word without unquoted braces: those for private use.
+const FIRST_PART: u32 = 0xF_0000;
+
+/// Expands the braces of a word: `{a,b}c` is `ac` and `bc`. Returns `None` if it has none with a comma, or more
+/// than can be listed.
+fn alternatives(parts: &[WordPart]) -> Option<Vec<Vec<WordPart>>> {
+    let has = |wanted: char| {
+        parts.iter().any(
+            |part| matches!(part, WordPart::Text { text, quoted: false } if text.contains(wanted)),
+        )
+    };
+    if !has('{') || !has(',') {
+        return None;
+    }
+    let mut whole = String::new();
+    for (index, part) in (FIRST_PART..).zip(parts) {
+        match part {
+            WordPart::Text {
+                text,
+                quoted: false,
+            } if text.chars().all(|c| u32::from(c) < FIRST_PART) => whole.push_str(text),
+            _ => whole.push(char::from_u32(index)?),
+        }
+    }
+    let all = expand_braces(&whole, |inside| format!("{{{inside}}}"))?;
+    let of = |text: &String| {
+        let mut word: Vec<WordPart> = Vec::new();
+        for c in text.chars() {
+            let index = u32::from(c).checked_sub(FIRST_PART);
+            let part = index.and_then(|index| parts.get(usize::try_from(index).ok()?));
+            match (part, word.last_mut()) {
+                (Some(part), _) => word.push(part.clone()),
+                (
+                    None,
+                    Some(WordPart::Text {
+                        text,
+                        quoted: false,
+                    }),
+                ) => text.push(c),
+                (None, _) => word.push(WordPart::Text {
+                    text: c.to_string(),
+                    quoted: false,
+                }),
+            }
+        }
+        word
+    };
+    (all.len() > 1).then(|| all.iter().map(of).collect())
+}
+
+fn expand_parts(parts: &[WordPart], variables: &Variables) -> Vec<Word> {
     let mut expansion = Expansion {
         done: Vec::new(),
         word: None,
         variables,
     };
-    expansion.parts(&raw.0);
+    expansion.parts(parts);
     let Expansion { mut done, word, .. } = expansion;
     done.extend(word);
     for word in &mut done {
@@ -24,7 +85,7 @@ pub(super) fn expand(raw: &RawWord, variables: &Variables) -> Vec<Word> {
 
 /// Expands a text that is not split into words, such as a here-document.
 pub(super) fn expand_unsplit(raw: &RawWord, variables: &Variables) -> Word {
-    let mut words = expand(raw, variables).into_iter();
+    let mut words = expand_parts(&raw.0, variables).into_iter();
     let mut whole = words.next().unwrap_or_default();
     for word in words {
         whole.shape.push(' ');
@@ -141,7 +202,7 @@ impl Expansion<'_> {
             word.shape.push_str("./");
         }
         word.shape.push_str(text);
-        word.is_glob |= !quoted && text.contains(['*', '?', '[', '{']);
+        word.is_glob |= !quoted && text.contains(['*', '?', '[', '{', '(']);
     }
 
     /// Appends an unknown part. `is_quoted` means that it adds no word and is not split.
@@ -177,5 +238,6 @@ fn makes_glob(shape: &str) -> bool {
     let brackets = shape
         .split_once('[')
         .is_some_and(|(_, rest)| rest.contains(']'));
-    braces || brackets || shape.contains(['*', '?'])
+    let group = ["@(", "+(", "!("].iter().any(|start| shape.contains(start));
+    braces || brackets || group || shape.contains(['*', '?'])
 }

@@ -7,7 +7,7 @@ use super::scope::Scope;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;
 use crate::file_access::{AccessKind, Location};
-use crate::parse::tree::{ExpansionKind, RawWord, WordPart};
+use crate::parse::tree::{Expansion, ExpansionKind, RawWord, WordPart};
 
 impl Evaluator<'_> {
     /// Records read accesses to the paths that words name.
@@ -79,8 +79,14 @@ impl Evaluator<'_> {
                         self.arithmetic(&expansion.inside);
                     }
                     self.substitutions_in_parts(&expansion.inside, scope);
+                    if let Some(word) = other_value(expansion) {
+                        self.access_words(&[word], scope);
+                    }
                 }
-                WordPart::Array(items) => self.substitutions_in_all(items, scope),
+                WordPart::Array(items) => {
+                    self.substitutions_in_all(items, scope);
+                    self.access_words(items, scope);
+                }
             }
         }
     }
@@ -129,4 +135,15 @@ impl Evaluator<'_> {
             self.arithmetic(std::slice::from_ref(part));
         }
     }
+}
+
+/// Returns the word that stands for a variable in `${name:-word}`, `${name:=word}` and `${name:+word}`, also without the colon.
+fn other_value(expansion: &Expansion) -> Option<RawWord> {
+    let mut parts = expansion.inside.clone();
+    let Some(WordPart::Text { text, .. }) = parts.first_mut() else {
+        return None;
+    };
+    let operator = text.strip_prefix(':').unwrap_or(text);
+    *text = operator.strip_prefix(['-', '=', '+'])?.to_owned();
+    Some(RawWord(parts))
 }

@@ -36,7 +36,7 @@ use crate::platform::paths::lexical;
 
 /// The result of a check.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub(crate) struct CheckReport {
     /// The diagnostics, project by project, with paths relative to the working directory.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Set if there is any workflow, including broken ones.
@@ -82,7 +82,7 @@ pub(crate) struct Empty {
     pub(crate) above: Option<String>,
 }
 
-impl Report {
+impl CheckReport {
     /// Set if there is any workflow, including broken ones.
     pub(crate) fn has_workflows(&self) -> bool {
         self.has_workflows
@@ -107,10 +107,10 @@ pub(crate) fn check(
     paths: &[PathBuf],
     agent_dir: &Path,
     named: &[&'static HookHost],
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CheckReport> {
     let here = env::current_dir()?;
     let agent_dir = std::path::absolute(agent_dir)?;
-    let mut report = Report::default();
+    let mut report = CheckReport::default();
     // Files among many, as a shell's `*` finds them, are no projects; a single one is a mistake.
     let is_project = |path: &&PathBuf| paths.len() == 1 || !is_plain_file(path, &here, &agent_dir);
     let (wanted, passed_over): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_project);
@@ -126,7 +126,7 @@ fn check_target(
     here: &Path,
     agent_dir: &Path,
     named: &[&'static HookHost],
-    report: &mut Report,
+    report: &mut CheckReport,
 ) {
     let files = Located {
         disk: Disk::new(
@@ -282,7 +282,7 @@ impl Files for Located {
     }
 }
 
-/// Returns the root of the repository, as far as it is known.
+/// Returns the root of the repository, if it is known.
 fn repository(here: &Path) -> PathBuf {
     let workspace = env::var_os("GITHUB_WORKSPACE").map(PathBuf::from);
     if let Some(workspace) = workspace.filter(|workspace| here.starts_with(workspace)) {

@@ -21,7 +21,7 @@ const SETTINGS: [&str; 4] = [
     "workflow-sidecar.jsonc",
 ];
 /// Maximum number of reports of one kind.
-const MOST: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Finds stray files in a directory with workflows and settings; `read` are the files that were read.
 pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
@@ -50,7 +50,7 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     let workflows = base.join(WORKFLOWS);
     for path in entries(&workflows)
         .filter(|path| path.is_file() && is_definition(path))
-        .take(MOST)
+        .take(MAX_LISTED)
     {
         let help = "move it into a separate directory, as `workflow.yaml` or `workflow.json5`";
         found.push(unread(&path, "this definition is not read", help));
@@ -85,7 +85,7 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
             );
         }
     }
-    found.truncate(MOST);
+    found.truncate(MAX_LISTED);
     found
 }
 

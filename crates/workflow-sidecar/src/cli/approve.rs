@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anyhow::{Context, anyhow, bail};
 use workflow_core::diagnostic::{shown, visible, visible_lines};
 
-use super::format::{ASIDE, Format, GOOD, NOTABLE, TITLE, block, json};
+use super::format::{DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::terminal;
@@ -62,7 +62,7 @@ pub(super) struct Arguments {
     list: bool,
     /// Output format of the list
     #[arg(long, value_enum, default_value_t, requires = "list")]
-    format: Format,
+    format: OutputFormat,
     #[command(flatten)]
     user: UserDirectory,
 }
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         0 => bail!("no run `{}` waits for your approval", shown(task)),
         1 => pending.remove(0),
         several => {
-            list(&pending, Format::Human)?;
+            list(&pending, OutputFormat::Human)?;
             bail!("{several} runs wait: name one of them");
         }
     };
@@ -233,9 +233,9 @@ pub(super) fn refused(why: &str) -> anyhow::Error {
     anyhow!("{why}: answer in the host's dialog, or in another terminal that you opened yourself")
 }
 
-fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<CommandOutcome> {
+fn list(pending: &[RequestFile], format: OutputFormat) -> anyhow::Result<CommandOutcome> {
     match format {
-        Format::Json => {
+        OutputFormat::Json => {
             let shown = pending.iter().map(|file| RequestFile {
                 request: StoredRequest {
                     shown_file: None,
@@ -247,7 +247,7 @@ fn list(pending: &[RequestFile], format: Format) -> anyhow::Result<CommandOutcom
             });
             json(&shown.collect::<Vec<_>>())?;
         }
-        Format::Human => print_all(pending)?,
+        OutputFormat::Human => print_all(pending)?,
     }
     let is_waiting = pending.iter().any(|status| status.choice.is_none());
     Ok(if is_waiting {
@@ -293,7 +293,7 @@ fn print_title(out: &mut impl Write, request: &StoredRequest) -> io::Result<()> 
     let (workflow, phase, task) = (visible(workflow), visible(phase), shown(task));
     writeln!(out, "{TITLE}{workflow} > {phase}{TITLE:#}: {task}")?;
     let cwd = visible(&cwd.to_string_lossy());
-    writeln!(out, "  {ASIDE}{task_id} in {cwd}{ASIDE:#}")
+    writeln!(out, "  {DIMMED}{task_id} in {cwd}{DIMMED:#}")
 }
 
 /// Prints a request with the file that it shows.
@@ -306,7 +306,7 @@ fn print_request(request: &StoredRequest, shown: Option<&ShownFile>) -> io::Resu
         if file.excerpt.ends_with(file_excerpt::CUT) {
             writeln!(
                 out,
-                "  {ASIDE}This is the beginning of a longer file.{ASIDE:#}"
+                "  {DIMMED}This is the beginning of a longer file.{DIMMED:#}"
             )?;
         }
     }

@@ -11,7 +11,7 @@ use super::format::{count, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::check::{
-    AppliedFix, FlowTotals, Report, annotation, apply, check, code_named, explanation, log,
+    AppliedFix, CheckReport, FlowTotals, annotation, apply, check, code_named, explanation, log,
 };
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     user: UserDirectory,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: CheckFormat,
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
@@ -62,11 +62,11 @@ pub(super) struct Arguments {
 }
 
 /// Corrections after corrections.
-const MOST_ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
-enum Format {
+enum CheckFormat {
     /// Text for people
     #[default]
     Human,
@@ -84,9 +84,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     }
     if let Some(line) = &arguments.explain_command {
         let json = match arguments.format {
-            Format::Human => false,
-            Format::Json => true,
-            Format::Github | Format::Sarif => {
+            CheckFormat::Human => false,
+            CheckFormat::Json => true,
+            CheckFormat::Github | CheckFormat::Sarif => {
                 anyhow::bail!("--explain-command has the formats human and json")
             }
         };
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         let mut changes = apply(&report.diagnostics, !arguments.dry_run)?;
         let mut made = changes.len();
         // A corrected file may show mistakes that were hidden before.
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             if arguments.dry_run || made == 0 {
                 break;
             }
@@ -117,7 +117,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         anstream::eprintln!("{path} is a file, no project: passed over");
     }
     match arguments.format {
-        Format::Human => {
+        CheckFormat::Human => {
             print_lines(&report, |found| render(found, true) + "\n")?;
             if !report.has_workflows() && report.diagnostics.is_empty() {
                 writeln!(
@@ -126,9 +126,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
                 )?;
             }
         }
-        Format::Github => print_lines(&report, annotation)?,
-        Format::Json => json(&CheckJson::from(&report))?,
-        Format::Sarif => json(&log(&report.diagnostics))?,
+        CheckFormat::Github => print_lines(&report, annotation)?,
+        CheckFormat::Json => json(&CheckJson::from(&report))?,
+        CheckFormat::Sarif => json(&log(&report.diagnostics))?,
     }
     let failing = report.diagnostics.iter().any(|found| match found.severity {
         Severity::Error => true,
@@ -177,7 +177,7 @@ fn print_changes(changes: &[AppliedFix], dry_run: bool) {
 }
 
 /// Prints each diagnostic as a text, and the totals.
-fn print_lines(report: &Report, text: impl Fn(&Diagnostic) -> String) -> anyhow::Result<()> {
+fn print_lines(report: &CheckReport, text: impl Fn(&Diagnostic) -> String) -> anyhow::Result<()> {
     let mut out = anstream::stdout().lock();
     for found in &report.diagnostics {
         writeln!(out, "{}", text(found))?;
@@ -254,8 +254,8 @@ struct DiagnosticJson<'a> {
     help: Option<&'a str>,
 }
 
-impl<'a> From<&'a Report> for CheckJson<'a> {
-    fn from(report: &'a Report) -> Self {
+impl<'a> From<&'a CheckReport> for CheckJson<'a> {
+    fn from(report: &'a CheckReport) -> Self {
         Self {
             workflows: report.workflows(),
             errors: report.number(Severity::Error),

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::format::{Format, json};
+use super::format::{OutputFormat, json};
 use super::outcome::CommandOutcome;
 use super::project::Project;
 use crate::doctor::{CheckStatus, InstallationCheck, examine};
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     project: Project,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// The output of `--format json`.
@@ -42,11 +42,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let statuses = checks.iter().map(|check| check.status);
     let status = statuses.max().unwrap_or(CheckStatus::Ok);
     match arguments.format {
-        Format::Json => json(&InstallationReport {
+        OutputFormat::Json => json(&InstallationReport {
             status,
             checks: &checks,
         })?,
-        Format::Human => table(&checks)?,
+        OutputFormat::Human => table(&checks)?,
     }
     Ok(match status {
         CheckStatus::Ok | CheckStatus::Warn => CommandOutcome::Success,

@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Loaded, Origins, Workflow, load};
-use workflow_core::diagnostic::{Location, shown, visible};
+use workflow_core::diagnostic::{shown, visible};
 use workflow_core::explain::{
     Explained, NodeKind, Origin, OriginKind, PhaseNode, PhaseTree, Row, Topic, Value, everywhere,
     phase_tree,
 };
 
 use super::explain_host::HostLimits;
-use super::format::{ASIDE, Format, TITLE, block, count, json};
+use super::explain_json::{OneValue, Sections};
+use super::format::{DIMMED, OutputFormat, TITLE, block, count, json};
 use super::lookup;
 use super::outcome::CommandOutcome;
 use super::project::Project;
@@ -45,7 +46,7 @@ pub(super) struct Arguments {
     host: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -83,11 +84,11 @@ impl Explaining<'_> {
         Explained::of(&node.state()?, self.loaded, self.origins).ok()
     }
 
-    fn phase(&self, node: &PhaseNode<'_>, format: Format) -> anyhow::Result<()> {
+    fn phase(&self, node: &PhaseNode<'_>, format: OutputFormat) -> anyhow::Result<()> {
         let Some(explained) = self.explained(node) else {
             return Ok(());
         };
-        if format == Format::Json {
+        if format == OutputFormat::Json {
             return json(&PhaseJson {
                 workflow: &self.workflow.key,
                 path: &node.name,
@@ -99,7 +100,7 @@ impl Explaining<'_> {
         let (emoji, name) = explained.phase();
         writeln!(
             out,
-            "{TITLE}{} {}{TITLE:#} in {}  {ASIDE}{} {}{ASIDE:#}",
+            "{TITLE}{} {}{TITLE:#} in {}  {DIMMED}{} {}{DIMMED:#}",
             shown(emoji),
             shown(name),
             shown(&explained.breadcrumb()),
@@ -113,7 +114,7 @@ impl Explaining<'_> {
         Ok(())
     }
 
-    fn outline(&self, format: Format) -> anyhow::Result<()> {
+    fn outline(&self, format: OutputFormat) -> anyhow::Result<()> {
         let rows = everywhere(self.workflow, self.loaded, self.origins);
         let entries: Vec<OutlineEntry<'_>> = self
             .tree
@@ -121,7 +122,7 @@ impl Explaining<'_> {
             .iter()
             .map(|node| self.outline_entry(node))
             .collect();
-        if format == Format::Json {
+        if format == OutputFormat::Json {
             return json(&WorkflowJson {
                 workflow: &self.workflow.key,
                 entries: &entries,
@@ -135,7 +136,7 @@ impl Explaining<'_> {
         let name = shown(&self.workflow.name);
         writeln!(
             out,
-            "{TITLE}{name}{TITLE:#}  {ASIDE}{}{ASIDE:#}, {phases}",
+            "{TITLE}{name}{TITLE:#}  {DIMMED}{}{DIMMED:#}, {phases}",
             shown(&self.workflow.key)
         )?;
         self.print_tree(&mut out, &entries)?;
@@ -298,12 +299,16 @@ fn reminder_limit(max: &Value) -> String {
 
 /// Joins names for a line, with a limit on their number.
 fn few(names: &[String]) -> String {
-    const FEW: usize = 8;
+    const MAX_NAMES: usize = 8;
     if names.is_empty() {
         return "none".to_owned();
     }
-    let shown: Vec<String> = names.iter().take(FEW).map(|name| shown(name)).collect();
-    let more = names.len().saturating_sub(FEW);
+    let shown: Vec<String> = names
+        .iter()
+        .take(MAX_NAMES)
+        .map(|name| shown(name))
+        .collect();
+    let more = names.len().saturating_sub(MAX_NAMES);
     let rest = if more > 0 {
         format!(" and {more} more")
     } else {
@@ -342,7 +347,7 @@ fn print_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
     } else {
         writeln!(
             out,
-            "  {:KEYS$} {value}  {ASIDE}← {origin}{ASIDE:#}",
+            "  {:KEYS$} {value}  {DIMMED}← {origin}{DIMMED:#}",
             row.key
         )?;
     }
@@ -405,102 +410,6 @@ struct WorkflowJson<'a> {
     host: Option<HostLimits>,
     #[serde(flatten)]
     sections: Sections<'a>,
-}
-
-/// Rows as nested maps: sections, keys, and the value with its source.
-struct Sections<'a>(&'a [Row]);
-
-struct OneSection<'a>(&'a [Row], Topic);
-
-struct OneRow<'a>(&'a Row);
-
-struct OneValue<'a>(&'a Value);
-
-impl Serialize for Sections<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for section in Topic::ALL {
-            if self.0.iter().any(|row| row.topic == section) {
-                map.serialize_entry(section.name(), &OneSection(self.0, section))?;
-            }
-        }
-        map.end()
-    }
-}
-
-impl Serialize for OneSection<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rows = self.0.iter().filter(|row| row.topic == self.1);
-        let mut map = serializer.serialize_map(None)?;
-        let mut listed: Vec<&str> = Vec::new();
-        for row in rows.clone() {
-            if !REPEATED.contains(&row.key) {
-                map.serialize_entry(row.key, &OneRow(row))?;
-            } else if !listed.contains(&row.key) {
-                listed.push(row.key);
-                let alike = rows.clone().filter(|other| other.key == row.key);
-                let alike: Vec<OneRow<'_>> = alike.map(OneRow).collect();
-                map.serialize_entry(row.key, &alike)?;
-            }
-        }
-        map.end()
-    }
-}
-
-/// Keys that can occur several times; their values are always a list.
-const REPEATED: [&str; 7] = [
-    "allowedAround",
-    "allow",
-    "ask",
-    "block",
-    "results",
-    "gate",
-    "trigger",
-];
-
-/// Splits a location into file and line; the location of a guard is a single text.
-fn file_and_line(location: &Location) -> (&str, Option<u32>) {
-    let written = location.file.rsplit_once(':');
-    let guards = written.and_then(|(file, line)| Some((file, line.parse().ok()?)));
-    match (location.line(), guards) {
-        (None, Some((file, line))) => (file, Some(line)),
-        (line, _) => (&location.file, line),
-    }
-}
-
-impl Serialize for OneRow<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("value", &OneValue(&self.0.value))?;
-        if let Some(origin) = &self.0.origin {
-            map.serialize_entry("from", origin.kind.name())?;
-            if let OriginKind::Settings(tier) = origin.kind {
-                map.serialize_entry("tier", &tier)?;
-            }
-            if let Some(location) = &origin.location {
-                let (file, line) = file_and_line(location);
-                map.serialize_entry("file", file)?;
-                if let Some(line) = line {
-                    map.serialize_entry("line", &line)?;
-                }
-            }
-        }
-        map.end()
-    }
-}
-
-impl Serialize for OneValue<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::None => serializer.serialize_none(),
-            Value::Flag(flag) => serializer.serialize_bool(*flag),
-            Value::Count(count) => serializer.serialize_u64(*count),
-            Value::Names(names) => names.serialize(serializer),
-            Value::Label(text) | Value::Text(text) | Value::Part(text) => {
-                text.serialize(serializer)
-            }
-        }
-    }
 }
 
 impl Serialize for OutlineEntry<'_> {

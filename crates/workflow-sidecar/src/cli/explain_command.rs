@@ -8,10 +8,10 @@ use serde_json::value::to_raw_value;
 use unicode_width::UnicodeWidthStr;
 use workflow_core::definition::{Origins, load};
 use workflow_core::diagnostic::shown;
-use workflow_core::explain::{Explained, Judgement, phase_tree};
+use workflow_core::explain::{CallDecision, Explained, phase_tree};
 use workflow_core::policy::rules::{Call, LineReport, PartReport};
 
-use super::format::{self, ASIDE};
+use super::format::{self, DIMMED};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::platform::paths::LocalPaths;
@@ -101,9 +101,9 @@ fn decisions(
             let explained = Explained::of(&state, &loaded, &origins)?;
             let call = Call::new(SHELL, Some(&input), &paths);
             let (decision, by) = match explained.decides(&call) {
-                Judgement::Allowed => ("allowed", None),
-                Judgement::Asked(by) => ("asked", Some(by)),
-                Judgement::Blocked(by) => ("blocked", Some(by)),
+                CallDecision::Allowed => ("allowed", None),
+                CallDecision::Asked(by) => ("asked", Some(by)),
+                CallDecision::Blocked(by) => ("blocked", Some(by)),
             };
             found.push(PhaseDecision {
                 workflow: shown(&workflow.key),
@@ -137,7 +137,7 @@ fn print(report: &LineReport, phases: &[PhaseDecision]) -> anyhow::Result<()> {
     }
     for phase in phases {
         let by = phase.by.as_ref();
-        let by = by.map_or_else(String::new, |by| format!(" {ASIDE}by {by}{ASIDE:#}"));
+        let by = by.map_or_else(String::new, |by| format!(" {DIMMED}by {by}{DIMMED:#}"));
         writeln!(
             out,
             "{}, {}: {}{by}",

@@ -17,7 +17,7 @@ pub(super) struct HostLimits {
     title: &'static str,
     /// The version that was driven for real; null if it was not run.
     tested: Option<&'static str>,
-    /// Ways around the hooks.
+    /// What the hooks do not enforce.
     not_enforced: Vec<&'static str>,
     /// Statements of the workflow that the host carries out in another way or not at all.
     different: Vec<String>,
@@ -70,7 +70,7 @@ impl HostLimits {
             name: host.name,
             title: host.title,
             tested: host.tested,
-            not_enforced: host.limits.holes.to_vec(),
+            not_enforced: host.limits.not_enforced.to_vec(),
             different,
         }
     }
@@ -81,8 +81,8 @@ impl HostLimits {
             None => "written from its documentation, not run".to_owned(),
         };
         writeln!(out, "\n{TITLE}In {}{TITLE:#} ({tested})", self.title)?;
-        for hole in &self.not_enforced {
-            writeln!(out, "  not enforced: {hole}")?;
+        for sentence in &self.not_enforced {
+            writeln!(out, "  not enforced: {sentence}")?;
         }
         for text in &self.different {
             writeln!(out, "  {text}")?;

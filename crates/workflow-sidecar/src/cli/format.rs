@@ -10,7 +10,7 @@ use workflow_core::diagnostic::{is_hidden, visible};
 /// A title.
 pub(super) const TITLE: Style = Style::new().bold();
 /// Secondary information, such as a source location.
-pub(super) const ASIDE: Style = Style::new().dimmed();
+pub(super) const DIMMED: Style = Style::new().dimmed();
 /// A success.
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 /// A refusal or an error.
@@ -20,7 +20,7 @@ pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub(super) enum Format {
+pub(super) enum OutputFormat {
     /// Text for people
     #[default]
     Human,

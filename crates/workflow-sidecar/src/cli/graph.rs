@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     workflow: String,
     /// Output format [default: by the extension of the output file, else mermaid]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<GraphFormat>,
     /// Write to a file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
 
 /// Diagram formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum GraphFormat {
     /// Mermaid, for Markdown
     Mermaid,
     /// DOT, for Graphviz
@@ -54,7 +54,7 @@ enum Format {
     Svg,
 }
 
-impl Format {
+impl GraphFormat {
     /// Returns the format that a file's extension names.
     fn of(path: &Path) -> anyhow::Result<Self> {
         match path.extension().and_then(OsStr::to_str) {
@@ -83,25 +83,25 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let output = arguments.output.as_deref();
     let format = match (arguments.format, output) {
         (Some(format), _) => format,
-        (None, Some(path)) => Format::of(path)?,
-        (None, None) => Format::Mermaid,
+        (None, Some(path)) => GraphFormat::of(path)?,
+        (None, None) => GraphFormat::Mermaid,
     };
-    if format == Format::Svg && arguments.direction != Direction::Down {
+    if format == GraphFormat::Svg && arguments.direction != Direction::Down {
         bail!(
             "--direction is for Mermaid and Graphviz: `--format dot --direction right | dot -Tsvg` draws an SVG"
         );
     }
     let direction = arguments.direction;
     let diagram = match format {
-        Format::Mermaid if output.is_some_and(is_markdown) => {
+        GraphFormat::Mermaid if output.is_some_and(is_markdown) => {
             format!(
                 "```mermaid\n{}\n```\n",
                 mermaid(&graph, direction).trim_end()
             )
         }
-        Format::Mermaid => mermaid(&graph, direction),
-        Format::Dot => dot(&graph, direction),
-        Format::Svg => svg(&graph),
+        GraphFormat::Mermaid => mermaid(&graph, direction),
+        GraphFormat::Dot => dot(&graph, direction),
+        GraphFormat::Svg => svg(&graph),
     };
     match output {
         None => anstream::stdout().lock().write_all(diagram.as_bytes())?,

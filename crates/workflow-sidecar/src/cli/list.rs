@@ -10,7 +10,7 @@ use workflow_core::diagnostic::visible;
 
 use crate::init::{Language, TEMPLATES, Template};
 
-use super::format::{Format, json};
+use super::format::{OutputFormat, json};
 use super::outcome::CommandOutcome;
 use super::project::Project;
 use super::table::{self, beginning};
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     templates: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -46,8 +46,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         .map(|found| Row::of(found, &loaded))
         .collect();
     match arguments.format {
-        Format::Json => json(&rows)?,
-        Format::Human => {
+        OutputFormat::Json => json(&rows)?,
+        OutputFormat::Human => {
             rows.sort_by_key(|row| row.status);
             print_table(&rows)?;
         }
@@ -211,9 +211,13 @@ pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
 
 /// Joins names for one cell.
 fn several(names: &[&str]) -> String {
-    const MOST: usize = 3;
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| visible(name)).collect();
-    let more = names.len().saturating_sub(MOST);
+    const MAX_LISTED: usize = 3;
+    let shown: Vec<String> = names
+        .iter()
+        .take(MAX_LISTED)
+        .map(|name| visible(name))
+        .collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
     match more {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -286,10 +290,10 @@ fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
     names.collect()
 }
 
-fn list_templates(format: Format) -> anyhow::Result<CommandOutcome> {
+fn list_templates(format: OutputFormat) -> anyhow::Result<CommandOutcome> {
     const NAME: Style = Style::new().bold();
     let rows: Vec<TemplateRow> = TEMPLATES.iter().map(TemplateRow::of).collect();
-    if format == Format::Json {
+    if format == OutputFormat::Json {
         json(&rows)?;
         return Ok(CommandOutcome::Success);
     }

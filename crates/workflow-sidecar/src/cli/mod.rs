@@ -10,6 +10,7 @@ mod doctor;
 mod explain;
 mod explain_command;
 mod explain_host;
+mod explain_json;
 mod format;
 mod graph;
 mod hook;

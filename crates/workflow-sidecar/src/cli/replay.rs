@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     against: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ReplayFormat,
 }
 
 /// The parts of messages that may be compared alone.
@@ -69,7 +69,7 @@ enum Only {
 
 /// The formats of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Format {
+enum ReplayFormat {
     /// Text for people
     #[default]
     Human,
@@ -104,14 +104,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         .map(|(file, played)| Row { file, played })
         .collect();
     match arguments.format {
-        Format::Human => human(&rows)?,
-        Format::Json => json(&rows)?,
-        Format::Junit => junit(&rows)?,
+        ReplayFormat::Human => human(&rows)?,
+        ReplayFormat::Json => json(&rows)?,
+        ReplayFormat::Junit => junit(&rows)?,
     }
     let numbers = Numbers::of(&rows);
     if numbers.failed > 0 {
         // The table names each; only where it is for programs they are named here.
-        if arguments.format != Format::Human {
+        if arguments.format != ReplayFormat::Human {
             bail!("{} cannot be replayed", count(numbers.failed, "transcript"));
         }
         return Ok(CommandOutcome::Failed);

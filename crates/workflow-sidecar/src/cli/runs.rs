@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
-use super::format::{Format, count, json, moment};
+use super::format::{OutputFormat, count, json, moment};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::table;
@@ -63,7 +63,7 @@ pub(super) struct Arguments {
     user: UserDirectory,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     loop {
         let runs = found(arguments, &*store)?;
         if listed.as_ref() != Some(&runs) {
-            if arguments.format == Format::Human && std::io::stdout().is_terminal() {
+            if arguments.format == OutputFormat::Human && std::io::stdout().is_terminal() {
                 write!(anstream::stdout(), "{CLEAR}")?;
             }
             list(arguments, &runs)?;
@@ -116,8 +116,8 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
     };
     let listed = &runs[..most.min(runs.len())];
     match arguments.format {
-        Format::Json => json(&listed.iter().map(Row::of).collect::<Vec<_>>())?,
-        Format::Human => {
+        OutputFormat::Json => json(&listed.iter().map(Row::of).collect::<Vec<_>>())?,
+        OutputFormat::Human => {
             print(listed, arguments.active)?;
             if listed.len() < runs.len() {
                 let listed = count(listed.len(), "run");

@@ -8,9 +8,9 @@ use anyhow::Context;
 use clap::builder::{FalseyValueParser, RangedU64ValueParser};
 
 use super::telemetry::{self, TIME_TO_EXPORT};
-use crate::log::{FORMAT_VARIABLE, Format};
-use crate::record::{DEFAULT_LIMIT, Extent, Payload, RECORD_VARIABLE, Recorder};
-use crate::server::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE, serve};
+use crate::log::{FORMAT_VARIABLE, LogFormat};
+use crate::record::{DEFAULT_LIMIT, Payload, RECORD_VARIABLE, Recorder, RecordingOptions};
+use crate::server::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT, serve};
 
 /// Set for `--record-redact`.
 const REDACT_VARIABLE: &str = "WORKFLOW_SIDECAR_RECORD_REDACT";
@@ -49,13 +49,13 @@ pub(super) struct Arguments {
     record_limit: u64,
     /// Format of the log on stderr: text, or one JSON object a line
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = FORMAT_VARIABLE)]
-    pub(super) log_format: Format,
+    pub(super) log_format: LogFormat,
     #[command(flatten)]
     telemetry: telemetry::Arguments,
 }
 
 fn max_line() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=HIGHEST_MAX_LINE as u64)
+    RangedU64ValueParser::new().range(1..=MAX_LINE_LIMIT as u64)
 }
 
 /// Parses the limit of a recording. Its minimum is the size of the first line.
@@ -67,7 +67,7 @@ impl Arguments {
     /// Starts the requested recording. A session must not fail because it cannot be recorded.
     fn recorder(&self) -> Option<Recorder> {
         let path = self.record.as_deref().filter(|path| !path.is_empty())?;
-        let extent = Extent {
+        let options = RecordingOptions {
             payload: if self.record_redact {
                 Payload::Redacted
             } else {
@@ -75,7 +75,7 @@ impl Arguments {
             },
             limit: self.record_limit,
         };
-        Recorder::begin(Path::new(path), extent)
+        Recorder::begin(Path::new(path), options)
             .inspect_err(|error| tracing::warn!("nothing is recorded: {error}"))
             .ok()
     }

@@ -11,7 +11,7 @@ use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
 
-use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, block, count, json, moment};
+use super::format::{BAD, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, count, json, moment};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::run_session::{RunSession, elsewhere, run_id, run_session};
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     user: UserDirectory,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// The output: every session of a file.
@@ -90,8 +90,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         recording(of_recording(&transcript?, known))
     };
     match arguments.format {
-        Format::Json => json(&output)?,
-        Format::Human => output.print()?,
+        OutputFormat::Json => json(&output)?,
+        OutputFormat::Human => output.print()?,
     }
     Ok(CommandOutcome::Success)
 }
@@ -141,7 +141,10 @@ impl ShowOutput {
         }
         if self.on_other_branches > 0 {
             let entries = entries(self.on_other_branches);
-            writeln!(out, "{ASIDE}{entries} on other branches not shown{ASIDE:#}")?;
+            writeln!(
+                out,
+                "{DIMMED}{entries} on other branches not shown{DIMMED:#}"
+            )?;
         }
         if self.skipped > 0 {
             let lines = count(self.skipped, "line");
@@ -162,7 +165,7 @@ fn entries(number: usize) -> String {
 fn print_timeline(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
     let start = timeline.events.iter().find_map(|event| event.at);
     match start {
-        Some(start) => writeln!(out, "{ASIDE}{}{ASIDE:#}", moment(start, 0))?,
+        Some(start) => writeln!(out, "{DIMMED}{}{DIMMED:#}", moment(start, 0))?,
         None if timeline.events.is_empty() => writeln!(out, "no workflow was run")?,
         None => {}
     }
@@ -170,7 +173,7 @@ fn print_timeline(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
         let times = event.at.zip(start);
         let since = times.map(|(at, start)| at.saturating_sub(start));
         let since = since.map_or(String::new(), |since| format!("+{}", duration(since)));
-        write!(out, "{ASIDE}{since:>11}{ASIDE:#}  ")?;
+        write!(out, "{DIMMED}{since:>11}{DIMMED:#}  ")?;
         print_event(out, &event.what)?;
     }
     print_totals(out, &timeline.totals)
@@ -216,14 +219,14 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
                 format!("{} → ", shown(&cause.join(" ")))
             };
             let lasted = lasted.map_or(String::new(), |lasted| {
-                format!("  {ASIDE}{}{ASIDE:#}", duration(lasted))
+                format!("  {DIMMED}{}{DIMMED:#}", duration(lasted))
             });
             let visit = flow.visit.map(|visit| format!(", visit {visit}"));
             let visit = visit.unwrap_or_default();
             writeln!(out, "{by}{}{visit}{lasted}", shown(phase))?;
             if !flow.skipped.is_empty() {
                 let skipped = shown(&flow.skipped.join(", "));
-                writeln!(out, "               {ASIDE}skipped {skipped}{ASIDE:#}")?;
+                writeln!(out, "               {DIMMED}skipped {skipped}{DIMMED:#}")?;
             }
             match &flow.comment {
                 Some(comment) => block(out, "               ", comment),
@@ -242,7 +245,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             );
             writeln!(
                 out,
-                "{NOTABLE}asked{NOTABLE:#}: {}  {ASIDE}{answer}{ASIDE:#}",
+                "{NOTABLE}asked{NOTABLE:#}: {}  {DIMMED}{answer}{DIMMED:#}",
                 shown(question)
             )
         }
@@ -262,7 +265,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
         }
         TimelineEvent::Paused { why } => writeln!(out, "{NOTABLE}paused{NOTABLE:#}: {why}"),
         TimelineEvent::Compacted => {
-            writeln!(out, "{ASIDE}older messages became a summary{ASIDE:#}")
+            writeln!(out, "{DIMMED}older messages became a summary{DIMMED:#}")
         }
         TimelineEvent::Completed { lasted } => {
             writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted))
@@ -296,7 +299,7 @@ fn print_gate(out: &mut impl Write, checks: &[Report]) -> io::Result<()> {
         };
         writeln!(
             out,
-            "               {style}{mark}{style:#} {}{why}  {ASIDE}{}  {}{ASIDE:#}",
+            "               {style}{mark}{style:#} {}{why}  {DIMMED}{}  {}{DIMMED:#}",
             shown(&check.what),
             duration(lasted),
             shown(&check.source)

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use workflow_core::definition::{Catalog, Origins, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
-use super::format::{ASIDE, BAD, GOOD, NOTABLE, TITLE, block, count};
+use super::format::{BAD, DIMMED, GOOD, NOTABLE, TITLE, block, count};
 use super::list::uses;
 use super::lookup;
 use super::outcome::CommandOutcome;
@@ -154,7 +154,7 @@ struct Walk<'a, W> {
 }
 
 /// Maximum length of a script's line, in bytes.
-const LONGEST_LINE: u64 = 1 << 20;
+const MAX_LINE: u64 = 1 << 20;
 
 /// The effect of a line on the loop.
 enum Flow {
@@ -167,8 +167,8 @@ impl<W: Write> Walk<'_, W> {
         if self.typed {
             writeln!(
                 self.out,
-                "{ASIDE}A dry run: tool NAME, next, loop, status, cancel, stop, start, say TEXT, wait SECONDS, yes, no, pass, fail; \
-                 help says more, quit ends it.{ASIDE:#}"
+                "{DIMMED}A dry run: tool NAME, next, loop, status, cancel, stop, start, say TEXT, wait SECONDS, yes, no, pass, fail; \
+                 help says more, quit ends it.{DIMMED:#}"
             )?;
         }
         self.echo(command)?;
@@ -184,11 +184,11 @@ impl<W: Write> Walk<'_, W> {
             self.out.flush()?;
             line.clear();
             number += 1;
-            let read = lines.take(LONGEST_LINE).read_until(b'\n', &mut line);
+            let read = lines.take(MAX_LINE).read_until(b'\n', &mut line);
             let read = read.with_context(|| format!("{} cannot be read", self.name))?;
             ensure!(
-                (read as u64) < LONGEST_LINE,
-                "{}:{number}: the line is longer than {LONGEST_LINE} bytes",
+                (read as u64) < MAX_LINE,
+                "{}:{number}: the line is longer than {MAX_LINE} bytes",
                 self.name
             );
             if read == 0 {
@@ -230,7 +230,7 @@ impl<W: Write> Walk<'_, W> {
             self.failed += 1;
             writeln!(
                 self.out,
-                "  {BAD}expected {}, but it is {}{BAD:#}  {ASIDE}{}:{number}{ASIDE:#}",
+                "  {BAD}expected {}, but it is {}{BAD:#}  {DIMMED}{}:{number}{DIMMED:#}",
                 shown(expected),
                 shown(&labels.joined()),
                 self.name
@@ -281,7 +281,7 @@ impl<W: Write> Walk<'_, W> {
         let state = self.simulation.state_of_run();
         let by = state.filter(|_| matches!(answers, PossibleAnswers::OneOf(_)));
         let by = by.and_then(|state| self.guards.approval(&state, title));
-        let by = by.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
+        let by = by.map_or(String::new(), |line| format!("  {DIMMED}{line}{DIMMED:#}"));
         let (title, more) = title.split_once('\n').unwrap_or((title, ""));
         writeln!(
             self.out,
@@ -328,7 +328,7 @@ impl<W: Write> Walk<'_, W> {
             Reaction::Blocked { tool, reason } => {
                 let state = self.simulation.state_of_run();
                 let list = state.and_then(|state| self.guards.list(&state, tool, reason));
-                let by = list.map_or(String::new(), |line| format!("  {ASIDE}{line}{ASIDE:#}"));
+                let by = list.map_or(String::new(), |line| format!("  {DIMMED}{line}{DIMMED:#}"));
                 writeln!(out, "  {BAD}blocked{BAD:#}{by}")?;
                 block(out, "    ", reason)?;
             }
@@ -345,7 +345,7 @@ impl<W: Write> Walk<'_, W> {
                 let characters = count(text.chars().count(), "character");
                 writeln!(out, "  added to the context, {characters}")?;
                 if self.contexts.contains(text) {
-                    writeln!(out, "    │ {ASIDE}as before{ASIDE:#}")?;
+                    writeln!(out, "    │ {DIMMED}as before{DIMMED:#}")?;
                 } else {
                     block(out, "    ", text)?;
                     self.contexts.push(text.clone());
@@ -362,7 +362,7 @@ impl<W: Write> Walk<'_, W> {
             }
             Reaction::Notice { text, level } => {
                 let style = match level {
-                    NoticeLevel::Info => ASIDE,
+                    NoticeLevel::Info => DIMMED,
                     NoticeLevel::Warning => NOTABLE,
                     NoticeLevel::Error => BAD,
                 };
@@ -370,16 +370,16 @@ impl<W: Write> Walk<'_, W> {
                 block(out, "    ", text)?;
             }
             Reaction::Status(Some(status)) => {
-                writeln!(out, "  {ASIDE}status{ASIDE:#} {}", first_line(status))?;
+                writeln!(out, "  {DIMMED}status{DIMMED:#} {}", first_line(status))?;
             }
-            Reaction::Status(None) => writeln!(out, "  {ASIDE}status{ASIDE:#} (none)")?,
+            Reaction::Status(None) => writeln!(out, "  {DIMMED}status{DIMMED:#} (none)")?,
             Reaction::Widget(lines) => writeln!(
                 out,
-                "  {ASIDE}widget{ASIDE:#} {}",
+                "  {DIMMED}widget{DIMMED:#} {}",
                 first_line(&lines.join(" "))
             )?,
             Reaction::Named(name) => {
-                writeln!(out, "  {ASIDE}session{ASIDE:#} {}", first_line(name))?;
+                writeln!(out, "  {DIMMED}session{DIMMED:#} {}", first_line(name))?;
             }
             Reaction::Asked {
                 title,
@@ -388,7 +388,7 @@ impl<W: Write> Walk<'_, W> {
             } => self.print_question(title, message, answers)?,
             Reaction::NotAnAnswer(answers) => writeln!(
                 out,
-                "  {ASIDE}that is no answer to the question: {}{ASIDE:#}",
+                "  {DIMMED}that is no answer to the question: {}{DIMMED:#}",
                 possible(answers)
             )?,
             Reaction::Gate { checks } => {
@@ -406,13 +406,15 @@ impl<W: Write> Walk<'_, W> {
                 guard(out, "  ", &what, &source)?;
             }
             Reaction::Queued => writeln!(out, "  it waits until the agent has stopped")?,
-            Reaction::NoTrigger(names) => writeln!(out, "  {ASIDE}{}{ASIDE:#}", no_trigger(names))?,
+            Reaction::NoTrigger(names) => {
+                writeln!(out, "  {DIMMED}{}{DIMMED:#}", no_trigger(names))?;
+            }
             Reaction::NoCheckpoint(kept) => writeln!(
                 out,
-                "  {ASIDE}there is no such checkpoint: {} so far{ASIDE:#}",
+                "  {DIMMED}there is no such checkpoint: {} so far{DIMMED:#}",
                 count(*kept, "checkpoint")
             )?,
-            Reaction::Nothing(why) => writeln!(out, "  {ASIDE}{why}{ASIDE:#}")?,
+            Reaction::Nothing(why) => writeln!(out, "  {DIMMED}{why}{DIMMED:#}")?,
         }
         Ok(())
     }
@@ -431,7 +433,7 @@ fn no_trigger(names: &[String]) -> String {
 fn guard(out: &mut impl Write, before: &str, what: &str, source: &str) -> io::Result<()> {
     writeln!(
         out,
-        "{before}{}  {ASIDE}{}{ASIDE:#}",
+        "{before}{}  {DIMMED}{}{DIMMED:#}",
         visible(what),
         visible(source)
     )

@@ -12,7 +12,7 @@ use workflow_core::reminders::PauseReason;
 use workflow_core::run::entry_type;
 use workflow_core::session::View;
 
-use super::format::{ASIDE, BAD, Format, GOOD, NOTABLE, TITLE, json, moment};
+use super::format::{BAD, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, json, moment};
 use super::newest_session::newest_session;
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     user: UserDirectory,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: OutputFormat,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -80,12 +80,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let request = request.transpose()?.flatten();
     let output = StatusOutput::of(view.as_ref(), since(&file), request.as_ref(), &problems);
     match arguments.format {
-        Format::Json => json(&output)?,
-        Format::Human => output.print()?,
+        OutputFormat::Json => json(&output)?,
+        OutputFormat::Human => output.print()?,
     }
     let condition = match (&view, &request) {
         (Some(_), Some(request)) if request.choice.is_none() => RunCondition::Waits,
-        // As `approve --list` says: nothing waits for an answer, the agent only has to go on.
+        // As `approve --list` says: nothing waits for an answer, the agent only has to continue.
         (Some(view), _) if view.counters.paused == Some(PauseReason::Approval) => {
             RunCondition::Fine
         }
@@ -284,7 +284,7 @@ impl<'a> StatusOutput<'a> {
                 let (style, text) = described(self.status, run);
                 writeln!(
                     out,
-                    "{TITLE}{}{TITLE:#}  {ASIDE}{}{ASIDE:#}  {style}{text}{style:#}",
+                    "{TITLE}{}{TITLE:#}  {DIMMED}{}{DIMMED:#}  {style}{text}{style:#}",
                     shown(name),
                     shown(run.workflow),
                 )?;
@@ -397,7 +397,7 @@ fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
             BAD,
             "stale: its definition is not known, --project DIR names one",
         ),
-        ("cancelled", _) => (ASIDE, "cancelled"),
+        ("cancelled", _) => (DIMMED, "cancelled"),
         ("complete", _) => (GOOD, "complete"),
         (_, _) => (GOOD, "active"),
     }

@@ -11,7 +11,7 @@ use workflow_core::session::project_gate_commands;
 use anyhow::{Context, bail};
 
 use super::approve::{NO_REPLY, refused};
-use super::format::{ASIDE, GOOD, NOTABLE, count};
+use super::format::{DIMMED, GOOD, NOTABLE, count};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::terminal;
@@ -322,7 +322,7 @@ fn print_lines(out: &mut impl Write, lines: &Lines<'_>) -> io::Result<()> {
         };
         let locations = visible(&locations.join(", "));
         writeln!(out, "  {style}{state}{style:#}  {what}")?;
-        writeln!(out, "           {ASIDE}{locations}{ASIDE:#}")?;
+        writeln!(out, "           {DIMMED}{locations}{DIMMED:#}")?;
     }
     Ok(())
 }

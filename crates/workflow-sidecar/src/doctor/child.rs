@@ -87,9 +87,9 @@ fn first_wanted_line(
 /// Sends each line to the channel. The thread is not joined, because a grandchild may keep the pipe open.
 fn forward_lines(pipe: impl Read + Send + 'static, send: Sender<String>) {
     /// Maximum number of bytes read: the version is at the beginning.
-    const LONGEST: u64 = 1 << 16;
+    const MAX_OUTPUT: u64 = 1 << 16;
     thread::spawn(move || {
-        let lines = BufReader::new(pipe.take(LONGEST)).lines();
+        let lines = BufReader::new(pipe.take(MAX_OUTPUT)).lines();
         for line in lines.map_while(Result::ok) {
             if send.send(line.trim().to_owned()).is_err() {
                 break;

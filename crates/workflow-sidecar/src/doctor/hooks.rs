@@ -24,7 +24,7 @@ pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
         return Vec::new();
     };
     let directories = Directories::of_process(&home);
-    // A relative directory is none of an event.
+    // Events have absolute directories.
     let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
     let versions = HOSTS.map(|host| (host, thread::spawn(move || version(host))));
     let rows = versions.map(|(host, version)| {
@@ -79,15 +79,15 @@ impl Row {
         // In the home directory both are the same files.
         let of_project = Some(project).filter(|project| *project != directories.home);
         for at in std::iter::once(None).chain(of_project.map(Some)) {
-            let place = InstallTarget {
+            let target = InstallTarget {
                 directories,
                 project: at,
                 program,
                 state: None,
             };
-            if let Some(installed) = installed(host, &place) {
+            if let Some(installed) = installed(host, &target) {
                 has_hooks = true;
-                row.installation(host, &place, &installed, project);
+                row.installation(host, &target, &installed, project);
                 row.trust(host, version, &installed, directories, project);
             }
         }
@@ -141,11 +141,11 @@ impl Row {
     fn installation(
         &mut self,
         host: &'static HookHost,
-        place: &InstallTarget<'_>,
+        target: &InstallTarget<'_>,
         installed: &Installed,
         project: &Path,
     ) {
-        let (of, again) = match place.project {
+        let (of, again) = match target.project {
             Some(_) => ("for this project", " --project"),
             None => ("for you", ""),
         };
@@ -162,7 +162,7 @@ impl Row {
             .any(|(_, command)| command.contains("--state"));
         let is_current = || {
             has_own_store
-                || plan(host, place).is_ok_and(|changes| {
+                || plan(host, target).is_ok_and(|changes| {
                     let mut changes = changes.iter();
                     changes.all(|change| change.before == change.after)
                 })
@@ -189,7 +189,7 @@ impl Row {
         }
     }
 
-    /// Says whether the host runs the hooks, as far as it can be known.
+    /// Says whether the host runs the hooks, or that it cannot be known.
     fn trust(
         &mut self,
         host: &HookHost,
@@ -308,7 +308,7 @@ struct CommandAnswer {
 }
 
 impl CommandAnswer {
-    /// Returns why this is no answer of ours to the fixture.
+    /// Returns why this is not an answer of ours to the fixture.
     fn judged(self, host: &HookHost, name: &str) -> Result<(), String> {
         let asks = host
             .events

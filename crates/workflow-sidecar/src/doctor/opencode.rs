@@ -12,18 +12,18 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
         return Vec::new();
     };
     let directories = Directories::of_process(&home);
-    let places = [None, Some(project)].map(|project| InstallTarget {
+    let targets = [None, Some(project)].map(|project| InstallTarget {
         directories: &directories,
         project,
         program: &program,
         state: None,
     });
-    places.iter().filter_map(check).collect()
+    targets.iter().filter_map(check).collect()
 }
 
 /// Checks one installation. opencode skips a plugin silently if it cannot load it.
-fn check(place: &InstallTarget<'_>) -> Option<InstallationCheck> {
-    let loader = opencode::installed(place)?;
+fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
+    let loader = opencode::installed(target)?;
     let again = "workflow-sidecar install opencode";
     let program = opencode::installed_program(&loader).filter(|program| program.is_file());
     let Some(program) = program else {
@@ -32,7 +32,7 @@ fn check(place: &InstallTarget<'_>) -> Option<InstallationCheck> {
     };
     let of_program = InstallTarget {
         program: &program,
-        ..*place
+        ..*target
     };
     // A store elsewhere is in the file that opencode loads, which is not compared therefore.
     let is_current = opencode::plan(&of_program).is_ok_and(|changes| {

@@ -3,10 +3,10 @@
 use workflow_core::definition::{Condition, Gate, Phase, Rule, RuleAction, Target};
 use workflow_core::diagnostic::visible;
 
-use super::model::{Exit, NodeMark, label};
+use super::model::{LabelledExit, NodeMark, label};
 
 /// The most rules and checks of a phase that are drawn.
-const MOST_MARKS: usize = 8;
+const MAX_MARKS: usize = 8;
 
 /// Returns a mark for each rule; equal ones in a row appear once.
 pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
@@ -15,9 +15,9 @@ pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
         .map(|rule| NodeMark::Rule(rule_text(rule)))
         .collect();
     marks.dedup();
-    let more = marks.len().saturating_sub(MOST_MARKS);
+    let more = marks.len().saturating_sub(MAX_MARKS);
     if more > 1 {
-        marks.truncate(MOST_MARKS);
+        marks.truncate(MAX_MARKS);
         marks.push(NodeMark::Rule(format!("and {more} more rules")));
     }
     marks
@@ -52,7 +52,7 @@ pub(super) fn gate(gates: &[Gate]) -> Vec<NodeMark> {
     let marks = gates
         .iter()
         .map(|gate| NodeMark::Gate(short(&gate.check.requirement(visible))));
-    marks.take(MOST_MARKS).collect()
+    marks.take(MAX_MARKS).collect()
 }
 
 /// Returns the conditions under which an entry is entered.
@@ -83,19 +83,19 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
 }
 
 /// Returns the labelled exits of a phase: outcomes, answers, checks that do not pass, and the limit of visits.
-pub(super) fn exits(phase: &Phase) -> Vec<Exit> {
-    let outcomes = phase.outcomes.iter().map(|outcome| Exit {
+pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
+    let outcomes = phase.outcomes.iter().map(|outcome| LabelledExit {
         label: label(&outcome.name),
         to: outcome.to.clone(),
     });
     let answers = phase.approve.iter().flat_map(|approval| {
         let choices = approval.choices.iter().zip(&approval.targets);
-        choices.map(|(choice, to)| Exit {
+        choices.map(|(choice, to)| LabelledExit {
             label: label(choice),
             to: to.clone(),
         })
     });
-    // With outcomes, the answer that goes on follows the outcome.
+    // With outcomes, the answer that continues follows the outcome.
     let has_outcomes = !phase.outcomes.is_empty();
     let answers = answers.filter(move |exit| !(has_outcomes && exit.to == Target::Next));
     let mut failed: Vec<&String> = phase
@@ -104,14 +104,14 @@ pub(super) fn exits(phase: &Phase) -> Vec<Exit> {
         .filter_map(|gate| gate.on_fail.as_ref())
         .collect();
     failed.dedup();
-    let failed = failed.into_iter().map(|id| Exit {
+    let failed = failed.into_iter().map(|id| LabelledExit {
         label: "gate not passed".to_owned(),
         to: Target::Phase(id.clone()),
     });
     let limit = phase.max_visits.and_then(|most| {
         let to = phase.on_max_visits.target()?;
         let label = format!("instead of visit {}", u64::from(most) + 1);
-        Some(Exit { label, to })
+        Some(LabelledExit { label, to })
     });
     outcomes.chain(answers).chain(failed).chain(limit).collect()
 }
@@ -124,9 +124,9 @@ pub(super) fn has_only_exits(phase: &Phase) -> bool {
 
 /// Shortens a text to what a diagram can hold, without control characters.
 pub(super) fn short(text: &str) -> String {
-    const LONGEST: usize = 160;
+    const MAX_LENGTH: usize = 160;
     let text = visible(text);
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }

@@ -97,14 +97,14 @@ pub(crate) struct GraphNode {
     pub(crate) name: String,
     pub(crate) marks: Vec<NodeMark>,
     /// The labelled exits of the phase.
-    pub(super) exits: Vec<Exit>,
+    pub(super) exits: Vec<LabelledExit>,
     /// True if it is left only by its exits.
     pub(super) has_only_exits: bool,
 }
 
 /// A labelled exit of a phase.
 #[derive(Debug)]
-pub(super) struct Exit {
+pub(super) struct LabelledExit {
     pub(super) label: String,
     pub(super) to: Target,
 }
@@ -165,17 +165,17 @@ pub(crate) enum TooLarge {
 
 /// Breaks a text into lines of some length after words, or inside of a long one.
 pub(super) fn lines(text: &str) -> Vec<String> {
-    const LONGEST: usize = 44;
+    const MAX_LENGTH: usize = 44;
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= LONGEST => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= MAX_LENGTH => {
                 *line = format!("{line} {word}");
             }
             _ => lines.push(word.to_owned()),
         }
         while let Some(last) = lines.last()
-            && let Some((at, _)) = last.char_indices().nth(LONGEST)
+            && let Some((at, _)) = last.char_indices().nth(MAX_LENGTH)
             // Joined emoji are not broken.
             && !last.contains('\u{200d}')
         {

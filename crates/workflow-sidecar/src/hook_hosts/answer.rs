@@ -20,7 +20,7 @@ pub(super) struct HookAnswer {
 /// The decision of an answer.
 #[derive(Debug, Default, PartialEq)]
 pub(super) enum HookDecision {
-    /// The host goes on as it would.
+    /// The host continues as it would.
     #[default]
     GoOn,
     /// The tool call must not run; the reason for the model.
@@ -101,7 +101,7 @@ impl Printed {
     }
 }
 
-/// The answer of the family of Claude Code, as far as its hosts agree: only keys that the strictest of them accepts.
+/// The answer of the family of Claude Code: only keys that the strictest of them accepts.
 pub(super) fn claude_family(event: EventName, name: &str, answer: &HookAnswer) -> Printed {
     let mut printed = json!({});
     match &answer.decision {

@@ -1,4 +1,4 @@
-//! Events of hosts, as far as they are used.
+//! The used fields of the events of hosts.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ pub(super) struct EventPayload<'a> {
     pub(super) last_assistant_message: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(super) prompt_response: Option<Cow<'a, str>>,
-    /// The work that goes on in the background when the agent stops.
+    /// The work that continues in the background when the agent stops.
     pub(super) background_tasks: Vec<Value>,
     /// The name of the event (goose).
     #[serde(deserialize_with = "lenient")]
@@ -115,7 +115,7 @@ pub(super) enum EventKind<'a> {
     },
     ToolResult {
         tool: &'a str,
-        text: Option<String>,
+        result: Option<Cow<'a, RawValue>>,
         is_error: bool,
     },
     Stop {
@@ -129,7 +129,7 @@ pub(super) enum EventKind<'a> {
 /// The reason why a session starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StartReason {
-    /// It is new, or goes on with its conversation.
+    /// It is new, or continues its conversation.
     Startup,
     /// The conversation has lost messages.
     Shortened,
@@ -168,6 +168,10 @@ impl<'a> EventPayload<'a> {
         let cwd = self.workspace_roots.first().or(self.cwd.as_ref());
         let cwd = cwd.or(self.working_dir.as_ref()).cloned();
         let cwd = cwd.filter(|cwd| cwd.is_absolute());
+        // Rules are about names, so a call without one would pass most of them.
+        if matches!(kind, EventKind::ToolCall { tool: "", .. }) {
+            return Err("the event names no tool".to_owned());
+        }
         Ok(HookEvent {
             name,
             session: session.ok_or("the event names no session")?.to_string(),
@@ -195,7 +199,7 @@ impl<'a> EventPayload<'a> {
                 let result = self.tool_response.or(self.tool_result);
                 EventKind::ToolResult {
                     tool: self.tool_name.as_deref().unwrap_or_default(),
-                    text: result.and_then(result_text),
+                    result: result.map(Cow::Borrowed),
                     is_error: false,
                 }
             }
@@ -209,38 +213,6 @@ impl<'a> EventPayload<'a> {
             EventName::Compaction => EventKind::SessionStart(StartReason::Shortened),
             EventName::Unused | EventName::Unknown => EventKind::Unused,
         }
-    }
-}
-
-/// The text of a result, whatever its form: all that a rule on results can look at.
-fn result_text(result: &RawValue) -> Option<String> {
-    const FOR_THE_MODEL: [&str; 2] = ["llmContent", "text_result_for_llm"];
-    let value: Value = serde_json::from_str(result.get()).ok()?;
-    let value = FOR_THE_MODEL
-        .iter()
-        .find_map(|key| value.get(key))
-        .unwrap_or(&value);
-    let mut text = String::new();
-    add_text(value, &mut text);
-    (!text.is_empty()).then_some(text)
-}
-
-fn add_text(value: &Value, text: &mut String) {
-    match value {
-        Value::String(string) => {
-            if !text.is_empty() && !text.ends_with('\n') {
-                text.push('\n');
-            }
-            text.push_str(string);
-        }
-        Value::Array(values) => values.iter().for_each(|value| add_text(value, text)),
-        Value::Object(members) => {
-            // The kind of a part is no text of the result.
-            let members = members.iter();
-            let members = members.filter(|(name, _)| !["type", "result_type"].contains(&&***name));
-            members.for_each(|(_, value)| add_text(value, text));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

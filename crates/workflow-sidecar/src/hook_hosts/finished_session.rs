@@ -21,7 +21,7 @@ pub(crate) struct FinishedSession {
 }
 
 impl FinishedSession {
-    /// Takes the run of a session that has these new entries, and notes in the memory what the next process goes on with.
+    /// Takes the run of a session that has these new entries, and notes in the memory what the next process continues with.
     pub(crate) fn of(
         restored: &RestoredSession<'_>,
         entries: Vec<StoredEntry>,
@@ -33,6 +33,11 @@ impl FinishedSession {
             entries,
             run: run_of(&restored.session),
         }
+    }
+
+    /// Returns true if a run is active.
+    pub(crate) fn has_run(&self) -> bool {
+        self.run.is_some()
     }
 
     /// Returns true if there is no entry to store.

@@ -39,6 +39,10 @@ pub(crate) struct HookHost {
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.
     pub(super) shell_marks: &'static [&'static str],
+    /// The files that say which hooks run, in the project and in the home directory.
+    pub(super) hook_files: &'static [&'static str],
+    /// The variable that names another directory than the home directory for them.
+    pub(super) directory_variable: Option<&'static str>,
     /// Reads an event.
     pub(super) event: for<'a> fn(EventName, &'a EventPayload<'a>) -> EventKind<'a>,
     /// Writes an answer.

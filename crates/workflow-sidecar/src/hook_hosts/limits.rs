@@ -5,8 +5,8 @@
 pub(crate) struct HookLimits {
     /// The results of tool calls that rules can withhold or change.
     pub(crate) results: ChangeableResults,
-    /// Ways around the hooks, each a sentence.
-    pub(crate) holes: &'static [&'static str],
+    /// What the hooks do not enforce, each a sentence.
+    pub(crate) not_enforced: &'static [&'static str],
 }
 
 pub(super) const NO_TEXT_IN_PROMPTS: &str = "No text can be added to a prompt: the agent reads the phase when its first tool call is refused, or when it stops.";

@@ -1,11 +1,13 @@
 //! The data that a session of a hook host remembers beside its entries.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 use workflow_core::session::Memory;
 
 use crate::telemetry::PhaseClock;
 
-/// The number of notices that wait to be shown. More would be shown by nobody.
+/// The number of notices that wait to be shown. More of them would not be read.
 const MAX_NOTICES: usize = 20;
 
 /// The data that is remembered.
@@ -13,6 +15,10 @@ const MAX_NOTICES: usize = 20;
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HostMemory {
     pub(crate) session: Memory,
+    /// The directory in which the session started. That of a later event may be another one: a host follows the `cd` of
+    /// its agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project: Option<PathBuf>,
     /// The reminders since a person's last prompt.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) reminders: u32,
@@ -49,6 +55,16 @@ impl HostMemory {
 
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).expect("the memory has string keys only")
+    }
+
+    /// Returns the project of the session, and remembers it. A person who starts or resumes the session chooses it.
+    pub(crate) fn project_of(&mut self, cwd: &Path, starts: bool) -> PathBuf {
+        if starts {
+            self.project = None;
+        }
+        self.project
+            .get_or_insert_with(|| cwd.to_path_buf())
+            .clone()
     }
 
     /// Adds a text for the person.

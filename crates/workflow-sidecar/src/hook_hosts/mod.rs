@@ -21,14 +21,16 @@ mod host;
 mod hosts;
 mod limits;
 mod memory;
-mod outlet;
+mod output;
 mod patch;
 mod process;
 mod prompt;
+mod protected_paths;
 mod restored_session;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tool_result;
 mod tools;
 
 pub(crate) use self::event::EventName;

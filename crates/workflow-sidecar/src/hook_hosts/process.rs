@@ -11,12 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use workflow_core::definition::Settings;
 
 use super::HookHost;
 use super::answer::{BLOCKED, HookAnswer};
 use super::decide::EventHandler;
 use super::event::{EventKind, EventName, EventPayload};
-use super::outlet::Outlet;
+use super::output::HookOutput;
 use super::prompt;
 use crate::platform::disk::user_agent_dir;
 use crate::server::{Loader, OnDisk};
@@ -31,16 +32,17 @@ const MAX_EVENT: u64 = 64 << 20;
 pub(crate) fn run(host: &'static HookHost, state: Option<&Path>) -> u8 {
     // What a panic would print is in the answer.
     std::panic::set_hook(Box::new(|_| {}));
-    let Ok(outlet) = Outlet::take() else {
+    let Ok(output) = HookOutput::take() else {
         return BLOCKED;
     };
     let hook = Arc::new(Hook {
         host,
         directory: state_directory(state).map_err(|error| error.to_string()),
         progress: Mutex::new(Progress {
-            outlet: Some(outlet),
+            output: Some(output),
             event: EventName::Unknown,
             prompt: None,
+            cwd: None,
             is_active: None,
         }),
     });
@@ -77,10 +79,12 @@ struct Hook {
 /// Facts about the event so far.
 struct Progress {
     /// `None` once the answer is printed.
-    outlet: Option<Outlet>,
+    output: Option<HookOutput>,
     event: EventName,
-    /// A prompt of the person, and its directory.
-    prompt: Option<(String, PathBuf)>,
+    /// A prompt of the person.
+    prompt: Option<String>,
+    /// The directory of the event.
+    cwd: Option<PathBuf>,
     /// True if a run is active in the session.
     is_active: Option<bool>,
 }
@@ -109,8 +113,9 @@ impl Hook {
             return Err("the event has no hook_event_name".to_owned());
         }
         let event = payload.event(name, (self.host.event)(name, &payload))?;
+        self.progress.lock().cwd = Some(event.cwd.clone());
         if let EventKind::Prompt(prompt) = event.kind {
-            self.progress.lock().prompt = Some((prompt.to_owned(), event.cwd.clone()));
+            self.progress.lock().prompt = Some(prompt.to_owned());
         }
         let directory = self.directory.clone()?;
         let store = store::open(directory, &user_agent_dir(None));
@@ -128,33 +133,33 @@ impl Hook {
     }
 
     /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before. Without a decision the
-    /// answer is closed while a run is active, as far as is known.
+    /// answer is closed while a run is or may be active, and where the settings have rules.
     fn answer(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
         let mut progress = self.progress.lock();
-        let mut outlet = progress.outlet.take()?;
+        let mut output = progress.output.take()?;
         let answer = answer.unwrap_or_else(|reason| {
             let may_be_active = || match &self.directory {
                 Ok(directory) => has_active_runs(directory),
                 Err(_) => true,
             };
-            let prompt = progress.prompt.take();
-            if prompt.is_some_and(|(prompt, cwd)| is_command(&prompt, &cwd)) {
+            let cwd = progress.cwd.take();
+            let cwd = cwd.or_else(|| std::env::current_dir().ok());
+            let loaded = OnDisk::default().load(&user_agent_dir(None), &cwd.unwrap_or_default());
+            let is_command = |text: String| prompt::parse(&text, &loaded).is_some();
+            if progress.prompt.take().is_some_and(is_command) {
+                // The person waits for the result of the command.
                 return HookAnswer::not_done(&reason);
             }
-            if progress.is_active.unwrap_or_else(may_be_active) {
+            let Settings { user, project, .. } = &loaded.settings;
+            let is_guarded = !(user.is_empty() && project.is_empty());
+            if is_guarded || progress.is_active.unwrap_or_else(may_be_active) {
                 HookAnswer::closed(progress.event, &reason)
             } else {
                 HookAnswer::default()
             }
         });
         let printed = (self.host.answer)(progress.event, &answer);
-        outlet.print(&printed);
+        output.print(&printed);
         Some(printed.code)
     }
-}
-
-/// Returns true if a prompt is a command of workflow-sidecar: the person waits for what comes of it.
-fn is_command(prompt: &str, cwd: &Path) -> bool {
-    let loaded = OnDisk::default().load(&user_agent_dir(None), cwd);
-    prompt::parse(prompt, &loaded).is_some()
 }

@@ -223,7 +223,7 @@ fn hide_code(code: &str, actions: &mut [Action]) {
     }
 }
 
-/// This machine, as far as a hook may use it: it starts nothing that goes on after its answer.
+/// The platform of a hook: it starts nothing that continues after its answer.
 #[derive(Debug, Default)]
 pub(crate) struct HookPlatform {
     real: RealPlatform,
@@ -259,7 +259,7 @@ impl Platform for HookPlatform {
             | Effect::RestoreCode { .. }
             | Effect::WatchTriggers { .. }
             | Effect::StopWatching
-            | Effect::TrustTriggers { .. } => effect.result_of_nothing(),
+            | Effect::TrustTriggers { .. } => effect.result_on_empty_platform(),
         }
     }
 }

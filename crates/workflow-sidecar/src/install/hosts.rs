@@ -48,11 +48,11 @@ prompt = \"workflow {{args}}\"
 /// The files of a host.
 pub(super) fn files(
     host: &'static HookHost,
-    place: &InstallTarget<'_>,
+    target: &InstallTarget<'_>,
 ) -> Result<Vec<TargetFile>, InstallError> {
-    let directories = place.directories;
+    let directories = target.directories;
     let in_project_or =
-        |name: &str, of_user: PathBuf| place.project.map_or(of_user, |project| project.join(name));
+        |name: &str, of_user: PathBuf| target.project.map_or(of_user, |project| project.join(name));
     let hooks = |path: PathBuf, edits| TargetFile {
         path,
         edits,
@@ -75,23 +75,23 @@ pub(super) fn files(
         "codex" => {
             let codex = in_project_or(".codex", directories.codex());
             vec![
-                hooks(codex.join("hooks.json"), hook_edits(host, place)),
-                server(codex.join("config.toml"), codex_server(place)),
+                hooks(codex.join("hooks.json"), hook_edits(host, target)),
+                server(codex.join("config.toml"), codex_server(target)),
             ]
         }
         "claude" => {
             let claude = in_project_or(".claude", directories.claude());
             let servers = in_project_or(".mcp.json", directories.claude_servers());
             vec![
-                hooks(claude.join("settings.json"), hook_edits(host, place)),
-                server(servers, json_server(place, &json!({}))),
+                hooks(claude.join("settings.json"), hook_edits(host, target)),
+                server(servers, json_server(target, &json!({}))),
                 own(
                     claude.join("commands/workflow.md"),
                     CLAUDE_COMMAND.to_owned(),
                 ),
             ]
         }
-        "copilot" if place.project.is_some() => {
+        "copilot" if target.project.is_some() => {
             let why = "Copilot CLI reads MCP servers from the home directory only: install without --project";
             return Err(InstallError::NoProject(why));
         }
@@ -100,7 +100,7 @@ pub(super) fn files(
                 path: vec!["version"],
                 value: "1".to_owned(),
             }];
-            edits.extend(hook_edits(host, place));
+            edits.extend(hook_edits(host, target));
             let copilot = directories.copilot();
             let file = hooks(copilot.join("hooks/workflow-sidecar.json"), edits);
             vec![
@@ -110,7 +110,7 @@ pub(super) fn files(
                 },
                 server(
                     copilot.join("mcp-config.json"),
-                    json_server(place, &json!({ "type": "local", "tools": ["*"] })),
+                    json_server(target, &json!({ "type": "local", "tools": ["*"] })),
                 ),
             ]
         }
@@ -119,24 +119,24 @@ pub(super) fn files(
                 path: vec!["version"],
                 value: "1".to_owned(),
             }];
-            edits.extend(hook_edits(host, place));
+            edits.extend(hook_edits(host, target));
             let cursor = in_project_or(".cursor", directories.home.join(".cursor"));
             vec![
                 hooks(cursor.join("hooks.json"), edits),
-                server(cursor.join("mcp.json"), json_server(place, &json!({}))),
+                server(cursor.join("mcp.json"), json_server(target, &json!({}))),
             ]
         }
-        "goose" if place.project.is_some() => {
+        "goose" if target.project.is_some() => {
             let why =
                 "goose reads extensions from the home directory only: install without --project";
             return Err(InstallError::NoProject(why));
         }
-        "goose" => goose_files(host, place),
+        "goose" => goose_files(host, target),
         _ => {
-            let mut edits = hook_edits(host, place);
+            let mut edits = hook_edits(host, target);
             let timeout = TIMEOUT_OF_STEP * 1000;
             edits.push(json_server(
-                place,
+                target,
                 &json!({ "trust": true, "timeout": timeout }),
             ));
             let gemini = in_project_or(".gemini", directories.gemini());
@@ -155,16 +155,16 @@ pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
 }
 
 /// The commands that are to be installed for a host, by the host's names of the events.
-pub(super) fn commands(host: &HookHost, place: &InstallTarget<'_>) -> Vec<String> {
+pub(super) fn commands(host: &HookHost, target: &InstallTarget<'_>) -> Vec<String> {
     let events = host.events.iter();
     events
-        .map(|(_, event)| command(host, place, *event))
+        .map(|(_, event)| command(host, target, *event))
         .collect()
 }
 
-fn hook_edits(host: &HookHost, place: &InstallTarget<'_>) -> Vec<Edit> {
+fn hook_edits(host: &HookHost, target: &InstallTarget<'_>) -> Vec<Edit> {
     let edit = |(name, event): &(&'static str, EventName)| {
-        let command = command(host, place, *event);
+        let command = command(host, target, *event);
         let timeout = match event {
             EventName::Interrupt => TIMEOUT_OF_INTERRUPT,
             _ => TIMEOUT,
@@ -207,16 +207,16 @@ fn hook_edits(host: &HookHost, place: &InstallTarget<'_>) -> Vec<Edit> {
 
 /// The command of a hook. If the program is missing or crashes before a tool call, the call is blocked while a run is
 /// active; an exit code of its own is passed on.
-fn command(host: &HookHost, place: &InstallTarget<'_>, event: EventName) -> String {
-    let program = quoted(place.program);
-    let state = place
+fn command(host: &HookHost, target: &InstallTarget<'_>, event: EventName) -> String {
+    let program = quoted(target.program);
+    let state = target
         .state
         .map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
     let run = format!("{program} hook {}{state}", host.name);
     if event != EventName::ToolCall {
         return run;
     }
-    let marker = match place.state {
+    let marker = match target.state {
         Some(state) => quoted(&state.join("active")),
         None => "\"$HOME/.local/state/workflow-sidecar/active\"".to_owned(),
     };
@@ -228,22 +228,22 @@ fn command(host: &HookHost, place: &InstallTarget<'_>, event: EventName) -> Stri
     format!("/bin/sh -c {}", quoted_text(&script))
 }
 
-fn codex_server(place: &InstallTarget<'_>) -> Edit {
+fn codex_server(target: &InstallTarget<'_>) -> Edit {
     let text = |text: &str| Value::from(text).to_string();
-    let args: Vec<String> = server_args(place).iter().map(|arg| text(arg)).collect();
+    let args: Vec<String> = server_args(target).iter().map(|arg| text(arg)).collect();
     Edit::Block {
         header: "[mcp_servers.workflow]",
         body: format!(
             "command = {}\nargs = [{}]\ntool_timeout_sec = {TIMEOUT_OF_STEP}\n",
-            text(&place.program.to_string_lossy()),
+            text(&target.program.to_string_lossy()),
             args.join(", ")
         ),
     }
 }
 
 /// The files of goose: a plugin of ours with the hooks, and the configuration with the MCP server.
-fn goose_files(host: &'static HookHost, place: &InstallTarget<'_>) -> Vec<TargetFile> {
-    let plugin = place.directories.goose_plugins();
+fn goose_files(host: &'static HookHost, target: &InstallTarget<'_>) -> Vec<TargetFile> {
+    let plugin = target.directories.goose_plugins();
     let plugin = plugin.join("workflow-sidecar");
     let manifest = json!({
         "name": "workflow-sidecar",
@@ -253,7 +253,7 @@ fn goose_files(host: &'static HookHost, place: &InstallTarget<'_>) -> Vec<Target
     vec![
         TargetFile {
             path: plugin.join("hooks/hooks.json"),
-            edits: hook_edits(host, place),
+            edits: hook_edits(host, target),
             is_own: true,
             owner: Owner::Hook(host.name),
         },
@@ -264,15 +264,15 @@ fn goose_files(host: &'static HookHost, place: &InstallTarget<'_>) -> Vec<Target
             owner: Owner::Hook(host.name),
         },
         TargetFile {
-            path: place.directories.goose().join("config.yaml"),
-            edits: vec![goose_server(place)],
+            path: target.directories.goose().join("config.yaml"),
+            edits: vec![goose_server(target)],
             is_own: false,
             owner: Owner::Server,
         },
     ]
 }
 
-fn goose_server(place: &InstallTarget<'_>) -> Edit {
+fn goose_server(target: &InstallTarget<'_>) -> Edit {
     let members = [
         ("enabled", json!(true)),
         ("type", json!("stdio")),
@@ -281,8 +281,8 @@ fn goose_server(place: &InstallTarget<'_>) -> Edit {
             "description",
             json!("Moves the workflow of workflow-sidecar"),
         ),
-        ("cmd", json!(place.program.to_string_lossy())),
-        ("args", json!(server_args(place))),
+        ("cmd", json!(target.program.to_string_lossy())),
+        ("args", json!(server_args(target))),
         ("envs", json!({})),
         ("env_keys", json!([])),
         ("timeout", json!(TIMEOUT_OF_STEP)),
@@ -298,10 +298,10 @@ fn goose_server(place: &InstallTarget<'_>) -> Edit {
     }
 }
 
-fn json_server(place: &InstallTarget<'_>, more: &Value) -> Edit {
+fn json_server(target: &InstallTarget<'_>, more: &Value) -> Edit {
     let mut server = json!({
-        "command": place.program.to_string_lossy(),
-        "args": server_args(place),
+        "command": target.program.to_string_lossy(),
+        "args": server_args(target),
     });
     for (name, value) in more.as_object().into_iter().flatten() {
         server[name] = value.clone();
@@ -312,9 +312,9 @@ fn json_server(place: &InstallTarget<'_>, more: &Value) -> Edit {
     }
 }
 
-fn server_args(place: &InstallTarget<'_>) -> Vec<String> {
+fn server_args(target: &InstallTarget<'_>) -> Vec<String> {
     let mut args = vec!["mcp".to_owned()];
-    if let Some(state) = place.state {
+    if let Some(state) = target.state {
         args.push("--state".to_owned());
         args.push(state.to_string_lossy().into_owned());
     }

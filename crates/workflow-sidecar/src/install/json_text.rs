@@ -45,26 +45,26 @@ struct Container {
 }
 
 impl Container {
-    /// Reads the object at a place of the text.
-    fn object(text: &str, place: &Range<usize>) -> Result<Self, String> {
-        let slice = &text[place.clone()];
+    /// Reads the object in a range of the text.
+    fn object(text: &str, range: &Range<usize>) -> Result<Self, String> {
+        let slice = &text[range.clone()];
         let Members(members) = serde_json::from_str(slice).map_err(|error| not_json(&error))?;
         let (names, values): (Vec<String>, Vec<&RawValue>) = members.into_iter().unzip();
-        Ok(Self::of(text, place, names, &values))
+        Ok(Self::of(text, range, names, &values))
     }
 
-    /// Reads the array at a place of the text.
-    fn array(text: &str, place: &Range<usize>) -> Result<Self, String> {
-        let slice = &text[place.clone()];
+    /// Reads the array in a range of the text.
+    fn array(text: &str, range: &Range<usize>) -> Result<Self, String> {
+        let slice = &text[range.clone()];
         let values: Vec<&RawValue> =
             serde_json::from_str(slice).map_err(|error| not_json(&error))?;
-        Ok(Self::of(text, place, Vec::new(), &values))
+        Ok(Self::of(text, range, Vec::new(), &values))
     }
 
-    fn of(text: &str, place: &Range<usize>, names: Vec<String>, values: &[&RawValue]) -> Self {
-        let slice = &text[place.clone()];
-        let begin = place.start + slice.find(['{', '[']).unwrap_or(0) + 1;
-        let end = place.start + slice.rfind(['}', ']']).unwrap_or(slice.len());
+    fn of(text: &str, range: &Range<usize>, names: Vec<String>, values: &[&RawValue]) -> Self {
+        let slice = &text[range.clone()];
+        let begin = range.start + slice.find(['{', '[']).unwrap_or(0) + 1;
+        let end = range.start + slice.rfind(['}', ']']).unwrap_or(slice.len());
         // A raw value is a part of the text that it was read from.
         let offset = |value: &RawValue| value.get().as_ptr() as usize - text.as_ptr() as usize;
         let range = |value: &&RawValue| offset(value)..offset(value) + value.get().len();
@@ -113,8 +113,8 @@ impl Container {
 
 /// Adds an element to the array at a path of names. What of the path does not exist is created.
 pub(super) fn insert_element(text: &str, path: &[&str], element: &str) -> Result<String, String> {
-    insert(text, path, &format!("[{element}]"), |text, place| {
-        Ok(Container::array(text, place)?.append(text, element))
+    insert(text, path, &format!("[{element}]"), |text, range| {
+        Ok(Container::array(text, range)?.append(text, element))
     })
 }
 
@@ -130,17 +130,17 @@ pub(super) fn insert_member(text: &str, path: &[&str], value: &str) -> Result<St
 
 /// The elements of the array at a path; none if there is no such array.
 pub(super) fn elements(text: &str, path: &[&str]) -> Result<Vec<String>, String> {
-    let Some(place) = find(text, path)? else {
+    let Some(range) = find(text, path)? else {
         return Ok(Vec::new());
     };
-    let array = Container::array(text, &place)?;
+    let array = Container::array(text, &range)?;
     let values = array.values.into_iter();
     Ok(values.map(|value| text[value].to_owned()).collect())
 }
 
 /// The value at a path, as it is written.
 pub(super) fn value<'a>(text: &'a str, path: &[&str]) -> Result<Option<&'a str>, String> {
-    Ok(find(text, path)?.map(|place| &text[place]))
+    Ok(find(text, path)?.map(|range| &text[range]))
 }
 
 /// Removes elements of the array at a path, and what was created for them.
@@ -151,10 +151,10 @@ pub(super) fn remove_elements(
 ) -> Result<String, String> {
     let mut text = text.to_owned();
     loop {
-        let Some(place) = find(&text, path)? else {
+        let Some(range) = find(&text, path)? else {
             return Ok(text);
         };
-        let array = Container::array(&text, &place)?;
+        let array = Container::array(&text, &range)?;
         let ours = array
             .values
             .iter()
@@ -174,7 +174,7 @@ pub(super) fn remove_member(
     is_ours: impl Fn(&str) -> bool,
 ) -> Result<String, String> {
     match find(text, path)? {
-        Some(place) if is_ours(&text[place.clone()]) => remove(text, path),
+        Some(range) if is_ours(&text[range.clone()]) => remove(text, path),
         _ => Ok(text.to_owned()),
     }
 }
@@ -189,17 +189,17 @@ fn insert(
     if text.trim().is_empty() {
         return Ok(format!("{}\n", nested(path, value)));
     }
-    let mut place = 0..text.len();
+    let mut range = 0..text.len();
     for (depth, name) in path.iter().enumerate() {
-        let object = Container::object(text, &place)?;
+        let object = Container::object(text, &range)?;
         let Some(index) = object.member(name) else {
             let member = nested(&path[depth..], value);
             // Without the brackets of the object that is there.
             return Ok(object.append(text, &member[1..member.len() - 1]));
         };
-        place = object.values[index].clone();
+        range = object.values[index].clone();
     }
-    change(text, &place)
+    change(text, &range)
 }
 
 /// Removes the member at a path, and each object around it that was created for it alone.
@@ -207,10 +207,10 @@ fn remove(text: &str, path: &[&str]) -> Result<String, String> {
     let Some((name, around)) = path.split_last() else {
         return Ok(text.to_owned());
     };
-    let Some(place) = find(text, around)? else {
+    let Some(range) = find(text, around)? else {
         return Ok(text.to_owned());
     };
-    let object = Container::object(text, &place)?;
+    let object = Container::object(text, &range)?;
     let Some(index) = object.member(name) else {
         return Ok(text.to_owned());
     };
@@ -220,20 +220,20 @@ fn remove(text: &str, path: &[&str]) -> Result<String, String> {
     Ok(object.cut(text, index))
 }
 
-/// The place of the value at a path.
+/// The range of the value at a path.
 fn find(text: &str, path: &[&str]) -> Result<Option<Range<usize>>, String> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let mut place = 0..text.len();
+    let mut range = 0..text.len();
     for name in path {
-        let object = Container::object(text, &place)?;
+        let object = Container::object(text, &range)?;
         match object.member(name) {
-            Some(index) => place = object.values[index].clone(),
+            Some(index) => range = object.values[index].clone(),
             None => return Ok(None),
         }
     }
-    Ok(Some(place))
+    Ok(Some(range))
 }
 
 /// A value in objects of these names.

@@ -28,9 +28,9 @@ pub(crate) use self::hosts::InstallTarget;
 /// Plans the installation for a host. What an earlier one wrote is replaced.
 pub(crate) fn plan(
     host: &'static HookHost,
-    place: &InstallTarget<'_>,
+    target: &InstallTarget<'_>,
 ) -> Result<Vec<FileChange>, InstallError> {
-    let files = hosts::files(host, place)?.into_iter();
+    let files = hosts::files(host, target)?.into_iter();
     files
         .map(|file| {
             let before = read(&file.path)?;
@@ -62,24 +62,24 @@ pub(crate) fn plan(
 /// Plans the removal of what was installed. A file that has nothing else is removed.
 pub(crate) fn plan_removal(
     host: &'static HookHost,
-    place: &InstallTarget<'_>,
+    target: &InstallTarget<'_>,
 ) -> Result<Vec<FileChange>, InstallError> {
     let mut changes = Vec::new();
     // A file is only ours if it is what the program that installed it has written.
-    let commands = installed(host, place).map(|installed| installed.commands);
+    let commands = installed(host, target).map(|installed| installed.commands);
     let commands = commands.unwrap_or_default();
     let mut origins = commands
         .iter()
         .filter_map(|(_, command)| own::origin(command, host.name));
     let (program, state) = origins
         .next()
-        .unwrap_or_else(|| (place.program.to_path_buf(), None));
-    let place = &InstallTarget {
+        .unwrap_or_else(|| (target.program.to_path_buf(), None));
+    let target = &InstallTarget {
         program: &program,
-        state: state.as_deref().or(place.state),
-        ..*place
+        state: state.as_deref().or(target.state),
+        ..*target
     };
-    for file in hosts::files(host, place)? {
+    for file in hosts::files(host, target)? {
         let Some(before) = read(&file.path)? else {
             continue;
         };
@@ -110,12 +110,12 @@ pub(crate) struct Installed {
 }
 
 /// Reads what is installed for a host; `None` if no hook is.
-pub(crate) fn installed(host: &'static HookHost, place: &InstallTarget<'_>) -> Option<Installed> {
+pub(crate) fn installed(host: &'static HookHost, target: &InstallTarget<'_>) -> Option<Installed> {
     let mut installed = Installed {
         has_server: true,
         ..Installed::default()
     };
-    for file in hosts::files(host, place).ok()? {
+    for file in hosts::files(host, target).ok()? {
         // A file that cannot be read has nothing of ours that works.
         let text = read(&file.path).ok().flatten().unwrap_or_default();
         for edit in &file.edits {
@@ -142,8 +142,8 @@ pub(crate) fn installed(host: &'static HookHost, place: &InstallTarget<'_>) -> O
 }
 
 /// The commands that `install` writes for the hooks of a host.
-pub(crate) fn commands(host: &HookHost, place: &InstallTarget<'_>) -> Vec<String> {
-    hosts::commands(host, place)
+pub(crate) fn commands(host: &HookHost, target: &InstallTarget<'_>) -> Vec<String> {
+    hosts::commands(host, target)
 }
 
 /// The hosts that hooks are installed in, for the user or for a project.
@@ -153,13 +153,13 @@ pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> 
     };
     let directories = Directories::of_process(&home);
     let is_installed = |host: &&'static HookHost| {
-        let place = |project| InstallTarget {
+        let target = |project| InstallTarget {
             directories: &directories,
             project,
             program: Path::new(""),
             state: None,
         };
-        let has_hooks = |project| installed(host, &place(project)).is_some();
+        let has_hooks = |project| installed(host, &target(project)).is_some();
         has_hooks(None) || project.is_some_and(|project| has_hooks(Some(project)))
     };
     HOSTS.into_iter().filter(is_installed).collect()

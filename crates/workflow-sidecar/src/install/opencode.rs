@@ -49,7 +49,7 @@ const SOURCE_DIRECTORY: &str = "workflow-sidecar";
 const LOADER: &str = "workflow-sidecar.ts";
 
 /// Plans the installation.
-pub(crate) fn plan(place: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
+pub(crate) fn plan(target: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
     let change = |(path, text): (PathBuf, String)| {
         Ok(FileChange {
             before: read(&path)?,
@@ -57,13 +57,13 @@ pub(crate) fn plan(place: &InstallTarget<'_>) -> Result<Vec<FileChange>, Install
             path,
         })
     };
-    files(place).map(change).collect()
+    files(target).map(change).collect()
 }
 
 /// Plans the removal.
-pub(crate) fn plan_removal(place: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
+pub(crate) fn plan_removal(target: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
     let mut changes = Vec::new();
-    for (path, _) in files(place) {
+    for (path, _) in files(target) {
         if let Some(before) = read(&path)? {
             changes.push(FileChange {
                 path,
@@ -76,8 +76,8 @@ pub(crate) fn plan_removal(place: &InstallTarget<'_>) -> Result<Vec<FileChange>,
 }
 
 /// Removes the directories that a removal has left empty.
-pub(crate) fn remove_empty_directories(place: &InstallTarget<'_>) {
-    let base = configuration(place);
+pub(crate) fn remove_empty_directories(target: &InstallTarget<'_>) {
+    let base = configuration(target);
     for name in [
         "workflow-sidecar/opencode",
         "workflow-sidecar/pi",
@@ -89,13 +89,13 @@ pub(crate) fn remove_empty_directories(place: &InstallTarget<'_>) {
 }
 
 /// The directory with the sources of the plugin.
-pub(crate) fn source_directory(place: &InstallTarget<'_>) -> PathBuf {
-    configuration(place).join(SOURCE_DIRECTORY)
+pub(crate) fn source_directory(target: &InstallTarget<'_>) -> PathBuf {
+    configuration(target).join(SOURCE_DIRECTORY)
 }
 
 /// The file that opencode loads, if it is installed.
-pub(crate) fn installed(place: &InstallTarget<'_>) -> Option<PathBuf> {
-    Some(loader(&configuration(place))).filter(|path| path.is_file())
+pub(crate) fn installed(target: &InstallTarget<'_>) -> Option<PathBuf> {
+    Some(loader(&configuration(target))).filter(|path| path.is_file())
 }
 
 /// The program that an installed plugin starts.
@@ -108,11 +108,11 @@ pub(crate) fn installed_program(loader: &Path) -> Option<PathBuf> {
 
 const SETTINGS: &str = "const settings = ";
 
-fn files(place: &InstallTarget<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
-    let base = configuration(place);
+fn files(target: &InstallTarget<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
+    let base = configuration(target);
     let sources = base.join(SOURCE_DIRECTORY);
-    let mut settings = json!({ "binary": place.program.to_string_lossy() });
-    if let Some(state) = place.state {
+    let mut settings = json!({ "binary": target.program.to_string_lossy() });
+    if let Some(state) = target.state {
         settings["state"] = json!(state.join(NAME).to_string_lossy());
     }
     let text = format!(
@@ -128,10 +128,10 @@ fn files(place: &InstallTarget<'_>) -> impl Iterator<Item = (PathBuf, String)> +
     written.chain(std::iter::once((loader(&base), text)))
 }
 
-fn configuration(place: &InstallTarget<'_>) -> PathBuf {
-    match place.project {
+fn configuration(target: &InstallTarget<'_>) -> PathBuf {
+    match target.project {
         Some(project) => project.join(".opencode"),
-        None => place.directories.opencode(),
+        None => target.directories.opencode(),
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::install::{Directories, apply};
 
-    fn place<'a>(directories: &'a Directories, program: &'a Path) -> InstallTarget<'a> {
+    fn target<'a>(directories: &'a Directories, program: &'a Path) -> InstallTarget<'a> {
         InstallTarget {
             directories,
             project: None,
@@ -186,25 +186,25 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let program = Path::new("/opt/work \"flow\"/workflow-sidecar");
         let directories = Directories::in_home(home.path());
-        let place = place(&directories, program);
-        assert_eq!(installed(&place), None);
-        for change in plan(&place).expect("a plan") {
+        let target = target(&directories, program);
+        assert_eq!(installed(&target), None);
+        for change in plan(&target).expect("a plan") {
             apply(&change).expect("it is written");
         }
-        let loader = installed(&place).expect("it is installed");
+        let loader = installed(&target).expect("it is installed");
         assert_eq!(installed_program(&loader).as_deref(), Some(program));
-        let again = plan(&place).expect("a plan");
+        let again = plan(&target).expect("a plan");
         assert!(again.iter().all(|change| change.before == change.after));
-        for change in plan_removal(&place).expect("a plan") {
+        for change in plan_removal(&target).expect("a plan") {
             apply(&change).expect("it is removed");
         }
-        remove_empty_directories(&place);
+        remove_empty_directories(&target);
         assert!(
             !home
                 .path()
                 .join(".config/opencode/workflow-sidecar")
                 .exists()
         );
-        assert_eq!(installed(&place), None);
+        assert_eq!(installed(&target), None);
     }
 }

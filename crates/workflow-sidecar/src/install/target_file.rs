@@ -59,7 +59,7 @@ pub(super) enum Edit {
 }
 
 impl TargetFile {
-    /// Returns true if a text of a file of ours may be replaced: nobody else wrote it.
+    /// Returns true if a text of a file of ours may be replaced: no one else wrote it.
     pub(super) fn may_replace(&self, text: &str) -> bool {
         !self.is_own || text.contains("workflow-sidecar")
     }

@@ -16,7 +16,7 @@ impl Home {
         Self(home, directories)
     }
 
-    fn place(&self) -> InstallTarget<'_> {
+    fn target(&self) -> InstallTarget<'_> {
         InstallTarget {
             directories: &self.1,
             project: None,
@@ -53,14 +53,14 @@ impl Home {
     }
 
     fn install(&self, host: &'static HookHost) {
-        let changes = plan(host, &self.place()).unwrap();
+        let changes = plan(host, &self.target()).unwrap();
         for change in &changes {
             apply(change).unwrap();
         }
     }
 
     fn uninstall(&self, host: &'static HookHost) {
-        let changes = plan_removal(host, &self.place()).unwrap();
+        let changes = plan_removal(host, &self.target()).unwrap();
         for change in &changes {
             apply(change).unwrap();
         }
@@ -99,11 +99,11 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             }
             home.write(".codex/config.toml", "model = \"x\"\n[a]\nb = 1");
             home.install(host);
-            let found = installed(host, &home.place()).unwrap();
+            let found = installed(host, &home.target()).unwrap();
             assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
             assert!(found.has_server, "{} {text}", host.name);
             // A second time changes nothing.
-            let again = plan(host, &home.place()).unwrap();
+            let again = plan(host, &home.target()).unwrap();
             assert!(
                 again.iter().all(|change| change.before == change.after),
                 "{} {text}",
@@ -120,7 +120,7 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             }
             let config = home.text(".codex/config.toml").unwrap();
             assert_eq!(config, "model = \"x\"\n[a]\nb = 1");
-            assert!(installed(host, &home.place()).is_none());
+            assert!(installed(host, &home.target()).is_none());
         }
     }
 }
@@ -130,7 +130,7 @@ fn files_that_were_created_are_removed() {
     for host in HOSTS {
         let home = Home::new();
         home.install(host);
-        for change in plan(host, &home.place()).unwrap() {
+        for change in plan(host, &home.target()).unwrap() {
             assert_eq!(change.before, change.after, "a second time changes nothing");
             let text = change.before.unwrap();
             let is_json = change.path.extension().is_some_and(|end| end == "json");
@@ -140,7 +140,7 @@ fn files_that_were_created_are_removed() {
             );
         }
         home.uninstall(host);
-        for change in plan(host, &home.place()).unwrap() {
+        for change in plan(host, &home.target()).unwrap() {
             assert_eq!(change.before, None, "{}", change.path.display());
         }
     }
@@ -151,7 +151,7 @@ fn every_event_of_a_host_is_registered_once() {
     for host in HOSTS {
         let home = Home::new();
         home.install(host);
-        let files = plan(host, &home.place()).unwrap();
+        let files = plan(host, &home.target()).unwrap();
         let hooks: serde_json::Value =
             serde_json::from_str(files[0].before.as_ref().unwrap()).unwrap();
         for (name, _) in host.events {
@@ -161,18 +161,18 @@ fn every_event_of_a_host_is_registered_once() {
 }
 
 #[test]
-fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
+fn a_duplicate_name_or_a_text_that_is_not_json_is_refused() {
     let home = Home::new();
     let [codex, _, copilot, ..] = HOSTS;
     home.write(
         ".codex/config.toml",
         "[mcp_servers.workflow]\ncommand = \"x\"\n",
     );
-    let error = plan(codex, &home.place()).unwrap_err().to_string();
+    let error = plan(codex, &home.target()).unwrap_err().to_string();
     assert!(error.contains("[mcp_servers.workflow]"), "{error}");
     home.write(".codex/config.toml", "");
     home.write(".codex/hooks.json", "{ // mine\n}");
-    let error = plan(codex, &home.place()).unwrap_err().to_string();
+    let error = plan(codex, &home.target()).unwrap_err().to_string();
     assert!(
         error.contains("line 1") && error.contains("nothing was changed"),
         "{error}"
@@ -181,18 +181,18 @@ fn a_name_that_is_taken_or_a_text_that_is_no_json_is_refused() {
         ".copilot/mcp-config.json",
         r#"{"mcpServers":{"workflow":{}}}"#,
     );
-    let error = plan(copilot, &home.place()).unwrap_err().to_string();
+    let error = plan(copilot, &home.target()).unwrap_err().to_string();
     assert!(error.contains("mcpServers.workflow"), "{error}");
 }
 
 #[test]
-fn a_command_file_of_somebody_else_stays() {
+fn a_command_file_of_another_program_stays() {
     let home = Home::new();
     let claude = HOSTS[1];
     home.write(".claude/commands/workflow.md", "Do my workflow.\n");
-    let error = plan(claude, &home.place()).unwrap_err().to_string();
+    let error = plan(claude, &home.target()).unwrap_err().to_string();
     assert!(error.contains("workflow.md: it is not ours"), "{error}");
-    let removal = plan_removal(claude, &home.place()).unwrap();
+    let removal = plan_removal(claude, &home.target()).unwrap();
     assert!(removal.is_empty());
 }
 
@@ -223,15 +223,15 @@ fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let place = InstallTarget {
+    let target = InstallTarget {
         program: &program,
-        ..home.place()
+        ..home.target()
     };
     let event = host
         .events
         .iter()
         .position(|(_, event)| *event == EventName::ToolCall);
-    let command = &commands(host, &place)[event.unwrap()];
+    let command = &commands(host, &target)[event.unwrap()];
     let run = || {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", command]).env("HOME", home.0.path());
@@ -284,13 +284,13 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
         for file in files {
             assert!(named.path().join(file).exists(), "{variable} {file}");
         }
-        assert!(installed(host, &home.place()).is_some());
+        assert!(installed(host, &home.target()).is_some());
         home.uninstall(host);
         let left = files.iter().filter(|file| named.path().join(file).exists());
         assert_eq!(left.count(), 0, "{variable}");
         let in_project = InstallTarget {
             project: Some(home.0.path()),
-            ..home.place()
+            ..home.target()
         };
         if let Ok(changes) = plan(host, &in_project) {
             let mut paths = changes.iter().map(|change| &change.path);
@@ -306,28 +306,28 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
 fn what_a_program_of_another_name_installed_is_found_and_removed() {
     for host in HOSTS {
         let home = Home::new();
-        let place = InstallTarget {
+        let target = InstallTarget {
             program: Path::new("/opt/it's here/wf"),
             state: Some(Path::new("/srv/a store")),
-            ..home.place()
+            ..home.target()
         };
-        for change in plan(host, &place).unwrap() {
+        for change in plan(host, &target).unwrap() {
             apply(&change).unwrap();
         }
-        let found = installed(host, &home.place()).unwrap();
+        let found = installed(host, &home.target()).unwrap();
         assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
         assert!(found.has_server, "{}", host.name);
         home.uninstall(host);
         assert_eq!(home.files(), Vec::<PathBuf>::new(), "{}", host.name);
-        for change in plan(host, &place).unwrap() {
+        for change in plan(host, &target).unwrap() {
             apply(&change).unwrap();
         }
         home.install(host);
-        let found = installed(host, &home.place()).unwrap();
+        let found = installed(host, &home.target()).unwrap();
         let all = found.commands.iter();
         let mut new = all.filter(|(_, command)| command.contains("/workflow-sidecar"));
         assert!(new.next().is_some(), "{}", host.name);
         home.uninstall(host);
-        assert!(installed(host, &home.place()).is_none(), "{}", host.name);
+        assert!(installed(host, &home.target()).is_none(), "{}", host.name);
     }
 }

@@ -6,7 +6,7 @@
 const BEGIN: &str = "\n# workflow-sidecar: begin, `workflow-sidecar uninstall` removes this\n";
 const END: &str = "# workflow-sidecar: end\n";
 
-/// The place of an entry: from the line feed before it to the end of its last line.
+/// The extent of an entry: from the line feed before it to the end of its last line.
 struct Entry {
     start: usize,
     end: usize,
@@ -78,7 +78,7 @@ struct Line {
 }
 
 impl Line {
-    /// The text behind the key in its line; a comment is none.
+    /// The text behind the key in its line; `None` if it is empty or a comment.
     fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
         let rest = text[self.colon..self.end].trim();
         (!rest.is_empty() && !rest.starts_with('#')).then_some(rest)
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_somebody_else_and_a_flow_mapping_are_refused() {
+    fn an_entry_of_another_program_and_a_flow_mapping_are_refused() {
         let insert = |text| insert(text, "extensions", "workflow", &members());
         let taken = "extensions:\n  workflow:\n    cmd: other\n";
         assert!(insert(taken).unwrap_err().contains("not ours"));

@@ -1,6 +1,6 @@
 //! The messages of a host on standard input and output, as a transport of rmcp.
 //!
-//! rmcp's own transport does not answer a line that is not JSON, and names no reason for another line that is no message.
+//! rmcp's own transport does not answer a line that is not JSON, and names no reason for another line that is not a message.
 //! This one reads lines as `serve` does: with the same limit, and the same answers to what is not a message.
 
 use std::future::{Future, ready};

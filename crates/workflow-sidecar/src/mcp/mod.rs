@@ -45,7 +45,7 @@ pub(crate) fn serve(state: Option<&Path>) -> Result<(), ServeError> {
     ended.map(drop)
 }
 
-/// The server could not go on.
+/// The server could not continue.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! One call of `workflow_step`: its ticket, its session, and the gate of the phase.
 //!
 //! A call handles its event twice if the phase has a gate. The first time shows which gate has to run; nothing of it is kept.
-//! The gate runs while the session is neither locked nor in memory, so that hooks go on. Then the event is handled again, in
+//! The gate runs while the session is neither locked nor in memory, so that hooks continue. Then the event is handled again, in
 //! the session as it is by then, and the gate's result counts only if the same gate has to run.
 
 use std::collections::HashMap;
@@ -230,7 +230,7 @@ impl StepRunner {
                         if finished.is_some() {
                             return Err(StepAnswer::error(MOVED));
                         }
-                        // Hooks go on while the gate runs.
+                        // Hooks continue while the gate runs.
                         drop(turn_in_queue);
                         let gate = StepGate {
                             restored: &restored,
@@ -366,7 +366,7 @@ impl StepGate<'_, '_> {
     }
 }
 
-/// This machine, as far as a call may use it. A gate is only noted, unless its result is known.
+/// The platform of a call. A gate is only noted, unless its result is known.
 #[derive(Debug)]
 struct StepPlatform<'a> {
     real: &'a RealPlatform,
@@ -409,7 +409,7 @@ impl Platform for StepPlatform<'_> {
             | Effect::RestoreCode { .. }
             | Effect::WatchTriggers { .. }
             | Effect::StopWatching
-            | Effect::TrustTriggers { .. } => effect.result_of_nothing(),
+            | Effect::TrustTriggers { .. } => effect.result_on_empty_platform(),
         }
     }
 

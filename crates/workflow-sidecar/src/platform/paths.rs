@@ -12,7 +12,7 @@ use workflow_core::policy::rules::{PathForm, Paths, definition_paths};
 use crate::files::{STATE_DIRECTORY, home_dir};
 
 /// Links that are followed before a path counts as circular.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The paths of a session on this machine.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct LocalPaths<'a> {
 /// The usual case sensitivity of file systems on this system.
 const USUALLY_IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
 /// Entries of a directory that are searched for a name with a letter in it.
-const MOST_ENTRIES: usize = 16;
+const MAX_ENTRIES: usize = 16;
 
 /// A directory, by its real path and as it is written.
 type Root = [PathBuf; 2];
@@ -141,7 +141,7 @@ impl Paths for LocalPaths<'_> {
 /// Tests the file system of a directory: `true` if an entry is found under its name in the other case, `None` if no
 /// entry has a name with letters.
 fn ignores_case(directory: &Path) -> Option<bool> {
-    let entries = fs::read_dir(directory).ok()?.take(MOST_ENTRIES);
+    let entries = fs::read_dir(directory).ok()?.take(MAX_ENTRIES);
     entries.flatten().find_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         let other = with_case_swapped(&name)?;
@@ -321,7 +321,7 @@ fn real(directory: &Path, path: &Path) -> PathBuf {
         }
         let next = real.join(&part);
         match fs::read_link(&next) {
-            Ok(target) if links < MOST_LINKS => {
+            Ok(target) if links < MAX_LINKS => {
                 links += 1;
                 if target.is_absolute() {
                     real = PathBuf::new();

@@ -21,7 +21,7 @@ const DIRECTORY: &str = "workflow-sidecar/restores";
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Time after which a restore of another process is not waited for any longer.
 const MAX_WAIT: Duration = Duration::from_secs(15 * 60);
-/// Age at which a report is of no use any more.
+/// Age at which a report is of no further use.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DIED: &str = "the process that restored it ended before it was done. Look at `git status` and `git stash list`";
 

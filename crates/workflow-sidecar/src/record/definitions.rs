@@ -97,7 +97,7 @@ impl FileContent {
         let bytes = match self {
             Self::Text(text) => text.as_bytes(),
             Self::Bytes { hex } => hex,
-            Self::Unreadable { problem } => return Err(problem.met(limit)),
+            Self::Unreadable { problem } => return Err(problem.file_problem(limit)),
             Self::Empty(()) => return Err(FileProblem::NotAFile),
         };
         if bytes.len() > limit as usize {
@@ -108,7 +108,7 @@ impl FileContent {
 }
 
 impl Problem {
-    fn met(&self, limit: u32) -> FileProblem {
+    fn file_problem(&self, limit: u32) -> FileProblem {
         match self {
             Self::Missing => FileProblem::Missing,
             Self::Escapes => FileProblem::Escapes,
@@ -149,7 +149,7 @@ impl RecordedDirectory {
     /// The entries of the workflows directory, in byte order of their names.
     pub(crate) fn entries(&self) -> Result<Vec<TierEntry>, FileProblem> {
         if let Some(FileContent::Unreadable { problem }) = self.0.get(WORKFLOWS) {
-            return Err(problem.met(0));
+            return Err(problem.file_problem(0));
         }
         let mut entries: BTreeMap<&str, TierEntry> = BTreeMap::new();
         for (path, content) in &self.0 {
@@ -162,7 +162,7 @@ impl RecordedDirectory {
             let entry = match content {
                 FileContent::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
                     name: name.to_owned(),
-                    problem: problem.met(0),
+                    problem: problem.file_problem(0),
                 },
                 _ => TierEntry::Directory(name.to_owned()),
             };

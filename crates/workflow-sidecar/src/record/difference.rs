@@ -45,7 +45,7 @@ pub(crate) enum DifferenceKind {
     Missing { expected: String },
     /// There is a line that is not expected.
     Extra { received: String },
-    /// The sidecar does not answer any more.
+    /// The sidecar no longer answers.
     Broken { why: String },
 }
 
@@ -103,10 +103,10 @@ impl Difference {
             }
             DifferenceKind::Broken { why } => format!("{}\n", visible(why)),
         };
-        // What it means begins with what the host had said.
-        let is_meant = matches!(self.what, DifferenceKind::Means { .. });
+        // What it means begins with what the host had sent.
+        let has_meaning = matches!(self.what, DifferenceKind::Means { .. });
         let more = [
-            ("after", Some(&self.after).filter(|_| !is_meant)),
+            ("after", Some(&self.after).filter(|_| !has_meaning)),
             ("note", self.note.as_ref()),
         ];
         for (name, more) in more {

@@ -48,7 +48,7 @@ pub(crate) struct Transcript {
 pub(crate) struct TranscriptLine {
     /// Counted from 1.
     pub(crate) number: usize,
-    /// The time by the session's clock, where it is said: milliseconds since 1970.
+    /// The time by the session's clock, where it is given: milliseconds since 1970.
     pub(crate) at: Option<Millis>,
     pub(crate) entry: TranscriptEntry,
 }
@@ -67,9 +67,9 @@ pub(crate) enum TranscriptEntry {
     /// A report of the platform.
     Event(ReportedEvent),
     /// A line of the host.
-    In(Said),
+    In(ProtocolLine),
     /// A line of the sidecar.
-    Out(Said),
+    Out(ProtocolLine),
     /// The host closes its side.
     End,
     /// A line that was cut off because the process that wrote it was ended.
@@ -111,9 +111,9 @@ pub(crate) struct RecordingClock {
     pub(crate) seed: u64,
 }
 
-/// A line of one side.
+/// A line that one side sent to the other.
 #[derive(Debug, Clone)]
-pub(crate) enum Said {
+pub(crate) enum ProtocolLine {
     /// A JSON value; a string contains the line, any other value is the line.
     Json(Box<RawValue>),
     /// Bytes that are not UTF-8.
@@ -306,13 +306,13 @@ impl TranscriptEntry {
     fn parse(name: String, value: &RawValue) -> Result<Self, Wrong> {
         let json = value.get();
         Ok(match name.as_str() {
-            "in" => Self::In(Said::Json(value.to_owned())),
-            "out" => Self::Out(Said::Json(value.to_owned())),
+            "in" => Self::In(ProtocolLine::Json(value.to_owned())),
+            "out" => Self::Out(ProtocolLine::Json(value.to_owned())),
             "bytes" => {
                 let hex: String = serde_json::from_str(json)?;
-                Self::In(Said::Bytes(from_hex(&hex).ok_or(Wrong::Bytes)?))
+                Self::In(ProtocolLine::Bytes(from_hex(&hex).ok_or(Wrong::Bytes)?))
             }
-            "tooLong" => Self::In(Said::TooLong(serde_json::from_str(json)?)),
+            "tooLong" => Self::In(ProtocolLine::TooLong(serde_json::from_str(json)?)),
             "note" => Self::Note(value.to_owned()),
             "definitions" => {
                 Self::Definitions(serde_json::from_str(json).map_err(Wrong::Definitions)?)
@@ -327,7 +327,7 @@ impl TranscriptEntry {
     }
 }
 
-impl Said {
+impl ProtocolLine {
     /// The line, where it is text.
     pub(crate) fn text(&self) -> Option<Cow<'_, str>> {
         let Self::Json(json) = self else { return None };
@@ -358,144 +358,4 @@ impl Said {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parse(text: &str) -> Result<Transcript, ReadError> {
-        Transcript::parse(Path::new("t.jsonl"), text.as_bytes())
-    }
-
-    fn wrong(text: &str) -> String {
-        parse(text).unwrap_err().to_string()
-    }
-
-    const HEADER: &str = r#"{"transcript":2,"server":{"name":"s","version":"1"},"protocolVersion":1,"clock":{"now":5,"seed":7},"agentDir":"/a","home":"/h"}"#;
-
-    #[test]
-    fn a_line_is_read_by_its_member() {
-        let text = [
-            HEADER,
-            r#"{"note":["any",1]}"#,
-            r#"{"definitions":"ordinary"}"#,
-            r#"{"definitions":{"/a":{"workflows/w/a.md":"A"}}}"#,
-            r#"{"at":6,"in":{"id": 1.50}}"#,
-            r#"{"in":"nope\n"}"#,
-            r#"{"bytes":"ff00"}"#,
-            r#"{"tooLong":64}"#,
-            r#"{"out":"*"}"#,
-            r#"{"at":7,"end":true}"#,
-            r#"{"result":{"excerpt":"a"}}"#,
-            r#"{"event":{"gateProgress":{"gate":1,"text":"a"}}}"#,
-        ]
-        .join("\n");
-        let lines = parse(&text).unwrap().lines;
-        let kinds: Vec<String> = lines
-            .iter()
-            .map(|line| format!("{:?}", line.entry))
-            .collect();
-        let begins = [
-            "Header",
-            "Note",
-            "Definitions(Named",
-            "Definitions(Embedded",
-            "In(Json",
-            "In(Json",
-            "In(Bytes([255, 0]",
-            "In(TooLong(64",
-            "Out(",
-            "End",
-            "Result(Query(Excerpt(",
-            "Event(ReportedEvent",
-        ];
-        for (kind, begin) in kinds.iter().zip(begins) {
-            assert!(kind.starts_with(begin), "{kind}");
-        }
-        assert_eq!(lines[4].at, Some(6));
-        let said = |at: usize| match &lines[at].entry {
-            TranscriptEntry::In(said) | TranscriptEntry::Out(said) => said.clone(),
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(said(4).text().unwrap(), r#"{"id": 1.50}"#);
-        assert_eq!(said(5).text().unwrap(), "nope\n");
-        assert!(said(8).is_any() && !said(5).is_any());
-    }
-
-    #[test]
-    fn an_error_names_the_line_and_the_correct_form() {
-        for (text, expected) in [
-            ("", "t.jsonl: there is no line in it"),
-            (
-                "{\"note\":1}\n\nnope\n",
-                "t.jsonl:3: expected ident, at character 2",
-            ),
-            ("{}", "t.jsonl:1: a line has one of `in`"),
-            ("{\"in\":{},\"out\":{}}", "t.jsonl:1: a line has one of"),
-            (
-                "{\"inn\":{}}",
-                "t.jsonl:1: unknown field `inn`, expected one of `at`, `in`",
-            ),
-            ("{\"bytes\":\"f\"}", "t.jsonl:1: `bytes` are written"),
-            (
-                "{\"definitions\":7}",
-                "t.jsonl:1: `definitions` is the name",
-            ),
-            (
-                "{\"result\":{\"excerpt\":\"a\"},\"in\":{}}",
-                "t.jsonl:1: a line has one of",
-            ),
-            ("{\"result\":{\"a\":1}}", "t.jsonl:1: `result` is what"),
-            ("{\"result\":7}", "t.jsonl:1: `result` is what"),
-            ("{\"event\":{}}", "t.jsonl:1: `event` is what"),
-            (
-                "{\"event\":{\"gateFinished\":{\"gate\":-1,\"reports\":[]}}}",
-                "t.jsonl:1: `event` is what",
-            ),
-            (
-                "{\"gate\":{\"gate\":1}}",
-                "t.jsonl:1: `world`, `gate` and `trigger` lines are of version 1",
-            ),
-            ("{\"end\":false}", "t.jsonl:1: `end` is true"),
-            (
-                "{\"transcript\":3}",
-                "t.jsonl:1: version 3 of transcripts is not known",
-            ),
-            (
-                "{\"transcript\":1}",
-                "t.jsonl:1: version 1 of transcripts is not read any more: `scripts/upgrade-transcripts",
-            ),
-            ("{\"transcript\":2}", "t.jsonl:1: missing field `server`"),
-        ] {
-            let found = wrong(text);
-            assert!(found.starts_with(expected), "{text}: {found}");
-        }
-    }
-
-    #[test]
-    fn only_the_last_line_of_a_sidecar_may_be_torn() {
-        let torn = |text: &str| {
-            let lines = parse(text).unwrap().lines;
-            let torn = lines
-                .iter()
-                .filter(|line| matches!(line.entry, TranscriptEntry::Torn(_)));
-            torn.map(|line| line.number).collect::<Vec<_>>()
-        };
-        assert_eq!(torn(&format!("{HEADER}\n{{\"in\":{{\"id\"")), [2]);
-        assert_eq!(torn(&format!("{HEADER}\n{{\"in\":\n{HEADER}\n")), [2]);
-        assert_eq!(torn(&format!("{HEADER}\n{{\"in\":1}}")), [0; 0]);
-        assert!(
-            wrong(&format!("{HEADER}\n{{\"in\":\n{{\"note\":1}}\n")).contains(":2: the line ends")
-        );
-        assert!(wrong("{\"in\":").contains(":1: the line ends amid"));
-        let mut half = format!("{HEADER}\n{{\"note\":\"é").into_bytes();
-        half.pop();
-        assert!(Transcript::parse(Path::new("t"), &half).is_ok());
-    }
-
-    #[test]
-    fn deep_values_are_read_and_nonsense_is_refused() {
-        let deep = "[".repeat(200_000);
-        assert!(parse(&format!("{{\"in\":{deep}{}}}", "]".repeat(200_000))).is_ok());
-        assert!(parse(&format!("{{\"definitions\":{deep}")).is_err());
-        assert!(Transcript::parse(Path::new("t"), b"\xff\xfe\n").is_err());
-    }
-}
+mod tests;

@@ -218,7 +218,7 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
 
 fn of_actions(actions: &Value, found: &mut Vec<Fact>) {
     for action in actions.as_array().into_iter().flatten() {
-        let (about, said) = match action["type"].as_str().unwrap_or_default() {
+        let (about, text) = match action["type"].as_str().unwrap_or_default() {
             // It is what was changed.
             "appendEntry" if action["customType"] == entry_type::DEFINITION => continue,
             "appendEntry" => (STORED, action["data"].to_string()),
@@ -230,7 +230,7 @@ fn of_actions(actions: &Value, found: &mut Vec<Fact>) {
             "notify" => (NOTICE, text(&action["message"])),
             _ => (OTHER, action.to_string()),
         };
-        push(found, about, said);
+        push(found, about, text);
     }
 }
 

@@ -26,10 +26,10 @@ mod suite;
 mod transcript_loader;
 
 pub(crate) use difference::Difference;
-pub(crate) use format::{Said, Transcript, TranscriptEntry};
+pub(crate) use format::{ProtocolLine, Transcript, TranscriptEntry};
 pub(crate) use player::ReplayOptions;
 pub(crate) use process::Program;
-pub(crate) use recorder::{DEFAULT_LIMIT, Extent, RECORD_VARIABLE, Recorder};
+pub(crate) use recorder::{DEFAULT_LIMIT, RECORD_VARIABLE, Recorder, RecordingOptions};
 pub(crate) use redaction::Payload;
 pub use scripted_session::{Exchange, bless_text, differences_of_text, run_script};
 pub(crate) use suite::{TranscriptResult, replay_all, transcripts};

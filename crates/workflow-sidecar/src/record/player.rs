@@ -14,7 +14,7 @@ use workflow_core::definition::Tier;
 use workflow_core::types::Millis;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
-use super::format::{Header, Said};
+use super::format::{Header, ProtocolLine};
 use super::process::{Program, SidecarProcess};
 use super::replay_platform::ReplayPlatform;
 use super::sidecar::{InMemory, Sent, Sidecar, SidecarError};
@@ -48,7 +48,7 @@ pub(crate) enum ReplayError {
         error: NoDefinitions,
     },
     #[error("{}:{line}: {error}", path.display())]
-    Trouble {
+    Sidecar {
         path: PathBuf,
         line: usize,
         error: SidecarError,
@@ -63,7 +63,7 @@ pub(crate) enum ReplayError {
 
 /// The lines of the sidecar in a step, with the names of the transcript.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct ReceivedLines {
     /// The lines because time passed before anything else happened.
     pub(super) before: Vec<String>,
     pub(super) then: Vec<String>,
@@ -100,14 +100,14 @@ impl<'a> Player<'a> {
     }
 
     /// Plays a step, gives the lines that follow.
-    pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> Result<Followed, ReplayError> {
+    pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> Result<ReceivedLines, ReplayError> {
         let location = (self.path.to_path_buf(), step.line.number);
         if let TranscriptEvent::Definitions(definitions) = step.event {
             let (path, line) = location.clone();
             self.define(definitions)
                 .map_err(|error| ReplayError::Definitions { path, line, error })?;
         }
-        let mut received = Followed::default();
+        let mut received = ReceivedLines::default();
         match self.play_event(step, &mut received) {
             Ok(()) => {}
             Err(error @ (SidecarError::Silent(_) | SidecarError::Babbling)) => {
@@ -115,7 +115,7 @@ impl<'a> Player<'a> {
             }
             Err(error) => {
                 let (path, line) = location;
-                return Err(ReplayError::Trouble { path, line, error });
+                return Err(ReplayError::Sidecar { path, line, error });
             }
         }
         if step.is_unknown() {
@@ -135,8 +135,8 @@ impl<'a> Player<'a> {
     pub(super) fn hint(&mut self) -> Option<String> {
         let sidecar = self.sidecar.as_mut()?;
         let mut lines: Vec<String> = sidecar.failed_exit().into_iter().collect();
-        let said = sidecar.complaints().into_iter();
-        lines.extend(said.map(|line| format!("output of the command: {line}")));
+        let complaints = sidecar.complaints().into_iter();
+        lines.extend(complaints.map(|line| format!("output of the command: {line}")));
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
@@ -167,12 +167,12 @@ impl<'a> Player<'a> {
     fn play_event(
         &mut self,
         step: &TranscriptStep<'a>,
-        received: &mut Followed,
+        received: &mut ReceivedLines,
     ) -> Result<(), SidecarError> {
         match step.event {
-            TranscriptEvent::Host(said) => {
+            TranscriptEvent::Host(sent) => {
                 received.before = self.advance_clock(step.line.at)?;
-                received.then = self.send(said, step)?;
+                received.then = self.send(sent, step)?;
             }
             TranscriptEvent::Reported(reported) => {
                 received.before = self.advance_clock(step.line.at)?;
@@ -228,19 +228,19 @@ impl<'a> Player<'a> {
 
     fn send(
         &mut self,
-        said: &Said,
+        sent: &ProtocolLine,
         step: &TranscriptStep<'_>,
     ) -> Result<Vec<String>, SidecarError> {
-        let line = match said {
-            Said::TooLong(limit) => return self.sidecar()?.send(Sent::TooLong(*limit)),
-            Said::Bytes(bytes) => return self.sidecar()?.send(Sent::Line(bytes)),
-            Said::Json(_) => said.text().unwrap_or_default(),
+        let line = match sent {
+            ProtocolLine::TooLong(limit) => return self.sidecar()?.send(Sent::TooLong(*limit)),
+            ProtocolLine::Bytes(bytes) => return self.sidecar()?.send(Sent::Line(bytes)),
+            ProtocolLine::Json(_) => sent.text().unwrap_or_default(),
         };
         let message = message(&line);
         let method = message["method"].as_str();
         // The system's clock was not advanced by this in the recording. The clock here would be.
         if self.now.is_some() && method == Some("clock/advance") {
-            let followed = step.followed.iter().filter_map(|(_, said)| said.text());
+            let followed = step.followed.iter().filter_map(|(_, sent)| sent.text());
             return Ok(followed.map(Cow::into_owned).collect());
         }
         // There may be no such question here; if there is, it is dismissed.
@@ -298,17 +298,17 @@ impl<'a> Player<'a> {
     }
 
     /// The agent directory of the machine where the recording was made.
-    fn agent_dir(&self, said: Option<&str>) -> String {
+    fn agent_dir(&self, dir: Option<&str>) -> String {
         let [usual, home] = match self.header {
             Some(header) => [&*header.agent_dir, &*header.home],
             None => [AGENT_DIR, HOME],
         };
-        match said {
+        match dir {
             None | Some("") => usual.to_owned(),
             Some("~") => home.to_owned(),
-            Some(said) => match said.strip_prefix("~/") {
+            Some(dir) => match dir.strip_prefix("~/") {
                 Some(rest) => format!("{}/{rest}", home.trim_end_matches('/')),
-                None => said.to_owned(),
+                None => dir.to_owned(),
             },
         }
     }

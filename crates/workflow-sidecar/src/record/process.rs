@@ -21,23 +21,23 @@ use super::definitions::{FileContent, Problem, RecordedDirectory};
 use super::results::ReportedEvent;
 use super::sidecar::{Sent, Sidecar, SidecarError};
 use super::transcript_loader::TranscriptLoader;
-use crate::server::HIGHEST_MAX_LINE;
+use crate::server::MAX_LINE_LIMIT;
 
 /// The time without a line after which a command counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LINE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time to wait for the last lines of an ended command.
-const LEFT_BEHIND: Duration = Duration::from_millis(500);
+const LAST_LINES_TIME: Duration = Duration::from_millis(500);
 
 /// The number of lines that may follow from one.
-const MOST_LINES: usize = 100_000;
+const MAX_LINES: usize = 100_000;
 
 /// The number of bytes of a line.
-const LONGEST_LINE: u64 = 256 << 20;
+const MAX_LINE: u64 = 256 << 20;
 
 /// The number of lines of standard error that are kept, and of bytes of one.
 const COMPLAINTS: usize = 5;
-const LONGEST_COMPLAINT: u64 = 1 << 10;
+const MAX_ERROR_LINE: u64 = 1 << 10;
 
 /// A program and its arguments.
 #[derive(Debug, Clone)]
@@ -142,11 +142,11 @@ impl SidecarProcess {
     fn listen(&mut self, until: Option<&str>) -> Result<Vec<String>, SidecarError> {
         let mut received = Vec::new();
         loop {
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(LINE_TIMEOUT) {
                 Ok(line) if until.is_some_and(|id| is_answer(&line, id)) => return Ok(received),
                 Ok(line) => received.push(self.as_named(line)),
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(SidecarError::Silent(PATIENCE.as_secs()));
+                    return Err(SidecarError::Silent(LINE_TIMEOUT.as_secs()));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     self.input = None;
@@ -154,7 +154,7 @@ impl SidecarProcess {
                     return Ok(received);
                 }
             }
-            if received.len() > MOST_LINES {
+            if received.len() > MAX_LINES {
                 return Err(SidecarError::Babbling);
             }
         }
@@ -162,7 +162,7 @@ impl SidecarProcess {
 
     fn wait(&mut self) -> Option<ExitStatus> {
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
+        while started.elapsed() < LINE_TIMEOUT {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Some(status);
             }
@@ -205,7 +205,7 @@ impl Complaints {
     fn last(&self, has_ended: bool) -> Vec<String> {
         if has_ended {
             // A child of it may still have the pipe open.
-            let _ = self.more.recv_timeout(LEFT_BEHIND);
+            let _ = self.more.recv_timeout(LAST_LINES_TIME);
         }
         let last = self.last.lock();
         last.iter().cloned().collect()
@@ -216,7 +216,7 @@ impl Complaints {
 fn next_complaint(from: &mut impl BufRead) -> Option<String> {
     loop {
         let mut line = Vec::new();
-        let read = from.take(LONGEST_COMPLAINT).read_until(b'\n', &mut line);
+        let read = from.take(MAX_ERROR_LINE).read_until(b'\n', &mut line);
         if read.ok()? == 0 {
             return None;
         }
@@ -229,9 +229,9 @@ fn next_complaint(from: &mut impl BufRead) -> Option<String> {
 /// The next line, without its end; `None` at the end of the output, or if it is too long.
 fn next_line(from: &mut impl BufRead) -> Option<String> {
     let mut line = Vec::new();
-    let read = from.take(LONGEST_LINE).read_until(b'\n', &mut line);
-    let read = u64::try_from(read.ok()?).unwrap_or(LONGEST_LINE);
-    if read == 0 || read == LONGEST_LINE {
+    let read = from.take(MAX_LINE).read_until(b'\n', &mut line);
+    let read = u64::try_from(read.ok()?).unwrap_or(MAX_LINE);
+    if read == 0 || read == MAX_LINE {
         return None;
     }
     let line = line.strip_suffix(b"\n").unwrap_or(&line);
@@ -278,7 +278,7 @@ impl Sidecar for SidecarProcess {
         let mut bytes = match line {
             Sent::Line(line) => line.to_vec(),
             // No sidecar accepts so much: the line would have to be made here.
-            Sent::TooLong(limit) if limit > HIGHEST_MAX_LINE => {
+            Sent::TooLong(limit) if limit > MAX_LINE_LIMIT => {
                 return Err(SidecarError::Unplayable {
                     name: format!("a line over {limit} bytes"),
                     why: "it is too long to be made",

@@ -38,9 +38,9 @@ pub(crate) const DEFAULT_LIMIT: u64 = 256 << 20;
 /// The size of the note that says that the limit is reached.
 const LAST_NOTE: u64 = 128;
 
-/// The extent of a recording.
+/// The options of a recording.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Extent {
+pub(crate) struct RecordingOptions {
     pub(crate) payload: Payload,
     /// The number of bytes at most.
     pub(crate) limit: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Recorder {
     path: PathBuf,
     /// The number of bytes in the file.
     length: u64,
-    extent: Extent,
+    options: RecordingOptions,
     seed: u64,
     read: Arc<Mutex<Vec<ReadDirectory>>>,
     results: Arc<Mutex<Vec<PlatformResult>>>,
@@ -138,11 +138,11 @@ impl ConnectionRecorder for Recorder {
 impl Recorder {
     /// Begins to record at the end of a file, or into a new file of a directory. While
     /// another process records into the file, it is one beside it.
-    pub(crate) fn begin(path: &Path, extent: Extent) -> Result<Self, BeginError> {
+    pub(crate) fn begin(path: &Path, options: RecordingOptions) -> Result<Self, BeginError> {
         let now = wall_time();
         // Whole in a JavaScript number, so that any program may rewrite a transcript.
         let seed = RandomState::new().hash_one(now) >> 11;
-        Self::begin_at(now, seed, path, extent)
+        Self::begin_at(now, seed, path, options)
     }
 
     /// The same with a given time and seed.
@@ -150,7 +150,7 @@ impl Recorder {
         now: Millis,
         seed: u64,
         path: &Path,
-        extent: Extent,
+        options: RecordingOptions,
     ) -> Result<Self, BeginError> {
         if names_directory(path) {
             fs::create_dir_all(path).map_err(|error| BeginError::Io {
@@ -169,11 +169,11 @@ impl Recorder {
             file: Some(file),
             path,
             length,
-            extent,
+            options,
             seed,
             read: Arc::default(),
             results: Arc::default(),
-            redaction: Redaction::new(extent.payload),
+            redaction: Redaction::new(options.payload),
             written: HashMap::new(),
         };
         let header = recorder.header(now);
@@ -250,8 +250,8 @@ impl Recorder {
     fn append(&mut self, text: &str) {
         let Some(file) = &mut self.file else { return };
         let length = self.length + text.len() as u64;
-        if length + LAST_NOTE > self.extent.limit {
-            let limit = self.extent.limit;
+        if length + LAST_NOTE > self.options.limit {
+            let limit = self.options.limit;
             tracing::warn!(path = %self.path.display(), limit, "the recording is as big as it may be and ends here");
             let note =
                 format!("{{\"note\":\"The recording ends here: it may have {limit} bytes.\"}}\n");
@@ -370,8 +370,8 @@ fn is_value(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn extent(limit: u64) -> Extent {
-        Extent {
+    fn options(limit: u64) -> RecordingOptions {
+        RecordingOptions {
             payload: Payload::Kept,
             limit,
         }
@@ -388,7 +388,7 @@ mod tests {
     #[test]
     fn a_line_is_written_as_it_is_read() {
         let directory = tempfile::tempdir().unwrap();
-        let mut recorder = Recorder::begin(directory.path(), extent(1 << 20)).unwrap();
+        let mut recorder = Recorder::begin(directory.path(), options(1 << 20)).unwrap();
         for (line, expected) in [
             (&b"{\"id\": 1.50}"[..], r#""in":{"id": 1.50}"#),
             (b" {}", r#""in":" {}""#),
@@ -408,12 +408,12 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_goes_on_behind_what_is_there() {
+    fn a_recording_is_appended_to_an_existing_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("r.jsonl");
         std::fs::write(&path, "{\"torn").unwrap();
-        let mut recorder = Recorder::begin(&path, extent(1 << 20)).unwrap();
-        let beside = Recorder::begin(&path, extent(1 << 20)).unwrap();
+        let mut recorder = Recorder::begin(&path, options(1 << 20)).unwrap();
+        let beside = Recorder::begin(&path, options(1 << 20)).unwrap();
         let name = format!("r-{}.jsonl", std::process::id());
         assert_eq!(beside.path, directory.path().join(name));
         say(&mut recorder, "{}");
@@ -429,7 +429,7 @@ mod tests {
     fn a_recording_that_is_big_enough_ends_with_a_note() {
         let directory = tempfile::tempdir().unwrap();
         let recordings = directory.path().join("not/there/");
-        let mut recorder = Recorder::begin(&recordings, extent(2000)).unwrap();
+        let mut recorder = Recorder::begin(&recordings, options(2000)).unwrap();
         for _ in 0..100 {
             say(&mut recorder, "{}");
         }
@@ -449,11 +449,11 @@ mod tests {
     #[test]
     fn what_cannot_be_written_ends_the_recording_and_nothing_else() {
         assert!(matches!(
-            Recorder::begin(Path::new("/dev/full"), extent(1 << 20)),
+            Recorder::begin(Path::new("/dev/full"), options(1 << 20)),
             Err(BeginError::NotAFile(_))
         ));
         let mut recorder =
-            Recorder::begin(tempfile::tempdir().unwrap().path(), extent(1 << 20)).unwrap();
+            Recorder::begin(tempfile::tempdir().unwrap().path(), options(1 << 20)).unwrap();
         recorder.file = Some(OpenOptions::new().append(true).open("/dev/full").unwrap());
         say(&mut recorder, "{}");
         assert!(recorder.file.is_none());
@@ -465,7 +465,7 @@ mod tests {
     fn only_its_owner_reads_a_recording() {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
-        let recorder = Recorder::begin(directory.path(), extent(1 << 20)).unwrap();
+        let recorder = Recorder::begin(directory.path(), options(1 << 20)).unwrap();
         let mode = recorder.path.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

@@ -11,14 +11,14 @@ use workflow_core::diagnostic::shown;
 
 use super::definitions::RecordedDirectory;
 use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
-use super::format::{Said, Transcript, TranscriptLine};
+use super::format::{ProtocolLine, Transcript, TranscriptLine};
 use super::meaning::{changes, decisions};
-use super::player::{Followed, Player, ReplayError, ReplayOptions};
+use super::player::{Player, ReceivedLines, ReplayError, ReplayOptions};
 use super::redefine::redefined;
 use super::steps::{Torn, TranscriptEvent, TranscriptStep, steps};
 
 /// The number of times that a transcript is rewritten until it stays the same.
-const MOST_ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// The result of a replay.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ pub(crate) fn blessed(
     let Some(mut text) = blessed_once(transcript, text, options)? else {
         return Ok(None);
     };
-    for _ in 1..MOST_ROUNDS {
+    for _ in 1..MAX_ROUNDS {
         let Ok(transcript) = Transcript::parse(&transcript.path, text.as_bytes()) else {
             break;
         };
@@ -139,7 +139,7 @@ fn quietly<T>(replay: impl FnOnce() -> T) -> T {
 /// The first difference, and its line.
 fn first_difference(
     step: &TranscriptStep<'_>,
-    received: Followed,
+    received: ReceivedLines,
 ) -> Option<(usize, DifferenceKind)> {
     if step.is_unknown() {
         let broken = received.broken.map(|why| DifferenceKind::Broken { why });
@@ -149,10 +149,10 @@ fn first_difference(
         return Some((step.line.number, DifferenceKind::Extra { received }));
     }
     let mut then = received.then.into_iter();
-    for (line, said) in &step.followed {
-        let expected = said.text().unwrap_or_default().into_owned();
+    for (line, sent) in &step.followed {
+        let expected = sent.text().unwrap_or_default().into_owned();
         let what = match then.next() {
-            Some(_) if said.is_any() => continue,
+            Some(_) if sent.is_any() => continue,
             Some(received) if is_same(&received, &expected) => continue,
             Some(received) => changed(&expected, &received),
             None => match received.broken {
@@ -175,7 +175,7 @@ type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<MeaningChange>;
 /// The differences in meaning, and their line.
 fn difference_in_meaning(
     step: &TranscriptStep<'_>,
-    received: Followed,
+    received: ReceivedLines,
     changes: Comparison,
 ) -> Option<(usize, DifferenceKind)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
@@ -187,19 +187,19 @@ fn difference_in_meaning(
     }
     let mut then = received.then.into_iter();
     let (mut expected, mut now) = (Vec::new(), received.before);
-    for (_, said) in &step.followed {
+    for (_, sent) in &step.followed {
         let received = then.next();
-        if said.is_any() {
+        if sent.is_any() {
             continue;
         }
-        expected.push(said.text().unwrap_or_default().into_owned());
+        expected.push(sent.text().unwrap_or_default().into_owned());
         now.extend(received);
     }
     if step.torn.is_none() {
         now.extend(then);
     }
     let asked = match step.event {
-        TranscriptEvent::Host(said) => method(said),
+        TranscriptEvent::Host(sent) => method(sent),
         TranscriptEvent::Start(_)
         | TranscriptEvent::Definitions(_)
         | TranscriptEvent::Result(_)
@@ -212,21 +212,21 @@ fn difference_in_meaning(
 }
 
 /// The method of a line of the host.
-fn method(said: &Said) -> Option<String> {
-    Some(said.message()?["method"].as_str()?.to_owned())
+fn method(sent: &ProtocolLine) -> Option<String> {
+    Some(sent.message()?["method"].as_str()?.to_owned())
 }
 
 /// The name of an event, as agents and people call it.
 fn in_short(step: &TranscriptStep<'_>) -> String {
-    let TranscriptEvent::Host(said) = step.event else {
+    let TranscriptEvent::Host(sent) = step.event else {
         return name(step);
     };
-    let message = said.message().unwrap_or_default();
+    let message = sent.message().unwrap_or_default();
     let text = |path: &str| {
         let found = message.pointer(path).and_then(Value::as_str);
         found.unwrap_or_default().to_owned()
     };
-    let words = match method(said).as_deref() {
+    let words = match method(sent).as_deref() {
         Some("hook/tool_call") => ["tool_call".to_owned(), text("/params/event/toolName")],
         Some("tool/execute") => [text("/params/name"), text("/params/arguments/action")],
         Some("command/run") => [
@@ -253,8 +253,8 @@ fn name(step: &TranscriptStep<'_>) -> String {
         TranscriptEvent::Reported(_) => "an event of the platform".to_owned(),
         TranscriptEvent::Time(time) => format!("waiting until {time}"),
         TranscriptEvent::End => "the host closed its side".to_owned(),
-        TranscriptEvent::Host(said) => {
-            let message = said.message().unwrap_or_default();
+        TranscriptEvent::Host(sent) => {
+            let message = sent.message().unwrap_or_default();
             match (message["method"].as_str(), message.get("id")) {
                 (Some(method), _) => method.to_owned(),
                 (None, Some(id)) => format!("the answer to {id}"),
@@ -288,17 +288,17 @@ impl Changes {
         }
     }
 
-    fn note(&mut self, step: &TranscriptStep<'_>, received: Followed) {
+    fn note(&mut self, step: &TranscriptStep<'_>, received: ReceivedLines) {
         if step.is_unknown() {
             return;
         }
-        let out = |said: &String| written(step.line, said);
+        let out = |text: &String| written(step.line, text);
         self.before
             .insert(step.line.number, received.before.iter().map(out).collect());
         let mut then = received.then.into_iter();
-        for (line, said) in &step.followed {
+        for (line, sent) in &step.followed {
             let stays = |received: &String| {
-                said.is_any() || is_same(received, &said.text().unwrap_or_default())
+                sent.is_any() || is_same(received, &sent.text().unwrap_or_default())
             };
             match then.next() {
                 Some(received) if stays(&received) => {}
@@ -352,14 +352,14 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// A line of the sidecar as it is written down, at the time of another line.
-fn written(line: &TranscriptLine, said: &str) -> String {
-    let is_json = serde_json::from_str::<&RawValue>(said).is_ok();
-    let said = if is_json && !said.starts_with('"') {
-        said.to_owned()
+fn written(line: &TranscriptLine, text: &str) -> String {
+    let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
+    let text = if is_json && !text.starts_with('"') {
+        text.to_owned()
     } else {
-        Value::from(said).to_string()
+        Value::from(text).to_string()
     };
-    timed(line, &format!("\"out\":{said}"))
+    timed(line, &format!("\"out\":{text}"))
 }
 
 /// A line with this member, at the time of another line.

@@ -63,7 +63,7 @@ impl Platform for ReplayPlatform {
             PlatformResult::Effect(event) => effect.may_result_in(event).then(|| event.clone()),
             PlatformResult::Query(_) => None,
         });
-        recorded.or_else(|| effect.result_of_nothing())
+        recorded.or_else(|| effect.result_on_empty_platform())
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {

@@ -22,7 +22,7 @@ pub(crate) enum QueryResult {
     Excerpt(String),
     /// True if the shown file had changed when the question was answered. It had not, unless it is written.
     ShownChanged(bool),
-    /// The forms of a path, if it leads somewhere else than it says.
+    /// The forms of a path, if it leads through links.
     Path(ResolvedPath),
     /// True if the user's approvals are stored at this path, where it does not look so.
     ApprovalStore(ApprovalStore),

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::definitions::DefinitionsLine;
-use super::format::{Said, Transcript, TranscriptEntry, TranscriptLine};
+use super::format::{ProtocolLine, Transcript, TranscriptEntry, TranscriptLine};
 use super::player::ReplayOptions;
 use super::replay::{blessed, replay};
 use super::replay_platform::ReplayPlatform;
@@ -96,10 +96,12 @@ impl Script {
                 trigger: None,
             }),
             Ok(TranscriptEntry::End) => self.sidecar.finish(),
-            Ok(TranscriptEntry::In(Said::TooLong(limit))) => self.sidecar.send_long_line(limit),
-            Ok(TranscriptEntry::In(Said::Bytes(line))) => return Some(self.send(&line)),
-            Ok(TranscriptEntry::In(said @ Said::Json(_))) => {
-                return Some(self.send(said.text().unwrap_or_default().as_bytes()));
+            Ok(TranscriptEntry::In(ProtocolLine::TooLong(limit))) => {
+                self.sidecar.send_long_line(limit)
+            }
+            Ok(TranscriptEntry::In(ProtocolLine::Bytes(line))) => return Some(self.send(&line)),
+            Ok(TranscriptEntry::In(sent @ ProtocolLine::Json(_))) => {
+                return Some(self.send(sent.text().unwrap_or_default().as_bytes()));
             }
             Err(_) => return Some(self.send(line)),
         };

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
 use super::definitions::DefinitionsLine;
-use super::format::{Header, Said, TranscriptEntry, TranscriptLine};
+use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
 use super::results::{PlatformResult, ReportedEvent};
 
 /// Something that happens, and the lines that follow from it.
@@ -16,7 +16,7 @@ pub(super) struct TranscriptStep<'a> {
     /// The line of the event; for time, the first line that it caused.
     pub(super) line: &'a TranscriptLine,
     /// The lines of the sidecar that follow.
-    pub(super) followed: Vec<(&'a TranscriptLine, &'a Said)>,
+    pub(super) followed: Vec<(&'a TranscriptLine, &'a ProtocolLine)>,
     /// The line that was cut off, if one was.
     pub(super) torn: Option<Torn<'a>>,
     /// The last note before it.
@@ -40,7 +40,7 @@ pub(super) enum TranscriptEvent<'a> {
     Result(&'a PlatformResult),
     /// A report of the platform.
     Reported(&'a ReportedEvent),
-    Host(&'a Said),
+    Host(&'a ProtocolLine),
     /// Time passed until then.
     Time(Millis),
     End,
@@ -49,7 +49,7 @@ pub(super) enum TranscriptEvent<'a> {
 impl TranscriptStep<'_> {
     /// True if the lines that follow are not compared.
     pub(super) fn is_unknown(&self) -> bool {
-        self.followed.iter().any(|(_, said)| said.is_unknown())
+        self.followed.iter().any(|(_, sent)| sent.is_unknown())
     }
 }
 
@@ -72,13 +72,13 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
                 }
                 continue;
             }
-            TranscriptEntry::Out(said) => match (clock.moves_on(line), steps.last_mut()) {
+            TranscriptEntry::Out(sent) => match (clock.moves_on(line), steps.last_mut()) {
                 (None, Some(step)) => {
-                    step.followed.push((line, said));
+                    step.followed.push((line, sent));
                     continue;
                 }
                 (time, _) => {
-                    followed.push((line, said));
+                    followed.push((line, sent));
                     time.map_or(TranscriptEvent::Start(None), TranscriptEvent::Time)
                 }
             },
@@ -95,10 +95,10 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
                 clock.moves_on(line);
                 TranscriptEvent::Reported(reported)
             }
-            TranscriptEntry::In(said) => {
+            TranscriptEntry::In(sent) => {
                 clock.moves_on(line);
-                clock.is_systems &= !asks_for_virtual_clock(said);
-                TranscriptEvent::Host(said)
+                clock.is_systems &= !asks_for_virtual_clock(sent);
+                TranscriptEvent::Host(sent)
             }
             TranscriptEntry::End => {
                 clock.moves_on(line);
@@ -134,10 +134,10 @@ impl RecordedClock {
 }
 
 /// True for an `initialize` that asks for a virtual clock.
-fn asks_for_virtual_clock(said: &Said) -> bool {
-    let is_likely = said.text().is_some_and(|line| line.contains("virtual"));
+fn asks_for_virtual_clock(sent: &ProtocolLine) -> bool {
+    let is_likely = sent.text().is_some_and(|line| line.contains("virtual"));
     is_likely
-        && said.message().is_some_and(|message| {
+        && sent.message().is_some_and(|message| {
             message["method"] == "initialize" && message["params"]["clock"].is_object()
         })
 }

@@ -13,7 +13,7 @@ use workflow_core::run::entry_type;
 
 use super::definitions::DefinitionsLine;
 use super::difference::Difference;
-use super::format::{ReadError, Said, Transcript, TranscriptEntry};
+use super::format::{ProtocolLine, ReadError, Transcript, TranscriptEntry};
 use super::player::{ReplayError, ReplayOptions};
 use super::replay::{Replayed, blessed, replay};
 use super::transcript_loader::{Tiers, runs_commands};
@@ -209,7 +209,7 @@ fn needs_memory(transcript: &Transcript, options: &ReplayOptions) -> Option<&'st
             };
             run_commands.then_some(COMMANDS)
         }
-        TranscriptEntry::In(said) => stores_gates(said).then_some(
+        TranscriptEntry::In(host_line) => stores_gates(host_line).then_some(
             "a stored definition has gates, and the other sidecar would run their commands",
         ),
         TranscriptEntry::Header(_)
@@ -221,10 +221,10 @@ fn needs_memory(transcript: &Transcript, options: &ReplayOptions) -> Option<&'st
 }
 
 /// True if a line of the host contains a stored definition with gates.
-fn stores_gates(said: &Said) -> bool {
-    let text = match said.message() {
+fn stores_gates(host_line: &ProtocolLine) -> bool {
+    let text = match host_line.message() {
         Some(message) => message.to_string(),
-        None => said.text().unwrap_or_default().into_owned(),
+        None => host_line.text().unwrap_or_default().into_owned(),
     };
     text.contains(entry_type::DEFINITION) && text.contains("\"gate\"")
 }

@@ -18,10 +18,10 @@ use crate::server::{Loader, no_project};
 
 /// Loads the definitions of a transcript.
 #[derive(Debug, Default)]
-pub(super) struct TranscriptLoader(Mutex<Contents>);
+pub(super) struct TranscriptLoader(Mutex<TranscriptDefinitions>);
 
 #[derive(Debug, Default)]
-struct Contents {
+struct TranscriptDefinitions {
     /// The definitions that replace all in the transcript.
     instead: Tiers,
     /// By name.
@@ -133,9 +133,9 @@ pub(super) fn runs_commands(directory: &RecordedDirectory) -> bool {
 impl TranscriptLoader {
     /// No definitions but these, where there are any.
     pub(super) fn instead(instead: Tiers) -> Self {
-        Self(Mutex::new(Contents {
+        Self(Mutex::new(TranscriptDefinitions {
             instead,
-            ..Contents::default()
+            ..TranscriptDefinitions::default()
         }))
     }
 
@@ -167,7 +167,7 @@ impl TranscriptLoader {
     }
 }
 
-impl Contents {
+impl TranscriptDefinitions {
     /// Notes the name of a directory for which `instead` is used.
     fn note_replaced(&mut self, tier: Tier, named: &str) {
         let Tiers(instead) = &self.instead;

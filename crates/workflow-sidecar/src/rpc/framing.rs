@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 pub const DEFAULT_MAX_LINE: usize = 64 << 20;
 
 /// The highest limit that `--max-line` may give.
-pub const HIGHEST_MAX_LINE: usize = 1 << 30;
+pub const MAX_LINE_LIMIT: usize = 1 << 30;
 
 /// The size of the buffer, and the capacity that is kept for lines, in bytes.
 const BUFFER: usize = 64 << 10;

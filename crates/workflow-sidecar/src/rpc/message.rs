@@ -32,7 +32,7 @@ pub(crate) struct Call<'a> {
 
 impl<'a> Message<'a> {
     /// Parses a line.
-    pub(crate) fn parse(line: &'a [u8]) -> Result<Self, Refusal<'a>> {
+    pub(crate) fn parse(line: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
         let line =
             std::str::from_utf8(line).map_err(|error| Invalid::NotUtf8(error.valid_up_to() + 1))?;
         match line.trim_ascii_start().as_bytes().first() {
@@ -78,7 +78,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 impl<'a> Envelope<'a> {
-    fn into_message(self) -> Result<Message<'a>, Refusal<'a>> {
+    fn into_message(self) -> Result<Message<'a>, InvalidMessage<'a>> {
         let id = self.id.and_then(parse_id);
         if self.is_response(id.as_ref()) {
             let result = self.result.filter(|_| self.error.is_none());
@@ -86,7 +86,7 @@ impl<'a> Envelope<'a> {
         }
         let method = match self.call_method() {
             Ok(method) => method,
-            Err(reason) => return Err(Refusal { id, reason }),
+            Err(reason) => return Err(InvalidMessage { id, reason }),
         };
         let call = Call {
             method,
@@ -135,12 +135,12 @@ pub(crate) fn text(json: &RawValue) -> Option<Text<'_>> {
 
 /// A line that is not a message, and the id of the request that it would have been.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal<'a> {
+pub(crate) struct InvalidMessage<'a> {
     id: Option<Id<'a>>,
     reason: Invalid,
 }
 
-impl Refusal<'_> {
+impl InvalidMessage<'_> {
     /// The response that refuses the line.
     pub(crate) fn into_response(self) -> MethodResponse {
         let kind = match self.reason {
@@ -157,7 +157,7 @@ impl Refusal<'_> {
     }
 }
 
-impl From<Invalid> for Refusal<'_> {
+impl From<Invalid> for InvalidMessage<'_> {
     fn from(reason: Invalid) -> Self {
         Self { id: None, reason }
     }
@@ -219,7 +219,7 @@ mod tests {
 
     fn refused(line: &str) -> (Option<Id<'_>>, Invalid) {
         match Message::parse(line.as_bytes()) {
-            Err(Refusal { id, reason }) => (id, reason),
+            Err(InvalidMessage { id, reason }) => (id, reason),
             Ok(message) => panic!("{line} is {message:?}"),
         }
     }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_costs_no_stack() {
+    fn depth_uses_no_stack() {
         let deep = "[".repeat(200_000);
         assert_eq!(refused(&deep), (None, Invalid::Cut));
         let closed = format!("{deep}{}", "]".repeat(200_000));

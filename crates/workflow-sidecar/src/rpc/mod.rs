@@ -8,7 +8,7 @@ mod response;
 mod router;
 mod visible_json;
 
-pub use framing::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
+pub use framing::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
 pub(crate) use framing::{Frame, LineReader};
 pub(crate) use message::{Call, Message, text};
 pub(crate) use outbox::Outbox;

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter, memchr2};
+use memchr::{memchr, memchr2};
 use workflow_core::diagnostic::{visible, visible_lines};
 
 /// Any element of a list.
@@ -49,15 +49,26 @@ struct Nesting<'j> {
     name: &'j str,
 }
 
+/// The escapes in a string of JSON.
+#[derive(Default)]
+struct Escapes {
+    /// Ends of lines and tabs.
+    has_space: bool,
+    /// Any but those, quotes and backslashes.
+    has_other: bool,
+}
+
 /// Returns a message, which is JSON, with the hidden characters of its strings as visible escapes.
 pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
-    if is_plain(json, b"") {
+    let bytes = json.as_bytes();
+    // JSON has no control characters below DEL but as escapes.
+    let is_visible = bytes.is_ascii() && memchr(0x7f, bytes).is_none();
+    if is_visible && memchr(b'\\', bytes).is_none() {
         return Cow::Borrowed(json);
     }
     let mut rewritten: Option<String> = None;
     let mut copied = 0;
     let mut levels: Vec<Nesting<'_>> = Vec::new();
-    let bytes = json.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let start = at;
@@ -75,12 +86,16 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
                 }
             }
             b'"' => {
-                at = end_of_string(bytes, start);
+                let escapes;
+                (at, escapes) = end_of_string(bytes, start);
                 let token = &json[start..at];
                 if let Some(level) = levels.last_mut().filter(|level| level.expects_name) {
                     level.expects_name = false;
                     level.name = token.trim_matches('"');
-                } else if let Some(shown) = visible_string(token, &levels) {
+                } else if (escapes.has_other || escapes.has_space || !is_visible)
+                    && let Some(shown) =
+                        visible_string(token, &levels, is_visible && !escapes.has_other)
+                {
                     let text = rewritten.get_or_insert_with(|| String::with_capacity(json.len()));
                     text.push_str(&json[copied..start]);
                     text.push_str(&shown);
@@ -99,27 +114,30 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the offset behind the string that starts here.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
+/// Returns the offset behind the string that starts here, and its escapes.
+fn end_of_string(bytes: &[u8], start: usize) -> (usize, Escapes) {
+    let mut escapes = Escapes::default();
     let mut at = start + 1;
     while let Some(next) = memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
         at += next + 1;
         if bytes[at - 1] == b'"' {
-            return at;
+            return (at, escapes);
+        }
+        match bytes.get(at) {
+            Some(b'"' | b'\\') => {}
+            Some(b'n' | b't') => escapes.has_space = true,
+            _ => escapes.has_other = true,
         }
         at += 1;
     }
-    bytes.len()
+    (bytes.len(), escapes)
 }
 
-/// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
-fn visible_string(token: &str, levels: &[Nesting<'_>]) -> Option<String> {
-    if is_plain(token, b"\"\\") {
-        return None;
-    }
+/// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is. `is_text` says that nothing in it
+/// is hidden but ends of lines and tabs.
+fn visible_string(token: &str, levels: &[Nesting<'_>], is_text: bool) -> Option<String> {
     let is_one_line = is_in(levels, &ONE_LINE);
-    let has_only_lines = !is_one_line && is_plain(token, b"\"\\nt");
-    if has_only_lines || is_in(levels, &AS_IT_IS) {
+    if is_text && !is_one_line || is_in(levels, &AS_IT_IS) {
         return None;
     }
     // Half a surrogate pair is no text; only what hosts sent themselves can contain one.
@@ -130,26 +148,6 @@ fn visible_string(token: &str, levels: &[Nesting<'_>]) -> Option<String> {
         visible_lines(&text)
     };
     (shown != text).then(|| serde_json::Value::String(shown.into_owned()).to_string())
-}
-
-/// Returns true if JSON, whose strings have no control characters below DEL but as escapes, has nothing but visible ASCII
-/// characters and these escapes.
-fn is_plain(json: &str, escapes: &[u8]) -> bool {
-    let bytes = json.as_bytes();
-    if !bytes.is_ascii() || memchr(0x7f, bytes).is_some() {
-        return false;
-    }
-    let mut behind = 0;
-    memchr_iter(b'\\', bytes).all(|at| {
-        // A backslash may be the character that another one escapes.
-        if at < behind {
-            return true;
-        }
-        behind = at + 2;
-        bytes
-            .get(at + 1)
-            .is_some_and(|escape| escapes.contains(escape))
-    })
 }
 
 /// Returns true if a value is one of these members, or inside of one.

@@ -134,7 +134,7 @@ mod tests {
         };
         clock.sample(true);
         assert_eq!(clock.now(), ahead);
-        // A deadline is reached in its time all the same.
+        // A deadline is reached in its time nevertheless.
         assert!(clock.until(ahead + 1000).unwrap() <= Duration::from_secs(1));
         clock.step();
         assert_eq!(clock.now(), ahead + 1);

@@ -19,7 +19,7 @@ use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};
 
 /// The number of unsent bytes above which lines are written at once.
-const MOST_UNSENT: usize = 64 << 10;
+const MAX_UNSENT: usize = 64 << 10;
 
 /// Serves the host on standard input and output until either ends, or the host asks for the end.
 ///
@@ -100,7 +100,7 @@ impl Connection {
                 return output.flush();
             }
             // The answers to lines that have arrived together are written together.
-            if !lines.has_next() || output.unsent.len() > MOST_UNSENT {
+            if !lines.has_next() || output.unsent.len() > MAX_UNSENT {
                 output.flush()?;
             }
         }

@@ -2,22 +2,23 @@
 //!
 //! Owns the keys and options that are constant on the wire.
 
+mod state;
+
 use std::collections::HashMap;
 
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::Effects;
 use workflow_core::definition::{
-    Bound, Listing, LoadOutcome, Loaded, PhaseEntry, Show, Thinking, Tier, Workflow,
+    Listing, LoadOutcome, Loaded, PhaseEntry, Show, Thinking, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
     Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, HostHints,
     Mutation, ToolAnswer, ToolDecision,
 };
-use workflow_core::reminders::{ContinueCounters, PauseReason};
-use workflow_core::session::{Crumb, PhaseView, View};
 use workflow_protocol as protocol;
 
+pub(super) use self::state::session_state_result;
 use crate::platform::gates::{HostAnswer, HostCommand, HostOutput};
 
 /// Our status line.
@@ -146,7 +147,7 @@ pub(super) fn exec(session: &str, command: HostCommand) -> protocol::ExecParams 
     }
 }
 
-/// The host's answer about a command. One that cannot be read is none.
+/// The host's answer about a command. One that cannot be read does not count.
 pub(super) fn exec_answer(result: Option<&RawValue>) -> HostAnswer {
     let read = result.and_then(|result| serde_json::from_str(result.get()).ok());
     let Some(protocol::ExecResult {
@@ -432,119 +433,6 @@ fn phase_summary(entry: &PhaseEntry) -> protocol::PhaseSummary {
         PhaseEntry::Subworkflow(key) => protocol::PhaseSummary::Subworkflow {
             subworkflow: key.key.clone(),
         },
-    }
-}
-
-pub(super) fn session_state_result(view: Option<View<'_>>) -> protocol::SessionStateResult {
-    let Some(view) = view else {
-        return protocol::SessionStateResult::default();
-    };
-    let View {
-        state,
-        phase,
-        counters,
-        status,
-        countdown,
-        inputs,
-        visit,
-        budget,
-    } = view;
-    let outcomes = phase.as_ref().map(|phase| phase.outcomes.to_owned());
-    let flow = protocol::RunFlow {
-        inputs,
-        outcomes: outcomes.filter(|outcomes| !outcomes.is_empty()),
-        visit,
-        budget,
-    };
-    let result = protocol::SessionStateResult {
-        active: state.active,
-        stale: state.active && phase.is_none(),
-        workflow_key: Some(state.workflow_key.clone()),
-        task_id: Some(state.task_id.clone()),
-        task_description: Some(state.task_description.clone()),
-        path: state.current_path.segments().iter().map(segment).collect(),
-        global_step_count: Some(state.global_step_count),
-        status,
-        parked: parked(counters),
-        countdown,
-        flow: Some(flow).filter(|flow| *flow != protocol::RunFlow::default()),
-        ..protocol::SessionStateResult::default()
-    };
-    let Some(phase) = phase else {
-        return result;
-    };
-    protocol::SessionStateResult {
-        pushes: Some(protocol::Pushes {
-            count: counters.reminders,
-            max: times(phase.max),
-            stale: counters.stale,
-            max_stale: times(phase.max_stale),
-        }),
-        ..with_phase(result, &phase)
-    }
-}
-
-fn with_phase(
-    result: protocol::SessionStateResult,
-    phase: &PhaseView<'_>,
-) -> protocol::SessionStateResult {
-    let (current, total) = phase.progress;
-    protocol::SessionStateResult {
-        workflow_name: Some(phase.workflow_name.to_owned()),
-        breadcrumb: phase.breadcrumb.iter().map(crumb).collect(),
-        phase: Some(protocol::PhaseView {
-            id: phase.id.to_owned(),
-            name: phase.name.to_owned(),
-            emoji: phase.emoji.to_owned(),
-        }),
-        progress: Some(protocol::Progress {
-            current: current as u64,
-            total: total as u64,
-        }),
-        ..result
-    }
-}
-
-fn segment(segment: &workflow_core::run::PathSegment) -> protocol::PathSegment {
-    protocol::PathSegment {
-        workflow_key: segment.workflow_key.clone(),
-        phase_index: segment.phase_index as u64,
-    }
-}
-
-fn crumb(crumb: &Crumb) -> protocol::Breadcrumb {
-    protocol::Breadcrumb {
-        workflow_key: crumb.workflow_key.clone(),
-        name: crumb.name.clone(),
-        phase_name: crumb.phase_name.clone(),
-        emoji: crumb.emoji.clone(),
-    }
-}
-
-fn times(bound: Bound) -> Option<u32> {
-    match bound {
-        Bound::Times(times) => Some(times),
-        Bound::Unlimited => None,
-    }
-}
-
-/// The reason for a pause, by name.
-fn parked(counters: ContinueCounters) -> Option<String> {
-    let owner = counters.paused_by_owner.then_some("owner");
-    let reason = counters.paused.map(pause_reason);
-    reason.or(owner).map(str::to_owned)
-}
-
-/// The name of a pause reason.
-fn pause_reason(reason: PauseReason) -> &'static str {
-    match reason {
-        PauseReason::Max => "max",
-        PauseReason::MaxStale => "maxStale",
-        PauseReason::Error => "error",
-        PauseReason::Question => "question",
-        PauseReason::Approval => "approval",
-        PauseReason::Visits => "visits",
-        PauseReason::Budget => "budget",
     }
 }
 

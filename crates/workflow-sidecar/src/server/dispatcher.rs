@@ -58,7 +58,7 @@ impl Dispatcher {
             Ok(Message::Request(id, call)) => self.handle_request(id, &call),
             Ok(Message::Notification(call)) => self.handle_notification(&call),
             Ok(Message::Response { id, result }) => self.handle_response(id, result),
-            Err(refusal) => self.server().outbox.respond(&refusal.into_response()),
+            Err(invalid) => self.server().outbox.respond(&invalid.into_response()),
         }
     }
 
@@ -161,7 +161,7 @@ impl Dispatcher {
         self.server().is_over
     }
 
-    /// Calls a method. A panic costs this one answer; the sessions go on.
+    /// Calls a method. A panic costs this one answer; the sessions continue.
     fn call(&self, id: Id<'_>, call: &Call<'_>) -> MethodResponse {
         let response = self.catch_panic(|| self.router.call(id.clone(), call));
         response.unwrap_or_else(|| {
@@ -218,10 +218,10 @@ impl Service for Server {
 fn protocol_version(params: &str) -> Option<u32> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Version {
+    struct RequestedVersion {
         protocol_version: u32,
     }
-    let version: Version = serde_json::from_str(params).ok()?;
+    let version: RequestedVersion = serde_json::from_str(params).ok()?;
     Some(version.protocol_version)
 }
 

@@ -8,7 +8,7 @@ use workflow_protocol::HostCancelParams;
 use workflow_protocol::method::{HostCancel, HostExec};
 
 use super::convert;
-use super::host_gates::Next;
+use super::host_gates::NextCheck;
 use super::state::Server;
 use crate::platform::gates::HostAnswer;
 
@@ -38,10 +38,10 @@ impl Server {
         loop {
             let cwd = self.directories(id)?.cwd;
             match self.host_gates.next(id, &cwd)? {
-                Next::Finished(gate, reports) => {
+                NextCheck::Finished(gate, reports) => {
                     return Some(PlatformEvent::GateFinished { gate, reports });
                 }
-                Next::Platform(part, text) => {
+                NextCheck::Platform(part, text) => {
                     let gate = part.id;
                     match self.perform_on_platform(id, Effect::RunGate(part)) {
                         Some(PlatformEvent::GateFinished { reports, .. }) => {
@@ -54,7 +54,7 @@ impl Server {
                         None => return Some(PlatformEvent::GateProgress { gate, text }),
                     }
                 }
-                Next::Host(command, text) => {
+                NextCheck::Host(command, text) => {
                     let request = self.questions.add_command(id);
                     let now = self.timer.now();
                     self.host_gates.on_asked(id, request.clone(), &command, now);

@@ -43,7 +43,7 @@ struct OpenCommand {
 
 /// The next step of a gate.
 #[derive(Debug)]
-pub(super) enum Next {
+pub(super) enum NextCheck {
     /// These checks, by the platform; the text says so to people.
     Platform(GateRun, String),
     /// This command, by the host; the text says so to people.
@@ -70,7 +70,7 @@ impl HostGates {
     }
 
     /// Gives what a gate needs next. A gate that has ended is removed.
-    pub(super) fn next(&mut self, session: &str, cwd: &Path) -> Option<Next> {
+    pub(super) fn next(&mut self, session: &str, cwd: &Path) -> Option<NextCheck> {
         let gate = self.0.get_mut(session)?;
         let at = gate.reports.len();
         let has_stopped = gate.reports.last().is_some_and(|last| !last.has_passed());
@@ -92,13 +92,13 @@ impl HostGates {
                     Vec::new()
                 },
             };
-            return Some(Next::Platform(part, text));
+            return Some(NextCheck::Platform(part, text));
         }
         let command = rest.first().filter(|_| !has_stopped);
         let Some((check, expected)) = command.and_then(|gate| Some((gate, as_command(gate)?)))
         else {
             let HostGate { run, reports, .. } = self.0.remove(session)?;
-            return Some(Next::Finished(run.id, reports));
+            return Some(NextCheck::Finished(run.id, reports));
         };
         let Some(command) = HostCommand::new(expected, cwd) else {
             let reason = "the command is empty";
@@ -108,7 +108,7 @@ impl HostGates {
         };
         let what = check_name(&check.check);
         let text = format!("Checking {number} of {of} at the host: {what}");
-        Some(Next::Host(command, text))
+        Some(NextCheck::Host(command, text))
     }
 
     /// Notes that the host was asked to run the command.

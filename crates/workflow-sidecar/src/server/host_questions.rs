@@ -88,7 +88,7 @@ impl HostQuestion {
             Some("null") => Some(DialogAnswer::Dismissed),
             Some("true") if is_confirmation => Some(DialogAnswer::Confirmed(true)),
             Some("false") if is_confirmation => Some(DialogAnswer::Confirmed(false)),
-            // A response that is no string chooses nothing.
+            // A response that is not a string chooses nothing.
             Some(result) => serde_json::from_str::<Text<'_>>(result)
                 .ok()
                 .filter(|_| !is_confirmation)

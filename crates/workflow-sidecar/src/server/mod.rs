@@ -8,6 +8,7 @@ mod config;
 mod connection;
 mod convert;
 mod definitions;
+mod dialogs;
 mod dispatcher;
 mod handlers;
 mod host;
@@ -25,7 +26,7 @@ mod timer;
 
 pub use in_memory::InMemoryServer;
 
-pub use crate::rpc::{DEFAULT_MAX_LINE, HIGHEST_MAX_LINE};
+pub use crate::rpc::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
 
 pub(crate) use config::ServerConfig;
 pub(crate) use connection::serve;

@@ -9,7 +9,7 @@ use super::host::Host;
 use super::session_handle::SessionHandle;
 
 /// The number of sessions that may be open at once, as a limit for a host that does not end them.
-const MOST_SESSIONS: usize = 4096;
+const MAX_SESSIONS: usize = 4096;
 
 /// The numbers of gate runs and of restores that a session has for itself.
 const JOBS_OF_A_SESSION: u64 = 1 << 32;
@@ -45,12 +45,12 @@ impl Sessions {
 
     /// Checks that a session with this id may be open.
     pub(super) fn check_room_for(&self, id: &str) -> Result<(), Error> {
-        if self.open.len() < MOST_SESSIONS || self.contains(id) {
+        if self.open.len() < MAX_SESSIONS || self.contains(id) {
             return Ok(());
         }
         Err(Error::new(
             Kind::TooManySessions,
-            format!("{MOST_SESSIONS} sessions are open: end some with hook/session_shutdown"),
+            format!("{MAX_SESSIONS} sessions are open: end some with hook/session_shutdown"),
         ))
     }
 

@@ -7,17 +7,13 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use jsonrpsee::types::Id;
-use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
-use workflow_core::effect::{
-    Action, DeferredAnswer, DeferredReply, Effect, Question, Reply, TriggerOutcome,
-};
+use workflow_core::effect::{Action, DeferredAnswer, DeferredReply, Effect, Reply, TriggerOutcome};
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::types::{Millis, QuestionId, RequestId};
+use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::{HostApply, UiConfirm, UiDismiss, UiInput, UiSelect};
+use workflow_protocol::method::HostApply;
 use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, SessionBound};
 
 use super::config::ServerConfig;
@@ -25,7 +21,7 @@ use super::convert;
 use super::definitions::Loader;
 use super::host::{Host, not_initialized};
 use super::host_gates::HostGates;
-use super::host_questions::{HostQuestion, HostQuestions, HostRequest, QuestionFile};
+use super::host_questions::HostQuestions;
 use super::pending_requests::{PendingKind, PendingRequest, PendingRequests, Resolved};
 use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
@@ -76,9 +72,9 @@ impl Server {
         }
     }
 
-    /// Handles a request whose answer may come later. One that is decided while the platform performs the effects of the
+    /// Handles a call whose answer may come later. One that is decided while the platform performs the effects of the
     /// request is answered at once after all.
-    pub(super) fn handle_request<'a, T>(
+    pub(super) fn handle_deferrable_call<'a, T>(
         &mut self,
         params: &impl SessionBound<'a>,
         kind: PendingKind,
@@ -111,7 +107,8 @@ impl Server {
     ) -> Result<(T, Effects), Error> {
         self.session_of(params)?;
         let id = params.session_id();
-        self.handle(id, handle).ok_or_else(|| unknown_session(id))
+        self.with_session(id, handle)
+            .ok_or_else(|| unknown_session(id))
     }
 
     /// The session of a call, after it has adopted the call's context.
@@ -262,7 +259,7 @@ impl Server {
             }
             event => Some(event),
         };
-        let (outcome, out) = self.handle(&session, |session, out| {
+        let (outcome, out) = self.with_session(&session, |session, out| {
             let event = event?;
             if let PlatformEvent::GateFinished { reports, .. } = &event {
                 telemetry::gate(session, reports);
@@ -271,41 +268,6 @@ impl Server {
         })?;
         self.apply(&session, out.actions);
         outcome
-    }
-
-    /// Handles a response of the host to a question or a command.
-    pub(super) fn handle_response(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
-        let question = match self.questions.take(id) {
-            Some(HostRequest::Question(question)) => question,
-            Some(HostRequest::Command(session)) => {
-                let answer = convert::exec_answer(result);
-                return self.handle_executed(&session, answer);
-            }
-            None => {
-                tracing::warn!(%id, "the host answered what was not asked, or not any more");
-                return;
-            }
-        };
-        let answer = question.read_answer(id, result);
-        let session = &question.session;
-        let shown = question.shown.as_ref();
-        let answer =
-            answer.for_session(|| shown.is_some_and(|shown| self.has_changed(session, shown)));
-        let out = self.handle_event(session, |session, out| {
-            session.handle_answer(question.question, answer, out);
-        });
-        self.apply(session, out.actions);
-    }
-
-    fn has_changed(
-        &self,
-        session: &str,
-        QuestionFile { path, fingerprint }: &QuestionFile,
-    ) -> bool {
-        !self.directories(session).is_some_and(|directories| {
-            let cwd = &directories.cwd;
-            self.platform.is_unchanged(path, cwd, fingerprint)
-        })
     }
 
     /// Cancels a pending call of `workflow_step`.
@@ -334,7 +296,7 @@ impl Server {
                 self.continue_host_gate(&id)
             });
             // With the time by which the deadline was reached: the system's time may have been set back since.
-            let Some(((), out)) = self.handle_at(now, &id, |session, out| {
+            let Some(((), out)) = self.with_session_at(now, &id, |session, out| {
                 session.poll_deadline(out);
                 if let Some(event) = event {
                     session.handle_platform_event(event, out);
@@ -357,22 +319,22 @@ impl Server {
         id: &str,
         handle: impl FnOnce(&mut Session, &mut Effects),
     ) -> Effects {
-        self.handle(id, handle)
+        self.with_session(id, handle)
             .map(|((), out)| out)
             .unwrap_or_default()
     }
 
     /// Handles an event in a session. `None` if it is not open.
-    fn handle<T>(
+    fn with_session<T>(
         &mut self,
         id: &str,
         handle: impl FnOnce(&mut Session, &mut Effects) -> T,
     ) -> Option<(T, Effects)> {
         let now = self.timer.now_for_event();
-        self.handle_at(now, id, handle)
+        self.with_session_at(now, id, handle)
     }
 
-    fn handle_at<T>(
+    fn with_session_at<T>(
         &mut self,
         now: Millis,
         id: &str,
@@ -395,7 +357,7 @@ impl Server {
         Some((reply, out))
     }
 
-    /// Has the run of a session noted in the index of all runs. One with a virtual clock is no real run.
+    /// Has the run of a session noted in the index of all runs. A run with a virtual clock is not real.
     fn note_run(&self, id: &str) {
         let (Some(host), Some(handle), Some(directories)) =
             (&self.host, self.sessions.get(id), self.directories(id))
@@ -430,7 +392,7 @@ impl Server {
             self.timer.reschedule(id, before, deadline);
         }
         for question in std::mem::take(&mut out.withdrawn) {
-            // One that was not sent yet is not sent at all.
+            // A question that was not sent yet is not sent.
             out.questions.retain(|asked| asked.id != question);
             self.dismiss(id, question);
         }
@@ -492,58 +454,6 @@ impl Server {
             }
         };
         self.outbox.respond(&response);
-    }
-
-    /// Sends a question of a session to the host.
-    fn ask(&mut self, session: &str, question: Question) {
-        let Question {
-            id,
-            title,
-            message,
-            options,
-            placeholder,
-            show,
-        } = question;
-        let show = show.zip(self.directories(session));
-        // The fingerprint comes first, so that a change before the excerpt is read counts as a change.
-        let shown = show.as_ref().map(|(path, directories)| QuestionFile {
-            path: path.clone(),
-            fingerprint: self.platform.fingerprint(path, &directories.cwd),
-        });
-        let excerpt =
-            show.map(|(path, directories)| self.platform.excerpt(&path, &directories.cwd));
-        let message = [message, excerpt.unwrap_or_default()]
-            .join("\n")
-            .trim()
-            .to_owned();
-        let id = self.questions.add(HostQuestion {
-            session: session.to_owned(),
-            question: id,
-            options: options.clone(),
-            is_text: placeholder.is_some(),
-            shown,
-        });
-        if let Some(placeholder) = placeholder {
-            let params = convert::input(session, &title, &message, placeholder);
-            self.outbox.request::<UiInput>(id, &params);
-        } else if options.is_empty() {
-            let params = convert::confirm(session, title, message);
-            self.outbox.request::<UiConfirm>(id, &params);
-        } else {
-            let params = convert::select(session, &title, &message, options);
-            self.outbox.request::<UiSelect>(id, &params);
-        }
-    }
-
-    /// Has the host close the dialog of a question, if it can.
-    fn dismiss(&mut self, session: &str, question: QuestionId) {
-        let host = self.host.as_ref();
-        if host.is_some_and(|host| host.abilities.dismissal)
-            && let Some(id) = self.questions.find(session, question)
-        {
-            let params = convert::dismiss(session, id);
-            self.outbox.notify::<UiDismiss>(&params);
-        }
     }
 
     /// Sends actions that no answer carries.

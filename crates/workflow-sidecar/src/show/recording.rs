@@ -11,16 +11,16 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::policy::STEP_TOOL;
 
 use super::Timeline;
-use crate::record::{Said, Transcript, TranscriptEntry};
+use crate::record::{ProtocolLine, Transcript, TranscriptEntry};
 
 /// Builds the timelines of a recording's sessions, by id.
 pub(crate) fn of_recording(
     transcript: &Transcript,
     known: Option<Arc<Catalog>>,
 ) -> BTreeMap<String, Timeline> {
-    let mut reader = Reader {
+    let mut reader = RecordingReader {
         known,
-        ..Reader::default()
+        ..RecordingReader::default()
     };
     for line in &transcript.lines {
         if let Some(at) = line.at {
@@ -52,7 +52,7 @@ pub(crate) fn of_recording(
 }
 
 #[derive(Default)]
-struct Reader {
+struct RecordingReader {
     sessions: BTreeMap<String, Timeline>,
     known: Option<Arc<Catalog>>,
     /// The calls without an answer, by id.
@@ -73,7 +73,7 @@ struct RecordedCall {
     params: Value,
 }
 
-impl Reader {
+impl RecordingReader {
     /// The timeline of a session, at the current time.
     fn timeline(&mut self, session: &str) -> &mut Timeline {
         let timeline = self.sessions.entry(session.to_owned());
@@ -82,7 +82,7 @@ impl Reader {
     }
 
     /// Handles a line of the host.
-    fn host_line(&mut self, line: &Said) {
+    fn host_line(&mut self, line: &ProtocolLine) {
         let Some(message) = line.message() else {
             return;
         };
@@ -124,7 +124,7 @@ impl Reader {
     }
 
     /// Handles a line of the sidecar.
-    fn sidecar_line(&mut self, line: &Said) {
+    fn sidecar_line(&mut self, line: &ProtocolLine) {
         let Some(message) = line.message() else {
             return;
         };

@@ -14,7 +14,7 @@ use workflow_core::run::{
 
 use crate::run_condition::stored_path;
 
-/// A run, as far as its stored entries describe it.
+/// A run, described by its stored entries.
 #[derive(Debug)]
 pub(super) struct TimelineRun {
     pub(super) state: RunState,
@@ -41,7 +41,7 @@ pub(crate) struct FlowNotes {
     /// The number of the visit, from the second one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) visit: Option<u32>,
-    /// The words of the person who answered.
+    /// The comment of the person who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comment: Option<String>,
 }

@@ -45,7 +45,7 @@ fn add_entry(timeline: &mut Timeline, entry: &SessionEntry<'_>) {
     }
 }
 
-/// A message, as far as it is used.
+/// The used fields of a message.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SessionMessage<'a> {

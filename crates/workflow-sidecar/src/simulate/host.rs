@@ -19,7 +19,7 @@ use super::command::{DryGateOutcome, PersonAnswer};
 use super::dry_run::{DryGate, DryRunPlatform};
 use super::reaction::{NoticeLevel, PossibleAnswers, Reaction};
 use crate::platform::{Platform, PlatformReport};
-use crate::record::{DEFAULT_LIMIT, Extent, Payload, Recorder};
+use crate::record::{DEFAULT_LIMIT, Payload, Recorder, RecordingOptions};
 use crate::server::{Cause, ConnectionRecorder, HostLine, InMemoryServer, ServerConfig};
 
 /// The time of every simulation.
@@ -433,11 +433,11 @@ pub(crate) fn begin_recording(path: &Path) -> Result<Recorder> {
         path.display()
     );
     File::create(path).with_context(cannot)?;
-    let extent = Extent {
+    let options = RecordingOptions {
         payload: Payload::Kept,
         limit: DEFAULT_LIMIT,
     };
-    Recorder::begin_at(NOW, SEED, path, extent).with_context(cannot)
+    Recorder::begin_at(NOW, SEED, path, options).with_context(cannot)
 }
 
 /// The name of a trigger in a script: its file or its port.

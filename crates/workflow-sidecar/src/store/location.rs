@@ -56,7 +56,7 @@ fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {
 /// Reads the setting `store` of the user. The engine checks the whole file; what it says elsewhere does not matter here.
 fn setting(agent_dir: &Path) -> Result<Option<String>, StoreError> {
     #[derive(Deserialize)]
-    struct Settings {
+    struct StoreSettings {
         store: Option<String>,
     }
     let path = agent_dir.join(SETTINGS_FILE);
@@ -73,7 +73,7 @@ fn setting(agent_dir: &Path) -> Result<Option<String>, StoreError> {
     if !text.contains("store") {
         return Ok(None);
     }
-    let settings: Result<Settings, _> = json5::from_str(&text);
+    let settings: Result<StoreSettings, _> = json5::from_str(&text);
     match settings {
         Ok(settings) => Ok(settings.store),
         Err(error) => Err(StoreError::Settings {

@@ -42,7 +42,7 @@ pub(crate) trait Store: Debug + Send + Sync {
     /// Stores a change of a session, if the session is as it was loaded.
     fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved, StoreError>;
 
-    /// Waits until no other process of this machine works on the session, for some time. `None` if it goes on without a turn.
+    /// Waits until no other process of this machine works on the session, for some time. `None` if it continues without a turn.
     fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn>;
 
     /// Issues a ticket, and forgets those that expired.

@@ -24,7 +24,7 @@ const REQUEST: &str = ".json";
 pub(super) struct OldFiles {
     pub(super) requests: Vec<RequestRow>,
     pub(super) trust: Vec<TrustRow>,
-    /// The files and directories to put aside, with the ends of their new names.
+    /// The files and directories to rename, with the ends of their new names.
     read: Vec<(PathBuf, &'static str)>,
 }
 
@@ -102,8 +102,8 @@ impl OldFiles {
         Ok(())
     }
 
-    /// Puts aside what was read, so that nothing is lost and nothing is read twice.
-    pub(super) fn put_aside(self, directory: &Path) {
+    /// Renames the files that were read, so that nothing is lost and nothing is read twice.
+    pub(super) fn rename_read(self, directory: &Path) {
         for (path, suffix) in self.read {
             let extension = |number: u32| match number {
                 1 => suffix.to_owned(),
@@ -121,7 +121,7 @@ impl OldFiles {
                 tracing::warn!("{}: {error}", path.display());
             }
         }
-        // Nobody waits for the lock any more.
+        // No process uses the lock any longer.
         let _ = fs::remove_file(directory.join(TRUST_LOCK));
     }
 }
@@ -153,11 +153,11 @@ fn request_row(mut request: Map<String, Value>, task_id: &str) -> Option<Request
 
 fn read_trust(path: &Path) -> io::Result<Vec<TrustRow>> {
     #[derive(Deserialize)]
-    struct Contents {
+    struct TrustFile {
         version: u64,
         projects: BTreeMap<String, Vec<Trusted>>,
     }
-    let contents: Contents = serde_json::from_slice(&fs::read(path)?)?;
+    let contents: TrustFile = serde_json::from_slice(&fs::read(path)?)?;
     if contents.version != TRUST_VERSION {
         let version = contents.version;
         return Err(io::Error::other(format!("version {version} is not known")));

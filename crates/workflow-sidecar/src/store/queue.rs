@@ -2,7 +2,7 @@
 //!
 //! Nothing depends on them: `Store::save` refuses the change of a session that another process changed meanwhile, and `SQLite`
 //! locks the database. But `SQLite` looks at its lock again and again, at longer and longer intervals, so of many processes
-//! some never find it free. Here the system wakes the next one. A process that has waited too long goes on without its turn,
+//! some never find it free. Here the system wakes the next one. A process that has waited too long continues without its turn,
 //! and so does one that cannot have a queue.
 
 use std::fs::{self, File, TryLockError};
@@ -19,7 +19,7 @@ const DIRECTORY: &str = "queue";
 /// The number of the files for sessions. Sessions that share one wait for each other.
 const FILES: u64 = 16;
 /// The longest wait. Less than the time that a hook has for its answer.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// The turn of this process. It ends when this is dropped, and with the process.
 #[derive(Debug)]
@@ -27,13 +27,13 @@ pub(crate) struct QueueTurn {
     _locked: File,
 }
 
-/// Waits until no other process of this machine has its turn at the session. `None` if it goes on without.
+/// Waits until no other process of this machine has its turn at the session. `None` if it continues without.
 pub(super) fn wait_for_session(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&key.host, &key.session));
     wait(directory, &format!("session-{:x}", hash % FILES))
 }
 
-/// Waits until no other process has its turn at writing the database. `None` if it goes on without.
+/// Waits until no other process has its turn at writing the database. `None` if it continues without.
 pub(super) fn wait_for_database(directory: &Path) -> Option<QueueTurn> {
     wait(directory, "database")
 }
@@ -54,7 +54,7 @@ fn wait(directory: &Path, name: &str) -> Option<QueueTurn> {
         }
     });
     waiting.ok()?;
-    let file = locked.recv_timeout(LONGEST_WAIT).ok()?;
+    let file = locked.recv_timeout(MAX_WAIT).ok()?;
     Some(QueueTurn { _locked: file })
 }
 
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_has_waited_too_long_goes_on_without_its_turn() {
+    fn a_process_that_has_waited_too_long_continues_without_its_turn() {
         let directory = tempfile::tempdir().unwrap();
         let _first = wait_for_session(directory.path(), &key("a")).unwrap();
         assert!(wait_for_session(directory.path(), &key("a")).is_none());

@@ -184,6 +184,6 @@ pub(crate) enum StoreError {
     },
     #[error("{}: {reason}", path.display())]
     Settings { path: PathBuf, reason: String },
-    #[error("PostgreSQL at {place}: {reason}")]
-    Postgres { place: String, reason: String },
+    #[error("PostgreSQL at {endpoint}: {reason}")]
+    Postgres { endpoint: String, reason: String },
 }

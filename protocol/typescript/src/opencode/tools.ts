@@ -1,7 +1,8 @@
 /**
  * Tool calls of opencode, under the names that rules are written for.
  *
- * The engine knows opencode's arguments (`filePath`, `workdir`). It does not know patches: one is a call for each file.
+ * The engine knows opencode's arguments (`filePath`, `workdir`). A patch is a call of `edit` or `write` for each file,
+ * because rules name these tools.
  */
 import { isObject } from "../error.ts";
 

@@ -45,7 +45,7 @@ fn means_wait(text: &str) -> bool {
 fn read_rule(reader: &mut Reader<'_>, rule: Map<'_>) -> ContinueRule {
     let mut keys = MapReader::new(reader, Section::Continue, rule, None);
     ContinueRule {
-        // A map says how to go on, and so that this level does.
+        // A map says how to continue, and by that also that this level continues.
         wait: Some(false),
         max: keys.get(&auto_continue::MAX),
         max_stale: keys.get(&auto_continue::MAX_STALE),

@@ -1,6 +1,6 @@
-//! The workflows directories of the user and of the project, read in byte order of their entries as far as the limits allow.
+//! The workflows directories of the user and of the project, read in byte order of their entries, within the limits.
 
-use super::directory::{Directory, Found};
+use super::directory::{Directory, FoundWorkflow};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::rule_sets::RuleSets;
 use crate::definition::model::{Limits, Tier};
@@ -13,7 +13,7 @@ pub(super) fn load_tier(
     limits: &Limits,
     sets: &RuleSets,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<(String, Found)> {
+) -> Vec<(String, FoundWorkflow)> {
     let directory = Location::file(&files.shown(&FilePath::workflows(tier)));
     let entries = match files.entries(tier) {
         Ok(entries) => entries,

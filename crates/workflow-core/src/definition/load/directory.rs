@@ -19,10 +19,10 @@ use crate::definition::syntax::{
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 
 /// A workflow that was found, sound or not.
-pub(super) struct Found {
+pub(super) struct FoundWorkflow {
     /// The path of its definition, as it is shown.
     pub(super) source: String,
-    /// Its summary, as far as it could be read.
+    /// The part of its summary that could be read.
     pub(super) summary: Summary,
     /// The workflow, if nothing is wrong with it.
     pub(super) draft: Option<Draft>,
@@ -51,9 +51,9 @@ pub(super) struct Draft {
 }
 
 /// The content of a definition and its phase files.
-struct Contents {
+struct DefinitionContents {
     summary: Summary,
-    /// With its phases, as far as they are sound.
+    /// With its valid phases.
     workflow: Workflow,
     command_name: Option<Span>,
     references: Vec<(usize, Option<Span>)>,
@@ -61,7 +61,7 @@ struct Contents {
 
 /// The formats a definition may have.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Format {
+pub(super) enum DefinitionFormat {
     Yaml,
     Json5,
 }
@@ -74,7 +74,7 @@ const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
 const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
 
 /// The limit on values of one file, including those that aliases repeat.
-const MOST_VALUES: usize = 250_000;
+const MAX_VALUES: usize = 250_000;
 
 /// A workflow directory about to be read.
 pub(super) struct Directory<'a> {
@@ -88,7 +88,7 @@ pub(super) struct Directory<'a> {
 
 impl Directory<'_> {
     /// Reads the directory; `None` if there is no definition in it.
-    pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<Found> {
+    pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<FoundWorkflow> {
         let yaml = self.bytes(YAML_NAME);
         let json5 = self.bytes(JSON5_NAME);
         let (format, name, bytes) = match (yaml, json5) {
@@ -99,9 +99,9 @@ impl Directory<'_> {
             // Where nothing more may be read, it is not known whether there is a second one.
             (yaml @ Err(FileProblem::TooMuch { .. }), _)
             | (yaml, Err(FileProblem::Missing | FileProblem::TooMuch { .. })) => {
-                (Format::Yaml, YAML_NAME, yaml)
+                (DefinitionFormat::Yaml, YAML_NAME, yaml)
             }
-            (Err(FileProblem::Missing), json5) => (Format::Json5, JSON5_NAME, json5),
+            (Err(FileProblem::Missing), json5) => (DefinitionFormat::Json5, JSON5_NAME, json5),
             (Ok(_) | Err(_), Ok(_) | Err(_)) => {
                 diagnostics.push(self.two_definitions());
                 return Some(self.left_out(YAML_NAME));
@@ -119,7 +119,7 @@ impl Directory<'_> {
         let contents = self.read_definition(&source, format, &mut findings);
         let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());
-        let mut found = Found {
+        let mut found = FoundWorkflow {
             source: source.file().to_owned(),
             summary: Summary::default(),
             draft: None,
@@ -147,8 +147,8 @@ impl Directory<'_> {
         self.files.shown(&path)
     }
 
-    fn left_out(&self, name: &str) -> Found {
-        Found {
+    fn left_out(&self, name: &str) -> FoundWorkflow {
+        FoundWorkflow {
             source: self.shown(name),
             summary: Summary::default(),
             draft: None,
@@ -190,9 +190,9 @@ impl Directory<'_> {
     fn read_definition(
         &self,
         source: &Source,
-        format: Format,
+        format: DefinitionFormat,
         findings: &mut Findings,
-    ) -> Option<Contents> {
+    ) -> Option<DefinitionContents> {
         let reader = &mut Reader { source, findings };
         let node = self.parse(source, format);
         let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
@@ -200,9 +200,12 @@ impl Directory<'_> {
         Some(self.read_phases(reader, read))
     }
 
-    /// Reads the definition of a workflow that was loaded; `None` if it cannot be read any more.
-    pub(super) fn source(&self) -> Option<(Format, Source)> {
-        let formats = [(Format::Yaml, YAML_NAME), (Format::Json5, JSON5_NAME)];
+    /// Reads the definition of a workflow that was loaded; `None` if it can no longer be read.
+    pub(super) fn source(&self) -> Option<(DefinitionFormat, Source)> {
+        let formats = [
+            (DefinitionFormat::Yaml, YAML_NAME),
+            (DefinitionFormat::Json5, JSON5_NAME),
+        ];
         formats.into_iter().find_map(|(format, name)| {
             let bytes = self.bytes(name).ok()?;
             Some((format, Source::new(&self.shown(name), bytes)))
@@ -213,23 +216,23 @@ impl Directory<'_> {
     pub(super) fn parse<'s>(
         &self,
         source: &'s Source,
-        format: Format,
+        format: DefinitionFormat,
     ) -> Result<Node<'s>, Finding> {
         match format {
-            Format::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
-            Format::Json5 => json5::parse(source.text(), self.tree_limits()),
+            DefinitionFormat::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
+            DefinitionFormat::Json5 => json5::parse(source.text(), self.tree_limits()),
         }
     }
 
     pub(super) fn tree_limits(&self) -> TreeLimits {
         TreeLimits {
             depth: self.limits.max_depth as usize,
-            size: MOST_VALUES,
+            size: MAX_VALUES,
         }
     }
 
-    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> Contents {
-        let mut contents = Contents {
+    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> DefinitionContents {
+        let mut contents = DefinitionContents {
             summary: Summary {
                 name: read.workflow.name.clone(),
                 command_name: read.workflow.command_name.clone(),
@@ -294,17 +297,17 @@ impl Directory<'_> {
 
     /// The key of another workflow of the tier with a phase of this id.
     fn workflow_with(&self, id: &str) -> Option<String> {
-        const MOST: usize = 50;
+        const MAX_NAMES: usize = 50;
         let entries = self.files.entries(self.tier).ok()?;
         let keys = entries.into_iter().filter_map(|entry| match entry {
             TierEntry::Directory(key) => Some(key),
             TierEntry::Skipped { .. } => None,
         });
-        let mut others = keys.filter(|key| key != self.key).take(MOST);
+        let mut others = keys.filter(|key| key != self.key).take(MAX_NAMES);
         others.find(|key| Directory { key, ..*self }.has_phase(id))
     }
 
-    /// Returns whether the definition has a phase of this id, as far as it can be read.
+    /// Returns whether the definition has a phase of this id, in the part that can be read.
     fn has_phase(&self, id: &str) -> bool {
         let is_it = |map: &Map<'_>| {
             let mut entries = map.entries.iter();

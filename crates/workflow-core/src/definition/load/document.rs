@@ -34,7 +34,7 @@ fn value(node: Node<'_>) -> Value {
     match node.kind {
         Kind::Null => Value::Null,
         Kind::Bool(flag) => Value::Bool(flag),
-        // JSON has no infinity and no NaN: they are no number.
+        // JSON has no infinity and no NaN: they are not numbers.
         Kind::Number(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
         Kind::Text(text) => Value::String(text.into_owned()),
         // JSON has none of them either: no schema of a key takes this.

@@ -35,7 +35,7 @@ pub enum TierEntry {
     Directory(String),
     /// Something that looks like a directory and cannot be used.
     Skipped {
-        /// Its name, as far as it can be shown.
+        /// The part of its name that can be shown.
         name: String,
         /// The reason for skipping it.
         problem: FileProblem,
@@ -202,15 +202,15 @@ fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, PathProblem> {
     Ok(entry.split('/'))
 }
 
-/// Files of which no more is read than allowed, all together.
-pub(super) struct Metered<'f> {
+/// Files with a limit on the bytes that are read from all of them together.
+pub(super) struct LimitedFiles<'f> {
     files: &'f dyn Files,
     limit: u32,
     /// The bytes that may still be read; `None` after a file exceeded them.
     left: Cell<Option<u32>>,
 }
 
-impl<'f> Metered<'f> {
+impl<'f> LimitedFiles<'f> {
     pub(super) fn new(files: &'f dyn Files, limit: u32) -> Self {
         Self {
             files,
@@ -220,7 +220,7 @@ impl<'f> Metered<'f> {
     }
 }
 
-impl Files for Metered<'_> {
+impl Files for LimitedFiles<'_> {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         self.files.entries(tier)
     }

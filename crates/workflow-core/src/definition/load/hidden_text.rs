@@ -1,7 +1,7 @@
 //! Texts for people that contain hidden characters.
 //!
 //! Nothing that people read can act on a terminal: hidden characters are shown as escapes. The author is warned, because
-//! that is hardly what was meant.
+//! that is hardly intended.
 
 use crate::definition::syntax::{Kind, Node, Reader};
 use crate::diagnostic::{Code, Finding, shown, visible_lines};
@@ -26,7 +26,7 @@ fn in_node(reader: &mut Reader<'_>, key: Option<&str>, node: &Node<'_>) {
             let (Some(key), escaped) = (key, visible_lines(text)) else {
                 return;
             };
-            // The end of a line is no news in a file.
+            // The end of a line is expected in a file.
             if READ_BY_PEOPLE.contains(&key) && *escaped != text.replace("\r\n", "\n") {
                 let message = format!(
                     "`{key}` contains control or invisible characters, which are shown as escapes: `{}`",

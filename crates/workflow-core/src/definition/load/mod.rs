@@ -34,9 +34,9 @@ use super::model::{Catalog, Limits, Settings, Show, Tier};
 use super::syntax::{Findings, Node, Reader, Source, TreeLimits, json5};
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
 use directories::load_tier;
-use directory::{Draft, Found, Summary};
+use directory::{Draft, FoundWorkflow, Summary};
 use file_map::read_map;
-use files::Metered;
+use files::LimitedFiles;
 use references::check_references;
 use rule_sets::RuleSets;
 use settings::{merged, read_settings};
@@ -57,7 +57,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Replaces settings that cannot be read any more by those that were loaded last.
+    /// Replaces settings that can no longer be read by those that were loaded last.
     pub fn keep_last_known_good(&mut self, tier: Tier, before: TierSettings) {
         self.tiers[tier as usize] = before.last_known_good();
         let limits = self.settings.limits;
@@ -134,7 +134,7 @@ pub fn load(files: &dyn Files) -> Loaded {
     let sets = [outer.clone(), project.rule_sets().within(outer)];
     let tiers = [global, project];
     let settings = merged(&tiers);
-    let files = Metered::new(files, settings.limits.max_total_bytes);
+    let files = LimitedFiles::new(files, settings.limits.max_total_bytes);
     let [global, project] = [Tier::Global, Tier::Project].map(|tier| {
         load_tier(
             &files,
@@ -218,9 +218,12 @@ pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
     json5::parse(source.text(), tree_limits)
 }
 
-fn listings(global: &[(String, Found)], project: &[(String, Found)]) -> Vec<Listing> {
+fn listings(
+    global: &[(String, FoundWorkflow)],
+    project: &[(String, FoundWorkflow)],
+) -> Vec<Listing> {
     let global_keys: HashSet<&str> = global.iter().map(|(key, _)| &**key).collect();
-    let of_tier = |tier, found: &[(String, Found)]| -> Vec<Listing> {
+    let of_tier = |tier, found: &[(String, FoundWorkflow)]| -> Vec<Listing> {
         found
             .iter()
             .map(|(key, found)| {
@@ -235,7 +238,7 @@ fn listings(global: &[(String, Found)], project: &[(String, Found)]) -> Vec<List
 }
 
 /// The listing of a workflow before overrides are known.
-fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
+fn listing(tier: Tier, key: &str, found: &FoundWorkflow, shadows: bool) -> Listing {
     let Summary {
         name,
         command_name,
@@ -262,8 +265,8 @@ fn listing(tier: Tier, key: &str, found: &Found, shadows: bool) -> Listing {
 
 /// The sound workflows of both tiers: global keys first, an override at the position of the overridden one.
 fn merge(
-    global: Vec<(String, Found)>,
-    project: Vec<(String, Found)>,
+    global: Vec<(String, FoundWorkflow)>,
+    project: Vec<(String, FoundWorkflow)>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Draft> {
     let mut overrides = BTreeMap::new();

@@ -33,7 +33,7 @@ pub struct Origins<'f> {
 pub struct SettingsOrigin {
     /// Its source.
     pub tier: Tier,
-    /// Its settings, but for its limits.
+    /// Its settings, except for its limits.
     pub said: Settings,
     /// The locations of its keys.
     pub keys: KeyLocations,
@@ -83,7 +83,7 @@ impl KeyLocations {
     }
 
     fn new(source: &Source, map: &Map<'_>) -> Self {
-        let mut places = BTreeMap::new();
+        let mut locations = BTreeMap::new();
         for entry in &map.entries {
             let key = entry.key.clone().into_owned();
             match &entry.value.kind {
@@ -99,10 +99,11 @@ impl KeyLocations {
                         if let Kind::List(items) = &inner.value.kind {
                             for (at, item) in items.iter().enumerate() {
                                 let name = Some(item_name(&name, at));
-                                places.insert((key.clone(), name), source.location(start(item)));
+                                locations.insert((key.clone(), name), source.location(start(item)));
                             }
                         }
-                        places.insert((key.clone(), Some(name)), source.location(inner.key_span));
+                        locations
+                            .insert((key.clone(), Some(name)), source.location(inner.key_span));
                     }
                 }
                 Kind::Bool(_)
@@ -111,13 +112,13 @@ impl KeyLocations {
                 | Kind::List(_)
                 | Kind::Tagged(_) => {}
             }
-            places.insert((key, None), source.location(entry.key_span));
+            locations.insert((key, None), source.location(entry.key_span));
         }
-        Self(places)
+        Self(locations)
     }
 }
 
-/// The name of an item of a list, which is no name of a key.
+/// The name of an item of a list, which is not a name of a key.
 fn item_name(list: &str, at: usize) -> String {
     format!("{list}[{at}]")
 }
@@ -156,7 +157,7 @@ impl<'f> Origins<'f> {
         &self.settings
     }
 
-    /// The origin of a workflow of the catalog; `None` if its files cannot be read any more.
+    /// The origin of a workflow of the catalog; `None` if its files can no longer be read.
     #[must_use]
     pub fn workflow(&self, key: &str) -> Option<Rc<WorkflowOrigin>> {
         if let Some(read) = self.read.borrow().get(key) {
@@ -167,7 +168,7 @@ impl<'f> Origins<'f> {
         read
     }
 
-    /// Reads the locations of a workflow; `None` if its files have changed and cannot be read any more.
+    /// Reads the locations of a workflow; `None` if its files have changed and can no longer be read.
     fn read_workflow(&self, key: &str) -> Option<WorkflowOrigin> {
         let tier = *self.tiers.get(key)?;
         let directory = Directory {
@@ -243,7 +244,7 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
     }
 }
 
-/// Reads the locations of a phase file; `None` if it cannot be read any more.
+/// Reads the locations of a phase file; `None` if it can no longer be read.
 fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocations> {
     let source = directory.open_phase_file(path).ok()?;
     let parts = frontmatter::split(source.text()).ok()?;

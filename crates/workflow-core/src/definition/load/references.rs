@@ -27,7 +27,7 @@ pub(super) fn check_references(
     found: &BTreeSet<&str>,
     max_nesting: u32,
 ) -> CheckedReferences {
-    let graph = Graph::new(drafts);
+    let graph = ReferenceGraph::new(drafts);
     let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
         diagnostics: Vec::new(),
@@ -56,7 +56,7 @@ struct WorkflowReference<'d> {
     span: Option<Span>,
 }
 
-struct Graph<'d> {
+struct ReferenceGraph<'d> {
     references: Vec<Vec<WorkflowReference<'d>>>,
     /// The workflows each one refers to.
     targets: Vec<Vec<usize>>,
@@ -64,7 +64,7 @@ struct Graph<'d> {
     referrers: Vec<Vec<usize>>,
 }
 
-impl<'d> Graph<'d> {
+impl<'d> ReferenceGraph<'d> {
     fn new(drafts: &'d [Draft]) -> Self {
         let by_key: HashMap<&str, usize> = drafts
             .iter()
@@ -168,7 +168,7 @@ struct ReferenceCheck<'d> {
     suggestions_left: usize,
     drafts: &'d [Draft],
     found: &'d BTreeSet<&'d str>,
-    graph: Graph<'d>,
+    graph: ReferenceGraph<'d>,
 }
 
 impl ReferenceCheck<'_> {

@@ -49,7 +49,7 @@ impl TierSettings {
         }
     }
 
-    /// The settings of the file, but for its limits.
+    /// The settings of the file, except for its limits.
     pub(super) fn into_settings(self) -> Settings {
         self.settings
     }
@@ -60,7 +60,7 @@ impl TierSettings {
         self.guards.status.is_loaded()
     }
 
-    /// The same settings, for a file that cannot be read any more.
+    /// The same settings, for a file that can no longer be read.
     #[must_use]
     pub fn last_known_good(mut self) -> Self {
         self.guards.status = SettingsStatus::LastKnownGood;

@@ -1,6 +1,6 @@
 //! Readers of `tools` and `results`, which mean the same in the settings, a workflow and a phase.
 //!
-//! Both are guards: whatever is wrong is an error. A settings file applies in spite of its mistakes, so a mistake in it
+//! Both are guards: whatever is wrong is an error. A settings file applies despite its mistakes, so a mistake in it
 //! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped, and where it is
 //! not known what is forbidden, everything is (`fail_closed`).
 

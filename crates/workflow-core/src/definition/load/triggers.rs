@@ -10,20 +10,21 @@ use crate::definition::syntax::{Map, Reader, Span};
 use crate::diagnostic::{Code, Finding};
 
 /// Triggers of a settings file. Each takes a thread or a port as long as a session is open.
-const MOST: usize = 32;
+const MAX_TRIGGERS: usize = 32;
 
 /// Reads the `triggers` of a settings file.
 pub(super) fn read_triggers(keys: &mut MapReader<'_, '_, '_>, tier: Tier) -> Vec<Trigger> {
     let count = Cell::new(0_usize);
     let read = |reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>| {
         let before = count.replace(count.get() + 1);
-        if before < MOST {
+        if before < MAX_TRIGGERS {
             return read_trigger(reader, map, span, tier);
         }
-        if before == MOST {
+        if before == MAX_TRIGGERS {
             let keys = MapReader::new(reader, Section::Trigger, map, span);
-            let message =
-                format!("more than {MOST} triggers: this one and those below are not watched");
+            let message = format!(
+                "more than {MAX_TRIGGERS} triggers: this one and those below are not watched"
+            );
             let help =
                 "combine triggers: several senders can write to one file or send to one port";
             let finding = Finding::error(Code::OverLimit, keys.start, message);

@@ -16,7 +16,7 @@ use crate::template::TemplateKind;
 
 /// A workflow with phases that are not read yet.
 pub(super) struct ReadWorkflow<'s> {
-    /// The workflow as far as it is sound; `phases` is empty.
+    /// The valid part of the workflow; `phases` is empty.
     pub(super) workflow: Workflow,
     /// The location of its command name.
     pub(super) command_name_span: Option<Span>,

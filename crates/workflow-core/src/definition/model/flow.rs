@@ -195,7 +195,7 @@ impl ParameterKind {
 pub struct Condition {
     /// The value it is about.
     pub subject: Subject,
-    /// The values of which it must be one.
+    /// The allowed values.
     pub values: Vec<Value>,
     /// True if it must be none of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

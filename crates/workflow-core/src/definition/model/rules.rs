@@ -15,12 +15,20 @@ pub struct Guards {
     pub rules: Vec<Rule>,
     /// Rules on results.
     pub results: Vec<ResultRule>,
-    /// The decision on shell commands of which nothing is known, if given; inner levels can only be stricter.
+    /// The decision on unknown shell commands, if given; inner levels can only be stricter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownAction>,
     /// The status of the file they come from.
     #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
     pub status: SettingsStatus,
+}
+
+impl Guards {
+    /// Returns true if there is no rule on tools or results.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_none() && self.rules.is_empty() && self.results.is_empty()
+    }
 }
 
 /// The status of a settings file.
@@ -150,7 +158,7 @@ pub enum OnRepeat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleAction {
-    /// The call may run, as far as this level is concerned.
+    /// The call may run, by this level.
     Allow,
     /// A person decides.
     Ask,
@@ -158,14 +166,14 @@ pub enum RuleAction {
     Block,
 }
 
-/// The decision on a shell command of which nothing is known, where a rule or `read-only` forbids to write. The
+/// The decision on a shell command that are not known, where a rule or `read-only` forbids to write. The
 /// stricter one is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownAction {
     /// It counts as one that writes nothing.
     Allow,
-    /// A person decides. Where nobody can be asked, it is blocked.
+    /// A person decides. Without a person to ask, it is blocked.
     Ask,
     /// It counts as one that writes.
     Block,

@@ -33,7 +33,7 @@ pub struct Workflow {
     pub session_name_max_length: Option<u32>,
     /// The texts that replace the defaults in this workflow.
     pub templates: Templates,
-    /// Its auto-continue, as far as given.
+    /// Its auto-continue, if given.
     #[serde(default, rename = "continue")]
     pub auto_continue: ContinueRule,
     /// The frequency of the context message in full, if given.
@@ -47,7 +47,7 @@ pub struct Workflow {
     /// Patterns of the commands that may run where `tools` is `read-only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run: Vec<String>,
-    /// The decision on shell commands of which nothing is known, if given.
+    /// The decision on unknown shell commands, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownAction>,
     /// Rules on single calls in all of its phases.
@@ -334,12 +334,12 @@ pub struct Phase {
     /// Patterns of the commands that may run where `tools` is `read-only`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub run: Vec<String>,
-    /// The decision on shell commands of which nothing is known, if given.
+    /// The decision on unknown shell commands, if given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownAction>,
     /// Subagent profiles named in the context message.
     pub available_profiles: Option<Vec<String>>,
-    /// Its auto-continue, as far as given.
+    /// Its auto-continue, if given.
     #[serde(default, rename = "continue")]
     pub auto_continue: ContinueRule,
     /// Rules on single calls.
@@ -360,7 +360,7 @@ pub struct Phase {
     /// The values that the agent hands over when it leaves the phase.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Parameter>,
-    /// The outcomes of which the agent must name one when it leaves the phase.
+    /// The outcomes. The agent must name one when it leaves the phase.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outcomes: Vec<PhaseOutcome>,
     /// The conditions under which it is entered; otherwise it is skipped.

@@ -165,14 +165,13 @@ fn property(key: &Key) -> Value {
         schema_of.insert("pattern".to_owned(), json!(pattern(key.value)));
     }
     let mut about = key.summary.to_owned();
-    if let ValueType::Template(place) = key.value {
-        let variables: Vec<String> = place
+    if let ValueType::Template(kind) = key.value {
+        let variables: Vec<String> = kind
             .variables()
             .iter()
             .map(|name| format!("`{{{name}}}`"))
             .chain(
-                place
-                    .families()
+                kind.families()
                     .iter()
                     .map(|family| format!("`{{{}}}`", family.form())),
             )

@@ -182,7 +182,7 @@ impl Key {
         self
     }
 
-    /// A wrong value is an error, and so is none.
+    /// A wrong or missing value is an error.
     pub(super) const fn never_dropped(mut self) -> Self {
         self.severity = Severity::Error;
         self.no_value = NoValue::Refuse;

@@ -18,7 +18,7 @@ pub(in crate::definition) struct MapReader<'r, 'a, 's> {
     pub(in crate::definition) all_known: bool,
 }
 
-/// A key of a map, and its value as far as it could be read.
+/// A key of a map, and the part of its value that could be read.
 #[derive(Debug)]
 pub(in crate::definition) enum Field<T> {
     /// The key is not there.

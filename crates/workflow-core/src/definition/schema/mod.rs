@@ -9,6 +9,7 @@ mod key;
 pub(super) mod keys;
 mod map_reader;
 mod names;
+mod numbers;
 mod patterns;
 mod section;
 pub(super) mod tables;

@@ -16,13 +16,13 @@ pub(super) fn plain(key: &str) -> String {
         .collect()
 }
 
-/// Longer names are no misspelling of ours, and comparing them costs.
-pub(super) const LONGEST_COMPARED: usize = 40;
+/// Longer names are not misspellings of ours, and comparing them takes time.
+pub(super) const MAX_COMPARED_LENGTH: usize = 40;
 
 /// The known name that an unknown one most likely means.
 #[must_use]
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    if name.len() > LONGEST_COMPARED {
+    if name.len() > MAX_COMPARED_LENGTH {
         return None;
     }
     let plain_name = plain(name);

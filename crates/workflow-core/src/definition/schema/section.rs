@@ -61,7 +61,7 @@ impl Section {
         Self::Budget,
     ];
 
-    /// The keys of which there is exactly one.
+    /// Keys, exactly one of which is required.
     #[must_use]
     pub fn alternatives(self) -> &'static [&'static str] {
         match self {
@@ -73,7 +73,7 @@ impl Section {
         }
     }
 
-    /// The keys of which there is at least one.
+    /// Keys, at least one of which is required.
     #[must_use]
     pub fn effects(self) -> &'static [&'static str] {
         match self {

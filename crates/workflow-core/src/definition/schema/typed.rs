@@ -1,14 +1,16 @@
 //! Keys with the readers of their values. Only the constructors connect a type with its reader.
 
 use super::key::{Default, Hint, Key, ValueType};
+use super::numbers::{
+    read_bound, read_cents, read_duration, read_exit_code, read_limit, read_seconds, read_whole,
+};
 use super::patterns::{
     read_commands, read_fields, read_globs, read_regex, read_regexes, read_variables,
 };
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
-    NamedValues, Partial, Text, read_bound, read_cents, read_choices, read_duration,
-    read_exit_code, read_filled, read_flag, read_limit, read_named, read_seconds, read_template,
-    read_text, read_whole, texts,
+    NamedValues, Partial, Text, read_choices, read_filled, read_flag, read_named, read_template,
+    read_text, texts,
 };
 use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Node, Reader};
@@ -85,10 +87,10 @@ impl Typed<Text> {
 
     pub(super) const fn template(
         name: &'static str,
-        place: TemplateKind,
+        kind: TemplateKind,
         summary: &'static str,
     ) -> Self {
-        Self::new(name, ValueType::Template(place), summary, read_template)
+        Self::new(name, ValueType::Template(kind), summary, read_template)
     }
 }
 
@@ -118,7 +120,7 @@ impl Typed<u32> {
         Self::new(name, ValueType::Whole(0, Some(to)), summary, read_seconds)
     }
 
-    /// A limit, of which more than the highest means the highest.
+    /// A limit. A value above the highest means the highest.
     pub(super) const fn limit(
         name: &'static str,
         summary: &'static str,

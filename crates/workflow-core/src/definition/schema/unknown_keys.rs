@@ -3,12 +3,12 @@
 //! An unknown key is a warning with a suggestion. In a guard, or near a guard's name, it is an error: a guard must not be
 //! dropped.
 
-use super::names::{LONGEST_COMPARED, distance, listed, nearest, plain};
+use super::names::{MAX_COMPARED_LENGTH, distance, listed, nearest, plain};
 use super::section::Section;
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
-/// Reports every key of a map that has no meaning there, and returns true if there is none.
+/// Reports every key of a map that has no meaning there, and returns true if it found no such key.
 pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -> bool {
     let mut all_known = true;
     for entry in &map.entries {
@@ -68,7 +68,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("command", "commandName"),
 ];
 
-/// Returns our words for a key of other programs.
+/// Returns our name for a key of other programs.
 fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
     let key = key.to_lowercase();
     let rows = SYNONYMS.iter().filter(move |(other, _)| *other == key);
@@ -165,7 +165,7 @@ fn homes(key: &str) -> String {
 
 /// The guard that an unknown key resembles.
 fn resembled_guard(key: &str) -> Option<&'static str> {
-    if key.len() > LONGEST_COMPARED {
+    if key.len() > MAX_COMPARED_LENGTH {
         return None;
     }
     let plain = plain(key);

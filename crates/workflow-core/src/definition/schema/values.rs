@@ -1,11 +1,10 @@
-//! The readers of single values.
+//! The readers of texts, flags, names and lists.
 //!
 //! A wrong value of a key that is required or restricts the agent is an error. Any other is a warning, and the default is
 //! used.
 
 use super::key::{Hint, Key, ValueType};
 use super::names::{listed, nearest};
-use crate::definition::model::{Bound, ExpectedExit};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{self, Family, Piece, TemplateKind};
@@ -62,7 +61,7 @@ impl Key {
     }
 
     /// A finding about a value that the key cannot have.
-    fn out_of_range(&self, node: &Node<'_>, expected: &str) -> Finding {
+    pub(super) fn out_of_range(&self, node: &Node<'_>, expected: &str) -> Finding {
         let message = format!("`{}` must be {expected}{}", self.name, self.consequence());
         let finding = Finding::new(self.severity, Code::InvalidValue, node.span, message);
         self.with_hint(finding.help(self.for_example()))
@@ -115,8 +114,8 @@ pub(in crate::definition) fn wrong_type(
     key.wrong(Code::WrongType, span, message)
 }
 
-/// Gives a value, or reports why there is none.
-fn or_report<T>(
+/// Gives a value, or reports why it is missing.
+pub(super) fn or_report<T>(
     reader: &mut Reader<'_>,
     value: Option<T>,
     finding: impl FnOnce() -> Finding,
@@ -158,8 +157,8 @@ pub(super) fn read_filled(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -
 
 pub(super) fn read_template(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
     let text = read_text(reader, key, node)?;
-    if let ValueType::Template(place) = key.value {
-        check_template(reader, place, &text.value, text.span);
+    if let ValueType::Template(kind) = key.value {
+        check_template(reader, kind, &text.value, text.span);
     }
     Some(text)
 }
@@ -206,150 +205,7 @@ pub(super) fn read_named<T: NamedValues>(
     None
 }
 
-/// A whole number; one that is too large for us means the same as the largest.
-fn whole_number(node: &Node<'_>) -> Option<u32> {
-    let Kind::Number(number) = node.kind else {
-        return None;
-    };
-    if !(number >= 0.0 && number.is_finite() && number.fract() == 0.0) {
-        return None;
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "not negative, and the cast saturates"
-    )]
-    Some(number as u32)
-}
-
-/// The bounds of a whole number.
-fn bounds(key: &Key) -> (u32, Option<u32>) {
-    match key.value {
-        ValueType::Whole(from, to) => (from, to),
-        _ => (0, None),
-    }
-}
-
-fn whole_in_bounds(key: &Key, node: &Node<'_>) -> Option<u32> {
-    let (from, to) = bounds(key);
-    whole_number(node).filter(|&number| number >= from && to.is_none_or(|to| number <= to))
-}
-
-pub(super) fn read_whole(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
-    or_report(reader, whole_in_bounds(key, node), || {
-        key.out_of_range(
-            node,
-            &match bounds(key) {
-                (from, None) => format!("a whole number of at least {from}"),
-                (from, Some(to)) => format!("a whole number from {from} to {to}"),
-            },
-        )
-    })
-}
-
-pub(super) fn read_seconds(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
-    or_report(reader, whole_in_bounds(key, node), || {
-        let (from, to) = bounds(key);
-        key.out_of_range(
-            node,
-            &format!("whole seconds from {from} to {}", to.unwrap_or(u32::MAX)),
-        )
-    })
-}
-
-pub(super) fn read_limit(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
-    let (from, to) = bounds(key);
-    let highest = to.unwrap_or(u32::MAX);
-    let limit = whole_number(node).filter(|&limit| limit >= from);
-    let limit = or_report(reader, limit, || {
-        key.out_of_range(node, &format!("a whole number of at least {from}"))
-    })?;
-    if limit > highest {
-        let message = format!(
-            "`{}` can be at most {highest}, which is used instead",
-            key.name
-        );
-        let finding = Finding::warning(Code::LimitTooHigh, node.span, message);
-        reader.report(finding.help(format!("write `{}: {highest}`, or less", key.name)));
-    }
-    Some(limit.min(highest))
-}
-
-pub(super) fn read_bound(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Bound> {
-    let bound = match &node.kind {
-        Kind::Text(text) if text == "unlimited" => Some(Bound::Unlimited),
-        _ => whole_number(node).map(Bound::Times),
-    };
-    or_report(reader, bound, || {
-        key.out_of_range(node, "a whole number of at least 0, or `unlimited`")
-    })
-}
-
-/// An amount of money in hundredths: more than nothing, with two decimals at most.
-pub(super) fn read_cents(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u64> {
-    const HIGHEST: f64 = 1e9;
-    let cents = match node.kind {
-        Kind::Number(number) if number > 0.0 && number <= HIGHEST => {
-            let cents = (number * 100.0).round();
-            let is_exact = (cents / 100.0 - number).abs() < 1e-9 * number.max(1.0);
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it is a whole number between the bounds"
-            )]
-            (is_exact && cents >= 1.0).then_some(cents as u64)
-        }
-        _ => None,
-    };
-    or_report(reader, cents, || {
-        key.out_of_range(node, "a number above 0 with two decimals at most")
-    })
-}
-
-/// The longest a command may take, in seconds.
-const LONGEST_DURATION: u32 = 24 * 60 * 60;
-
-pub(super) fn read_duration(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<u32> {
-    let seconds = match &node.kind {
-        Kind::Text(text) => spelled_duration(text),
-        _ => whole_number(node),
-    };
-    let seconds = seconds.filter(|seconds| (1..=LONGEST_DURATION).contains(seconds));
-    or_report(reader, seconds, || {
-        key.out_of_range(
-            node,
-            "whole seconds, or a number with `s`, `m` or `h`, and at most a day",
-        )
-    })
-}
-
-/// `30s`, `10m`, `1h` in seconds.
-fn spelled_duration(text: &str) -> Option<u32> {
-    let (number, unit) = [("s", 1), ("m", 60), ("h", 60 * 60)]
-        .into_iter()
-        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
-    let is_number =
-        !number.is_empty() && number.len() <= 6 && number.bytes().all(|b| b.is_ascii_digit());
-    is_number.then(|| number.parse::<u32>().ok()?.checked_mul(unit))?
-}
-
-pub(super) fn read_exit_code(
-    reader: &mut Reader<'_>,
-    key: &Key,
-    node: &Node<'_>,
-) -> Option<ExpectedExit> {
-    let exit = match &node.kind {
-        Kind::Text(text) if text == "nonzero" => Some(ExpectedExit::Nonzero),
-        _ => whole_number(node)
-            .and_then(|code| u8::try_from(code).ok())
-            .map(|code| ExpectedExit::Code(code.into())),
-    };
-    or_report(reader, exit, || {
-        key.out_of_range(node, "a whole number from 0 to 255, or `nonzero`")
-    })
-}
-
-/// A list of texts; `None` when something in it is no text.
+/// A list of texts; `None` if an item is not a text.
 pub(in crate::definition) fn texts(
     reader: &mut Reader<'_>,
     key: &Key,
@@ -438,7 +294,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
 /// Reports the variables of a template that do not exist in its key, each once.
 pub(in crate::definition) fn check_template(
     reader: &mut Reader<'_>,
-    place: TemplateKind,
+    kind: TemplateKind,
     text: &str,
     span: Option<Span>,
 ) {
@@ -447,8 +303,8 @@ pub(in crate::definition) fn check_template(
     if !text.contains('{') {
         return;
     }
-    let known = place.variables();
-    let families = place.families();
+    let known = kind.variables();
+    let families = kind.families();
     let mut unknown: Vec<&str> = Vec::new();
     for piece in template::pieces(text) {
         let Piece::Variable(name, at) = piece else {
@@ -460,7 +316,7 @@ pub(in crate::definition) fn check_template(
         let family = Family::of(name).map(|(family, _)| family);
         // Those of its families are checked against the workflow. A question has no other variables.
         if family.is_some_and(|family| families.contains(&family))
-            || family.is_none() && place == TemplateKind::Ask
+            || family.is_none() && kind == TemplateKind::Ask
         {
             continue;
         }
@@ -488,22 +344,22 @@ pub(in crate::definition) fn check_template(
 /// The dotted names in a template that a template of this kind takes, each with its location.
 pub(in crate::definition) fn references_in(
     reader: &Reader<'_>,
-    place: TemplateKind,
+    kind: TemplateKind,
     text: &Text,
 ) -> Vec<(String, Option<Span>)> {
-    const MOST: usize = 1000;
+    const MAX_ITEMS: usize = 1000;
     if !text.value.contains('{') {
         return Vec::new();
     }
     let names = template::pieces(&text.value).filter_map(|piece| match piece {
         Piece::Variable(name, at) => {
             let (family, _) = Family::of(name)?;
-            let is_taken = place.families().contains(&family);
+            let is_taken = kind.families().contains(&family);
             is_taken.then_some((name, at))
         }
         Piece::Text(_) => None,
     });
-    let located = names.take(MOST).map(|(name, at)| {
+    let located = names.take(MAX_ITEMS).map(|(name, at)| {
         let source = reader.source.text();
         let span = text.span.map(|span| variable_span(source, span, name, at));
         (name.to_owned(), span)

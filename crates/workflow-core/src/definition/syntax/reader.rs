@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, Span};
 
 /// The diagnostics of one workflow, or of a settings file, in the making.
 ///
-/// Collects up to a limit, so that a hostile file cannot flood anyone; an error counts all the same.
+/// Collects up to a limit, so that a hostile file cannot flood anyone; errors beyond it still count.
 pub(in crate::definition) struct Findings {
     workflow: Option<String>,
     diagnostics: Vec<Diagnostic>,

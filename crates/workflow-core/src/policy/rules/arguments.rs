@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::patches::patched_files;
 use workflow_shell::AccessKind;
 
 /// Fields that contain a path, by their whole name in lower case without `_` and `-`.
@@ -30,7 +31,10 @@ const PATH_WORDS: &[&str] = &[
     "folders",
 ];
 /// Fields that contain a glob of the files that a tool reads.
-const GLOBS: &[&str] = &["glob", "globs", "include", "includes"];
+#[rustfmt::skip] // Names that belong together.
+const GLOBS: &[&str] = &[
+    "glob", "globs", "include", "includes", "globpattern", "includepattern", "includepatterns", "filepattern", "filepatterns",
+];
 /// Fields that contain the working directory of a shell line.
 pub(super) const DIRECTORIES: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory"];
 
@@ -47,7 +51,7 @@ const SHELLS: &[&str] = &["bash", "shell", "sh", "zsh", "terminal"];
 /// Parts of the names of tools that change the files they name.
 #[rustfmt::skip] // Names that belong together.
 const WRITING_WORDS: &[&str] = &[
-    "write", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
+    "write", "overwrite", "rewrite", "edit", "create", "append", "insert", "replace", "patch", "save", "update", "put", "upload", "download", "copy", "touch", "mkdir",
     "truncate", "modify", "apply", "set",
 ];
 /// Parts of the names of tools that remove or move the files they name.
@@ -98,6 +102,43 @@ pub(super) fn tool_effect(tool: &str) -> ToolEffect {
     }
 }
 
+/// Returns whether the name of a tool says that it is about files.
+pub(super) fn is_about_files(tool: &str) -> bool {
+    const FILES: [&str; 7] = [
+        "file",
+        "files",
+        "dir",
+        "directory",
+        "directories",
+        "folder",
+        "notebook",
+    ];
+    words(tool).iter().any(|word| FILES.contains(&&**word))
+}
+
+/// Collects the files of patches.
+fn in_patch<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
+    match value {
+        Value::String(text) => {
+            found.extend(patched_files(text).into_iter().map(path));
+        }
+        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => {
+            found.push(PathArgument::Opaque);
+        }
+        Value::Array(items) => {
+            for item in items {
+                in_patch(item, depth + 1, found);
+            }
+        }
+        Value::Object(fields) => {
+            for value in fields.values() {
+                in_patch(value, depth + 1, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Returns whether a tool is one of the hosts' tools that write the file they name.
 pub(super) fn is_editor(tool: &str) -> bool {
     WRITING_TOOLS.contains(&&*normalized(tool))
@@ -114,17 +155,42 @@ pub(super) enum PathArgument<'a> {
     Opaque,
 }
 
-/// Returns all paths and globs in the arguments of a call, at any depth.
-pub(super) fn path_arguments(fields: &Map<String, Value>) -> Vec<PathArgument<'_>> {
+/// Returns all paths and globs in the arguments of a call, at any depth, and the files of patches.
+pub(super) fn path_arguments<'a>(
+    tool: &str,
+    fields: &'a Map<String, Value>,
+) -> Vec<PathArgument<'a>> {
     let mut found = Vec::new();
     in_map(fields, 0, &mut found);
+    // Where a tool writes a file that it names, a patch is content.
+    if matches!(tool_effect(tool), ToolEffect::Changes(_)) && !is_editor(tool) {
+        for value in fields.values() {
+            in_patch(value, 0, &mut found);
+        }
+    }
+    let words = words(tool);
+    let applies_patch = is_of_patch(&words) && words.iter().any(|word| word == "apply");
+    let is_file = |named: &PathArgument<'_>| matches!(named, PathArgument::Path(_));
+    if applies_patch && !found.iter().any(is_file) {
+        found.push(PathArgument::Opaque);
+    }
     found
+}
+
+fn is_of_patch(words: &[String]) -> bool {
+    let names = ["patch", "patches", "diff", "diffs"];
+    words.iter().any(|word| names.contains(&&**word))
+}
+
+fn path(text: &str) -> PathArgument<'_> {
+    let of_uri = path_of_uri(text).map(Cow::Owned);
+    PathArgument::Path(of_uri.unwrap_or(Cow::Borrowed(text)))
 }
 
 fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<PathArgument<'a>>) {
     for (key, value) in fields {
         let name = normalized(key);
-        let last = words(key).pop().unwrap_or_default();
+        let last = last_word(key);
         if let (true, Some(path)) = (DIRECTORIES.contains(&&*name), value.as_str()) {
             found.push(PathArgument::Directory(path));
         } else if PATHS.contains(&&*name) || PATH_WORDS.contains(&&*last) {
@@ -132,6 +198,9 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
         } else if GLOBS.contains(&&*name) {
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(PathArgument::Glob));
+        } else if is_of_patch(&words(key)) {
+            in_patch(value, depth, found);
+            in_value(value, depth, found);
         } else {
             in_value(value, depth, found);
         }
@@ -140,7 +209,7 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
 
 /// Returns whether a field of this name contains paths.
 pub(super) fn is_path_field(key: &str) -> bool {
-    let last = words(key).pop().unwrap_or_default();
+    let last = last_word(key);
     PATHS.contains(&&*normalized(key)) || PATH_WORDS.contains(&&*last)
 }
 
@@ -152,10 +221,7 @@ fn in_path<'a>(
     found: &mut Vec<PathArgument<'a>>,
 ) {
     match value {
-        Value::String(path) => {
-            let of_uri = path_of_uri(path).map(Cow::Owned);
-            found.push(PathArgument::Path(of_uri.unwrap_or(Cow::Borrowed(path))));
-        }
+        Value::String(text) => found.push(path(text)),
         Value::Array(items) if depth < MAX_DEPTH => {
             for item in items {
                 in_path(item, only_paths, depth + 1, found);
@@ -163,6 +229,16 @@ fn in_path<'a>(
         }
         Value::Null | Value::Bool(_) => {}
         Value::Number(_) => found.extend(only_paths.then_some(PathArgument::Opaque)),
+        Value::Object(fields) if only_paths && !fields.keys().any(|key| is_path_field(key)) => {
+            // A file that is described by other members: `{"name": "a"}`.
+            let names = fields.values().filter_map(Value::as_str);
+            let before = found.len();
+            found.extend(names.filter(|name| !name.contains('\n')).map(path));
+            in_value(value, depth, found);
+            if found.len() == before {
+                found.push(PathArgument::Opaque);
+            }
+        }
         Value::Object(_) | Value::Array(_) => in_value(value, depth, found),
     }
 }
@@ -208,6 +284,10 @@ fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>
                 in_value(item, depth + 1, found);
             }
         }
+        Value::String(text) if !text.contains(char::is_whitespace) => {
+            let of_uri = path_of_uri(text);
+            found.extend(of_uri.map(|path| PathArgument::Path(Cow::Owned(path))));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -231,13 +311,26 @@ pub(super) fn normalized(name: &str) -> Cow<'_, str> {
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Splits a name into parts: `old_path`, `oldPath`, `mcp__files__move_file`.
+/// Returns the last part of a name without a number: `path2`, `file_1`.
+fn last_word(name: &str) -> String {
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    words(name).pop().unwrap_or_default()
+}
+
+/// Splits a name into parts: `old_path`, `oldPath`, `mcp__files__move_file`, `FSWrite`. Those of `writefile` are parts as well.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
-    let mut was_lower = false;
-    for c in name.chars() {
-        let starts_word = c.is_uppercase() && was_lower;
-        was_lower = c.is_lowercase() || c.is_numeric();
+    let mut previous = None;
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let is_before_lower = chars.peek().is_some_and(|next| next.is_lowercase());
+        let starts_word = c.is_uppercase()
+            && previous.is_some_and(|previous: char| {
+                previous.is_lowercase()
+                    || previous.is_numeric()
+                    || previous.is_uppercase() && is_before_lower
+            });
+        previous = Some(c);
         if !c.is_alphanumeric() || starts_word {
             words.push(String::new());
         }
@@ -246,7 +339,23 @@ fn words(name: &str) -> Vec<String> {
         }
     }
     words.retain(|word| !word.is_empty());
-    words
+    words.into_iter().flat_map(|word| joined(&word)).collect()
+}
+
+/// Splits a part that joins what a tool does with `file`: `writefile`.
+fn joined(word: &str) -> Vec<String> {
+    let is_verb = |verb: &str| {
+        let verbs = [WRITING_WORDS, REMOVING_WORDS, MOVING_WORDS];
+        verbs.iter().any(|verbs| verbs.contains(&verb))
+    };
+    let ends = ["files", "file", "directory", "dir", "folder", "text"];
+    let split = ends
+        .iter()
+        .find_map(|end| Some((word.strip_suffix(end).filter(|verb| is_verb(verb))?, end)));
+    match split {
+        Some((verb, end)) => vec![verb.to_owned(), (*end).to_owned()],
+        None => vec![word.to_owned()],
+    }
 }
 
 #[cfg(test)]
@@ -259,7 +368,7 @@ mod tests {
         let Value::Object(fields) = value else {
             panic!("it is a map")
         };
-        path_arguments(fields)
+        path_arguments("tool", fields)
             .into_iter()
             .map(|named| match named {
                 PathArgument::Path(path) => path.into_owned(),
@@ -292,7 +401,25 @@ mod tests {
             (json!({"outfile": "a"}), vec!["a"]),
             (json!({"saveTo": "a", "save_to": "b"}), vec!["a", "b"]),
             (json!({"glob": ".e*"}), vec![".e*"]),
+            (json!({"path1": "a", "file_2": "b"}), vec!["a", "b"]),
+            (json!({"files": [{"name": "a", "size": 5}]}), vec!["a"]),
+            (json!({"files": [{"path": "a", "text": "b"}]}), vec!["a"]),
+            (json!({"includePattern": ".e*"}), vec![".e*"]),
             (json!({"path": 5}), vec!["?"]),
+            (json!({"file": {"size": 5}}), vec!["?"]),
+            (
+                json!({"url": "file:///a", "urls": ["FILE:/b"], "text": "file:///c d"}),
+                vec!["/a", "/b"],
+            ),
+            (
+                json!({"patchText": "*** Begin Patch\n*** Add File: a"}),
+                vec!["a"],
+            ),
+            (json!({"diffs": ["--- a/b\n+++ b/b"]}), vec!["b", "b"]),
+            (
+                json!({"path": "a", "content": "--- a/c\n+++ b/c"}),
+                vec!["a"],
+            ),
             (
                 json!({"path": null, "profile": "x", "recursive": true, "to": 3}),
                 vec![],
@@ -302,6 +429,21 @@ mod tests {
             found.sort_unstable_by_key(|path| expected.iter().position(|other| other == path));
             assert_eq!(found, expected, "{value}");
         }
+    }
+
+    #[test]
+    fn a_tool_that_applies_patches_changes_the_files_of_any_of_its_texts() {
+        let named = |tool: &str, value: &Value| {
+            path_arguments(tool, value.as_object().expect("it is a map")).len()
+        };
+        let patch = json!({"input": "*** Update File: a\n*** Move to: b"});
+        for tool in ["apply_patch", "applyPatch", "mcp__x__apply_diff"] {
+            assert_eq!(named(tool, &patch), 2, "{tool}");
+            // What it changes is unknown.
+            assert_eq!(named(tool, &json!({"input": "x"})), 1, "{tool}");
+        }
+        assert_eq!(named("write", &patch), 0);
+        assert_eq!(named("git_diff", &json!({"ref": "HEAD"})), 0);
     }
 
     #[test]
@@ -321,6 +463,19 @@ mod tests {
             tool_effect("delete_directory"),
             ToolEffect::Changes(AccessKind::RemoveTree)
         );
-        assert_eq!(tool_effect("mcp__x__lookup"), ToolEffect::Unknown);
+        for tool in ["FSWriteFile", "writefile", "overwrite", "rewrite_file"] {
+            assert_eq!(
+                tool_effect(tool),
+                ToolEffect::Changes(AccessKind::Write),
+                "{tool}"
+            );
+        }
+        assert_eq!(
+            tool_effect("mcp__fs__deletefile"),
+            ToolEffect::Changes(AccessKind::RemoveTree)
+        );
+        for tool in ["mcp__x__lookup", "profile", "getHTTPStatus", "settext2"] {
+            assert_eq!(tool_effect(tool), ToolEffect::Unknown, "{tool}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::call::Call;
 use super::decision::{Denial, Override, Subject};
+use super::patches::patched_files;
 use crate::definition::{Rule, RuleAction};
 use workflow_shell::{SimpleCommand, Word};
 
@@ -47,14 +48,6 @@ const KILLERS: [&str; 5] = ["fuser", "kill", "killall", "pkill", "skill"];
 const FINDERS: [&str; 2] = ["pgrep", "pidof"];
 /// Programs that find a process in the list of `ps`.
 const FILTERS: [&str; 5] = ["awk", "egrep", "fgrep", "grep", "rg"];
-/// The beginnings of lines of a patch that name a file.
-const PATCH_HEADS: [&str; 5] = [
-    "*** Add File: ",
-    "*** Update File: ",
-    "*** Delete File: ",
-    "*** Move to: ",
-    "+++ ",
-];
 /// The longest path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
 
@@ -111,20 +104,13 @@ fn names_store(call: &Call<'_>) -> bool {
         return false;
     }
     let is_store = |path: &str| {
-        let forms = call
-            .paths
-            .forms(path.strip_prefix("file://").unwrap_or(path));
+        let path = path.strip_prefix("file://").unwrap_or(path);
+        let forms = call.paths.forms(&call.opened(path));
         path.len() <= MAX_PATH_BYTES && forms.iter().any(|form| call.paths.holds_answers(form))
-    };
-    let patched = |line: &str| {
-        PATCH_HEADS
-            .iter()
-            .find_map(|head| line.strip_prefix(head))
-            .is_some_and(&is_store)
     };
     let is_named = |text: &str| match text.trim() {
         text if naming(text).is_none() => false,
-        text if text.contains('\n') => text.lines().any(patched),
+        text if text.contains('\n') => patched_files(text).into_iter().any(is_store),
         text => is_store(text),
     };
     let mut accessed = call
@@ -156,7 +142,7 @@ fn any_string(value: &Value, meets: &impl Fn(&str) -> bool) -> bool {
 /// files, and do more than print it.
 fn runs_decision(call: &Call<'_>, commands: &[SimpleCommand]) -> bool {
     let Some(_) = call.expanded_fields() else {
-        // Arguments that are no map, or not valid JSON.
+        // Arguments that are not a map, or not valid JSON.
         return naming(&unescaped(call.input_text())).is_some();
     };
     let written = call
@@ -372,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_in_words_of_their_own_is_denied() {
+    fn a_command_that_decides_is_denied_as_separate_arguments() {
         for input in [
             json!({ "args": ["workflow-sidecar", "approve"] }),
             json!({ "program": "/usr/bin/workflow-sidecar", "args": ["trust", "."] }),

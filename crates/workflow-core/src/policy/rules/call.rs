@@ -11,6 +11,7 @@ use super::command_patterns::{CommandsByProgram, Comparisons};
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
 use super::line_verdict;
+use super::patches::{contains_patch, patched_files};
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine, with_nested_json};
 use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
@@ -25,6 +26,8 @@ pub struct Call<'a> {
     pub(super) tool: &'a str,
     input: Option<&'a RawValue>,
     pub(super) paths: &'a dyn Paths,
+    /// The directory in which it opens relative paths; empty for that of the session.
+    directory: &'a str,
     fields: OnceCell<Option<Map<String, Value>>>,
     /// The arguments with nested JSON parsed; `None` if there is none.
     expanded: OnceCell<Option<Map<String, Value>>>,
@@ -48,6 +51,7 @@ impl<'a> Call<'a> {
             tool,
             input,
             paths,
+            directory: "",
             fields: OnceCell::new(),
             expanded: OnceCell::new(),
             shell_lines: OnceCell::new(),
@@ -58,6 +62,26 @@ impl<'a> Call<'a> {
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
         }
+    }
+
+    /// The same call, made in a directory that may be another one than that of the session.
+    #[must_use]
+    pub fn opened_in(self, directory: &'a str) -> Self {
+        Self { directory, ..self }
+    }
+
+    /// Returns a path of the arguments relative to the directory of the session.
+    pub(super) fn opened<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        if self.directory.is_empty() || path.starts_with(['/', '~']) {
+            return Cow::Borrowed(path);
+        }
+        // The hosts' tools ignore it.
+        let path = path.strip_prefix('@').unwrap_or(path);
+        if path.starts_with(['/', '~']) {
+            return Cow::Borrowed(path);
+        }
+        let separator = if path.is_empty() { "" } else { "/" };
+        Cow::Owned([self.directory, separator, path].concat())
     }
 
     /// Returns the name of the tool.
@@ -91,7 +115,7 @@ impl<'a> Call<'a> {
     /// Returns the combined analysis of its shell lines, if it has any.
     pub(super) fn shell_analysis(&self) -> Option<&Analysis> {
         let analyze = |line: &ShellLine| match &line.text {
-            Some(text) => analyze_in(&line.directory, text),
+            Some(text) => analyze_in(&self.opened(&line.directory), text),
             None => Analysis::unreadable(Unreadable::Syntax("it is no text".to_owned())),
         };
         let read = || {
@@ -135,9 +159,23 @@ impl<'a> Call<'a> {
         self.shell_lines.get_or_init(read)
     }
 
-    /// Returns the paths and globs in its arguments; `None` if they were not sent.
+    /// Returns the paths and globs in its arguments, and the files of patches, also of those in its shell lines; `None` if they
+    /// were not sent.
     fn path_arguments(&self) -> Option<Vec<PathArgument<'_>>> {
-        self.expanded_fields().map(arguments::path_arguments)
+        let mut found = arguments::path_arguments(self.tool, self.expanded_fields()?);
+        let lines = self.shell_lines().iter();
+        let texts = lines.filter_map(|line| line.text.as_deref());
+        let patches = texts.filter(|text| contains_patch(text));
+        let files = patches.flat_map(patched_files);
+        found.extend(files.map(|file| PathArgument::Path(file.into())));
+        for argument in &mut found {
+            if let PathArgument::Path(path) = argument
+                && let Cow::Owned(opened) = self.opened(path)
+            {
+                *path = Cow::Owned(opened);
+            }
+        }
+        Some(found)
     }
 
     /// Returns whether it changes files, for a rule that forbids: code of the project does not.
@@ -167,7 +205,9 @@ impl<'a> Call<'a> {
     /// Returns whether the tool itself changes files, apart from its shell lines.
     pub(super) fn tool_writes(&self) -> Known {
         match arguments::tool_effect(self.tool) {
-            ToolEffect::Changes(_) if self.is_editor() => Known::Yes,
+            ToolEffect::Changes(_) if self.is_editor() || arguments::is_about_files(self.tool) => {
+                Known::Yes
+            }
             ToolEffect::Changes(_) => {
                 Known::from(self.path_arguments().is_none_or(|named| !named.is_empty()))
             }

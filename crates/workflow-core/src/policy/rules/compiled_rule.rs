@@ -173,7 +173,7 @@ impl CompiledRule {
             .flatten();
         let lines = call.shell_lines().iter();
         let lines: Vec<&str> = lines.filter_map(|line| line.text.as_deref()).collect();
-        // The words of a shell line are no paths in themselves.
+        // The words of a shell line are not paths as such.
         let named = || call.accessed_paths().paths.first();
         let path = matched.or_else(|| named().filter(|_| lines.is_empty()));
         Subject {
@@ -236,7 +236,26 @@ fn input_matches(
     };
     match fields.get(field) {
         None | Some(Value::Null) => Known::No,
-        Some(Value::String(text)) => Known::from(pattern.is_match(text)),
-        Some(value) => Known::from(pattern.is_match(&value.to_string())),
+        Some(value) => value_matches(value, pattern),
+    }
+}
+
+/// Returns whether a value matches. Of one that contains several, some may match only: then it is unknown.
+fn value_matches(value: &Value, pattern: &Regex) -> Known {
+    let parts: Vec<&Value> = match value {
+        Value::String(text) => return Known::from(pattern.is_match(text)),
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(members) => members.values().collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    };
+    let whole = pattern.is_match(&value.to_string());
+    let matching = parts
+        .iter()
+        .filter(|part| value_matches(part, pattern) != Known::No);
+    match (matching.count(), parts.len()) {
+        (0, 0) => Known::from(whole),
+        (0, _) if !whole => Known::No,
+        (some, all) if some == all => Known::Yes,
+        _ => Known::Unknown,
     }
 }

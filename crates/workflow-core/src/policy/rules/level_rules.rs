@@ -16,7 +16,7 @@ pub struct LevelRules<'a> {
     pub rules: &'a [Rule],
     /// The paths and commands that are open, if it is read-only.
     pub read_only: Option<ReadOnly<'a>>,
-    /// The decision on shell commands of which nothing is known, if given.
+    /// The decision on unknown shell commands, if given.
     pub unknown: Option<UnknownAction>,
 }
 

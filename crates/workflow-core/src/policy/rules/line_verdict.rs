@@ -92,7 +92,7 @@ pub(super) fn of_line(analysis: &Analysis) -> Vec<LineFinding<'_>> {
         .collect()
 }
 
-/// Returns whether a line runs commands that are not known at all: it cannot be analyzed, only the shell knows a
+/// Returns whether a line runs unknown commands: it cannot be analyzed, only the shell knows a
 /// program, or a program executes its input.
 pub(super) fn hides_commands(analysis: &Analysis) -> bool {
     let is_hidden = |command: &SimpleCommand| {

@@ -18,6 +18,7 @@ mod globs;
 mod known;
 mod level_rules;
 mod line_verdict;
+mod patches;
 mod path_matcher;
 mod paths;
 mod protected_files;

@@ -94,7 +94,7 @@ fn written(call: &Call<'_>) -> Option<String> {
     if let Some(path) = found {
         return Some(path.path.replace('\0', "…"));
     }
-    let is_protected = |text: &&str| is_one(&call.paths.forms(text));
+    let is_protected = |text: &&str| is_one(&call.paths.forms(&call.opened(text)));
     texts.into_iter().find(is_protected).map(str::to_owned)
 }
 

@@ -97,7 +97,7 @@ impl ReadOnlyRule {
         }
     }
 
-    /// Returns whether it forbids a call. `Unknown` is a call with a shell command of which nothing is known.
+    /// Returns whether it forbids a call. `Unknown` is a call with an unknown shell command.
     pub(super) fn forbids(&self, call: &Call<'_>) -> Known {
         let by_tool = match call.tool_writes() {
             Known::No => Known::No,

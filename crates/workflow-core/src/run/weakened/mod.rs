@@ -93,7 +93,7 @@ pub(crate) fn weakened_settings(level: &str, before: &Guards, after: &Guards) ->
     lost
 }
 
-/// The guarded phases that are ahead of a run, but would not be any more.
+/// The guarded phases that are ahead of a run, but would no longer be.
 fn skipped(before: &Catalog, after: &Catalog, state: &RunState) -> Vec<String> {
     let mut left = ahead(after, state).into_iter();
     let mut lost = Vec::new();

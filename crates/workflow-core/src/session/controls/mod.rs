@@ -63,7 +63,7 @@ impl PendingControls {
         self.exit.take_if(|exit| exit.request == request)
     }
 
-    /// Puts a command back whose gate or question goes on.
+    /// Restores a command whose gate or question is still open.
     pub(crate) fn put_back(&mut self, exit: PersonExit) {
         self.exit = Some(exit);
     }

@@ -5,10 +5,10 @@ use super::texts::no_definition;
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::visible;
 use crate::policy::gate_report::Report;
-use crate::run::{Mover, PersonMove, RunProgress, RunState, advance, entry_name, jump, phase_name};
+use crate::run::{Actor, PersonMove, RunProgress, RunState, advance, entry_name, jump, phase_name};
 use crate::session::phase::ResolvedPhase;
 use crate::session::run::ActiveRun;
-use crate::session::step_tool::{entered_text, said};
+use crate::session::step_tool::{entered_text, user_comment};
 use crate::types::RequestId;
 
 /// The name of the author of a move, in the session's entry.
@@ -55,7 +55,7 @@ impl PersonExit {
 
     /// Plans the move to the next phase, past what is named.
     pub(crate) fn plan(&self, run: &ActiveRun, overrode: Vec<String>) -> Option<PlannedMove> {
-        let to = run.plan_leave(Mover::Person).ok()?;
+        let to = run.plan_leave(Actor::Person).ok()?;
         Some(PlannedMove {
             from: run.state().clone(),
             to,
@@ -109,7 +109,7 @@ impl PlannedMove {
             ),
         };
         if let Some(comment) = &self.comment {
-            message = format!("{message}\n\n{}", said(comment));
+            message = format!("{message}\n\n{}", user_comment(comment));
         }
         message
     }
@@ -149,7 +149,7 @@ impl ConfirmationText {
         let lines: Vec<String> = reports.iter().map(Report::describe).collect();
         Self {
             title: format!("Leave {} although its gate did not pass?", phase.phase.name),
-            message: format!("{}\n\n{}", phase.place(), lines.join("\n")),
+            message: format!("{}\n\n{}", phase.location(), lines.join("\n")),
             no: format!("No, stay in {}", phase.phase.name),
             yes: format!("Yes, go to {next} without the gate"),
         }
@@ -160,7 +160,7 @@ impl ConfirmationText {
         let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
         Self {
             title: format!("Leave {} without its checks?", phase.phase.name),
-            message: format!("{}\n\nThis skips:\n{}", phase.place(), lines.join("\n")),
+            message: format!("{}\n\nThis skips:\n{}", phase.location(), lines.join("\n")),
             no: format!("No, stay in {}", phase.phase.name),
             yes: format!("Yes, go to {next} without them"),
         }

@@ -68,7 +68,7 @@ pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
     }
 }
 
-/// The addition to the status line: why the run does not go on.
+/// The addition to the status line: why the run does not continue.
 pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option<String> {
     let approval = || {
         if let Some(choice) = &run.answered {

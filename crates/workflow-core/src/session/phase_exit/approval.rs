@@ -12,7 +12,7 @@ use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{Mover, phase_name};
+use crate::run::{Actor, phase_name};
 use crate::session::handover::meaning_of;
 use crate::session::questions::{QuestionText, QuestionTopic};
 use crate::session::run::ActiveRun;
@@ -228,7 +228,7 @@ pub(super) fn approval_message(
     }
     let mut name = String::new();
     if let Some(phase) = run.phase() {
-        lines.push(phase.place());
+        lines.push(phase.location());
         name.clone_from(&phase.phase.name);
     }
     if !approval.source.is_empty() {
@@ -246,7 +246,7 @@ pub(super) fn approval_message(
         lines.push(format!("File: {}", visible(file)));
     }
     if approval.targets.is_empty() {
-        let next = run.plan_leave(Mover::Person);
+        let next = run.plan_leave(Actor::Person);
         let next = next.map_or_else(|_| String::new(), |to| phase_name(&to.state, run.catalog()));
         let first = approval.choices.first().map_or("", String::as_str);
         lines.push(format!(

@@ -101,14 +101,14 @@ impl PhaseExit {
         } else {
             let run = context.active_run();
             let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
-            let place = context.phase().map(ResolvedPhase::place);
-            let place = place.unwrap_or_default();
+            let location = context.phase().map(ResolvedPhase::location);
+            let location = location.unwrap_or_default();
             let run = context.run.as_deref();
             let listed = run.map(ActiveRun::listed_commands).unwrap_or_default();
             let mut text = QuestionText::trust(
                 "Run commands of this project?",
                 &format!(
-                    "{place}\n\nThis phase is left only after its checks, which run commands of this project. You are asked because a \
+                    "{location}\n\nThis phase is left only after its checks, which run commands of this project. You are asked because a \
                      project can change its commands. The workflow runs:"
                 ),
                 listed.iter().cloned(),

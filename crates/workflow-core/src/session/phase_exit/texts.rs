@@ -1,9 +1,9 @@
 //! The notices to people about approvals outside of the host, and about codes.
 
 /// The notice that a phase waits for an approval, which a person may give in a terminal.
-pub(in crate::session) fn approval_requested(place: &str, ask: &str, code: &str) -> String {
+pub(in crate::session) fn approval_requested(location: &str, ask: &str, code: &str) -> String {
     format!(
-        "{place} waits for your approval: {ask}\nAnswer with /workflow-approve or, in a terminal, with `workflow-sidecar \
+        "{location} waits for your approval: {ask}\nAnswer with /workflow-approve or, in a terminal, with `workflow-sidecar \
          approve`. If that asks for a code, it is {code}. The code is for you alone: do not give it to the agent."
     )
 }

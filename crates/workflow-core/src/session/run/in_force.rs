@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
-use crate::run::{Position, RunState, Stale, StoredDefinition, StoredGuards, weakened};
+use crate::run::{
+    DefinitionMismatch, Position, RunState, StoredDefinition, StoredGuards, weakened,
+};
 
 /// The definitions and guards in force in a run.
 #[derive(Debug, Clone)]
@@ -74,7 +76,7 @@ pub(super) fn definition_gone(state: &RunState) -> Diagnostic {
     )
 }
 
-pub(super) fn definition_lost(state: &RunState, why: &Stale) -> Diagnostic {
+pub(super) fn definition_lost(state: &RunState, why: &DefinitionMismatch) -> Diagnostic {
     Diagnostic::new(
         Code::DefinitionLost,
         Severity::Error,

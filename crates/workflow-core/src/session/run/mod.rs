@@ -24,9 +24,9 @@ use crate::effect::{Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Mover, Path, PersonMove, Position, RestoredRun, RunData, RunProgress, RunState, RunValues,
-    Stale, StoredDefinition, StoredGuards, StoredRun, TransitionError, VisitLimit, answer,
-    fall_back, follow, weakened,
+    Actor, DefinitionMismatch, Path, PersonMove, Position, RestoredRun, RunData, RunProgress,
+    RunState, RunValues, StoredDefinition, StoredGuards, StoredRun, TransitionError, VisitLimit,
+    answer, fall_back, follow, weakened,
 };
 
 /// A run in memory.
@@ -38,7 +38,7 @@ pub(crate) struct ActiveRun {
     /// The values that the session has; `None` if they must be stored anew.
     persisted_values: Option<RunValues>,
     catalog: Arc<Catalog>,
-    phase: Result<ResolvedPhase, Stale>,
+    phase: Result<ResolvedPhase, DefinitionMismatch>,
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
     pub(crate) cancel_pending: bool,
     pub(crate) counters: ContinueCounters,
@@ -72,7 +72,7 @@ pub(crate) struct ActiveRun {
 }
 
 impl ActiveRun {
-    /// Creates a run of which the session has nothing, and in which nothing has happened.
+    /// Creates a run that is not stored yet, and in which nothing has happened.
     fn new(
         progress: RunProgress,
         catalog: Arc<Catalog>,
@@ -160,7 +160,9 @@ impl ActiveRun {
             .or_else(|| known.is_some().then(StoredGuards::default));
         let catalog = choose_catalog(&state, known, files, found);
         if let (Some(held), true) = (&held, state.active) {
-            found.weakened.extend(held.hold(settings, project_trusted));
+            found
+                .weakened
+                .extend(held.replace_weaker(settings, project_trusted));
         }
         if found.weakened.is_empty() {
             found.weakened = refused;
@@ -237,7 +239,7 @@ impl ActiveRun {
         lost
     }
 
-    /// Adopts weaker definitions, to which a person agreed. False if the run does not fit them any more.
+    /// Adopts weaker definitions, to which a person agreed. False if the run no longer fits them.
     pub(crate) fn adopt(&mut self, loaded: &Loaded, out: &mut Effects) -> bool {
         if !fits(&self.progress.state, &loaded.catalog) {
             return false;
@@ -313,7 +315,7 @@ impl ActiveRun {
     }
 
     /// The progress that leaving the phase leads to, with the outputs and the answer that were given.
-    pub(crate) fn plan_leave(&self, mover: Mover) -> Result<RunProgress, TransitionError> {
+    pub(crate) fn plan_leave(&self, mover: Actor) -> Result<RunProgress, TransitionError> {
         let mut from = self.progress.clone();
         let outputs = self.handover.outputs();
         if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
@@ -363,7 +365,7 @@ impl ActiveRun {
             Ok(progress) => Some(Ok(progress)),
             Err(TransitionError::Limit(limit)) => Some(Err(limit)),
             Err(
-                TransitionError::Stale(_)
+                TransitionError::DefinitionMismatch(_)
                 | TransitionError::NotLoopable
                 | TransitionError::NoneApplies,
             ) => None,
@@ -414,7 +416,7 @@ impl ActiveRun {
         let mut lost = Vec::new();
         if self.progress.state.active {
             let guards = self.guards.clone().unwrap_or_default();
-            lost = guards.hold(settings, project_trusted);
+            lost = guards.replace_weaker(settings, project_trusted);
         }
         let guards = StoredGuards::of(settings, self.guards.as_ref());
         self.definition_persisted &= guards == self.guards;

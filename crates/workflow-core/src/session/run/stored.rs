@@ -16,7 +16,7 @@ const NOT_STORED: &str = "[workflow] The workflow is larger than 4 MiB, so it is
      continue. Make its texts shorter.";
 
 impl ActiveRun {
-    /// Appends everything that the session must store of the run, as far as it changed.
+    /// Appends everything that the session must store of the run and that has changed.
     ///
     /// The counters and the data come first: a state says that they belong to it.
     pub(super) fn persist(&mut self, out: &mut Effects) {
@@ -94,7 +94,7 @@ impl ActiveRun {
         self.has_unmade_move = false;
     }
 
-    /// The entry of the run as it is now, but for its step.
+    /// The entry of the run as it is now, except for its step.
     fn to_be_stored(&self) -> StoredRun {
         // A request that the run is not paused for ends with the session.
         let request = self.approval_request.clone();

@@ -1,16 +1,16 @@
-//! Rules that allow and change nothing: nothing blocks the tool, or an outer level blocks it all the same.
+//! Rules that allow and change nothing: nothing blocks the tool, or an outer level blocks it nevertheless.
 
 use workflow_core::definition::{
     KeyLocations, Loaded, Origins, PhaseEntry, RuleAction, Tier, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use super::levels::{Level, SHELL};
+use super::levels::{RuleLevel, SHELL};
 
 /// Finds the rules that allow and change nothing.
 pub(super) fn idle(loaded: &Loaded, origins: &Origins<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let settings = Level::of_settings(&loaded.settings);
+    let settings = RuleLevel::of_settings(&loaded.settings);
     for origin in origins.settings() {
         let at = match origin.tier {
             Tier::Global => 0,
@@ -24,13 +24,13 @@ pub(super) fn idle(loaded: &Loaded, origins: &Origins<'_>) -> Vec<Diagnostic> {
         };
         let mut outer = settings.clone();
         let around = around(workflow, loaded);
-        outer.extend(around.into_iter().map(Level::of_workflow));
-        let own = Level::of_workflow(workflow);
+        outer.extend(around.into_iter().map(RuleLevel::of_workflow));
+        let own = RuleLevel::of_workflow(workflow);
         let mut about = of_level(&own, &outer, &origin.keys);
         outer.push(own);
         for (entry, entry_origin) in workflow.phases.iter().zip(&origin.entries) {
             if let PhaseEntry::Phase(phase) = entry {
-                let mut levels = Level::of_phase(phase, workflow, &loaded.settings);
+                let mut levels = RuleLevel::of_phase(phase, workflow, &loaded.settings);
                 let own = levels.pop().expect("a phase is a level");
                 about.extend(of_level(&own, &outer, &entry_origin.keys));
             }
@@ -58,7 +58,11 @@ fn around<'l>(workflow: &Workflow, loaded: &'l Loaded) -> Vec<&'l Workflow> {
 }
 
 /// Finds the rules of a level that allow and change nothing.
-fn of_level(level: &Level<'_>, outer: &[Level<'_>], keys: &KeyLocations) -> Vec<Diagnostic> {
+fn of_level(
+    level: &RuleLevel<'_>,
+    outer: &[RuleLevel<'_>],
+    keys: &KeyLocations,
+) -> Vec<Diagnostic> {
     let rules = level.rules.iter().enumerate();
     let allows = rules.filter(|(_, rule)| rule.action == RuleAction::Allow);
     let found = allows.flat_map(|(at, rule)| {
@@ -77,7 +81,7 @@ fn of_level(level: &Level<'_>, outer: &[Level<'_>], keys: &KeyLocations) -> Vec<
                 .find_map(|outer| Some((outer, outer.overrules(tool, rule)?)));
             if let Some((outer, why)) = overruled.filter(|_| !tool.contains('*')) {
                 found.push(overruled_allow(tool, outer, &why));
-            } else if !acts(level, at, tool) && !is_meant(level, outer, at, tool) {
+            } else if !acts(level, at, tool) && !is_intended(level, outer, at, tool) {
                 idle.push(tool);
             }
         }
@@ -93,7 +97,7 @@ fn of_level(level: &Level<'_>, outer: &[Level<'_>], keys: &KeyLocations) -> Vec<
 }
 
 /// Returns true if a rule allows calls that its level would not.
-fn acts(level: &Level<'_>, at: usize, tool: &str) -> bool {
+fn acts(level: &RuleLevel<'_>, at: usize, tool: &str) -> bool {
     let any_tool = tool.contains('*');
     let list = if any_tool {
         level.list.is_some()
@@ -105,8 +109,8 @@ fn acts(level: &Level<'_>, at: usize, tool: &str) -> bool {
 }
 
 /// Returns true if a rule says that the shell may write where other tools may not.
-fn is_meant(level: &Level<'_>, outer: &[Level<'_>], at: usize, tool: &str) -> bool {
-    let blocks_writing = |level: &Level<'_>| {
+fn is_intended(level: &RuleLevel<'_>, outer: &[RuleLevel<'_>], at: usize, tool: &str) -> bool {
+    let blocks_writing = |level: &RuleLevel<'_>| {
         ["edit", "write"]
             .iter()
             .any(|tool| level.blocks(tool).is_some())
@@ -116,7 +120,7 @@ fn is_meant(level: &Level<'_>, outer: &[Level<'_>], at: usize, tool: &str) -> bo
         && (blocks_writing(level) || outer.iter().any(blocks_writing))
 }
 
-fn idle_allow(tools: &[&str], level: &Level<'_>) -> Diagnostic {
+fn idle_allow(tools: &[&str], level: &RuleLevel<'_>) -> Diagnostic {
     let names: Vec<String> = tools
         .iter()
         .map(|tool| format!("`{}`", shown(tool)))
@@ -137,7 +141,7 @@ fn idle_allow(tools: &[&str], level: &Level<'_>) -> Diagnostic {
     ))
 }
 
-fn overruled_allow(tool: &str, outer: &Level<'_>, why: &str) -> Diagnostic {
+fn overruled_allow(tool: &str, outer: &RuleLevel<'_>, why: &str) -> Diagnostic {
     let message = format!("`allow` of `{}` has no effect: {why}", shown(tool));
     Diagnostic::new(Code::OverruledAllow, Severity::Warning, message).with_help(format!(
         "an inner level cannot allow what an outer one blocks: move this rule to {}, before the rules that block",

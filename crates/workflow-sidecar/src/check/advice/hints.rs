@@ -6,7 +6,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 use workflow_core::session::{RoleSource, role_source};
 
-use super::levels::{Level, SHELL};
+use super::levels::{RuleLevel, SHELL};
 use super::phase_list::listed;
 
 /// Returns the hints about the runs of a workflow.
@@ -43,12 +43,12 @@ fn collect<'a>(
     depth: usize,
 ) {
     // The loader refuses more levels; many phases need no hint each.
-    const DEEPEST: usize = 128;
-    const MOST: usize = 10_000;
+    const MAX_DEPTH: usize = 128;
+    const MAX_VALUES: usize = 10_000;
     for (at, entry) in workflow.phases.iter().enumerate() {
         match entry {
             PhaseEntry::Phase(phase) => phases.push((phase, workflow, at)),
-            PhaseEntry::Subworkflow(key) if depth < DEEPEST && phases.len() < MOST => {
+            PhaseEntry::Subworkflow(key) if depth < MAX_DEPTH && phases.len() < MAX_VALUES => {
                 if let Some(inner) = catalog.get(key) {
                     collect(inner, catalog, phases, depth + 1);
                 }
@@ -65,12 +65,14 @@ fn cancel_by_agent(
     loaded: &Loaded,
     origins: &Origins<'_>,
 ) -> Option<Diagnostic> {
-    let holds = Level::of_settings(&loaded.settings).iter().any(|level| {
-        let forbids = |rule: &&workflow_core::definition::Rule| {
-            rule.action != RuleAction::Allow && rule.names(SHELL)
-        };
-        level.lists_out(SHELL) || level.rules.iter().any(|rule| forbids(&rule))
-    });
+    let holds = RuleLevel::of_settings(&loaded.settings)
+        .iter()
+        .any(|level| {
+            let forbids = |rule: &&workflow_core::definition::Rule| {
+                rule.action != RuleAction::Allow && rule.names(SHELL)
+            };
+            level.lists_out(SHELL) || level.rules.iter().any(|rule| forbids(&rule))
+        });
     if holds || root.cancel == Some(CancelBy::Person) {
         return None;
     }
@@ -105,9 +107,9 @@ fn built_in_role(
         "`context` is `every-turn`"
     };
     let edits = |(phase, inner, _): &&Located<'_>| {
-        let levels = Level::of_phase(phase, inner, &loaded.settings);
+        let levels = RuleLevel::of_phase(phase, inner, &loaded.settings);
         !["edit", "write"].iter().any(|tool| {
-            Level::of_workflow(workflow).blocks(tool).is_some()
+            RuleLevel::of_workflow(workflow).blocks(tool).is_some()
                 || levels.iter().any(|level| level.blocks(tool).is_some())
         })
     };
@@ -125,8 +127,8 @@ fn built_in_role(
     let found = Diagnostic::new(Code::BuiltInRole, Severity::Info, message)
         .with_help("add a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases");
     let keys = origins.workflow(&workflow.key);
-    let place = keys.and_then(|origin| origin.keys.of(&["phases"]).cloned());
-    Some(located(found, place))
+    let location = keys.and_then(|origin| origin.keys.of(&["phases"]).cloned());
+    Some(located(found, location))
 }
 
 fn location(workflow: &Workflow, at: usize, key: &str, origins: &Origins<'_>) -> Option<Location> {

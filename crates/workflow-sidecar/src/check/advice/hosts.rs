@@ -23,7 +23,7 @@ pub(super) fn limits(
             Tier::Global => &settings.user,
             Tier::Project => &settings.project,
         };
-        let level = Level {
+        let level = CheckedLevel {
             hosts,
             keys: &file.keys,
         };
@@ -42,7 +42,7 @@ pub(super) fn limits(
             continue;
         };
         let mut of_workflow = Vec::new();
-        let level = Level {
+        let level = CheckedLevel {
             hosts,
             keys: &origin.keys,
         };
@@ -55,7 +55,7 @@ pub(super) fn limits(
             let PhaseEntry::Phase(phase) = entry else {
                 continue;
             };
-            let level = Level {
+            let level = CheckedLevel {
                 hosts,
                 keys: &origin.keys,
             };
@@ -71,12 +71,12 @@ pub(super) fn limits(
 }
 
 /// A level of a definition, with the locations of its keys.
-struct Level<'a> {
+struct CheckedLevel<'a> {
     hosts: &'a [&'static HookHost],
     keys: &'a KeyLocations,
 }
 
-impl Level<'_> {
+impl CheckedLevel<'_> {
     fn all(
         &self,
         results: &[ResultRule],
@@ -146,8 +146,8 @@ impl Level<'_> {
         Some(self.found(Severity::Info, &[key], format!("{what} in {names}")))
     }
 
-    fn named(&self, is_meant: impl Fn(&HookHost) -> bool) -> Option<String> {
-        let hosts = self.hosts.iter().filter(|host| is_meant(host));
+    fn named(&self, is_selected: impl Fn(&HookHost) -> bool) -> Option<String> {
+        let hosts = self.hosts.iter().filter(|host| is_selected(host));
         let names: Vec<&str> = hosts.map(|host| host.title).collect();
         (!names.is_empty()).then(|| names.join(", "))
     }

@@ -1,4 +1,4 @@
-//! The levels of rules around a phase, as far as a check compares them.
+//! The levels of rules around a phase that checks compare.
 
 use workflow_core::definition::{Phase, Rule, RuleAction, Settings, ToolAccess, Workflow};
 use workflow_core::diagnostic::shown;
@@ -10,14 +10,14 @@ const WRITING: [&str; 2] = ["edit", "write"];
 
 /// A level: a list and rules.
 #[derive(Debug, Clone)]
-pub(super) struct Level<'a> {
+pub(super) struct RuleLevel<'a> {
     /// Its name in messages.
     pub(super) name: String,
     pub(super) list: Option<&'a ToolAccess>,
     pub(super) rules: &'a [Rule],
 }
 
-impl<'a> Level<'a> {
+impl<'a> RuleLevel<'a> {
     /// Returns the levels of both settings files, outer first.
     pub(super) fn of_settings(settings: &'a Settings) -> Vec<Self> {
         [
@@ -103,7 +103,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Returns true if a rule matches every call of a tool that another one matches, as far as their texts tell.
+/// Returns true if a rule matches every call of a tool that another one matches, judged by their texts.
 fn covers(outer: &Rule, tool: &str, inner: &Rule) -> bool {
     let path = outer.path.is_empty()
         || !inner.path.is_empty() && inner.path.iter().all(|path| outer.path.contains(path));

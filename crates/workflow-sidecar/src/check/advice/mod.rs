@@ -14,7 +14,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use levels::{Level, SHELL};
+use levels::{RuleLevel, SHELL};
 use phase_list::listed;
 
 use crate::hook_hosts::HookHost;
@@ -96,7 +96,7 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
     if workflow.read_only_in(phase).is_some() {
         return false;
     }
-    let levels = Level::of_phase(phase, workflow, settings);
+    let levels = RuleLevel::of_phase(phase, workflow, settings);
     let blocks_tool = |tool: &str| levels.iter().any(|level| level.blocks(tool).is_some());
     // Rules about some paths or all writing are enough, and so is one that allows the shell on purpose.
     let concerns_shell =
@@ -106,7 +106,7 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
         RuleAction::Ask | RuleAction::Block => rule.writes != Some(false),
     };
     let rules = levels.iter().flat_map(|level| level.rules);
-    let is_listed = |level: &Level<'_>| matches!(level.list, Some(ToolAccess::Blacklist(names)) if names.iter().any(|name| name == WRITING));
+    let is_listed = |level: &RuleLevel<'_>| matches!(level.list, Some(ToolAccess::Blacklist(names)) if names.iter().any(|name| name == WRITING));
     levels.iter().any(is_listed)
         && !blocks_tool(SHELL)
         && !rules.filter(concerns_shell).any(is_settled)

@@ -7,7 +7,7 @@ use clap::builder::styling::{AnsiColor, Style};
 
 use crate::install::{self, FileChange};
 
-/// Makes the changes, unless it is a dry run, and shows them. Of a directory of sources, which nobody reads line by
+/// Makes the changes, unless it is a dry run, and shows them. Of a directory of sources, which is not read line by
 /// line, only the number of its files is shown.
 pub(super) fn make(
     changes: &[FileChange],

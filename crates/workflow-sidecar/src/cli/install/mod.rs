@@ -32,7 +32,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
     #[command(flatten)]
-    target: Target,
+    options: TargetOptions,
     /// The directory of the store, instead of ~/.local/state/workflow-sidecar
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -46,11 +46,11 @@ pub(super) struct Arguments {
 #[command(after_help = EXAMPLES_OF_REMOVAL)]
 pub(super) struct RemovalArguments {
     #[command(flatten)]
-    target: Target,
+    options: TargetOptions,
 }
 
 #[derive(Debug, clap::Args)]
-struct Target {
+struct TargetOptions {
     /// The host
     #[arg(value_parser = names())]
     host: String,
@@ -71,16 +71,16 @@ fn names() -> PossibleValuesParser {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
-    let target = &arguments.target;
-    let host = hook_hosts::host(&target.host);
-    target.at_place(state.as_deref(), |place| {
+    let options = &arguments.options;
+    let host = hook_hosts::host(&options.host);
+    options.with_target(state.as_deref(), |target| {
         if let Some(host) = host {
-            return changes::make(&install::plan(host, place)?, None, target.dry_run);
+            return changes::make(&install::plan(host, target)?, None, options.dry_run);
         }
-        let sources = opencode::source_directory(place);
-        changes::make(&opencode::plan(place)?, Some(&sources), target.dry_run)
+        let sources = opencode::source_directory(target);
+        changes::make(&opencode::plan(target)?, Some(&sources), options.dry_run)
     })?;
-    if target.dry_run {
+    if options.dry_run {
         return Ok(());
     }
     let Some(host) = host else {
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(());
     };
     if arguments.trust && host.name == "codex" {
-        let trusted = target.trust_in_codex(host, state.as_deref())?;
+        let trusted = options.trust_in_codex(host, state.as_deref())?;
         anstream::println!("Codex trusts the {trusted} hooks. Type: workflow NAME TASK");
         return Ok(());
     }
@@ -100,27 +100,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
-    let target = &arguments.target;
-    target.at_place(None, |place| {
-        if let Some(host) = hook_hosts::host(&target.host) {
-            return changes::make(&install::plan_removal(host, place)?, None, target.dry_run);
+    let options = &arguments.options;
+    options.with_target(None, |target| {
+        if let Some(host) = hook_hosts::host(&options.host) {
+            return changes::make(&install::plan_removal(host, target)?, None, options.dry_run);
         }
-        let sources = opencode::source_directory(place);
+        let sources = opencode::source_directory(target);
         changes::make(
-            &opencode::plan_removal(place)?,
+            &opencode::plan_removal(target)?,
             Some(&sources),
-            target.dry_run,
+            options.dry_run,
         )?;
-        if !target.dry_run {
-            opencode::remove_empty_directories(place);
+        if !options.dry_run {
+            opencode::remove_empty_directories(target);
         }
         Ok(())
     })
 }
 
-impl Target {
-    /// Calls a function with the place of the installation.
-    fn at_place<T>(
+impl TargetOptions {
+    /// Calls a function with the target of the installation.
+    fn with_target<T>(
         &self,
         state: Option<&Path>,
         act: impl FnOnce(&InstallTarget<'_>) -> anyhow::Result<T>,
@@ -142,9 +142,9 @@ impl Target {
         host: &'static HookHost,
         state: Option<&Path>,
     ) -> anyhow::Result<usize> {
-        self.at_place(state, |place| {
-            let installed = install::installed(host, place).context("no hooks are installed")?;
-            let commands = install::commands(host, place);
+        self.with_target(state, |target| {
+            let installed = install::installed(host, target).context("no hooks are installed")?;
+            let commands = install::commands(host, target);
             let here = std::env::current_dir()?;
             codex_trust::trust(Path::new("codex"), &here, &installed.hooks, &commands)
                 .context("the hooks are installed, and not trusted")

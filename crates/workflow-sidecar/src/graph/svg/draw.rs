@@ -3,10 +3,9 @@
 use std::fmt::{self, Write};
 
 use super::super::model::{GraphNode, Jump, JumpTarget, NodeMark};
-use super::layout::{
-    Area, Arrow, Card, EMOJI, Frame, ICON, INSET, Icon, JumpLane, LEGEND_ICON, LINE, Lane, Layout,
-    MARGIN, NAME, Pill, SMALL, SMALL_LINE, TITLE,
-};
+use super::cards::Icon;
+use super::layout::{Area, Arrow, Card, Frame, JumpLane, Lane, Layout, Pill};
+use super::sizes::{EMOJI, ICON, INSET, LEGEND_ICON, LINE, MARGIN, NAME, SMALL, SMALL_LINE, TITLE};
 
 const STYLE: &str = "\
   .wf { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif }

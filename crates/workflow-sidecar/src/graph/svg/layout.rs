@@ -3,39 +3,15 @@
 //! Two passes: the extent of each box to the left and right of the axis, then its position. All lengths are whole
 //! pixels.
 
-use unicode_width::UnicodeWidthStr;
-
 use super::super::model::{
     Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark,
 };
+use super::cards::{CardMetrics, CardText, Icon};
 use super::measure::{width, wrapped};
-
-/// Font sizes.
-pub(super) const TITLE: u32 = 15;
-pub(super) const NAME: u32 = 15;
-pub(super) const SMALL: u32 = 12;
-/// Distance between two lines.
-pub(super) const LINE: u32 = 19;
-pub(super) const SMALL_LINE: u32 = 17;
-/// Width of an emoji, and of a mark's icon, before the text.
-pub(super) const EMOJI: u32 = 30;
-pub(super) const ICON: u32 = 18;
-/// Distance between a box's edge and its text.
-pub(super) const INSET: u32 = 14;
-
-pub(super) const MARGIN: u32 = 24;
-/// Distance between two boxes, with the arrow.
-const GAP: u32 = 28;
-/// Distance between a scope's edge and its content.
-const PAD: u32 = 16;
-/// Distance between a scope's content and the lane of its `loop`.
-const TO_LANE: u32 = 18;
-const NARROWEST: u32 = 150;
-const WIDEST: u32 = 290;
-/// Maximum number of lines of a name.
-const LINES: usize = 4;
-/// Maximum number of lines of a mark: what a rule or a check says must be readable.
-const MARK_LINES: usize = 6;
+use super::sizes::{
+    GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, LINE, LINES, MARGIN, PAD,
+    PILL_HEIGHT, SMALL, TITLE, TO_LANE, WIDEST,
+};
 
 /// A graph with the positions of its boxes.
 #[derive(Debug)]
@@ -69,7 +45,7 @@ pub(super) struct Arrow {
 pub(super) struct JumpLane<'g> {
     /// The label in full.
     pub(super) title: &'g str,
-    /// The label as far as there is room, and its position.
+    /// The part of the label for which there is room, and its position.
     pub(super) label: String,
     pub(super) label_x: u32,
     pub(super) x: u32,
@@ -104,27 +80,6 @@ pub(super) struct Card<'g> {
     pub(super) text: CardText<'g>,
 }
 
-/// The text of a card, in lines.
-#[derive(Debug)]
-pub(super) struct CardText<'g> {
-    /// The emoji before the name, if it is short enough.
-    pub(super) emoji: Option<&'g str>,
-    pub(super) name: Vec<String>,
-    pub(super) marks: Vec<(Icon, Vec<String>)>,
-}
-
-/// An icon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Icon {
-    Lock,
-    Check,
-    Person,
-    Pause,
-    Plus,
-    Loop,
-    Fork,
-}
-
 /// The line of `loop`.
 #[derive(Debug)]
 pub(super) struct Lane<'g> {
@@ -142,16 +97,6 @@ pub(super) struct Pill {
     pub(super) text: String,
 }
 
-/// Width of an icon in the legend.
-pub(super) const LEGEND_ICON: u32 = 26;
-const LEGEND_LINE: u32 = 20;
-const PILL_HEIGHT: u32 = 28;
-/// Distance between the lanes of two jumps, and between two of their lines at a card.
-const LANE: u32 = 12;
-const JUMP_LINE: u32 = 17;
-/// Maximum width of a jump's label.
-const JUMP_LABEL: u32 = 130;
-
 impl<'g> Layout<'g> {
     pub(super) fn of(graph: &'g Graph) -> Self {
         let metrics = CardMetrics::of(graph);
@@ -167,7 +112,7 @@ impl<'g> Layout<'g> {
             .at_least(half_pill, legend_width);
         let gutter = Gutter::of(graph);
         let axis = MARGIN + gutter.width + extent.left;
-        let mut placer = Placer {
+        let mut placement = BoxPlacement {
             metrics: &metrics,
             graph,
             edge: &InOrder::Plain,
@@ -178,33 +123,33 @@ impl<'g> Layout<'g> {
             arrows: Vec::new(),
             loops: Vec::new(),
         };
-        let start = placer.pill(start);
-        placer.arrow();
-        placer.scope(&graph.root, 0);
-        placer.arrow();
-        let end = placer.pill("done".to_owned());
+        let start = placement.pill(start);
+        placement.arrow();
+        placement.scope(&graph.root, 0);
+        placement.arrow();
+        let end = placement.pill("done".to_owned());
         let mut pills = vec![start, end];
         if graph.can_be_cancelled() {
-            placer.y += GAP / 2;
-            pills.push(placer.pill("cancelled".to_owned()));
+            placement.y += GAP / 2;
+            pills.push(placement.pill("cancelled".to_owned()));
         }
-        let mut y = placer.y + MARGIN;
+        let mut y = placement.y + MARGIN;
         let mut legend = Vec::new();
         for (icon, text) in legend_entries {
             legend.push((icon, text, y));
             y += LEGEND_LINE;
         }
-        let jumps = gutter.lanes(graph, &placer.cards, &pills);
+        let jumps = gutter.lanes(graph, &placement.cards, &pills);
         Self {
             graph,
             jumps,
             width: axis + extent.right + MARGIN,
             height: if legend.is_empty() { y } else { y + MARGIN / 2 },
             axis,
-            frames: placer.frames,
-            cards: placer.cards,
-            arrows: placer.arrows,
-            loops: placer.loops,
+            frames: placement.frames,
+            cards: placement.cards,
+            arrows: placement.arrows,
+            loops: placement.loops,
             pills,
             legend,
         }
@@ -268,23 +213,6 @@ fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
     shown.map(|(_, icon, text)| (icon, text)).collect()
 }
 
-impl Icon {
-    /// Returns the icon of a mark.
-    fn of(mark: &NodeMark) -> Self {
-        match mark {
-            NodeMark::Only(_)
-            | NodeMark::ReadOnly(_)
-            | NodeMark::Without(_)
-            | NodeMark::Rule(_) => Self::Lock,
-            NodeMark::Gate(_) => Self::Check,
-            NodeMark::Approval(_) => Self::Person,
-            NodeMark::Flow(_) => Self::Fork,
-            NodeMark::Waits => Self::Pause,
-            NodeMark::Collapsed(_) => Self::Plus,
-        }
-    }
-}
-
 /// The room for the jumps, left of all scopes: the lanes, then the labels.
 struct Gutter {
     lanes: u32,
@@ -345,120 +273,8 @@ fn lines_at(graph: &Graph, id: usize) -> u32 {
     ends.sum()
 }
 
-/// The extent of a box on both sides of the axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Extent {
-    left: u32,
-    right: u32,
-}
-
-impl Extent {
-    /// Widens the extent to a minimum on each side and in total.
-    fn at_least(self, side: u32, whole: u32) -> Self {
-        let (left, right) = (self.left.max(side), self.right.max(side));
-        let missing = whole.saturating_sub(left + right);
-        Self {
-            left: left + missing / 2,
-            right: right + missing.div_ceil(2),
-        }
-    }
-}
-
-/// The common width of all cards.
-struct CardMetrics {
-    card: u32,
-}
-
-impl CardMetrics {
-    fn of(graph: &Graph) -> Self {
-        let natural = graph.root.nodes().into_iter().map(|step| {
-            let (emoji, name) = label(step);
-            let indent = if emoji.is_some() { EMOJI } else { 0 };
-            let marks = step
-                .marks
-                .iter()
-                .map(|mark| ICON + width(&mark.text(), SMALL));
-            indent + marks.max().unwrap_or(0).max(width(&name, NAME))
-        });
-        let text = natural.max().unwrap_or(0).clamp(NARROWEST, WIDEST);
-        // Even, so that the centre is a whole pixel.
-        Self {
-            card: (text + 2 * INSET).next_multiple_of(2),
-        }
-    }
-
-    fn extent(&self, scope: &GraphScope) -> Extent {
-        let inside = self.inside(scope);
-        let lane = if scope.loop_edge.is_some() {
-            TO_LANE
-        } else {
-            0
-        };
-        Extent {
-            left: inside.left + PAD,
-            right: inside.right + lane + PAD,
-        }
-    }
-
-    /// Returns the extent of a scope's content.
-    fn inside(&self, scope: &GraphScope) -> Extent {
-        let half = self.card / 2;
-        let extents = scope.entries.iter().map(|entry| match entry {
-            GraphEntry::Node(_) => Extent {
-                left: half,
-                right: half,
-            },
-            GraphEntry::Scope(inner) => self.extent(inner),
-        });
-        let none = Extent { left: 0, right: 0 };
-        extents.fold(none, |all, one| Extent {
-            left: all.left.max(one.left),
-            right: all.right.max(one.right),
-        })
-    }
-
-    fn text<'g>(&self, step: &'g GraphNode) -> CardText<'g> {
-        let (emoji, name) = label(step);
-        let room = self.card - 2 * INSET - if emoji.is_some() { EMOJI } else { 0 };
-        let marks = step.marks.iter().map(|mark| {
-            (
-                Icon::of(mark),
-                wrapped(&mark.text(), SMALL, room - ICON, MARK_LINES),
-            )
-        });
-        CardText {
-            emoji,
-            name: wrapped(&name, NAME, room, LINES),
-            marks: marks.collect(),
-        }
-    }
-}
-
-/// Splits a node's label into its emoji and its name. An `emoji` that is longer than one becomes part of the name.
-fn label(step: &GraphNode) -> (Option<&str>, String) {
-    let emoji = &*step.emoji;
-    // One emoji may consist of many joined characters.
-    let icon = !emoji.is_ascii() && emoji.width() <= 2 && emoji.chars().count() < 12;
-    if emoji.is_empty() {
-        (None, step.name.clone())
-    } else if icon || width(emoji, 100) <= 140 {
-        (Some(emoji), step.name.clone())
-    } else {
-        (None, format!("{emoji} {}", step.name))
-    }
-}
-
-impl CardText<'_> {
-    fn height(&self) -> u32 {
-        let lines = |lines: &[String]| u32::try_from(lines.len()).expect("a few lines");
-        let marks: u32 = self.marks.iter().map(|(_, mark)| lines(mark)).sum();
-        let between = if marks > 0 { 3 } else { 0 };
-        2 * 10 + lines(&self.name).max(1) * LINE + between + marks * SMALL_LINE
-    }
-}
-
 /// The second pass: the boxes placed so far, and the current vertical position.
-struct Placer<'t, 'g> {
+struct BoxPlacement<'t, 'g> {
     metrics: &'t CardMetrics,
     graph: &'g Graph,
     /// The transition from the last card to the next one.
@@ -471,7 +287,7 @@ struct Placer<'t, 'g> {
     loops: Vec<Lane<'g>>,
 }
 
-impl<'g> Placer<'_, 'g> {
+impl<'g> BoxPlacement<'_, 'g> {
     fn pill(&mut self, text: String) -> Pill {
         let width = (width(&text, SMALL) + 2 * INSET).next_multiple_of(2);
         let area = Area {

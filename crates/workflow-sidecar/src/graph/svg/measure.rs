@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_ends_after_a_word() {
+    fn a_line_breaks_after_a_word() {
         assert_eq!(wrapped("write the test", 10, 60, 2), ["write the", "test"]);
         assert_eq!(wrapped("  one  ", 10, 60, 2), ["one"]);
         assert!(wrapped("", 10, 60, 2).is_empty());

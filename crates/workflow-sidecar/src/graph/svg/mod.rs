@@ -1,8 +1,10 @@
-//! SVG of a graph, without another program: text widths in `measure`, positions in `layout`, output in `draw`.
+//! SVG of a graph, without another program: text widths in `measure`, cards in `cards`, positions in `layout`, output in `draw`.
 
+mod cards;
 mod draw;
 mod layout;
 mod measure;
+mod sizes;
 
 use super::model::Graph;
 

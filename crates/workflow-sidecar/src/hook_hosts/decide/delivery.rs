@@ -8,7 +8,7 @@ const READ_FIRST: &str = "[workflow] This call did not run, so that you read thi
 const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 
 /// Moves the texts of an answer that the host would drop to the next answer that can have them: the denial of a call, or
-/// the reason to go on.
+/// the reason to continue.
 pub(super) fn postpone_texts(
     host: &HookHost,
     event: &HookEvent<'_>,

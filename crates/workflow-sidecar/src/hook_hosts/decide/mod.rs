@@ -11,6 +11,8 @@ mod delivery;
 mod session;
 mod tool_calls;
 
+use std::path::Path;
+
 use workflow_core::event::LastAssistant;
 use workflow_core::session::Abilities;
 
@@ -53,21 +55,32 @@ impl EventHandler<'_> {
             let stored = session::load(self.store, &key, event)?;
             let mut memory = HostMemory::parse(&stored.memory);
             let before = memory.to_text();
+            let starts = matches!(
+                event.kind,
+                EventKind::SessionStart(StartReason::Startup | StartReason::Fork)
+            );
+            let project = memory.project_of(&event.cwd, starts && !event.is_of_subagent);
             let platform = HookPlatform::default();
-            let restored = self.restore(&key, &stored, &memory, event, &platform);
+            let restored = self.restore(&key, &stored, &memory, event, &project, &platform);
             (self.on_loaded)(restored.session.view().is_some());
+            let settings = &restored.loaded.settings;
+            let has_rules = !(settings.user.is_empty() && settings.project.is_empty());
             let decided = self.handle(event, &key, restored, &platform, &mut memory)?;
             let Some(decided) = decided else {
                 return Ok(HookAnswer::default());
             };
             let Decided { answer, change } = decided;
             let answer = delivery::postpone_texts(self.host, event, answer, &mut memory);
+            if stored.version == 0 && !has_rules && !change.has_run() {
+                // Nothing is in force, so nothing is stored.
+                memory.project = None;
+            }
             let text = memory.to_text();
             let is_unchanged = change.has_no_entry() && text == before;
             if is_unchanged {
                 return Ok(answer);
             }
-            let saved = change.save(self.store, &key, stored.version, &text, &event.cwd)?;
+            let saved = change.save(self.store, &key, stored.version, &text, &project)?;
             if saved == Saved::Stored {
                 return Ok(answer);
             }
@@ -81,6 +94,7 @@ impl EventHandler<'_> {
         stored: &StoredSession,
         memory: &HostMemory,
         event: &HookEvent<'_>,
+        project: &Path,
         platform: &'p HookPlatform,
     ) -> RestoredSession<'p> {
         let abilities = Abilities {
@@ -96,7 +110,7 @@ impl EventHandler<'_> {
                 .map(|most| most.saturating_sub(memory.reminders)),
         };
         let mut restored =
-            RestoredSession::restore(key, stored, memory, abilities, &event.cwd, platform);
+            RestoredSession::restore(key, stored, memory, abilities, project, platform);
         if !matches!(event.kind, EventKind::SessionStart(_)) {
             // The person reads about problems of files when the session starts, and not at each event.
             restored.drop_notices();
@@ -152,23 +166,25 @@ impl EventHandler<'_> {
                 context = message.map(|message| message.content);
             }
             EventKind::ToolCall { tool, input } => {
-                decision = judge(self.host, &mut restored, tool, *input);
+                decision = judge(self.host, &mut restored, &event.cwd, tool, *input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
                     decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
-                        issue_ticket(self.host, self.store, key, event, *input)?
+                        issue_ticket(self.host, self.store, key, &restored, *input)?
                     };
                 }
             }
             EventKind::ToolResult {
                 tool,
-                text,
+                result,
                 is_error,
             } => {
-                if let Some(text) =
-                    rewritten(self.host, &mut restored, tool, text.as_deref(), *is_error)
-                {
+                let result = result.as_deref();
+                let rewritten = result.and_then(|result| {
+                    rewritten(self.host, &mut restored, tool, result, *is_error)
+                });
+                if let Some(text) = rewritten {
                     decision = HookDecision::Replace(text);
                 }
             }

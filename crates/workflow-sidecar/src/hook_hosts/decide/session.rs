@@ -13,7 +13,7 @@ use crate::time::wall_time;
 /// The longest first line of a transcript that is read.
 const MAX_FIRST_LINE: u64 = 1 << 20;
 
-/// Loads the session. A fork goes on with the entries of the session that it was made of.
+/// Loads the session. A fork continues with the entries of the session that it was made of.
 pub(super) fn load(
     store: &dyn Store,
     key: &SessionKey,

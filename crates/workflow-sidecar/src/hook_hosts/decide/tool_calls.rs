@@ -1,14 +1,17 @@
 //! Calls of tools: decisions, changed results, and tickets for `workflow_step`.
 
+use std::path::Path;
+
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use workflow_core::effect::{Reply, ToolDecision};
 use workflow_core::policy::rules::Call;
 use workflow_core::types::Millis;
 
 use super::decided::HookError;
 use crate::hook_hosts::answer::HookDecision;
-use crate::hook_hosts::event::HookEvent;
+use crate::hook_hosts::protected_paths::ProtectedPaths;
+use crate::hook_hosts::tool_result;
 use crate::hook_hosts::{HookHost, RestoredSession, TICKET_ARGUMENT, session_ticket};
 use crate::platform::Project;
 use crate::store::{SessionKey, Store, Ticket};
@@ -17,23 +20,27 @@ use crate::time::wall_time;
 /// The time for which a ticket counts.
 const TICKET_VALID_FOR: Millis = 60_000;
 
-/// Decides about a tool call: each call that it stands for has to be allowed.
+/// Decides about a tool call that is made in a directory: each call that it stands for has to be allowed.
 pub(super) fn judge(
     host: &HookHost,
     restored: &mut RestoredSession<'_>,
+    cwd: &Path,
     tool: &str,
     input: Option<&RawValue>,
 ) -> HookDecision {
-    let (agent_dir, cwd) = restored.directories();
+    let (agent_dir, project) = restored.directories();
+    // From the project if it is inside, as paths are shown.
+    let opened_in = cwd.strip_prefix(&project).unwrap_or(cwd).to_string_lossy();
     let project = Project {
         agent_dir: &agent_dir,
-        cwd: &cwd,
+        cwd: &project,
         session_file: None,
     };
     let paths = restored.platform().paths(&project);
+    let paths = ProtectedPaths::new(host, paths, project.cwd);
     for call in host.engine_calls(tool, input) {
         let request = restored.request();
-        let call = Call::new(&call.tool, call.input.as_deref(), &*paths);
+        let call = Call::new(&call.tool, call.input.as_deref(), &paths).opened_in(&opened_in);
         let reply = restored.handle(|session, out| session.handle_tool_call(request, &call, out));
         match reply {
             Reply::Now(ToolDecision::Allow) => {}
@@ -53,21 +60,14 @@ pub(super) fn rewritten(
     host: &HookHost,
     restored: &mut RestoredSession<'_>,
     tool: &str,
-    text: Option<&str>,
+    result: &RawValue,
     is_error: bool,
 ) -> Option<String> {
-    let text = text?;
-    let content = serde_json::json!([{ "type": "text", "text": text }]);
-    let content = to_raw_value(&content).expect("a JSON value is JSON");
     let tool = host.engine_tool(tool);
-    let rewritten = restored
-        .handle(|session, out| session.handle_tool_result(tool, Some(&content), is_error, out))?;
-    let parts: Vec<Value> = serde_json::from_str(rewritten.get()).unwrap_or_default();
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| part["text"].as_str())
-        .collect();
-    Some(texts.join("\n"))
+    tool_result::rewritten(result, &mut |content| {
+        restored
+            .handle(|session, out| session.handle_tool_result(tool, Some(content), is_error, out))
+    })
 }
 
 /// Issues a ticket for a call of `workflow_step`, and adds it to the arguments.
@@ -75,7 +75,7 @@ pub(super) fn issue_ticket(
     host: &HookHost,
     store: &dyn Store,
     key: &SessionKey,
-    event: &HookEvent<'_>,
+    restored: &RestoredSession<'_>,
     input: Option<&RawValue>,
 ) -> Result<HookDecision, HookError> {
     let id = if host.changes_arguments {
@@ -87,12 +87,12 @@ pub(super) fn issue_ticket(
     };
     let now = wall_time();
     if !host.changes_arguments {
-        // The one of a call that was never made is of no use any more.
+        // The one of a call that was never made is of no further use.
         store.take(&id, now)?;
     }
     let ticket = Ticket {
         key: key.clone(),
-        cwd: event.cwd.clone(),
+        cwd: restored.directories().1,
         expires: now.saturating_add(TICKET_VALID_FOR),
     };
     store.issue(&id, &ticket, now)?;

@@ -32,7 +32,7 @@ pub(super) static HOST: HookHost = HookHost {
     changes_arguments: true,
     limits: HookLimits {
         results: ChangeableResults::All,
-        holes: &[
+        not_enforced: &[
             "Files that you mention with `@` are read without a hook.",
             "A shell that was started in the background continues in the next phase.",
             "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
@@ -40,6 +40,8 @@ pub(super) static HOST: HookHost = HookHost {
     },
     shows_notices: true,
     shell_marks: &[],
+    hook_files: &[".claude/settings.json", ".claude/settings.local.json"],
+    directory_variable: Some("CLAUDE_CONFIG_DIR"),
     event,
     answer,
 };
@@ -54,7 +56,7 @@ const EVENTS: &[(&str, EventName)] = &[
 
 fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
     match payload.kind(name) {
-        // It stops for now, and goes on when the work in the background is done.
+        // It stops for now, and continues when the work in the background is done.
         EventKind::Stop { .. } if !payload.background_tasks.is_empty() => EventKind::Unused,
         kind => kind,
     }

@@ -26,7 +26,7 @@ pub(super) static HOST: HookHost = HookHost {
     changes_arguments: true,
     limits: HookLimits {
         results: ChangeableResults::All,
-        holes: &[
+        not_enforced: &[
             "Text that is typed into a program that runs already has no hook (`write_stdin`).",
             "The result of a patch that a shell line applies has no hook.",
             "Hooks that are new or changed do not run until you trust them, and `codex exec` does not say so.",
@@ -35,6 +35,8 @@ pub(super) static HOST: HookHost = HookHost {
     },
     shows_notices: true,
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
+    hook_files: &[".codex/hooks.json", ".codex/config.toml"],
+    directory_variable: Some("CODEX_HOME"),
     event: |name, payload| payload.kind(name),
     answer,
 };

@@ -36,10 +36,12 @@ pub(super) static HOST: HookHost = HookHost {
     changes_arguments: true,
     limits: HookLimits {
         results: ChangeableResults::All,
-        holes: &["A hook that takes longer than its time lets the call run."],
+        not_enforced: &["A hook that takes longer than its time lets the call run."],
     },
     shows_notices: false,
     shell_marks: &[],
+    hook_files: &[".copilot/hooks", ".github/hooks"],
+    directory_variable: Some("COPILOT_HOME"),
     event,
     answer,
 };

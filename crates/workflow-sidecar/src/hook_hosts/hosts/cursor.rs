@@ -3,7 +3,10 @@
 //! A prompt can be refused, and no text can be added to it. So the context of a phase is the reason of a refusal: that of the
 //! first tool call after the prompt, which the agent then repeats.
 
-use serde_json::{Value, json};
+use std::borrow::Cow;
+
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::super::answer::{HookAnswer, HookDecision, Printed};
 use super::super::event::{EventKind, EventName, EventPayload};
@@ -38,7 +41,7 @@ pub(super) static HOST: HookHost = HookHost {
     changes_arguments: true,
     limits: HookLimits {
         results: ChangeableResults::OfMcp,
-        holes: &[
+        not_enforced: &[
             NO_TEXT_IN_PROMPTS,
             "Cloud agents have no stop hook, so they are not reminded.",
             AGENTS_LOOK_ALIKE,
@@ -46,6 +49,8 @@ pub(super) static HOST: HookHost = HookHost {
     },
     shows_notices: false,
     shell_marks: &[],
+    hook_files: &[".cursor/hooks.json"],
+    directory_variable: None,
     event,
     answer,
 };
@@ -61,7 +66,7 @@ fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
             let output = payload.tool_output.as_deref();
             EventKind::ToolResult {
                 tool,
-                text: output.map(text_of),
+                result: output.map(|output| Cow::Owned(result_of(output))),
                 is_error: false,
             }
         }
@@ -75,15 +80,10 @@ fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
     }
 }
 
-/// The text of a result that is JSON in a text.
-fn text_of(output: &str) -> String {
-    let value: Value = serde_json::from_str(output).unwrap_or_default();
-    let parts = value["content"].as_array().into_iter().flatten();
-    let texts: Vec<&str> = parts.filter_map(|part| part["text"].as_str()).collect();
-    if texts.is_empty() {
-        return output.to_owned();
-    }
-    texts.join("\n")
+/// The result that is JSON in a text.
+fn result_of(output: &str) -> Box<RawValue> {
+    let result = RawValue::from_string(output.to_owned());
+    result.unwrap_or_else(|_| to_raw_value(output).expect("a text is JSON"))
 }
 
 fn answer(event: EventName, answer: &HookAnswer) -> Printed {

@@ -35,7 +35,7 @@ pub(super) static HOST: HookHost = HookHost {
     changes_arguments: true,
     limits: HookLimits {
         results: ChangeableResults::All,
-        holes: &[
+        not_enforced: &[
             "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
             AGENTS_LOOK_ALIKE,
             "A hook that is killed or takes longer than its time lets the call run.",
@@ -43,6 +43,8 @@ pub(super) static HOST: HookHost = HookHost {
     },
     shows_notices: true,
     shell_marks: &["GEMINI_CLI_SHELL"],
+    hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],
+    directory_variable: Some("GEMINI_CLI_HOME"),
     event: |name, payload| payload.kind(name),
     answer,
 };

@@ -41,7 +41,7 @@ pub(super) static HOST: HookHost = HookHost {
     changes_arguments: false,
     limits: HookLimits {
         results: ChangeableResults::None,
-        holes: &[
+        not_enforced: &[
             NO_TEXT_IN_PROMPTS,
             "A prompt cannot be answered without the model: the answer to `workflow status` comes through the agent.",
             "It does not say when a conversation was compacted, so the phase is not given again.",
@@ -50,6 +50,8 @@ pub(super) static HOST: HookHost = HookHost {
     },
     shows_notices: false,
     shell_marks: &[],
+    hook_files: &[".agents/plugins/workflow-sidecar"],
+    directory_variable: Some("GOOSE_PATH_ROOT"),
     event,
     answer,
 };

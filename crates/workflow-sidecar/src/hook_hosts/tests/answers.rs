@@ -1,5 +1,7 @@
 //! Answers to events: reminders, their form, and input that cannot be read.
 
+use std::fs;
+
 use serde_json::json;
 
 use super::world::{World, call_of, is_blocked_prompt, json_of};
@@ -8,7 +10,7 @@ use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::{HOSTS, host};
 
 #[test]
-fn an_early_stop_is_answered_with_a_reminder_that_is_no_persons_word() {
+fn an_early_stop_is_answered_with_a_reminder_that_does_not_count_as_a_user_message() {
     for host in HOSTS {
         let world = World::new(host);
         world.start();
@@ -98,4 +100,35 @@ fn an_event_that_cannot_be_read_is_blocked_in_every_host() {
             closed.stdout.contains(r#""decision":"deny""#)
         );
     }
+}
+
+#[test]
+fn a_secret_is_redacted_in_every_form_of_a_result() {
+    let world = World::new(host("claude").unwrap());
+    let settings = world.root.path().join("project/.pi/workflow-sidecar.json5");
+    let rules = json!({ "results": [{ "redact": ["sk-[a-z]{8}", "4[0-9]{15}"] }] });
+    fs::write(settings, rules.to_string()).unwrap();
+    let key = "sk-abcdefgh";
+    let deep = (0..200).fold(json!(key), |inner, _| json!([inner]));
+    for result in [
+        json!(key),
+        json!({ "stdout": key }),
+        json!({ "content": [{ "type": "text", "text": key }] }),
+        json!([{ "type": "text", "text": "sk-abcd" }, { "type": "text", "text": "efgh" }]),
+        json!({ "card": 4_111_111_111_111_111_u64 }),
+        json!(4_111_111_111_111_111_u64),
+        json!({ key: 1 }),
+        json!({ "type": key, "text": "x" }),
+        deep,
+    ] {
+        let members = json!({ "tool_name": "mcp__x__y", "tool_response": result });
+        let printed = world.send_with(EventName::ToolResult, &members);
+        let text = json_of(&printed)["hookSpecificOutput"]["updatedToolOutput"].to_string();
+        let is_secret = text.contains("abcdefgh") || text.contains("4111");
+        assert!(text != "null" && !is_secret, "{result}: {text}");
+    }
+    let members =
+        json!({ "tool_name": "mcp__x__y", "tool_response": { "stdout": "fine", "n": 1 } });
+    let printed = world.send_with(EventName::ToolResult, &members);
+    assert_eq!(json_of(&printed), json!(null));
 }

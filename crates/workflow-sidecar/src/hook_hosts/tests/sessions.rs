@@ -47,7 +47,7 @@ fn a_shortened_conversation_gets_the_whole_context_again() {
 }
 
 #[test]
-fn a_fork_goes_on_with_the_run_of_its_parent() {
+fn a_fork_continues_the_run_of_its_parent() {
     let world = World::new(host("codex").unwrap());
     world.start();
     let parent = recorded(world.host, EventName::Prompt)["session_id"].clone();

@@ -1,8 +1,10 @@
 //! Tool calls: denials, patches, tickets, sub-agents.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use super::world::{World, call_of, json_of, recorded, session_of, writing_call};
+use super::world::{World, call_of, json_of, parsed, recorded, session_of, writing_call};
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::EventName;
 use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host, session_ticket};
@@ -137,5 +139,85 @@ fn a_sub_agent_works_under_the_rules_of_the_session_that_started_it() {
         stop["agent_id"] = json!("a1");
         stop["parent_agent_id"] = stop["session_id"].clone();
         assert_eq!(world.send(&stop), Printed::default(), "{name}");
+    }
+}
+
+#[test]
+fn a_call_in_another_directory_is_judged_by_the_rules_of_the_sessions_project() {
+    let world = World::new(host("claude").unwrap());
+    let project = world.root.path().join("project");
+    std::fs::create_dir_all(project.join("lib/deep")).unwrap();
+    let rules = json!({ "tools": { "rules": [{ "block": ["write", "bash"], "path": "lib/*.rs", "writes": true }] } });
+    std::fs::write(
+        project.join(".pi/workflow-sidecar.json5"),
+        rules.to_string(),
+    )
+    .unwrap();
+    world.send_with(EventName::SessionStart, &json!({}));
+    let call = |cwd: &str, tool: &str, input: &Value| {
+        let members = json!({ "cwd": cwd, "tool_name": tool, "tool_input": input });
+        world.send_with(EventName::ToolCall, &members).code
+    };
+    for cwd in ["$ROOT/project", "$ROOT/project/lib/deep", "$ROOT"] {
+        let path = json!({ "file_path": "$ROOT/project/lib/a.rs" });
+        assert_eq!(call(cwd, "Write", &path), 2, "{cwd}");
+    }
+    // What a call names from its own directory is there.
+    let deep = "$ROOT/project/lib/deep";
+    for (tool, input, code) in [
+        ("Write", json!({ "file_path": "../a.rs" }), 2),
+        ("Bash", json!({ "command": "echo x > ../a.rs" }), 2),
+        ("Write", json!({ "file_path": "lib/a.rs" }), 0),
+        ("Bash", json!({ "command": "echo x > lib/a.rs" }), 0),
+    ] {
+        assert_eq!(call(deep, tool, &input), code, "{input}");
+    }
+}
+
+#[test]
+fn a_call_that_names_no_tool_cannot_be_judged() {
+    for host in HOSTS {
+        let mut stdin = recorded(host, EventName::ToolCall);
+        for name in [Value::Null, json!("")] {
+            stdin["tool_name"] = name;
+            let text = stdin.to_string().replace("$ROOT", "/somewhere");
+            let payload = parsed(&text, Path::new("/somewhere/project"));
+            let name = payload.name(host.events);
+            let event = payload.event(name, (host.event)(name, &payload));
+            assert!(event.is_err(), "{}", host.name);
+        }
+    }
+}
+
+#[test]
+fn the_files_that_say_which_hooks_run_are_not_written_during_a_run() {
+    for (name, file) in [
+        ("codex", ".codex/hooks.json"),
+        ("codex", ".codex/config.toml"),
+        ("claude", ".claude/settings.json"),
+        ("claude", ".claude/settings.local.json"),
+        ("copilot", ".copilot/hooks/workflow-sidecar.json"),
+        ("cursor", ".cursor/hooks.json"),
+        ("gemini", ".gemini/settings.json"),
+        ("goose", ".agents/plugins/workflow-sidecar/hooks/hooks.json"),
+    ] {
+        let world = World::new(host(name).unwrap());
+        let shell = call_of(world.host, "bash");
+        let code = |world: &World, line: String| {
+            let printed = world.send_with(
+                EventName::ToolCall,
+                &json!({ "tool_name": shell["tool_name"], "tool_input": { "command": line } }),
+            );
+            printed.stdout.contains("decide which rules are in force")
+        };
+        let write = |path: &str| format!("echo '{{}}' > {path}");
+        assert!(!code(&world, write(file)), "{name}: no run");
+        world.start();
+        for root in ["", "~/", "$ROOT/project/"] {
+            let path = format!("{root}{file}");
+            assert!(code(&world, write(&path)), "{name}: {path}");
+        }
+        assert!(!code(&world, format!("cat {file}")), "{name}: reading");
+        assert!(!code(&world, write("notes.md")), "{name}: another file");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) enum Request {
     TrustCode { project: String },
     /// Check that code.
     CheckTrust { project: String, code: String },
-    /// The person has trusted a project: what waits for that can go on.
+    /// The person has trusted a project: what waits for that can continue.
     Trusted { project: String },
 }
 
@@ -75,12 +75,12 @@ pub(crate) enum SocketReply {
     Judged(ProcessJudgement),
     /// The answer counts.
     Noted,
-    /// There is no such request any more.
+    /// The request no longer exists.
     Gone,
     /// The answer needs a code: the reason.
     CodeNeeded(String),
     WrongCode,
-    /// Too many wrong codes were given, so the code does not count any more.
+    /// Too many wrong codes were given, so the code no longer counts.
     TooManyCodes,
     /// The answer does not count: the reason.
     Refused(String),

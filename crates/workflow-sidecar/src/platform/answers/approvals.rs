@@ -207,7 +207,7 @@ fn decision_of(answer: &str) -> Option<StoredDecision> {
         .ok()
 }
 
-/// Reads a row; `None` if it is no request of its run.
+/// Reads a row; `None` if it is not a request of its run.
 fn file_of(row: RequestRow) -> Option<RequestFile> {
     let request: StoredRequest = serde_json::from_str(&row.request)
         .inspect_err(|error| {

@@ -14,7 +14,7 @@ use super::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
 use super::one_time_code::{new_code, seal};
 use crate::store::AnswerRight;
 
-/// Wrong codes after which a code does not count any more.
+/// Wrong codes after which a code no longer counts.
 const MAX_WRONG: u8 = 5;
 /// Time between two messages with the same code.
 const SHOW_AGAIN: Duration = Duration::from_secs(10);
@@ -24,7 +24,7 @@ const SHOW_AGAIN: Duration = Duration::from_secs(10);
 pub(crate) struct OpenRequests {
     approvals: HashMap<String, OpenApproval>,
     /// The code for the trust in a project, by its path.
-    trust: Option<(String, Code)>,
+    trust: Option<(String, ApprovalCode)>,
 }
 
 #[derive(Debug)]
@@ -32,9 +32,9 @@ struct OpenApproval {
     /// The session that asks.
     session: String,
     request: StoredRequest,
-    code: Code,
+    code: ApprovalCode,
     /// A code that replaces one whose text is not known here. It counts in this process only.
-    fresh: Option<Code>,
+    fresh: Option<ApprovalCode>,
     decision: Option<StoredDecision>,
 }
 
@@ -48,9 +48,9 @@ pub(crate) struct Opened {
     pub(crate) choice: Option<String>,
 }
 
-/// A code as far as it is known: one that another process made is not.
+/// A code. Its text is not known if another process made it.
 #[derive(Debug)]
-struct Code {
+struct ApprovalCode {
     text: Option<String>,
     seal: String,
     wrong: u8,
@@ -66,7 +66,7 @@ pub(crate) struct ShownCode {
     pub(crate) purpose: String,
 }
 
-impl Code {
+impl ApprovalCode {
     fn new(subject: &str) -> io::Result<Self> {
         let text = new_code()?;
         Ok(Self {
@@ -119,13 +119,13 @@ impl OpenApproval {
     }
 
     /// The code that can be shown: a fresh one if the text of the first is not known.
-    fn known_code(&mut self) -> io::Result<&mut Code> {
+    fn known_code(&mut self) -> io::Result<&mut ApprovalCode> {
         if self.code.text.is_some() {
             return Ok(&mut self.code);
         }
         let fresh = match self.fresh.take() {
             Some(fresh) => fresh,
-            None => Code::new(&self.request.nonce)?,
+            None => ApprovalCode::new(&self.request.nonce)?,
         };
         Ok(self.fresh.insert(fresh))
     }
@@ -156,7 +156,7 @@ impl OpenRequests {
                 let is_proved =
                     |decision: &StoredDecision| seal(&request.nonce, &decision.code) == known;
                 let decision = decision.filter(is_proved);
-                let code = Code {
+                let code = ApprovalCode {
                     text: None,
                     seal: known,
                     wrong: 0,
@@ -164,7 +164,7 @@ impl OpenRequests {
                 };
                 (code, decision)
             }
-            (None, None) => (Code::new(&request.nonce)?, None),
+            (None, None) => (ApprovalCode::new(&request.nonce)?, None),
         };
         let opened = Opened {
             code: code.text.clone(),
@@ -326,7 +326,7 @@ impl OpenRequests {
             .trust
             .take()
             .filter(|(of, code)| of == project && code.wrong < MAX_WRONG);
-        let code = known.map_or_else(|| Code::new(project), |(_, code)| Ok(code))?;
+        let code = known.map_or_else(|| ApprovalCode::new(project), |(_, code)| Ok(code))?;
         let (_, code) = self.trust.insert((project.to_owned(), code));
         Ok(code.take_to_show().map(|code| ShownCode {
             session: None,

@@ -18,7 +18,7 @@ use crate::platform::process::{CheckError, Monitor, one_line};
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
 const TIME: Duration = Duration::from_secs(2);
 
-/// The state of files and repository when a phase was entered, as far as its gate compares with it.
+/// The state of files and repository when a phase was entered: the parts that its gate compares.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Baseline {

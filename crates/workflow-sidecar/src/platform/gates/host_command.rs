@@ -34,7 +34,7 @@ pub(crate) enum HostAnswer {
     Ended(HostOutput),
     /// The host could not run it, or its answer cannot be read.
     Failed,
-    /// There is none in time.
+    /// No answer came in time.
     Late,
 }
 

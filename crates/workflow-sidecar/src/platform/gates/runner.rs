@@ -134,7 +134,7 @@ fn not_started(error: &io::Error) -> String {
     format!("the gate could not be started: {error}")
 }
 
-/// The state of a running gate, as far as the supervisor has reported it.
+/// The last state of a running gate that the supervisor has reported.
 struct Follower<F> {
     job: Job,
     gates: usize,

@@ -19,7 +19,7 @@ const MARGIN: Duration = Duration::from_secs(2);
 const CLEANUP: Duration = Duration::from_secs(6).saturating_add(GRACE.saturating_mul(2));
 /// Time limit of everything between two checks, and of a cancelled gate.
 const BETWEEN: Duration = Duration::ZERO;
-/// Time limit of a check that is no command: reading a file or comparing a repository, each with limits of its parts.
+/// Time limit of a check that is not a command: reading a file or comparing a repository, each with limits of its parts.
 const NO_COMMAND: Duration = Duration::from_secs(1200);
 /// Interval of waiting for the end of a supervisor.
 const PAUSE: Duration = Duration::from_millis(5);

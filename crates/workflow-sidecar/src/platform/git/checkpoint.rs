@@ -279,7 +279,7 @@ impl Git<'_> {
         Ok(Some(commit).filter(|commit| !commit.is_empty()))
     }
 
-    /// Marks all submodules in the index as unchanged. `git stash` enters every submodule, in spite of all options, and
+    /// Marks all submodules in the index as unchanged. `git stash` enters every submodule, despite all options, and
     /// follows the configuration of the submodule there.
     fn exclude_submodules(&self) -> Result<(), String> {
         let listed = self.run_with_bound(INDEX_BOUND, &["ls-files", "--stage", "-z", "--", ":/"]);

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use workflow_core::definition::OutputStream;
 
-use super::output::{Output, Source};
+use super::output::{Output, OutputSource};
 use super::program::{program, start_failure};
 use super::{Failure, Monitor, ProcessGroup, kill_tree};
 
 /// Time for child processes to write into an open pipe after the command has ended.
 const LINGER: Duration = Duration::from_millis(200);
 /// Longest interval between two looks at a running command.
-const LONGEST_PAUSE: Duration = Duration::from_millis(25);
+const MAX_PAUSE: Duration = Duration::from_millis(25);
 
 /// A command and the conditions under which it runs.
 #[derive(Debug)]
@@ -122,7 +122,7 @@ fn wait(child: &mut Child, timeout: Duration, output: &Output, monitor: &Monitor
             return End::TooMuchOutput;
         }
         thread::sleep(pause);
-        pause = (2 * pause).min(LONGEST_PAUSE);
+        pause = (2 * pause).min(MAX_PAUSE);
     }
 }
 
@@ -139,16 +139,18 @@ fn spawn(invocation: &Invocation<'_>, output: &Output) -> Result<Child, Failure>
     let (pipe, stdout) = io::pipe().map_err(failed)?;
     if invocation.stdout_bound == 0 {
         command.stderr(stdout.try_clone().map_err(failed)?);
-        output.read(Source::Other, pipe).map_err(failed)?;
+        output.read(OutputSource::Other, pipe).map_err(failed)?;
     } else if invocation.recorded == OutputStream::Both {
         command.stderr(stdout.try_clone().map_err(failed)?);
-        output.read(Source::Recorded, pipe).map_err(failed)?;
+        output.read(OutputSource::Recorded, pipe).map_err(failed)?;
     } else {
         let (stderr_pipe, stderr) = io::pipe().map_err(failed)?;
         command.stderr(stderr);
         let (of_stdout, of_stderr) = match invocation.recorded {
-            OutputStream::Stderr => (Source::Other, Source::Recorded),
-            OutputStream::Stdout | OutputStream::Both => (Source::Recorded, Source::Other),
+            OutputStream::Stderr => (OutputSource::Other, OutputSource::Recorded),
+            OutputStream::Stdout | OutputStream::Both => {
+                (OutputSource::Recorded, OutputSource::Other)
+            }
         };
         output.read(of_stdout, pipe).map_err(failed)?;
         output.read(of_stderr, stderr_pipe).map_err(failed)?;

@@ -80,7 +80,7 @@ mod system {
         Status::of(process).is_some_and(|status| matches!(status.state, 'T' | 't'))
     }
 
-    /// Every child here is one that nobody else waits for.
+    /// No other code waits for the children here.
     fn reap() {
         while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }

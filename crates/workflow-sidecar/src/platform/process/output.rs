@@ -34,7 +34,7 @@ struct Captured {
     end: Vec<u8>,
     /// The length of all output.
     total: u64,
-    /// Standard output from its beginning, as far as [`Output::new`] allows.
+    /// Standard output from its beginning, up to the limit of [`Output::new`].
     stdout: Vec<u8>,
     stdout_bound: usize,
     /// Set when standard output exceeds the bound.
@@ -47,7 +47,7 @@ struct Captured {
 
 /// The source of a piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum OutputSource {
     /// An output that may have to match a pattern.
     Recorded,
     /// Anything else: only its end is recorded.
@@ -70,7 +70,7 @@ impl Output {
     /// Reads a pipe on a new thread, to its end or until the output is closed.
     pub(super) fn read(
         &self,
-        source: Source,
+        source: OutputSource,
         mut pipe: impl Read + Send + 'static,
     ) -> std::io::Result<()> {
         self.captured().open += 1;
@@ -133,7 +133,7 @@ impl Output {
 
 impl Captured {
     /// Records a piece of output; `false` if no more is needed.
-    fn record(&mut self, source: Source, bytes: &[u8]) -> bool {
+    fn record(&mut self, source: OutputSource, bytes: &[u8]) -> bool {
         if self.is_closed {
             return false;
         }
@@ -143,7 +143,7 @@ impl Captured {
             self.end.drain(..surplus);
         }
         self.end.extend_from_slice(bytes);
-        if source == Source::Recorded {
+        if source == OutputSource::Recorded {
             let room = self.stdout_bound - self.stdout.len();
             self.is_too_much |= bytes.len() > room;
             self.stdout
@@ -232,7 +232,7 @@ mod tests {
     fn captured(chunks: &[&[u8]]) -> Output {
         let output = Output::new(0);
         for chunk in chunks {
-            assert!(output.captured().record(Source::Other, chunk));
+            assert!(output.captured().record(OutputSource::Other, chunk));
         }
         output
     }
@@ -296,7 +296,7 @@ mod tests {
         let lengths = [2 * RECORDED - 1, 2 * RECORDED, 2 * RECORDED + 1].map(|bytes| {
             let output = captured(&[]);
             for _ in 0..bytes {
-                output.captured().record(Source::Other, b"y");
+                output.captured().record(OutputSource::Other, b"y");
             }
             output.captured().end.len()
         });
@@ -307,7 +307,7 @@ mod tests {
     fn memory_is_bounded_for_any_amount_of_output() {
         let output = captured(&[]);
         for _ in 0..10_000 {
-            output.captured().record(Source::Other, &[b'y'; 4096]);
+            output.captured().record(OutputSource::Other, &[b'y'; 4096]);
         }
         assert!(output.captured().end.capacity() <= 4 * RECORDED);
         let (_, tail) = output.close();
@@ -324,11 +324,11 @@ mod tests {
     #[test]
     fn standard_output_is_recorded_separately_up_to_its_bound() {
         let output = Output::new(4);
-        output.captured().record(Source::Recorded, b"ab");
-        output.captured().record(Source::Other, b"--");
-        output.captured().record(Source::Recorded, b"cd");
+        output.captured().record(OutputSource::Recorded, b"ab");
+        output.captured().record(OutputSource::Other, b"--");
+        output.captured().record(OutputSource::Recorded, b"cd");
         assert!(!output.is_too_much());
-        output.captured().record(Source::Recorded, b"e");
+        output.captured().record(OutputSource::Recorded, b"e");
         assert!(output.is_too_much());
         assert_eq!(output.close(), (b"abcd".to_vec(), "ab--cde".to_owned()));
     }

@@ -154,7 +154,7 @@ fn another_work_tree_is_not_checked_instead() {
 }
 
 #[test]
-fn a_new_repository_in_the_place_of_the_old_one_is_not_checked() {
+fn a_new_repository_at_the_path_of_the_old_one_is_not_checked() {
     let made_anew = "rm -rf .git; git init -q; echo x > file.txt; git add .; git commit -qm two";
     for wanted in [CLEAN, NEW_COMMIT] {
         let mut project = repository();

@@ -88,7 +88,7 @@ struct Stamp {
 struct WrittenFile {
     file: File,
     stamp: Stamp,
-    /// The beginning of the file, as far as it is delivered.
+    /// The beginning of the file that is delivered.
     bytes: Vec<u8>,
 }
 

@@ -5,7 +5,7 @@
 
 mod event;
 mod file;
-mod strangers;
+mod unauthenticated;
 mod webhook;
 
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@
 //! | 429 | too many texts wait for the agent |
 //! | 503 | there is no session any more, or too many requests with the token wait |
 //!
-//! A client that has not shown the token may be anyone, so it gets nothing that others then lack: see `strangers.rs`.
+//! A client that has not shown the token may be anyone, so it gets nothing that others then lack: see `unauthenticated.rs`.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -43,7 +43,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::event::{Deliver, MAX_TEXT, TriggerEvent, TriggerOutcome, as_text};
-use super::strangers::{Place, Strangers};
+use super::unauthenticated::{UnauthenticatedConnections, UnauthenticatedSlot};
 
 /// Time limit of a request, from the connection to the last byte of the body.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
@@ -52,7 +52,7 @@ const HEAD_TIME: Duration = Duration::from_secs(2);
 /// Time to read the remainder of a refused request, and for the client to read the response.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
 /// The same for a client without the token.
-const STRANGER_CLOSING_TIME: Duration = Duration::from_millis(100);
+const UNAUTHENTICATED_CLOSING_TIME: Duration = Duration::from_millis(100);
 /// Time for another process's trigger that is just ending to close the port.
 const PORT_RETRY_TIME: Duration = Duration::from_millis(500);
 /// Bytes of the head of a request.
@@ -80,7 +80,7 @@ impl Webhook {
             token: Sha256::digest(token).into(),
             deliver,
             slots: Semaphore::new(MAX_REQUESTS),
-            strangers: Strangers::default(),
+            unauthenticated: UnauthenticatedConnections::default(),
         };
         Self::spawn(port, endpoint).map_err(|error| not_listening(port, &error))
     }
@@ -187,11 +187,11 @@ async fn accept(listener: TcpListener, endpoint: Arc<WebhookEndpoint>, connectio
                 continue;
             }
         };
-        let place = endpoint.strangers.enter().await;
+        let connection_slot = endpoint.unauthenticated.enter().await;
         let endpoint = Arc::clone(&endpoint);
         connections.spawn(async move {
-            let closed = place.closed.clone();
-            let served = endpoint.serve_connection(stream, Arc::new(place));
+            let closed = connection_slot.closed.clone();
+            let served = endpoint.serve_connection(stream, Arc::new(connection_slot));
             if closed.run_until_cancelled(served).await.is_none() {
                 tracing::debug!("a webhook client without the token is closed for another one");
             }
@@ -207,16 +207,20 @@ struct WebhookEndpoint {
     deliver: Deliver,
     /// For requests with the token.
     slots: Semaphore,
-    strangers: Strangers,
+    unauthenticated: UnauthenticatedConnections,
 }
 
 impl WebhookEndpoint {
-    async fn serve_connection(self: Arc<Self>, stream: TcpStream, place: Arc<Place>) {
+    async fn serve_connection(
+        self: Arc<Self>,
+        stream: TcpStream,
+        connection_slot: Arc<UnauthenticatedSlot>,
+    ) {
         let deadline = Instant::now() + REQUEST_TIME;
-        let stranger = Arc::clone(&place);
+        let shared = Arc::clone(&connection_slot);
         let service = service_fn(move |request| {
-            let (endpoint, place) = (Arc::clone(&self), Arc::clone(&stranger));
-            Box::pin(async move { endpoint.respond(request, deadline, &place).await })
+            let (endpoint, connection_slot) = (Arc::clone(&self), Arc::clone(&shared));
+            Box::pin(async move { endpoint.respond(request, deadline, &connection_slot).await })
         });
         let mut connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -242,10 +246,10 @@ impl WebhookEndpoint {
                 return;
             }
         }
-        let time = if place.has_left() {
+        let time = if connection_slot.is_authenticated() {
             CLOSING_TIME
         } else {
-            STRANGER_CLOSING_TIME
+            UNAUTHENTICATED_CLOSING_TIME
         };
         close(stream, time).await;
     }
@@ -254,9 +258,9 @@ impl WebhookEndpoint {
         self: Arc<Self>,
         request: Request<Incoming>,
         deadline: Instant,
-        place: &Place,
+        connection_slot: &UnauthenticatedSlot,
     ) -> Result<Response<Full<Bytes>>, Infallible> {
-        let answer = self.answer(request, deadline, place).await;
+        let answer = self.answer(request, deadline, connection_slot).await;
         let answer = answer.unwrap_or_else(|refusal| refusal);
         Ok(answer.into_response())
     }
@@ -265,13 +269,13 @@ impl WebhookEndpoint {
         self: Arc<Self>,
         request: Request<Incoming>,
         deadline: Instant,
-        place: &Place,
+        connection_slot: &UnauthenticatedSlot,
     ) -> Result<WebhookAnswer, WebhookAnswer> {
         if request.method() != Method::POST {
             return Err(WebhookAnswer::NOT_POST);
         }
         check_headers(request.headers(), &self.token)?;
-        place.leave();
+        connection_slot.authenticate();
         let slot = timeout_at(deadline, self.slots.acquire()).await;
         let _slot = slot.map_err(|_| WebhookAnswer::TOO_MANY)?;
         let text = read_text(request, deadline).await?;

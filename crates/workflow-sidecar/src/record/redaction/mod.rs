@@ -33,10 +33,10 @@ const REDACTED: &str = "[redacted]";
 const CODE: &str = "[code]";
 
 /// The number of bytes that a string of a tool may have in a recording.
-const LONGEST: usize = 16 << 10;
+const MAX_STRING: usize = 16 << 10;
 
 /// The number of texts that are looked for in later lines.
-const MOST: usize = 64;
+const MAX_SEARCHED_TEXTS: usize = 64;
 
 /// The part of what tools are given and give back that is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +67,14 @@ pub(super) enum Answers {
 
 /// The refusal of a line by the sidecar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refusal {
+enum RefusedPart {
     /// It is not a message.
     Line,
     /// The parameters cannot be read.
     Params,
 }
 
-impl Refusal {
+impl RefusedPart {
     fn of(answers: &[&str]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Refused {
@@ -220,13 +220,13 @@ impl Redaction {
         depends: bool,
     ) -> RedactedLine<'a> {
         self.is_call = false;
-        let refusal = Refusal::of(answers);
+        let refusal = RefusedPart::of(answers);
         let whole = RedactedLine {
             text: Cow::Borrowed(line),
             answers: Answers::Compared,
         };
         match self.payload {
-            Payload::Kept if depends || line.len() <= LONGEST => whole,
+            Payload::Kept if depends || line.len() <= MAX_STRING => whole,
             Payload::Kept => shortened(line, refusal).unwrap_or(whole),
             Payload::Redacted => self.redacted(line, refusal, depends).unwrap_or(whole),
         }
@@ -236,7 +236,7 @@ impl Redaction {
     fn redacted(
         &mut self,
         line: &[u8],
-        refusal: Option<Refusal>,
+        refusal: Option<RefusedPart>,
         depends: bool,
     ) -> Option<RedactedLine<'static>> {
         let replaced = |text: String, answers| {
@@ -245,7 +245,7 @@ impl Redaction {
                 answers,
             })
         };
-        if refusal == Some(Refusal::Line) {
+        if refusal == Some(RefusedPart::Line) {
             return replaced(REDACTED.to_owned(), Answers::AnyRefusal);
         }
         let Some((mut message, is_exact)) = parse(line) else {
@@ -266,11 +266,11 @@ impl Redaction {
             return None;
         }
         match refusal {
-            Some(Refusal::Params) => match envelope(line) {
+            Some(RefusedPart::Params) => match envelope(line) {
                 Some(envelope) => replaced(envelope, Answers::AnyRefusal),
                 None => replaced(REDACTED.to_owned(), Answers::AnyRefusal),
             },
-            Some(Refusal::Line) | None => replaced(message.to_string(), Answers::Compared),
+            Some(RefusedPart::Line) | None => replaced(message.to_string(), Answers::Compared),
         }
     }
 
@@ -415,8 +415,8 @@ fn envelope(line: &[u8]) -> Option<String> {
 }
 
 /// The line with the middle of long strings left out; `None` if there are none.
-fn shortened(line: &[u8], refusal: Option<Refusal>) -> Option<RedactedLine<'static>> {
-    let (text, answers) = if refusal == Some(Refusal::Line) {
+fn shortened(line: &[u8], refusal: Option<RefusedPart>) -> Option<RedactedLine<'static>> {
+    let (text, answers) = if refusal == Some(RefusedPart::Line) {
         (left_out(line.len()), Answers::AnyRefusal)
     } else {
         let (before, _) = parse(line)?;
@@ -439,12 +439,12 @@ fn shortened(line: &[u8], refusal: Option<Refusal>) -> Option<RedactedLine<'stat
 
 /// Leaves out the middle of a text, if it is longer than allowed.
 fn cut(text: &mut String) {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_STRING {
         return;
     }
     let boundary = |at: usize| (0..=at).rev().find(|&at| text.is_char_boundary(at));
-    let head = boundary(LONGEST / 2).unwrap_or(0);
-    let tail = boundary(text.len() - LONGEST / 2).unwrap_or(text.len());
+    let head = boundary(MAX_STRING / 2).unwrap_or(0);
+    let tail = boundary(text.len() - MAX_STRING / 2).unwrap_or(text.len());
     text.replace_range(head..tail, &left_out(tail - head));
 }
 
@@ -506,7 +506,7 @@ fn keep(texts: &mut VecDeque<String>, text: &str) {
     if texts.iter().any(|kept| kept == text) {
         return;
     }
-    if texts.len() == MOST {
+    if texts.len() == MAX_SEARCHED_TEXTS {
         texts.pop_front();
     }
     texts.push_back(text.to_owned());

@@ -135,14 +135,14 @@ fn long_strings_of_tools_lose_their_middle() {
     let text = value["params"]["event"]["input"]["a"].as_str().unwrap();
     assert!(text.starts_with("aä") && text.ends_with("öb"));
     assert!(text.contains("bytes left out"), "{text}");
-    assert!(text.len() <= LONGEST + 64);
+    assert!(text.len() <= MAX_STRING + 64);
     let prompt = serde_json::json!({"method": "hook/input", "params": {"event": {"text": long}}});
     let prompt = prompt.to_string();
     assert_eq!(host_line(&mut kept, &prompt, &[]).0, prompt);
     let line = line.to_string();
     let whole = kept.host_line(line.as_bytes(), &[], true);
     assert_eq!(whole.text, line.as_bytes());
-    let nonsense = "S".repeat(2 * LONGEST);
+    let nonsense = "S".repeat(2 * MAX_STRING);
     let (text, answers) = host_line(&mut kept, &nonsense, &[LINE_REFUSED]);
     assert!(text.len() < 100, "{text}");
     assert_eq!(answers, Answers::AnyRefusal);

@@ -160,7 +160,7 @@ impl Definitions {
             .load_recent(&self.agent, self.directory(project))
     }
 
-    /// Replaces settings that cannot be read any more by those that were last read, so that no guard is lost.
+    /// Replaces settings that can no longer be read by those that were last read, so that no guard is lost.
     fn keep_last_known_good(&mut self, cwd: PathBuf, loaded: &mut Arc<Loaded>) {
         for (tier, directory) in [
             (Tier::Global, self.agent.to_path_buf()),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_that_is_not_there_is_said_and_the_users_own_workflows_are_read() {
+    fn a_missing_project_is_reported_and_the_users_workflows_are_read() {
         let agent = tempfile::tempdir().unwrap();
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");

@@ -17,12 +17,12 @@ const DISTINCT_AGE: Duration = Duration::from_secs(2);
 pub(super) struct Observed {
     disk: Disk,
     began: SystemTime,
-    seen: RefCell<Vec<(PathBuf, Option<Version>)>>,
+    seen: RefCell<Vec<(PathBuf, Option<FileVersion>)>>,
 }
 
 /// The metadata that differ between two versions of a file.
 #[derive(Debug, PartialEq, Eq)]
-struct Version {
+struct FileVersion {
     modified: Option<SystemTime>,
     length: u64,
     /// The inode and its change time, which nothing but the system sets.
@@ -30,7 +30,7 @@ struct Version {
     inode: (u64, i64, i64),
 }
 
-impl Version {
+impl FileVersion {
     fn of(path: &Path) -> Option<Self> {
         // A file without metadata is as one that is not there: it cannot be read.
         fs::metadata(path)
@@ -39,7 +39,7 @@ impl Version {
     }
 }
 
-impl From<&Metadata> for Version {
+impl From<&Metadata> for FileVersion {
     fn from(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt;
@@ -55,13 +55,13 @@ impl From<&Metadata> for Version {
 
 /// The versions of the files that a load depends on.
 #[derive(Debug)]
-pub(super) struct Observations(Vec<(PathBuf, Option<Version>)>);
+pub(super) struct Observations(Vec<(PathBuf, Option<FileVersion>)>);
 
 impl Observations {
     /// Returns true if every file is as it was.
     pub(super) fn are_current(&self) -> bool {
         let mut seen = self.0.iter();
-        seen.all(|(path, version)| Version::of(path) == *version)
+        seen.all(|(path, version)| FileVersion::of(path) == *version)
     }
 }
 
@@ -76,14 +76,14 @@ impl Observed {
 
     fn observe(&self, path: PathBuf) {
         // Before the file is read: a change in between shows as another version later.
-        let version = Version::of(&path);
+        let version = FileVersion::of(&path);
         self.seen.borrow_mut().push((path, version));
     }
 
     /// The observations, unless a file is so new that its next change might not show.
     pub(super) fn finish(self) -> Option<Observations> {
         let seen = self.seen.into_inner();
-        let has_distinct_age = |version: &Version| {
+        let has_distinct_age = |version: &FileVersion| {
             let modified = version.modified?;
             let age = self.began.duration_since(modified).ok()?;
             (age >= DISTINCT_AGE).then_some(())

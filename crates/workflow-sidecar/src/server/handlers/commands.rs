@@ -26,7 +26,7 @@ impl Handler<CommandRun> for Server {
                 Command::Control(Control::of_command(name).ok_or_else(|| unknown_command(name))?)
             }
         };
-        let (reply, out) = self.handle_request(
+        let (reply, out) = self.handle_deferrable_call(
             &params,
             PendingKind::Command,
             |session, request, out| match command {

@@ -53,7 +53,7 @@ impl Handler<HookBranch> for Server {
     fn handle(&mut self, params: BranchParams<'_>) -> HandlerResult<BranchResult> {
         let entries = params.context.branch.as_ref().map(entries);
         let turn = params.event.target_turn_index;
-        let (reply, out) = self.handle_request(
+        let (reply, out) = self.handle_deferrable_call(
             &params,
             PendingKind::Branch,
             |session, request, out| session.handle_branch(request, turn, entries.as_deref(), out),

@@ -29,7 +29,7 @@ impl Handler<ToolExecute> for Server {
             session: params.session_id().to_owned(),
             call: params.tool_call_id.to_string(),
         };
-        let (reply, out) = self.handle_request(
+        let (reply, out) = self.handle_deferrable_call(
             &params,
             kind,
             |session, request, out| session.handle_workflow_step(request, &call, out),

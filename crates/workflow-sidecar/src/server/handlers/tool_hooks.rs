@@ -18,7 +18,7 @@ impl Handler<HookToolCall> for Server {
         let directories = directories.ok_or_else(not_initialized)?;
         let paths = self.platform.paths(&directories.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
-        let (reply, out) = self.handle_request(
+        let (reply, out) = self.handle_deferrable_call(
             &params,
             PendingKind::ToolCall,
             |session, request, out| session.handle_tool_call(request, &call, out),

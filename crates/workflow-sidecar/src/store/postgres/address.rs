@@ -22,13 +22,13 @@ pub(super) struct Address {
     /// `None` if nothing is encrypted.
     pub(super) tls: Option<Tls>,
     /// The server as it is shown: without the password.
-    pub(super) place: String,
+    pub(super) endpoint: String,
 }
 
 /// The reason why an address cannot be used. It does not quote the address, which may have a password.
 #[derive(Debug)]
 pub(super) struct Refused {
-    pub(super) place: String,
+    pub(super) endpoint: String,
     pub(super) reason: &'static str,
 }
 
@@ -43,8 +43,8 @@ struct Encryption {
 
 impl Address {
     pub(super) fn parse(url: &str) -> Result<Self, Refused> {
-        let refuse = |place: &str, reason| Refused {
-            place: place.to_owned(),
+        let refuse = |endpoint: &str, reason| Refused {
+            endpoint: endpoint.to_owned(),
             reason,
         };
         let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
@@ -57,25 +57,25 @@ impl Address {
                 "this is no address of a server: write postgres://user@server/database",
             )
         })?;
-        let place = place(&config);
+        let endpoint = endpoint(&config);
         if encryption
             .root
             .as_ref()
             .is_some_and(|path| !path.is_absolute())
         {
             return Err(refuse(
-                &place,
+                &endpoint,
                 "`sslrootcert` must be a whole path, because hooks start in many directories: ?sslrootcert=/path/to/ca.pem",
             ));
         }
         let is_encrypted = match encryption.mode.as_deref() {
             Some("disable") => false,
             Some("require" | "verify-full") => true,
-            // On the way to a port or socket of this machine nobody listens.
+            // Connections to a port or socket of this machine cannot be intercepted.
             None => is_elsewhere(&config) || encryption.root.is_some(),
             Some(_) => {
                 return Err(refuse(
-                    &place,
+                    &endpoint,
                     "`sslmode` must be verify-full (the default for another machine; require is the same) or, in a private network, disable",
                 ));
             }
@@ -97,7 +97,7 @@ impl Address {
         Ok(Self {
             config,
             tls: is_encrypted.then(|| Tls::new(roots)),
-            place,
+            endpoint,
         })
     }
 }
@@ -141,7 +141,7 @@ fn split_encryption(url: &str) -> (String, Encryption) {
 }
 
 /// The server as it is shown.
-fn place(config: &Config) -> String {
+fn endpoint(config: &Config) -> String {
     let hosts = config.get_hosts().iter().map(|host| match host {
         Host::Tcp(name) => name.clone(),
         #[cfg(unix)]

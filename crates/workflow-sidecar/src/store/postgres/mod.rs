@@ -51,7 +51,7 @@ type QueryResult<T> = Result<T, postgres::Error>;
 impl PostgresStore {
     pub(crate) fn new(url: &str, directory: PathBuf) -> Result<Self, StoreError> {
         let address = Address::parse(url).map_err(|refused| StoreError::Postgres {
-            place: refused.place,
+            endpoint: refused.endpoint,
             reason: refused.reason.to_owned(),
         })?;
         Ok(Self { address, directory })
@@ -105,7 +105,7 @@ impl PostgresStore {
         match done.map_err(|reason: String| self.refuse(&reason))? {
             Ok(value) => Ok(value),
             Err(Some(found)) => Err(StoreError::Newer {
-                path: PathBuf::from(&self.address.place),
+                path: PathBuf::from(&self.address.endpoint),
                 found,
                 known: FORMAT,
             }),
@@ -128,7 +128,7 @@ impl PostgresStore {
 
     fn refuse(&self, reason: &str) -> StoreError {
         StoreError::Postgres {
-            place: self.address.place.clone(),
+            endpoint: self.address.endpoint.clone(),
             reason: reason.to_owned(),
         }
     }
@@ -192,7 +192,7 @@ impl Store for PostgresStore {
                 continue;
             };
             let data = RawValue::from_string(row.get(3)).map_err(|error| StoreError::Damaged {
-                path: PathBuf::from(&self.address.place),
+                path: PathBuf::from(&self.address.endpoint),
                 error,
             })?;
             session.entries.push(StoredEntry { custom_type, data });

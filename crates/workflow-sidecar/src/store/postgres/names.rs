@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use postgres::Config;
 use postgres::config::Host;
 
-/// The time that the system's resolver waits for an answer: less than its ten seconds.
-const PATIENCE: &str = "timeout:1 attempts:2";
+/// Options of the system's resolver: it waits for an answer for less than its ten seconds.
+const RESOLVER_OPTIONS: &str = "timeout:1 attempts:2";
 
 /// Returns the configurations to try in turn: one for each address of each server.
 pub(super) fn servers(config: &Config) -> Result<Vec<Config>, String> {
@@ -96,7 +96,7 @@ fn look_up(name: &str) -> Result<Vec<IpAddr>, String> {
     }
     let asked = Command::new("getent")
         .args(["ahosts", name])
-        .env("RES_OPTIONS", PATIENCE)
+        .env("RES_OPTIONS", RESOLVER_OPTIONS)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();

@@ -195,7 +195,7 @@ impl SqliteStore {
         transaction.pragma_update(None, "user_version", FORMAT)?;
         transaction.commit()?;
         if let Some((files, directory)) = files {
-            files.put_aside(directory);
+            files.rename_read(directory);
         }
         Ok(FORMAT)
     }
@@ -243,7 +243,7 @@ impl SqliteStore {
         }
     }
 
-    fn read(connection: &Connection, key: &SessionKey) -> rusqlite::Result<Found> {
+    fn read(connection: &Connection, key: &SessionKey) -> rusqlite::Result<SessionRow> {
         let session = connection
             .prepare("SELECT id, version, memory FROM sessions WHERE host = ?1 AND session = ?2")?
             .query_row(params![key.host, key.session], |row| {
@@ -251,12 +251,12 @@ impl SqliteStore {
             })
             .optional()?;
         let Some((id, version, memory)) = session else {
-            return Ok(Found::default());
+            return Ok(SessionRow::default());
         };
         let mut entries = connection
             .prepare("SELECT type, data FROM entries WHERE session = ?1 ORDER BY number")?;
         let entries = entries.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Found {
+        Ok(SessionRow {
             version,
             memory,
             entries: entries.collect::<rusqlite::Result<_>>()?,
@@ -336,7 +336,7 @@ impl SqliteStore {
 
 /// A session as it is in the database.
 #[derive(Debug, Default)]
-struct Found {
+struct SessionRow {
     version: u64,
     memory: String,
     entries: Vec<(String, String)>,

@@ -274,7 +274,7 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
 }
 
 #[test]
-fn a_session_that_moves_to_another_machine_goes_on_there() {
+fn a_session_that_moves_to_another_machine_continues_there() {
     let Some(server) = Server::start() else {
         return;
     };

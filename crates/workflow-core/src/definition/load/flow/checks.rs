@@ -15,7 +15,7 @@ use crate::definition::syntax::{Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Targets that are looked for in other workflows.
-const MOST_LOOKED_FOR: usize = 3;
+const MAX_LOOKED_FOR: usize = 3;
 
 /// Checks the flow of a workflow.
 pub(in crate::definition::load) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
@@ -47,7 +47,7 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
             };
             let is_unknown = finding.code == Code::UnknownTarget && finding.fix.is_none();
             if let Some(id) = site.to.phase().filter(|id| is_unknown && !ids.contains(id))
-                && looked_for < MOST_LOOKED_FOR
+                && looked_for < MAX_LOOKED_FOR
             {
                 looked_for += 1;
                 if let Some(key) = (flow.elsewhere)(id) {

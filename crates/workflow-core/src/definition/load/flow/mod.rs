@@ -22,7 +22,7 @@ pub(super) use located::Flow;
 pub(super) use parameters::{read_inputs, read_outputs};
 pub(super) use sites::{JumpKind, PhaseSites, Site, TemplateReference};
 
-/// The flow of a phase, as far as it is sound.
+/// The valid part of the flow of a phase.
 #[derive(Debug, Default)]
 pub(super) struct ReadFlow {
     pub(super) outcomes: Vec<PhaseOutcome>,
@@ -261,7 +261,7 @@ pub(super) fn read_when(
     conditions
 }
 
-/// The value that a condition names; `None` if that is none.
+/// The value that a condition tests; `None` if its name is not valid.
 fn subject(text: &str) -> Option<Subject> {
     let parts: Vec<&str> = text.split('.').collect();
     let names = parts.iter().all(|part| is_name(part));

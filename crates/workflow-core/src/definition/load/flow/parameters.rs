@@ -10,7 +10,7 @@ use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The longest name of a parameter.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 
 /// Reads `inputs`.
 pub(in crate::definition::load) fn read_inputs(keys: &mut MapReader<'_, '_, '_>) -> Vec<Parameter> {
@@ -48,7 +48,7 @@ fn read_parameters(
     let mut all = Vec::new();
     for entry in map.entries {
         let name = entry.key.into_owned();
-        if !is_name(&name) || name.len() > LONGEST_NAME {
+        if !is_name(&name) || name.len() > MAX_NAME_LENGTH {
             keys.report(not_a_name(section.describe(), &name, entry.key_span));
             continue;
         }

@@ -12,7 +12,7 @@ use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{Family, TemplateKind};
 
 /// Phases whose outputs are followed through the graph; each costs a walk.
-const MOST_FOLLOWED: usize = 200;
+const MAX_FOLLOWED: usize = 200;
 
 /// The nodes at which the outputs of a phase have a value.
 struct Known {
@@ -163,7 +163,7 @@ impl References<'_, '_> {
     /// The finding about an output that has no value at a node, on some path or on all of them.
     fn unset(&mut self, id: &str, name: &str, node: usize, span: Option<Span>) -> Option<Finding> {
         let (producer, _) = self.flow.phase(id)?;
-        if !self.known.contains_key(&producer) && self.known.len() == MOST_FOLLOWED {
+        if !self.known.contains_key(&producer) && self.known.len() == MAX_FOLLOWED {
             return None;
         }
         let graph = self.graph;

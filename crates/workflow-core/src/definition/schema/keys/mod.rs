@@ -12,10 +12,10 @@ use crate::template::TemplateKind;
 use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 
 /// The longest countdown, in seconds.
-const LONGEST_COUNTDOWN: u32 = 3600;
+const MAX_COUNTDOWN: u32 = 3600;
 
 /// The longest time for an answer, in seconds: a day.
-const LONGEST_QUESTION: u32 = 86_400;
+const MAX_QUESTION_TIMEOUT: u32 = 86_400;
 
 /// Declares the named values of a type: name, value, meaning.
 macro_rules! named_values {

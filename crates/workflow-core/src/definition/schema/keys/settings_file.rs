@@ -26,7 +26,7 @@ section! {
         };
         QUESTION_TIMEOUT: Typed<u32> = Typed::seconds(
             "questionTimeout",
-            LONGEST_QUESTION,
+            MAX_QUESTION_TIMEOUT,
             "Seconds that a person has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.",
         )
         .default(Default::Number(1800))
@@ -131,7 +131,7 @@ section! {
             .strict()
             .never_empty();
         COUNTDOWN: Typed<u32> =
-            Typed::seconds("countdown", LONGEST_COUNTDOWN, "Seconds from the stop to the reminder.")
+            Typed::seconds("countdown", MAX_COUNTDOWN, "Seconds from the stop to the reminder.")
                 .default(Default::Number(3))
                 .example("0")
                 .strict()

@@ -34,7 +34,7 @@ fn check_spans(text: &str, node: &Node<'_>) -> Result<(), TestCaseError> {
     }
 }
 
-/// Equal but for spans; a number that is none is itself.
+/// Equal except for spans; NaN equals NaN.
 fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
     match (&a.kind, &b.kind) {
         (Kind::Number(a), Kind::Number(b)) => a.total_cmp(b).is_eq(),

@@ -300,7 +300,7 @@ pub(super) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![8 => fixed.prop_map(str::to_owned), 1 => "[a-z ]{1,8}"]
 }
 
-/// Reads a text, and looks up every span that comes of it.
+/// Reads a text, and looks up every span of the result.
 fn check_spans(text: &str) -> Result<(), TestCaseError> {
     match parse(text, 0, LIMITS) {
         Err(_) => Ok(()),

@@ -101,7 +101,7 @@ fn the_session_and_the_terminal_of_the_host_are_not_the_persons() {
 }
 
 #[test]
-fn a_process_whose_ancestry_is_cut_is_unclear() {
+fn a_process_with_an_incomplete_ancestry_is_unclear() {
     let rows = Rows::with(&[
         // setsid, and a double fork.
         (300, 1, 90, 300, 9, "workflow-sideca"),

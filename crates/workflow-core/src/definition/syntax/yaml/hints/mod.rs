@@ -1,6 +1,6 @@
 //! The likely mistakes that keep a text from being YAML, where its lines show them.
 //!
-//! A parser stops where it cannot go on, which is often a line or two behind the mistake. Owns the guesses; a
+//! A parser stops where it cannot continue, which is often a line or two behind the mistake. Owns the guesses; a
 //! guess names the location it is about.
 
 mod line;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::line::{MistakeHint, YamlLine};
 
 /// The longest text that the help repeats, in characters.
-const LONGEST_SHOWN: usize = 100;
+const MAX_SHOWN_LENGTH: usize = 100;
 
 /// A text without quotes on one line, as ranges of bytes.
-struct Found {
+struct UnquotedText {
     /// From the key, if there is one.
     entry: Range<usize>,
     value: Range<usize>,
@@ -42,7 +42,7 @@ pub(super) fn hint(
 }
 
 /// The help, with the corrected text.
-fn describe(lines: &[YamlLine<'_>], row: usize, found: &Found) -> MistakeHint {
+fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> MistakeHint {
     let line = lines[row];
     let mut text = line.text[found.value.clone()].to_owned();
     if !found.in_flow {
@@ -68,8 +68,8 @@ fn describe(lines: &[YamlLine<'_>], row: usize, found: &Found) -> MistakeHint {
 /// The text in the quotes that need the fewest escapes; a long one is cut.
 fn quoted(text: &str) -> String {
     let mut shown = text.to_owned();
-    if text.chars().count() > LONGEST_SHOWN {
-        shown = text.chars().take(LONGEST_SHOWN - 1).collect();
+    if text.chars().count() > MAX_SHOWN_LENGTH {
+        shown = text.chars().take(MAX_SHOWN_LENGTH - 1).collect();
         shown.push('…');
     }
     if shown.contains(['"', '\\']) {
@@ -81,7 +81,7 @@ fn quoted(text: &str) -> String {
 
 /// Finds a text on a line that has a variable before the column and that YAML does not read as a text. A variable alone
 /// is a valid map, unless the next line continues the text.
-fn find(line: &str, column: usize, in_flow: bool, is_continued: bool) -> Option<Found> {
+fn find(line: &str, column: usize, in_flow: bool, is_continued: bool) -> Option<UnquotedText> {
     let mut scan = Scan {
         in_flow,
         is_continued,
@@ -205,7 +205,7 @@ impl Scan {
         }
     }
 
-    fn finish(&mut self, line: &str, end: usize, column: usize) -> Option<Found> {
+    fn finish(&mut self, line: &str, end: usize, column: usize) -> Option<UnquotedText> {
         let variable = self.variable.take()?;
         let (entry, value) = (self.entry?, self.value?);
         let text = line[value..end].trim_end();
@@ -216,7 +216,7 @@ impl Scan {
         let is_map = text.len() == variable.len() && !self.is_continued;
         let is_right = is_not_text && is_entry && !is_map && variable.start <= column;
         let end = value + text.len();
-        is_right.then_some(Found {
+        is_right.then_some(UnquotedText {
             entry: entry..end,
             value: value..end,
             variable,

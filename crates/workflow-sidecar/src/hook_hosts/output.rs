@@ -11,24 +11,24 @@ use super::answer::Printed;
 
 /// The two streams.
 #[derive(Debug)]
-pub(super) struct Outlet {
+pub(super) struct HookOutput {
     stdout: File,
     stderr: File,
 }
 
-impl Outlet {
+impl HookOutput {
     /// Takes the streams of the process.
     #[cfg(unix)]
     pub(super) fn take() -> io::Result<Self> {
         let own = |stream| rustix::io::fcntl_dupfd_cloexec(stream, 3).map(File::from);
-        let outlet = Self {
+        let output = Self {
             stdout: own(rustix::stdio::stdout())?,
             stderr: own(rustix::stdio::stderr())?,
         };
         let null = OpenOptions::new().write(true).open("/dev/null")?;
         rustix::stdio::dup2_stdout(&null)?;
         rustix::stdio::dup2_stderr(&null)?;
-        Ok(outlet)
+        Ok(output)
     }
 
     /// Takes the streams of the process.
