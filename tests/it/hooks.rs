@@ -155,6 +155,11 @@ fn what_cannot_be_judged_is_blocked_where_the_settings_have_rules() {
     assert!(is_blocked(&answer(root.path(), &call)));
     fs::remove_file(settings.join("workflow-sidecar.json5")).unwrap();
     assert!(is_silent(&answer(root.path(), &call)));
+    // The rules of a project hold in its directories too, where the store cannot say which project it is.
+    fs::write(root.path().join(".pi/workflow-sidecar.json5"), rules).unwrap();
+    let inner = root.path().join("src/inner");
+    fs::create_dir_all(&inner).unwrap();
+    assert!(is_blocked(&answer(root.path(), &writing(&inner))));
 }
 
 #[test]

@@ -10,25 +10,30 @@ pub fn expand_braces(text: &str, single: fn(&str) -> String) -> Option<Vec<Strin
     let mut done = Vec::new();
     // Each entry is a prefix that is done and a rest that is not.
     let mut open = vec![(String::new(), text.to_owned())];
-    while let Some((before, rest)) = open.pop() {
+    while let Some((mut before, rest)) = open.pop() {
         if done.len() + open.len() >= MAX_TEXTS {
             return None;
         }
-        let Some((start, end, commas)) = first_braces(&rest) else {
-            done.push(before + &rest);
-            continue;
-        };
-        let (head, tail) = (&rest[..start], &rest[end + 1..]);
-        if commas.is_empty() {
-            let inside = single(&rest[start + 1..end]);
-            open.push((format!("{before}{head}{inside}"), tail.to_owned()));
-            continue;
-        }
-        let mut to = end;
-        for comma in commas.into_iter().rev().chain([start]) {
-            let part = &rest[comma + 1..to];
-            open.push((before.clone() + head, format!("{part}{tail}")));
-            to = comma;
+        let mut rest = rest.as_str();
+        loop {
+            let Some((start, end, commas)) = first_braces(rest) else {
+                done.push(before + rest);
+                break;
+            };
+            let (head, tail) = (&rest[..start], &rest[end + 1..]);
+            before.push_str(head);
+            if commas.is_empty() {
+                before.push_str(&single(&rest[start + 1..end]));
+                rest = tail;
+                continue;
+            }
+            let mut to = end;
+            for comma in commas.into_iter().rev().chain([start]) {
+                let part = &rest[comma + 1..to];
+                open.push((before.clone(), format!("{part}{tail}")));
+                to = comma;
+            }
+            break;
         }
     }
     Some(done)

@@ -10,6 +10,8 @@
 //! - `*` in a word stands for any characters; `*` as the last word for any number of further words.
 //! - A word with an expansion may be any word, but not an option. A glob may be any word that fits it.
 
+use std::borrow::Cow;
+
 use crate::command::SimpleCommand;
 use crate::word::Word;
 
@@ -79,15 +81,18 @@ fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> boo
         return false;
     };
     let exact = further == FurtherWords::Counted;
-    let shape = |word: &Word| {
-        if word.is_glob && !exact {
-            with_stars(word.shape())
-        } else {
-            word.shape().to_owned()
-        }
-    };
-    let shapes: Vec<String> = given.iter().map(shape).collect();
-    let shapes: Vec<&str> = shapes.iter().map(String::as_str).collect();
+    let shapes: Vec<Cow<'_, str>> = given
+        .iter()
+        .map(|word| {
+            if word.is_glob && !exact {
+                Cow::Owned(with_stars(word.shape()))
+            } else {
+                Cow::Borrowed(word.shape())
+            }
+        })
+        .collect();
+    let shapes: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
+    let hides_option = !exact && given.iter().any(Word::has_option_in_braces);
     let given = sort(first.program().unwrap_or(name), &shapes);
     let wanted = sort(first.program().unwrap_or(name), wanted);
     let fits = if exact { globs } else { may_fit };
@@ -101,10 +106,14 @@ fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> boo
                 Some(word) => fits(wanted, word),
                 None => false,
             });
-    let options = wanted
-        .options
-        .iter()
-        .all(|wanted| given.options.iter().any(|given| fits(wanted, given)));
+    // An option whose name is a glob may be any.
+    let is_any = |option: &String| option.split('=').next().unwrap_or_default().contains('*');
+    let hides_option = hides_option || !exact && given.options.iter().any(is_any);
+    let options = hides_option
+        || wanted
+            .options
+            .iter()
+            .all(|wanted| given.options.iter().any(|given| fits(wanted, given)));
     let rest = !exact
         || open
         || (given.words.len() <= wanted.words.len() && given.options.len() <= wanted.options.len());
@@ -164,25 +173,14 @@ fn add_option(program: &str, argument: &str, options: &mut Vec<String>) {
     }
 }
 
-/// Returns a glob of the shell with a `*` for each of its special parts: `[a-z]`, `@(a|b)`.
+/// Returns a glob of the shell as one in which only `*` is special: `?` becomes one, and everything from a bracket, brace or
+/// group on.
 fn with_stars(glob: &str) -> String {
-    let mut simple = String::new();
-    let mut rest = glob.chars();
-    while let Some(c) = rest.next() {
-        let end = match c {
-            '[' => ']',
-            '{' => '}',
-            '(' => ')',
-            '*' | '?' => c,
-            '@' | '+' | '!' if rest.as_str().starts_with('(') => continue,
-            _ => {
-                simple.push(c);
-                continue;
-            }
-        };
-        if end != c && rest.as_str().contains(end) {
-            rest.by_ref().find(|next| *next == end);
-        }
+    let end = glob.find(['[', '{', '(']).unwrap_or(glob.len());
+    let is_cut = end < glob.len();
+    let start = glob[..end].trim_end_matches(|c| is_cut && matches!(c, '@' | '+' | '!'));
+    let mut simple = start.replace('?', "*");
+    if is_cut {
         simple.push('*');
     }
     simple

@@ -77,18 +77,18 @@ impl Word {
             && !self.is_no_option
             && !self.starts_at_home
             && !self.is_process;
-        let has_alternative = self.is_glob
-            && (self.shape.starts_with('{')
-                || self.shape.contains("}-")
-                || self.shape.starts_with("-{"))
-            && (self.shape.starts_with("-{")
-                || self.shape.contains("{-")
-                || self.shape.contains(",-")
-                || self.shape.contains("{{")
-                || self.shape.contains("{\0")
-                || self.shape.contains(",\0")
-                || self.shape.contains(",{"));
-        starts_unknown || self.may_add_words || has_alternative
+        starts_unknown || self.may_add_words || self.has_option_in_braces()
+    }
+
+    /// Returns whether one of the words that its braces stand for may be an option.
+    pub(crate) fn has_option_in_braces(&self) -> bool {
+        let shape = &self.shape;
+        self.is_glob
+            && (shape.starts_with('{') || shape.contains("}-") || shape.starts_with("-{"))
+            && (shape.starts_with("-{")
+                || ["{-", ",-", "{{", "{\0", ",\0", ",{"]
+                    .iter()
+                    .any(|part| shape.contains(part)))
     }
 
     /// Returns whether it stands for names of files that a command lists: `$(git ls-files)`. As with a glob, names that start with

@@ -113,10 +113,10 @@ pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, Def
 pub fn follow(
     from: &RunProgress,
     target: &Target,
-    mover: Actor,
+    actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, mover, UnmetCondition::Skip, catalog)
+    go(from, target, actor, UnmetCondition::Skip, catalog)
 }
 
 /// Moves where a person's answer leads. The conditions of a phase that it names do not count, because skipping it would
@@ -124,10 +124,10 @@ pub fn follow(
 pub fn answer(
     from: &RunProgress,
     target: &Target,
-    mover: Actor,
+    actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, mover, UnmetCondition::Enter, catalog)
+    go(from, target, actor, UnmetCondition::Enter, catalog)
 }
 
 /// Moves to the entry of the scope that a gate names which did not pass. Its conditions must hold: skipping it would lead
@@ -151,7 +151,7 @@ pub fn fall_back(
 fn go(
     from: &RunProgress,
     target: &Target,
-    mover: Actor,
+    actor: Actor,
     unmet: UnmetCondition,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
@@ -159,7 +159,7 @@ fn go(
     // Names in a phase are about the scope that the phase is in.
     let path = down_to_phase(from.state.current_path.clone(), catalog);
     let mut arrival = Arrival {
-        visit_bounds: VisitBounds::of(mover, target.phase().is_some()),
+        visit_bounds: VisitBounds::of(actor, target.phase().is_some()),
         ..Arrival::of(from, catalog)
     };
     let to = match target {
@@ -187,7 +187,7 @@ fn go(
 /// hold are skipped, up to the current one: what lies behind it is reached by its gate and its approval only.
 pub fn repeat(
     from: &RunProgress,
-    mover: Actor,
+    actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let first = from.state.current_path.moved_to(0);
@@ -199,7 +199,7 @@ pub fn repeat(
         return Err(TransitionError::NotLoopable);
     }
     let arrival = Arrival {
-        visit_bounds: VisitBounds::of(mover, false),
+        visit_bounds: VisitBounds::of(actor, false),
         bound: Some(ArrivalBound::UpTo(from.state.current_path.clone())),
         ..Arrival::of(from, catalog)
     };
@@ -262,8 +262,8 @@ enum VisitBounds {
 }
 
 impl VisitBounds {
-    fn of(mover: Actor, is_jump: bool) -> Self {
-        match mover {
+    fn of(actor: Actor, is_jump: bool) -> Self {
+        match actor {
             Actor::Person => Self::None,
             Actor::Agent { jumps } if is_jump => Self::All { jumps },
             Actor::Agent { jumps } => Self::Declared { jumps },

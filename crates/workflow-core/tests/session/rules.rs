@@ -500,6 +500,25 @@ fn lines_that_a_tool_has_another_one_run_are_read() {
 }
 
 #[test]
+fn a_patch_in_a_shell_line_is_in_the_directory_of_the_line() {
+    let secret = json!({ "path": ["src/secret.rs"] });
+    let mut world = with_rules(vec![blocks(&["bash"], &secret)]);
+    let patch = "apply_patch <<'E'\n*** Begin Patch\n*** Update File: secret.rs\n*** End Patch\nE";
+    let in_src = format!("cd src && {patch}");
+    let unclear = format!("cd \"$DIR\" && {patch}");
+    for (input, blocked) in [
+        (json!({ "command": patch }), false),
+        (json!({ "command": patch, "workdir": "src" }), true),
+        (json!({ "command": in_src }), true),
+        (json!({ "command": unclear }), true),
+    ] {
+        let said = world.call("bash", &input);
+        let is_blocked = said.iter().any(|line| line.starts_with("block"));
+        assert_eq!(is_blocked, blocked, "{input}");
+    }
+}
+
+#[test]
 fn every_part_of_an_argument_is_compared_with_a_rule_on_input() {
     let mut world = with_rules(vec![blocks(
         &["fetch"],
@@ -533,6 +552,7 @@ fn every_part_of_an_argument_is_compared_with_a_rule_on_input() {
         (json!(["docs.rs", "docs.x"]), true),
         (json!(["docs.rs", "evil"]), false),
         (json!({ "docs": "evil" }), false),
+        (json!({ "evil": "docs.rs" }), false),
     ] {
         assert_eq!(is_blocked(&mut world, &url), !allowed, "{url}");
     }

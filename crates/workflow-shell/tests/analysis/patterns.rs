@@ -81,6 +81,14 @@ const CASES: &[(&str, &str, bool, bool)] = &[
     ("git push *", "git pus[h]", true, false),
     ("git push *", "git p?s*", true, false),
     ("git push *", "git @(push)", true, false),
+    ("git push *", "git pus[[:alpha:]]", true, false),
+    ("git push *", "git pus[]h]", true, false),
+    ("git push *", "git @(p@(us)h)", true, false),
+    ("rm -rf *", "rm -{r..r}f x", true, false),
+    ("git push --force", "git push --forc{e..e}", true, false),
+    ("rm -rf *", "rm -r --inter*=x x", true, false),
+    ("grep -r *", "grep -n --include=*.rs x", false, false),
+    ("rm -rf *", "rm *.rs", false, false),
     ("git push *", "git 'pus?'", false, false),
     ("git push *", "git *.rs", false, false),
     ("curl *example.com*", "curl https://*.org/x", true, false),
@@ -115,4 +123,11 @@ fn patterns_cover_the_expected_commands() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_option_among_more_braces_than_are_expanded_is_covered() {
+    let names: Vec<String> = (0..64).map(|number| format!("a{number}")).collect();
+    let line = format!("rm {{-rf,{}}} x", names.join(","));
+    assert!(matches("rm -rf *", &analyze(&line).commands[0]));
 }

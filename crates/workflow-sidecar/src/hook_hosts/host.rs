@@ -1,10 +1,12 @@
 //! The description of a host that starts a program for each event, and the tickets of its calls of `workflow_step`.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use super::answer::{HookAnswer, Printed};
 use super::event::{EventKind, EventName, EventPayload};
 use super::limits::HookLimits;
+use crate::install::Directories;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
 pub(crate) const TICKET_ARGUMENT: &str = "_ticket";
@@ -39,10 +41,10 @@ pub(crate) struct HookHost {
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.
     pub(super) shell_marks: &'static [&'static str],
-    /// The files that say which hooks run, in the project and in the home directory.
+    /// The files of a project that say which hooks run.
     pub(super) hook_files: &'static [&'static str],
-    /// The variable that names another directory than the home directory for them.
-    pub(super) directory_variable: Option<&'static str>,
+    /// Those of the user.
+    pub(super) user_hook_files: fn(&Directories) -> Vec<PathBuf>,
     /// Reads an event.
     pub(super) event: for<'a> fn(EventName, &'a EventPayload<'a>) -> EventKind<'a>,
     /// Writes an answer.

@@ -42,7 +42,7 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl HostMemory {
-    /// Reads what was stored. What cannot be read is forgotten: it protects nothing.
+    /// Reads what was stored. What cannot be read is forgotten: the project is then the directory of the next event.
     pub(crate) fn parse(text: &str) -> Self {
         if text.is_empty() {
             return Self::default();

@@ -1,30 +1,37 @@
 //! Patches of `apply_patch`, as calls of the tools that change one file.
 
 use serde_json::{Value, json};
+use workflow_core::policy::rules::PatchedFile;
 
-/// The line that begins a patch.
-const BEGIN: &str = "*** Begin Patch";
-
-/// Returns true if the text contains a patch.
-pub(super) fn contains_patch(text: &str) -> bool {
-    text.contains(BEGIN)
-}
-
-/// The calls that a patch stands for: the tool and its arguments, a file each. A text without a file is an `edit` of an
-/// unknown one.
-pub(super) fn calls(patch: &str) -> Vec<(&'static str, Value)> {
-    let mut files: Vec<(&'static str, &str, String)> = Vec::new();
+/// The calls that a patch stands for: the tool and its arguments, a file each, in a directory. A text without a file, or in a
+/// directory that is unknown, is an `edit` of an unknown file.
+pub(super) fn calls(patch: &str, directory: Option<&str>) -> Vec<(&'static str, Value)> {
+    let mut files: Vec<(&'static str, String, String)> = Vec::new();
     for line in patch.lines() {
         let line = line.trim_end_matches('\r');
-        let head = |prefix| line.trim_start().strip_prefix(prefix).map(str::trim);
-        if let Some(path) = head("*** Add File:").or_else(|| head("*** Move to:")) {
-            files.push(("write", path, String::new()));
-        } else if let Some(path) = head("*** Update File:").or_else(|| head("*** Delete File:")) {
-            files.push(("edit", path, String::new()));
-        } else if let (Some((_, _, added)), Some(text)) = (files.last_mut(), line.strip_prefix('+'))
-        {
-            added.push_str(text);
-            added.push('\n');
+        let Some(directory) = directory else {
+            break;
+        };
+        let in_directory = |path: &str| match directory {
+            "" => path.to_owned(),
+            _ if path.starts_with('/') => path.to_owned(),
+            _ => format!("{directory}/{path}"),
+        };
+        match PatchedFile::parse(line) {
+            Some(PatchedFile::Created(file)) => {
+                files.push(("write", in_directory(file), String::new()));
+            }
+            Some(PatchedFile::Changed(file)) => {
+                files.push(("edit", in_directory(file), String::new()));
+            }
+            None => {
+                if let (Some((_, _, added)), Some(text)) =
+                    (files.last_mut(), line.strip_prefix('+'))
+                {
+                    added.push_str(text);
+                    added.push('\n');
+                }
+            }
         }
     }
     if files.is_empty() {
@@ -43,7 +50,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Update File: b.txt\n*** Move to: c.txt\n\
             @@\n-x\n+y\n*** Delete File: d.txt\n*** End Patch\n";
         assert_eq!(
-            calls(patch),
+            calls(patch, Some("")),
             [
                 ("write", json!({ "path": "a.txt", "content": "one\ntwo\n" })),
                 ("edit", json!({ "path": "b.txt", "content": "" })),
@@ -55,6 +62,17 @@ mod tests {
 
     #[test]
     fn a_patch_without_files_is_an_edit_of_an_unknown_file() {
-        assert_eq!(calls("hm"), [("edit", json!({ "patch": "hm" }))]);
+        assert_eq!(calls("hm", Some("")), [("edit", json!({ "patch": "hm" }))]);
+    }
+
+    #[test]
+    fn the_files_of_a_patch_are_in_the_directory_of_its_line() {
+        let patch = "*** Begin Patch\n*** Delete File: a\n*** Delete File: /b\n";
+        let paths = |directory| -> Vec<Value> {
+            let calls = calls(patch, directory).into_iter();
+            calls.map(|(_, input)| input["path"].clone()).collect()
+        };
+        assert_eq!(paths(Some("src")), ["src/a", "/b"]);
+        assert_eq!(paths(None), [Value::Null]);
     }
 }

@@ -7,11 +7,12 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use workflow_core::definition::Settings;
+use workflow_core::definition::Loaded;
 
 use super::HookHost;
 use super::answer::{BLOCKED, HookAnswer};
@@ -25,6 +26,8 @@ use crate::store::{self, has_active_runs, state_directory};
 
 /// The time for an answer. Much less than the time that hosts give a hook.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(3);
+/// The time for the definitions, where there is no decision.
+const TIME_TO_LOAD: Duration = Duration::from_millis(500);
 /// The longest event, in bytes.
 const MAX_EVENT: u64 = 64 << 20;
 
@@ -43,7 +46,7 @@ pub(crate) fn run(host: &'static HookHost, state: Option<&Path>) -> u8 {
             event: EventName::Unknown,
             prompt: None,
             cwd: None,
-            is_active: None,
+            is_guarded: None,
         }),
     });
     let watched = Arc::clone(&hook);
@@ -85,8 +88,8 @@ struct Progress {
     prompt: Option<String>,
     /// The directory of the event.
     cwd: Option<PathBuf>,
-    /// True if a run is active in the session.
-    is_active: Option<bool>,
+    /// True if a run is active in the session, or the settings have rules.
+    is_guarded: Option<bool>,
 }
 
 impl Hook {
@@ -126,40 +129,76 @@ impl Hook {
             host: self.host,
             store: &*store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
-            on_loaded: &|is_active| self.progress.lock().is_active = Some(is_active),
+            on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
         let answer = handler.decide(&event);
         answer.map_err(|failure| failure.to_string())
     }
 
-    /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before. Without a decision the
-    /// answer is closed while a run is or may be active, and where the settings have rules.
+    /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before.
     fn answer(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
+        let answer = answer.unwrap_or_else(|reason| self.without_decision(&reason));
         let mut progress = self.progress.lock();
         let mut output = progress.output.take()?;
-        let answer = answer.unwrap_or_else(|reason| {
-            let may_be_active = || match &self.directory {
-                Ok(directory) => has_active_runs(directory),
-                Err(_) => true,
-            };
-            let cwd = progress.cwd.take();
-            let cwd = cwd.or_else(|| std::env::current_dir().ok());
-            let loaded = OnDisk::default().load(&user_agent_dir(None), &cwd.unwrap_or_default());
-            let is_command = |text: String| prompt::parse(&text, &loaded).is_some();
-            if progress.prompt.take().is_some_and(is_command) {
-                // The person waits for the result of the command.
-                return HookAnswer::not_done(&reason);
-            }
-            let Settings { user, project, .. } = &loaded.settings;
-            let is_guarded = !(user.is_empty() && project.is_empty());
-            if is_guarded || progress.is_active.unwrap_or_else(may_be_active) {
-                HookAnswer::closed(progress.event, &reason)
-            } else {
-                HookAnswer::default()
-            }
-        });
         let printed = (self.host.answer)(progress.event, &answer);
         output.print(&printed);
         Some(printed.code)
     }
+
+    /// The answer without a decision. It is closed while a run is or may be active, and where the settings have rules or
+    /// cannot be read.
+    fn without_decision(&self, reason: &str) -> HookAnswer {
+        let (event, prompt, cwd, is_guarded) = {
+            let progress = self.progress.lock();
+            let Progress {
+                event,
+                prompt,
+                cwd,
+                is_guarded,
+                ..
+            } = &*progress;
+            (*event, prompt.clone(), cwd.clone(), *is_guarded)
+        };
+        let cwd = cwd.or_else(|| std::env::current_dir().ok());
+        let load = || load_in_time(cwd.unwrap_or_default());
+        let loaded = (prompt.is_some() || is_guarded.is_none())
+            .then(load)
+            .flatten();
+        let is_command = |text: String| {
+            let mut all = loaded.iter().flatten();
+            all.any(|loaded| prompt::parse(&text, loaded).is_some())
+        };
+        if prompt.is_some_and(is_command) {
+            // The person waits for the result of the command.
+            return HookAnswer::not_done(reason);
+        }
+        let may_be_active = || match &self.directory {
+            Ok(directory) => has_active_runs(directory),
+            Err(_) => true,
+        };
+        let may_have_rules = || {
+            let all = loaded.as_ref();
+            all.is_none_or(|all| all.iter().any(|loaded| loaded.settings.has_rules()))
+        };
+        if is_guarded.unwrap_or_else(|| may_have_rules() || may_be_active()) {
+            HookAnswer::closed(event, reason)
+        } else {
+            HookAnswer::default()
+        }
+    }
+}
+
+/// Loads the definitions of each directory that may be the project of an event, because the store that knows it may be
+/// damaged. `None` if that takes too long or fails.
+fn load_in_time(cwd: PathBuf) -> Option<Vec<Arc<Loaded>>> {
+    let (done, result) = channel();
+    let loader = thread::Builder::new().spawn(move || {
+        let is_project = |directory: &&Path| *directory == cwd || directory.join(".pi").is_dir();
+        let projects = cwd.ancestors().filter(is_project);
+        let load = |project| OnDisk::default().load(&user_agent_dir(None), project);
+        // Nobody waits any more if it took too long.
+        let _ = done.send(projects.map(load).collect());
+    });
+    loader.ok()?;
+    result.recv_timeout(TIME_TO_LOAD).ok()
 }

@@ -1,12 +1,13 @@
 //! Paths of calls, where the files that say which hooks a host runs are protected like definitions: without its hooks a host
 //! has no rules.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use workflow_core::policy::rules::{PathForm, Paths};
 
 use super::host::HookHost;
 use crate::files::home_dir;
+use crate::install::Directories;
 
 /// The paths of a session, with the host's files protected.
 #[derive(Debug)]
@@ -17,19 +18,10 @@ pub(super) struct ProtectedPaths<'p> {
 
 impl<'p> ProtectedPaths<'p> {
     pub(super) fn new(host: &HookHost, paths: Box<dyn Paths + 'p>, project: &Path) -> Self {
-        let directory = host.directory_variable.and_then(std::env::var_os);
-        let home = home_dir();
-        let files = host.hook_files.iter().flat_map(|file| {
-            let roots = [Some(project), home.as_deref()].into_iter().flatten();
-            let mut found: Vec<PathBuf> = roots.map(|root| root.join(file)).collect();
-            if let Some(directory) = directory.as_ref().map(Path::new) {
-                // Some variables name the directory of the files, and some the one that is instead of the home directory.
-                found.push(directory.join(file));
-                let inner = file.split_once('/').map(|(_, inner)| directory.join(inner));
-                found.extend(inner);
-            }
-            found
-        });
+        let of_project = host.hook_files.iter().map(|file| project.join(file));
+        let directories = home_dir().map(|home| Directories::of_process(&home));
+        let of_user = directories.iter().flat_map(host.user_hook_files);
+        let files = of_project.chain(of_user);
         let files = files.map(|file| file.to_string_lossy().into_owned());
         Self {
             files: files.collect(),

@@ -30,7 +30,7 @@ pub(crate) struct RestoredSession<'p> {
     /// The name of the session for the platform.
     id: String,
     agent_dir: PathBuf,
-    cwd: PathBuf,
+    project: PathBuf,
     now: Millis,
     requests: u64,
     out: Effects,
@@ -52,11 +52,11 @@ impl<'p> RestoredSession<'p> {
         stored: &StoredSession,
         memory: &HostMemory,
         abilities: Abilities,
-        cwd: &Path,
+        project: &Path,
         platform: &'p dyn Platform,
     ) -> Self {
         let agent_dir = user_agent_dir(None);
-        let loaded = OnDisk::default().load(&agent_dir, cwd);
+        let loaded = OnDisk::default().load(&agent_dir, project);
         let seed = RandomState::new().hash_one(&key.session);
         let mut session = Session::new(abilities, seed);
         // Nothing shows a widget, and nobody is there for a trigger to be watched.
@@ -67,7 +67,7 @@ impl<'p> RestoredSession<'p> {
             platform,
             id: format!("{}:{}", key.host, key.session),
             agent_dir,
-            cwd: cwd.to_path_buf(),
+            project: project.to_path_buf(),
             now: wall_time(),
             requests: 0,
             out: Effects::default(),
@@ -147,14 +147,14 @@ impl<'p> RestoredSession<'p> {
     fn project(&self) -> Project<'_> {
         Project {
             agent_dir: &self.agent_dir,
-            cwd: &self.cwd,
+            cwd: &self.project,
             session_file: None,
         }
     }
 
     /// The directories of the user and of the project.
     pub(crate) fn directories(&self) -> (PathBuf, PathBuf) {
-        (self.agent_dir.clone(), self.cwd.clone())
+        (self.agent_dir.clone(), self.project.clone())
     }
 
     /// Takes the outcome. Texts for the person wait in the memory.

@@ -22,7 +22,7 @@ pub(super) fn rewritten(result: &RawValue, rules: &mut Rules<'_>) -> Option<Stri
     let is_redacted = redacted.is_some();
     let value = match redacted {
         Some(redacted) => without(&redacted),
-        // What cannot be read was not to be redacted.
+        // No rule redacts, so a result that cannot be read stays as it is.
         None => serde_json::from_str(result.get()).ok()?,
     };
     let mut text = String::new();

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::policy::STEP_TOOL;
+use workflow_core::policy::rules::{contains_patch, directory_of_patch};
 
 use super::host::{HookHost, ToolName};
 use super::patch;
@@ -43,21 +44,14 @@ impl HookHost {
             tool: self.engine_tool(tool).into(),
             input: input.map(Cow::Borrowed),
         };
-        let command = || {
-            let input: Value = serde_json::from_str(input?.get()).ok()?;
-            Some(input.get("command")?.as_str()?.to_owned())
-        };
         match self.tool(tool) {
             Some(ToolName::Patch) => match patch_of(input) {
-                Some(patch) => patched(&patch),
+                Some(patch) => patched(&patch, Some("")),
                 None => vec![same],
             },
             Some(ToolName::Shell) => {
-                let command = command().filter(|command| patch::contains_patch(command));
-                let patched = command.as_deref().map(patched);
-                std::iter::once(same)
-                    .chain(patched.into_iter().flatten())
-                    .collect()
+                let of_line = patched_by_line(input).unwrap_or_default();
+                std::iter::once(same).chain(of_line).collect()
             }
             Some(ToolName::Is(_)) | None => vec![same],
         }
@@ -77,12 +71,32 @@ fn patch_of(input: Option<&RawValue>) -> Option<String> {
         Value::Object(members) => members.values().filter_map(Value::as_str).collect(),
         _ => return None,
     };
-    let patch = texts.into_iter().find(|text| patch::contains_patch(text))?;
+    let patch = texts.into_iter().find(|text| contains_patch(text))?;
     Some(patch.to_owned())
 }
 
-fn patched(patch: &str) -> Vec<EngineCall<'static>> {
-    let calls = patch::calls(patch).into_iter();
+/// The calls that a shell line with a patch stands for, beside the line itself.
+fn patched_by_line(input: Option<&RawValue>) -> Option<Vec<EngineCall<'static>>> {
+    let input: Value = serde_json::from_str(input?.get()).ok()?;
+    let line = input.get("command")?.as_str()?;
+    if !contains_patch(line) {
+        return None;
+    }
+    let mut of_call = ["workdir", "cwd"]
+        .iter()
+        .filter_map(|key| input.get(key)?.as_str());
+    let outer = of_call.next().unwrap_or_default();
+    let directory = directory_of_patch(line).map(|inner| match (outer, inner) {
+        ("", _) => inner.to_owned(),
+        (_, "") => outer.to_owned(),
+        _ if inner.starts_with('/') => inner.to_owned(),
+        _ => format!("{outer}/{inner}"),
+    });
+    Some(patched(line, directory.as_deref()))
+}
+
+fn patched(patch: &str, directory: Option<&str>) -> Vec<EngineCall<'static>> {
+    let calls = patch::calls(patch, directory).into_iter();
     calls
         .map(|(tool, input)| EngineCall {
             tool: tool.into(),

@@ -55,11 +55,11 @@ impl Directories {
             .map_or_else(|| self.home.join(in_home), Path::to_path_buf)
     }
 
-    pub(super) fn codex(&self) -> PathBuf {
+    pub(crate) fn codex(&self) -> PathBuf {
         self.named_or("CODEX_HOME", ".codex")
     }
 
-    pub(super) fn claude(&self) -> PathBuf {
+    pub(crate) fn claude(&self) -> PathBuf {
         self.named_or("CLAUDE_CONFIG_DIR", ".claude")
     }
 
@@ -68,11 +68,11 @@ impl Directories {
         self.named_or("CLAUDE_CONFIG_DIR", "").join(".claude.json")
     }
 
-    pub(super) fn copilot(&self) -> PathBuf {
+    pub(crate) fn copilot(&self) -> PathBuf {
         self.named_or("COPILOT_HOME", ".copilot")
     }
 
-    pub(super) fn gemini(&self) -> PathBuf {
+    pub(crate) fn gemini(&self) -> PathBuf {
         self.named_or("GEMINI_CLI_HOME", "").join(".gemini")
     }
 
@@ -92,7 +92,7 @@ impl Directories {
         }
     }
 
-    pub(super) fn goose_plugins(&self) -> PathBuf {
+    pub(crate) fn goose_plugins(&self) -> PathBuf {
         self.named_or("GOOSE_PATH_ROOT", "").join(".agents/plugins")
     }
 

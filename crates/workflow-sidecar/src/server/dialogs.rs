@@ -20,7 +20,7 @@ impl Server {
                 return self.handle_executed(&session, answer);
             }
             None => {
-                tracing::warn!(%id, "the host answered what was not asked, or not any more");
+                tracing::warn!(%id, "the host answered a question that is not open");
                 return;
             }
         };

@@ -166,8 +166,7 @@ pub enum RuleAction {
     Block,
 }
 
-/// The decision on a shell command that are not known, where a rule or `read-only` forbids to write. The
-/// stricter one is greater.
+/// The decision on an unknown shell command, where a rule or `read-only` forbids to write. The stricter one is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnknownAction {

@@ -49,6 +49,14 @@ pub struct Settings {
     pub triggers: Vec<Trigger>,
 }
 
+impl Settings {
+    /// Returns whether the user's or the project's settings restrict calls or results.
+    #[must_use]
+    pub fn has_rules(&self) -> bool {
+        !(self.user.is_empty() && self.project.is_empty())
+    }
+}
+
 /// Limits on what is loaded. To exceed one is an error with its location, never a hang.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -120,7 +120,8 @@ pub(super) fn is_about_files(tool: &str) -> bool {
 fn in_patch<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
     match value {
         Value::String(text) => {
-            found.extend(patched_files(text).into_iter().map(path));
+            let files = patched_files(text).into_iter();
+            found.extend(files.map(|file| file.map_or(PathArgument::Opaque, PathArgument::Path)));
         }
         Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => {
             found.push(PathArgument::Opaque);
@@ -182,11 +183,6 @@ fn is_of_patch(words: &[String]) -> bool {
     words.iter().any(|word| names.contains(&&**word))
 }
 
-fn path(text: &str) -> PathArgument<'_> {
-    let of_uri = path_of_uri(text).map(Cow::Owned);
-    PathArgument::Path(of_uri.unwrap_or(Cow::Borrowed(text)))
-}
-
 fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<PathArgument<'a>>) {
     for (key, value) in fields {
         let name = normalized(key);
@@ -194,7 +190,12 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
         if let (true, Some(path)) = (DIRECTORIES.contains(&&*name), value.as_str()) {
             found.push(PathArgument::Directory(path));
         } else if PATHS.contains(&&*name) || PATH_WORDS.contains(&&*last) {
-            in_path(value, PATH_WORDS.contains(&&*last), depth, found);
+            let field = match &*name {
+                "uri" => PathField::Uri,
+                _ if PATH_WORDS.contains(&&*last) => PathField::Paths,
+                _ => PathField::PathsAndOthers,
+            };
+            in_path(value, field, depth, found);
         } else if GLOBS.contains(&&*name) {
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(PathArgument::Glob));
@@ -213,29 +214,44 @@ pub(super) fn is_path_field(key: &str) -> bool {
     PATHS.contains(&&*normalized(key)) || PATH_WORDS.contains(&&*last)
 }
 
-/// Collects the content of a field for paths. With `only_paths`, a field of that name contains nothing else.
+/// The content of a field for paths, as far as its name says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PathField {
+    Paths,
+    PathsAndOthers,
+    Uri,
+}
+
+/// Collects the content of a field for paths.
 fn in_path<'a>(
     value: &'a Value,
-    only_paths: bool,
+    field: PathField,
     depth: usize,
     found: &mut Vec<PathArgument<'a>>,
 ) {
+    let only_paths = field == PathField::Paths;
     match value {
-        Value::String(text) => found.push(path(text)),
+        Value::String(text) => add_path(text, field, found),
         Value::Array(items) if depth < MAX_DEPTH => {
             for item in items {
-                in_path(item, only_paths, depth + 1, found);
+                in_path(item, field, depth + 1, found);
             }
         }
         Value::Null | Value::Bool(_) => {}
         Value::Number(_) => found.extend(only_paths.then_some(PathArgument::Opaque)),
-        Value::Object(fields) if only_paths && !fields.keys().any(|key| is_path_field(key)) => {
+        Value::Object(members) if only_paths && !members.iter().any(names_file) => {
             // A file that is described by other members: `{"name": "a"}`.
-            let names = fields.values().filter_map(Value::as_str);
+            let names = members.values().filter_map(Value::as_str);
             let before = found.len();
-            found.extend(names.filter(|name| !name.contains('\n')).map(path));
+            for name in names.filter(|name| !name.contains('\n')) {
+                add_path(name, field, found);
+            }
             in_value(value, depth, found);
-            if found.len() == before {
+            // A name in a directory is yet another path.
+            let is_directory =
+                |(key, value): (&String, &Value)| is_path_field(key) && value.is_string();
+            let has_directory = members.iter().any(is_directory);
+            if found.len() == before || has_directory {
                 found.push(PathArgument::Opaque);
             }
         }
@@ -243,9 +259,26 @@ fn in_path<'a>(
     }
 }
 
+/// Returns whether a member of an object contains the path of a file.
+fn names_file((key, value): (&String, &Value)) -> bool {
+    let last = last_word(key);
+    let is_directory = last.starts_with("dir") || last.starts_with("folder");
+    is_path_field(key) && !is_directory && !matches!(value, Value::Null | Value::Bool(_))
+}
+
+/// Adds a path. What looks like a URI may be a name as well, for tools that take no URIs.
+fn add_path<'a>(text: &'a str, field: PathField, found: &mut Vec<PathArgument<'a>>) {
+    let of_uri = path_of_uri(text).map(Cow::Owned);
+    if of_uri.is_none() || field != PathField::Uri {
+        found.push(PathArgument::Path(text.into()));
+    }
+    found.extend(of_uri.map(PathArgument::Path));
+}
+
 /// Returns the path of a `file:` URI.
 fn path_of_uri(text: &str) -> Option<String> {
-    let (scheme, rest) = text.split_once(':')?;
+    // White space around a URI counts for nothing.
+    let (scheme, rest) = text.trim().split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") {
         return None;
     }
@@ -284,11 +317,13 @@ fn in_value<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>
                 in_value(item, depth + 1, found);
             }
         }
-        Value::String(text) if !text.contains(char::is_whitespace) => {
-            let of_uri = path_of_uri(text);
+        Value::String(text) => {
+            // A text may start with `File:` without being a URI.
+            let is_uri = |text: &str| text.trim().as_bytes().get(5) == Some(&b'/');
+            let of_uri = path_of_uri(text).filter(|_| is_uri(text) && !text.trim().contains('\n'));
             found.extend(of_uri.map(|path| PathArgument::Path(Cow::Owned(path))));
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -408,9 +443,17 @@ mod tests {
             (json!({"path": 5}), vec!["?"]),
             (json!({"file": {"size": 5}}), vec!["?"]),
             (
-                json!({"url": "file:///a", "urls": ["FILE:/b"], "text": "file:///c d"}),
+                json!({"url": "file:///a", "urls": ["FILE:/b"], "text": "File: c d"}),
                 vec!["/a", "/b"],
             ),
+            (json!({"url": " file:///a b\n"}), vec!["/a b"]),
+            (json!({"path": "file:/../a"}), vec!["file:/../a", "/../a"]),
+            (json!({"files": [{"path": null, "name": "a"}]}), vec!["a"]),
+            (
+                json!({"file": {"dir": "a", "name": "b"}}),
+                vec!["a", "a", "b", "?"],
+            ),
+            (json!({"patch": "diff --git a/x y b/z"}), vec!["?"]),
             (
                 json!({"patchText": "*** Begin Patch\n*** Add File: a"}),
                 vec!["a"],

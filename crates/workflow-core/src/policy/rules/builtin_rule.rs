@@ -110,7 +110,10 @@ fn names_store(call: &Call<'_>) -> bool {
     };
     let is_named = |text: &str| match text.trim() {
         text if naming(text).is_none() => false,
-        text if text.contains('\n') => patched_files(text).into_iter().any(is_store),
+        text if text.contains('\n') => {
+            let mut files = patched_files(text).into_iter().flatten();
+            files.any(|file| is_store(&file))
+        }
         text => is_store(text),
     };
     let mut accessed = call

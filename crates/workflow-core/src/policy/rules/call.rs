@@ -11,7 +11,7 @@ use super::command_patterns::{CommandsByProgram, Comparisons};
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
 use super::line_verdict;
-use super::patches::{contains_patch, patched_files};
+use super::patches::{contains_patch, directory_of_patch, patched_files};
 use super::paths::{PathForm, Paths, of_shell};
 use super::shell_lines::{self, ShellLine, with_nested_json};
 use workflow_shell::{Analysis, Effect, FileWrite, UnknownReason, Unreadable, analyze_in};
@@ -43,6 +43,31 @@ pub struct Call<'a> {
 /// A path of a call in all its forms; `None` if unknown.
 pub(super) type Target = Option<Vec<PathForm>>;
 
+/// Returns the files of a patch in a shell line.
+fn files_of_patch<'l>(line: &'l ShellLine, text: &'l str) -> Vec<PathArgument<'l>> {
+    let directory = directory_of_patch(text);
+    let joined = |file: Cow<'l, str>| {
+        let directories = [&*line.directory, directory.unwrap_or_default()];
+        let parts = directories.into_iter().chain([&*file]);
+        parts
+            .filter(|part| !part.is_empty())
+            .fold(String::new(), |path, part| {
+                if path.is_empty() || part.starts_with('/') {
+                    part.to_owned()
+                } else {
+                    format!("{path}/{part}")
+                }
+            })
+    };
+    let files = patched_files(text).into_iter().map(|file| {
+        file.map_or(PathArgument::Opaque, |file| {
+            PathArgument::Path(joined(file).into())
+        })
+    });
+    let is_unclear = directory.is_none().then_some(PathArgument::Opaque);
+    files.chain(is_unclear).collect()
+}
+
 impl<'a> Call<'a> {
     /// Creates a call with its arguments, if the host sent them.
     #[must_use]
@@ -72,16 +97,20 @@ impl<'a> Call<'a> {
 
     /// Returns a path of the arguments relative to the directory of the session.
     pub(super) fn opened<'p>(&self, path: &'p str) -> Cow<'p, str> {
-        if self.directory.is_empty() || path.starts_with(['/', '~']) {
+        // The hosts' tools ignore a leading `@`.
+        let inner = path.strip_prefix('@').unwrap_or(path);
+        let is_home = inner == "~" || inner.starts_with("~/");
+        if self.directory.is_empty() || inner.starts_with('/') || is_home {
             return Cow::Borrowed(path);
         }
-        // The hosts' tools ignore it.
-        let path = path.strip_prefix('@').unwrap_or(path);
-        if path.starts_with(['/', '~']) {
-            return Cow::Borrowed(path);
-        }
-        let separator = if path.is_empty() { "" } else { "/" };
-        Cow::Owned([self.directory, separator, path].concat())
+        // A directory may have a name that starts like a path of the hosts.
+        let prefix = if self.directory.starts_with(['@', '~']) {
+            "./"
+        } else {
+            ""
+        };
+        let separator = if inner.is_empty() { "" } else { "/" };
+        Cow::Owned([prefix, self.directory, separator, inner].concat())
     }
 
     /// Returns the name of the tool.
@@ -163,11 +192,10 @@ impl<'a> Call<'a> {
     /// were not sent.
     fn path_arguments(&self) -> Option<Vec<PathArgument<'_>>> {
         let mut found = arguments::path_arguments(self.tool, self.expanded_fields()?);
-        let lines = self.shell_lines().iter();
-        let texts = lines.filter_map(|line| line.text.as_deref());
-        let patches = texts.filter(|text| contains_patch(text));
-        let files = patches.flat_map(patched_files);
-        found.extend(files.map(|file| PathArgument::Path(file.into())));
+        for line in self.shell_lines() {
+            let text = line.text.as_deref().filter(|text| contains_patch(text));
+            found.extend(text.into_iter().flat_map(|text| files_of_patch(line, text)));
+        }
         for argument in &mut found {
             if let PathArgument::Path(path) = argument
                 && let Cow::Owned(opened) = self.opened(path)

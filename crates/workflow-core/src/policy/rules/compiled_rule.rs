@@ -240,22 +240,43 @@ fn input_matches(
     }
 }
 
-/// Returns whether a value matches. Of one that contains several, some may match only: then it is unknown.
+/// Returns whether a value matches: as JSON, or in its parts. Of one that contains several, some may match only: then it is
+/// unknown.
 fn value_matches(value: &Value, pattern: &Regex) -> Known {
-    let parts: Vec<&Value> = match value {
+    let is_text = value.is_string();
+    let matches_whole = !is_text && pattern.is_match(&value.to_string());
+    match (parts_match(value, pattern), matches_whole) {
+        (Known::No, true) if is_single(value) => Known::Yes,
+        (Known::No, true) => Known::Unknown,
+        (known, _) => known,
+    }
+}
+
+/// Returns whether a value has no parts.
+fn is_single(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => true,
+    }
+}
+
+/// Returns whether the texts in a value match. Those of a map mean different things, so they never match as a whole.
+fn parts_match(value: &Value, pattern: &Regex) -> Known {
+    let matched = |part| parts_match(part, pattern);
+    let (parts, is_list): (Vec<Known>, _) = match value {
         Value::String(text) => return Known::from(pattern.is_match(text)),
-        Value::Array(items) => items.iter().collect(),
-        Value::Object(members) => members.values().collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+        Value::Array(items) => (items.iter().map(matched).collect(), true),
+        Value::Object(members) => (members.values().map(matched).collect(), false),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            return Known::from(pattern.is_match(&value.to_string()));
+        }
     };
-    let whole = pattern.is_match(&value.to_string());
-    let matching = parts
-        .iter()
-        .filter(|part| value_matches(part, pattern) != Known::No);
-    match (matching.count(), parts.len()) {
-        (0, 0) => Known::from(whole),
-        (0, _) if !whole => Known::No,
-        (some, all) if some == all => Known::Yes,
-        _ => Known::Unknown,
+    if parts.iter().all(|part| *part == Known::No) {
+        Known::No
+    } else if is_list && parts.iter().all(|part| *part == Known::Yes) {
+        Known::Yes
+    } else {
+        Known::Unknown
     }
 }

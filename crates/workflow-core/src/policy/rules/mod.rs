@@ -40,6 +40,7 @@ pub(crate) use description::Description;
 use known::Known;
 pub use level_rules::{LevelRules, RuleSource};
 pub use line_verdict::{LineReport, PartReport, Verdict};
+pub use patches::{PatchedFile, contains_patch, directory_of_patch};
 pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;

@@ -18,7 +18,8 @@ pub trait Paths: fmt::Debug {
         false
     }
 
-    /// Returns the files and directories that decide which guards hold: definitions, settings, the session's file.
+    /// Returns the files and directories that decide which guards hold: definitions, settings, the session's file, the
+    /// host's hooks.
     fn protected(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,8 +1,8 @@
 //! Built-in rule: what holds in a run changes only with a person's consent.
 //!
 //! The files that definitions and settings are loaded from, and the session's own file, are read again when the session
-//! is. A tool call that plainly writes one of them needs consent while a workflow is active or settings have rules. A
-//! shell command with unknown effects does not: other rules decide about it.
+//! is; others say which hooks a host runs. A tool call that plainly writes one of them needs consent while a workflow is
+//! active or settings have rules. A shell command with unknown effects does not: other rules decide about it.
 
 use std::sync::LazyLock;
 
@@ -26,8 +26,8 @@ const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 8;
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
-    let reason = "workflow definitions, settings and the session's file decide which rules are in force, so changing them needs the \
-                  consent of the user";
+    let reason = "workflow definitions, settings, the session's file and the host's hooks decide which rules are in force, so changing \
+                  them needs the consent of the user";
     Rule {
         writes: Some(true),
         reason: Some(reason.to_owned()),

@@ -315,7 +315,7 @@ impl ActiveRun {
     }
 
     /// The progress that leaving the phase leads to, with the outputs and the answer that were given.
-    pub(crate) fn plan_leave(&self, mover: Actor) -> Result<RunProgress, TransitionError> {
+    pub(crate) fn plan_leave(&self, actor: Actor) -> Result<RunProgress, TransitionError> {
         let mut from = self.progress.clone();
         let outputs = self.handover.outputs();
         if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
@@ -326,13 +326,13 @@ impl ActiveRun {
         }
         self.handover.note_comment(&mut from.data);
         Ok(match self.handover.route() {
-            ExitRoute::Answer(target) => answer(&from, target, mover, &self.catalog)?,
+            ExitRoute::Answer(target) => answer(&from, target, actor, &self.catalog)?,
             ExitRoute::Outcome(outcome) => {
-                let mut to = follow(&from, &outcome.to, mover, &self.catalog)?;
+                let mut to = follow(&from, &outcome.to, actor, &self.catalog)?;
                 to.data.outcome = Some(outcome.name.clone());
                 to
             }
-            ExitRoute::Next => follow(&from, &Target::Next, mover, &self.catalog)?,
+            ExitRoute::Next => follow(&from, &Target::Next, actor, &self.catalog)?,
         })
     }
 

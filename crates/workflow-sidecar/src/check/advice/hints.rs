@@ -44,11 +44,11 @@ fn collect<'a>(
 ) {
     // The loader refuses more levels; many phases need no hint each.
     const MAX_DEPTH: usize = 128;
-    const MAX_VALUES: usize = 10_000;
+    const MAX_PHASES: usize = 10_000;
     for (at, entry) in workflow.phases.iter().enumerate() {
         match entry {
             PhaseEntry::Phase(phase) => phases.push((phase, workflow, at)),
-            PhaseEntry::Subworkflow(key) if depth < MAX_DEPTH && phases.len() < MAX_VALUES => {
+            PhaseEntry::Subworkflow(key) if depth < MAX_DEPTH && phases.len() < MAX_PHASES => {
                 if let Some(inner) = catalog.get(key) {
                     collect(inner, catalog, phases, depth + 1);
                 }

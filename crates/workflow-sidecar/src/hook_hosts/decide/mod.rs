@@ -36,7 +36,7 @@ pub(super) struct EventHandler<'a> {
     pub(super) store: &'a dyn Store,
     /// True if the event comes from the shell of an agent.
     pub(super) is_from_shell: bool,
-    /// Notes whether a run is active, as soon as that is known.
+    /// Notes whether a run is active or the settings have rules, as soon as that is known.
     pub(super) on_loaded: &'a dyn Fn(bool),
 }
 
@@ -62,9 +62,8 @@ impl EventHandler<'_> {
             let project = memory.project_of(&event.cwd, starts && !event.is_of_subagent);
             let platform = HookPlatform::default();
             let restored = self.restore(&key, &stored, &memory, event, &project, &platform);
-            (self.on_loaded)(restored.session.view().is_some());
-            let settings = &restored.loaded.settings;
-            let has_rules = !(settings.user.is_empty() && settings.project.is_empty());
+            let has_rules = restored.loaded.settings.has_rules();
+            (self.on_loaded)(has_rules || restored.session.view().is_some());
             let decided = self.handle(event, &key, restored, &platform, &mut memory)?;
             let Some(decided) = decided else {
                 return Ok(HookAnswer::default());

@@ -41,7 +41,11 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: true,
     shell_marks: &[],
     hook_files: &[".claude/settings.json", ".claude/settings.local.json"],
-    directory_variable: Some("CLAUDE_CONFIG_DIR"),
+    user_hook_files: |directories| {
+        ["settings.json", "settings.local.json"]
+            .map(|file| directories.claude().join(file))
+            .to_vec()
+    },
     event,
     answer,
 };

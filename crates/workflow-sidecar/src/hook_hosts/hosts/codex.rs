@@ -36,7 +36,11 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: true,
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
     hook_files: &[".codex/hooks.json", ".codex/config.toml"],
-    directory_variable: Some("CODEX_HOME"),
+    user_hook_files: |directories| {
+        ["hooks.json", "config.toml"]
+            .map(|file| directories.codex().join(file))
+            .to_vec()
+    },
     event: |name, payload| payload.kind(name),
     answer,
 };

@@ -41,7 +41,7 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: false,
     shell_marks: &[],
     hook_files: &[".copilot/hooks", ".github/hooks"],
-    directory_variable: Some("COPILOT_HOME"),
+    user_hook_files: |directories| vec![directories.copilot().join("hooks")],
     event,
     answer,
 };

@@ -50,7 +50,7 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: false,
     shell_marks: &[],
     hook_files: &[".cursor/hooks.json"],
-    directory_variable: None,
+    user_hook_files: |directories| vec![directories.home.join(".cursor/hooks.json")],
     event,
     answer,
 };

@@ -44,7 +44,12 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: true,
     shell_marks: &["GEMINI_CLI_SHELL"],
     hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],
-    directory_variable: Some("GEMINI_CLI_HOME"),
+    user_hook_files: |directories| {
+        vec![
+            directories.gemini().join("settings.json"),
+            directories.gemini_trusted_folders(),
+        ]
+    },
     event: |name, payload| payload.kind(name),
     answer,
 };

@@ -51,7 +51,7 @@ pub(super) static HOST: HookHost = HookHost {
     shows_notices: false,
     shell_marks: &[],
     hook_files: &[".agents/plugins/workflow-sidecar"],
-    directory_variable: Some("GOOSE_PATH_ROOT"),
+    user_hook_files: |directories| vec![directories.goose_plugins().join("workflow-sidecar")],
     event,
     answer,
 };

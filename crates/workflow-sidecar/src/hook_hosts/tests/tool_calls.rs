@@ -172,6 +172,22 @@ fn a_call_in_another_directory_is_judged_by_the_rules_of_the_sessions_project() 
     ] {
         assert_eq!(call(deep, tool, &input), code, "{input}");
     }
+    // Neither a name that starts like the home directory nor a directory that starts like a reference is one.
+    std::fs::create_dir_all(project.join("lib/~x")).unwrap();
+    let in_lib = "$ROOT/project/lib";
+    for path in ["~x/../a.rs", "~a.rs", "a.rs"] {
+        let input = json!({ "file_path": path });
+        assert_eq!(call(in_lib, "Write", &input), 2, "{path}");
+    }
+    let rules = json!({ "tools": { "rules": [{ "block": "write", "path": "@scope/**" }] } });
+    std::fs::write(
+        project.join(".pi/workflow-sidecar.json5"),
+        rules.to_string(),
+    )
+    .unwrap();
+    std::fs::create_dir_all(project.join("@scope")).unwrap();
+    let input = json!({ "file_path": "a.rs" });
+    assert_eq!(call("$ROOT/project/@scope", "Write", &input), 2);
 }
 
 #[test]

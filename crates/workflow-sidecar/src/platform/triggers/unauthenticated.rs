@@ -84,6 +84,10 @@ impl UnauthenticatedConnections {
 impl UnauthenticatedSlot {
     /// Frees the slot, because the connection has shown the token: it is no longer closed for another one.
     pub(super) fn authenticate(&self) {
+        self.free();
+    }
+
+    fn free(&self) {
         let mut slots = self.connections.0.lock();
         slots.taken.retain(|other| other.number != self.number);
     }
@@ -91,12 +95,13 @@ impl UnauthenticatedSlot {
     /// Returns `true` if the connection has shown the token.
     pub(super) fn is_authenticated(&self) -> bool {
         let slots = self.connections.0.lock();
-        !slots.taken.iter().any(|other| other.number == self.number)
+        let has_slot = slots.taken.iter().any(|other| other.number == self.number);
+        !has_slot && !self.closed.is_cancelled()
     }
 }
 
 impl Drop for UnauthenticatedSlot {
     fn drop(&mut self) {
-        self.authenticate();
+        self.free();
     }
 }
