@@ -27,7 +27,7 @@ use crate::store::{self, has_active_runs, state_directory};
 /// The time for an answer. Much less than the time that hosts give a hook.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(3);
 /// The time for the definitions, where there is no decision.
-const TIME_TO_LOAD: Duration = Duration::from_millis(500);
+const TIME_TO_LOAD: Duration = Duration::from_secs(1);
 /// The longest event, in bytes.
 const MAX_EVENT: u64 = 64 << 20;
 
