@@ -91,7 +91,15 @@ async function serve() {
     child.kill('SIGTERM');
     await ended;
   };
-  const events = await fetch(`${server.url}/event`, { signal: stopped.signal });
+  // It may say that it listens before it accepts connections.
+  let events;
+  for (const deadline = Date.now() + STEP_MS; events === undefined; await sleep(50)) {
+    events = await fetch(`${server.url}/event`, { signal: stopped.signal }).catch(async (error) => {
+      if (Date.now() < deadline) return undefined;
+      await server.stop();
+      throw error;
+    });
+  }
   (async () => {
     let text = '';
     for await (const chunk of events.body.pipeThrough(new TextDecoderStream())) {
