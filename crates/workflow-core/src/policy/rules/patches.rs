@@ -36,33 +36,34 @@ pub fn contains_patch(line: &str) -> bool {
     line.contains(BEGIN)
 }
 
-/// Returns the directory to which a shell line changes before it applies a patch: empty if it does not, `None` if that is
-/// unclear.
+/// Returns the directory to which a shell line changes before it applies its patch: empty if it does not, `None` if that is
+/// unclear, as after a `cd` that may fail.
 #[must_use]
 pub fn directory_of_patch(line: &str) -> Option<&str> {
-    let outside = line.split(BEGIN).enumerate().map(|(index, part)| {
-        let after = part.split_once(END).map(|(_, after)| after);
-        if index == 0 {
-            part
-        } else {
-            after.unwrap_or_default()
-        }
-    });
-    let words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
-    let changes = words.filter(|word| matches!(*word, "cd" | "pushd" | "popd" | "chdir"));
-    let first = || {
-        let (directory, _) = line
-            .trim_start()
-            .strip_prefix("cd ")?
-            .split_once(['&', ';', '\n'])?;
-        let is_plain = |c: char| c.is_alphanumeric() || "._-/".contains(c);
-        Some(directory.trim()).filter(|directory| directory.chars().all(is_plain))
-    };
-    match changes.count() {
-        0 => Some(""),
-        1 => first(),
-        _ => None,
+    let (before, rest) = line.split_once(BEGIN)?;
+    let after = rest
+        .split(BEGIN)
+        .filter_map(|patch| Some(patch.split_once(END)?.1));
+    let outside = std::iter::once(before).chain(after);
+    let mut words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    if !words.any(|word| matches!(word, "cd" | "pushd" | "popd" | "chdir")) {
+        return Some("");
     }
+    // `cd src && apply_patch <<'E'`
+    let (directory, command) = before.trim_start().strip_prefix("cd ")?.split_once("&&")?;
+    let directory = directory.trim();
+    let is_plain = |c: char| c.is_alphanumeric() || "._-/".contains(c);
+    let is_certain = directory.chars().all(is_plain)
+        && !command
+            .trim_end()
+            .contains(['&', ';', '|', '\n', '(', '{', '`'])
+        && !command.split_whitespace().any(|word| word == "cd")
+        && rest.matches(END).count() == 1
+        && !rest.contains(BEGIN)
+        && rest
+            .split_once(END)
+            .is_some_and(|(_, end)| !end.contains(['&', ';', '|', '`', '(']));
+    is_certain.then_some(directory)
 }
 
 /// Returns the files that a text changes if it is a patch; none if it is not. A name that cannot be read is `None`.
@@ -248,11 +249,22 @@ mod tests {
         for (before, after, expected) in [
             ("apply_patch <<'E'\n", "", Some("")),
             ("cd src && apply_patch <<'E'\n", "", Some("src")),
-            ("cd /p/src\napply_patch <<'E'\n", "", Some("/p/src")),
-            ("cd \"$X\"; apply_patch <<'E'\n", "", None),
-            ("ls; cd src; apply_patch <<'E'\n", "", None),
-            ("(cd src; apply_patch <<'E'\n", "\n)", None),
-            ("cd a; apply_patch <<'E'\n", "\ncd b", None),
+            ("cd /p/src&&apply_patch <<'E'\n", "\n", Some("/p/src")),
+            // If it fails, the patch is applied elsewhere.
+            ("cd src; apply_patch <<'E'\n", "", None),
+            ("cd src\napply_patch <<'E'\n", "", None),
+            ("cd src & apply_patch <<'E'\n", "", None),
+            ("cd src && true; apply_patch <<'E'\n", "", None),
+            ("cd src && ls || apply_patch <<'E'\n", "", None),
+            (
+                "cd src && apply_patch <<'E'\n",
+                "\napply_patch <<'E'\n*** Begin Patch\n*** End Patch",
+                None,
+            ),
+            ("cd \"$X\" && apply_patch <<'E'\n", "", None),
+            ("ls; cd src && apply_patch <<'E'\n", "", None),
+            ("(cd src && apply_patch <<'E'\n", "\n)", None),
+            ("cd a && apply_patch <<'E'\n", "\ncd b", Some("a")),
         ] {
             let line = format!("{before}{patch}{after}");
             assert_eq!(directory_of_patch(&line), expected, "{line}");
