@@ -4,13 +4,19 @@ import { createServer } from 'node:net';
 import { settings } from '../definitions.mjs';
 import { say } from '../model.mjs';
 
-/** A port that was free a moment ago; two hosts may play at a time. */
-const port = await new Promise((resolve) => {
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-    server.close(() => resolve(port));
-  });
-});
+/** A free port below those that systems give to servers without a port of their own, which start meanwhile. */
+const port = await (async () => {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer();
+    const isFree = await new Promise((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
+})();
 
 const post = async (/** @type {string} */ token) => {
   const options = { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: 'CI build failed' };
