@@ -9,7 +9,7 @@
 import { withoutPhase } from "./differences/context.mjs";
 import { locationOf } from "./navigation.mjs";
 
-/** The counts of reminders, as docs/BEHAVIOUR.md defines them. */
+/** The counts of reminders, as BEHAVIOUR.md defines them. */
 export const NO_REMINDERS = { reminders: 0, stale: 0, paused: null };
 
 export class SessionModel {

@@ -2,7 +2,7 @@
  * The intended differences between our extension and the npm package, by their ids.
  *
  * A mark describes the difference in a recording; a scenario lists the ids that occur in it. The ids are those of
- * docs/BEHAVIOUR.md; those that begin with `host` are about pi itself.
+ * tests/differential/BEHAVIOUR.md; those that begin with `host` are about pi itself.
  */
 
 /** The differences that may occur in any scenario; `id@host` on one host only. */

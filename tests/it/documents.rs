@@ -129,6 +129,63 @@ fn the_readmes_session_blocks_the_edit() {
     assert!(sidecar.finish().is_empty());
 }
 
+/// The documents for readers.
+fn documents() -> Vec<PathBuf> {
+    let directories = [
+        ".",
+        "docs",
+        "docs/decisions",
+        "protocol",
+        "protocol/typescript",
+    ];
+    let entries = directories.iter().flat_map(|directory| {
+        let entries = fs::read_dir(repository().join(directory)).unwrap();
+        entries.map(|entry| entry.unwrap().path())
+    });
+    entries
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .collect()
+}
+
+/// The anchor of a heading, as the forges make it.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = |character: &char| character.is_alphanumeric() || " -_".contains(*character);
+    heading
+        .chars()
+        .filter(kept)
+        .collect::<String>()
+        .replace(' ', "-")
+}
+
+#[test]
+fn links_between_documents_lead_to_a_heading() {
+    for page in documents() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1) {
+            let link = link.split(')').next().unwrap_or_default();
+            if link.starts_with("https:") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => page.clone(),
+                _ => page.with_file_name(file),
+            };
+            assert!(target.exists(), "{}: {link}", page.display());
+            if !heading.is_empty() {
+                let target = fs::read_to_string(target).unwrap();
+                let mut headings = target.lines().filter(|line| line.starts_with('#'));
+                assert!(
+                    headings.any(|line| anchor(line) == heading),
+                    "{}: {link}",
+                    page.display()
+                );
+            }
+        }
+    }
+}
+
 /// The claims of the threat model: the attack, and the names of the tests.
 fn claims(page: &str) -> Vec<(String, Vec<String>)> {
     let rows = page.lines().filter_map(|line| {
@@ -225,7 +282,7 @@ fn cited_ids(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn each_decided_difference_names_tests_that_exist_and_each_cited_id_is_defined() {
-    let page = fs::read_to_string(repository().join("docs/BEHAVIOUR.md")).unwrap();
+    let page = fs::read_to_string(repository().join("tests/differential/BEHAVIOUR.md")).unwrap();
     let differences = differences(&page);
     assert!(differences.len() > 80, "{}", differences.len());
     let (mut rust, mut script, mut comparison) = (String::new(), String::new(), String::new());
@@ -264,7 +321,7 @@ fn each_decided_difference_names_tests_that_exist_and_each_cited_id_is_defined()
         for cited in cited_ids(line) {
             assert!(
                 differences.iter().any(|(id, _)| id == cited),
-                "docs/BEHAVIOUR.md does not define {cited}: {line}"
+                "tests/differential/BEHAVIOUR.md does not define {cited}: {line}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! docs/DEFINITIONS.md says what is true: its examples load, its generated tables are those of the code.
+//! The pages on the definition language say what is true: their examples load, the generated tables are those of the code.
 //!
 //! `UPDATE=1` writes the tables.
 
@@ -12,16 +12,26 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use workflow_core::definition::{MemoryFiles, Section, Tier, load, table};
-use workflow_core::diagnostic::{Code, render};
+use workflow_core::definition::{MemoryFiles, Section, Tier, load, shared_table, table};
+use workflow_core::diagnostic::render;
 use workflow_core::template::TemplateKind;
 
-fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/DEFINITIONS.md")
+/// The page of the keys.
+const KEYS: &str = "DEFINITIONS.md";
+
+fn path(page: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs")
+        .join(page)
 }
 
-fn page() -> String {
-    fs::read_to_string(path()).expect("the page is there")
+fn text(page: &str) -> String {
+    fs::read_to_string(path(page)).expect("the page is there")
+}
+
+/// All pages on the language. Their examples are files of one project.
+fn pages() -> String {
+    [KEYS, "TOOLS.md", "FLOW.md"].map(text).concat()
 }
 
 /// A fenced block: what follows its language, and its text.
@@ -54,7 +64,7 @@ fn blocks(page: &str) -> Vec<Block> {
 #[test]
 fn the_examples_load_without_diagnostics() {
     let mut files = MemoryFiles::new();
-    for block in blocks(&page()) {
+    for block in blocks(&pages()) {
         if block.file == "workflow-sidecar.json5" {
             files = files.with_settings(Tier::Project, block.text);
         } else if !block.file.is_empty() && !block.file.starts_with("wrong/") {
@@ -78,7 +88,7 @@ fn the_excerpts_load_without_diagnostics() {
     const REST: &str = "name: W\nshow: workflows\nroleInstruction: R\n\
         phases: [{id: a, name: A, emoji: a, instructions: I}]\n";
     let mut excerpts = 0;
-    for block in blocks(&page()) {
+    for block in blocks(&pages()) {
         let files = match (&*block.language, &*block.file) {
             ("yaml", "") => {
                 let rest = if block.text.starts_with("name:") {
@@ -99,7 +109,7 @@ fn the_excerpts_load_without_diagnostics() {
 
 #[test]
 fn the_mistake_looks_as_shown() {
-    let blocks = blocks(&page());
+    let blocks = blocks(&pages());
     let wrong = blocks
         .iter()
         .find(|block| block.file.starts_with("wrong/"))
@@ -118,14 +128,6 @@ fn the_mistake_looks_as_shown() {
         panic!("one mistake: {:?}", loaded.diagnostics);
     };
     assert_eq!(render(found, false) + "\n", shown.text);
-}
-
-fn codes() -> String {
-    Code::ALL.iter().fold(String::new(), |mut rows, code| {
-        writeln!(rows, "| {code} | {} | {} |", code.summary(), code.help())
-            .expect("a text can be written to");
-        rows
-    })
 }
 
 fn variables() -> String {
@@ -180,13 +182,13 @@ fn with_table(page: &str, marker: &str, rows: &str) -> String {
 
 #[test]
 fn the_tables_are_those_of_the_code() {
-    let page = page();
+    let page = text(KEYS);
     let mut expected = page.clone();
     for (marker, rows) in [
-        ("codes", codes()),
         ("variables", variables()),
         ("keys of a workflow", table(Section::Workflow)),
         ("keys of a phase", table(Section::Phase)),
+        ("keys of several maps", shared_table()),
         ("keys of tools", table(Section::Tools)),
         ("keys of a rule", table(Section::Rule)),
         ("keys of a result", table(Section::Result)),
@@ -205,7 +207,7 @@ fn the_tables_are_those_of_the_code() {
         expected = with_table(&expected, marker, &rows);
     }
     if env::var_os("UPDATE").is_some() {
-        fs::write(path(), expected).expect("the page can be written");
+        fs::write(path(KEYS), expected).expect("the page can be written");
         return;
     }
     assert!(page == expected, "run with UPDATE=1");

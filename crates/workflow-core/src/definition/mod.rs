@@ -39,5 +39,5 @@ pub use model::{
     ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
 };
 pub use schema::json_schema::SchemaFile;
-pub use schema::tables::table;
+pub use schema::tables::{shared_table, table};
 pub use schema::{Default, Key, Section, ValueType, nearest};

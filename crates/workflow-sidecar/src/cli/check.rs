@@ -152,7 +152,7 @@ fn explain(name: &str) -> anyhow::Result<CommandOutcome> {
     let Some(code) = code_named(name) else {
         let (first, last) = (Code::ALL[0], Code::ALL[Code::ALL.len() - 1]);
         anyhow::bail!(
-            "there is no diagnostic {}: codes are {first} to {last}, as in docs/DEFINITIONS.md",
+            "there is no diagnostic {}: codes are {first} to {last}, as in docs/DIAGNOSTICS.md",
             shown(name)
         );
     };

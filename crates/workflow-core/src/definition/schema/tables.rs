@@ -1,6 +1,8 @@
 //! The tables of docs/DEFINITIONS.md.
 
-use super::key::{Default, ValueType};
+use std::collections::BTreeSet;
+
+use super::key::{Default, Key, ValueType};
 use super::section::Section;
 
 /// Describes the type of a value.
@@ -51,21 +53,59 @@ fn describe_default(default: Default) -> String {
     }
 }
 
-/// The rows of the table that documents the keys of a section: name, type, default, example, description.
+/// The row of a key: its name, and type, default, example and description.
+fn row(key: &Key) -> (&'static str, String) {
+    // A vertical bar would end the cell.
+    let example = key.example.replace('|', "\\|");
+    let (value, default) = (describe_type(key.value), describe_default(key.default));
+    (
+        key.name,
+        format!("{value} | {default} | `{example}` | {} |\n", key.summary),
+    )
+}
+
+/// The maps whose keys overlap, and their names in the table of shared keys.
+const LEVELS: [(Section, &str); 3] = [
+    (Section::Workflow, "workflow"),
+    (Section::Phase, "phase"),
+    (Section::Settings, "settings"),
+];
+
+/// The names of the levels that have a row.
+fn levels_with(row_of_level: &(&'static str, String)) -> Vec<&'static str> {
+    let has = |section: Section| section.keys().iter().any(|key| row(key) == *row_of_level);
+    let levels = LEVELS.iter().filter(|(section, _)| has(*section));
+    levels.map(|(_, name)| *name).collect()
+}
+
+/// The rows of the keys that are the same in several levels: name, levels, type, default, example, description.
+#[must_use]
+pub fn shared_table() -> String {
+    let mut rows: Vec<_> = LEVELS
+        .iter()
+        .flat_map(|(section, _)| section.keys().iter().map(row))
+        .collect();
+    let mut printed = BTreeSet::new();
+    rows.retain(|row| levels_with(row).len() > 1 && printed.insert(row.0));
+    rows.iter()
+        .map(|row| {
+            format!(
+                "| `{}` | {} | {}",
+                row.0,
+                levels_with(row).join(", "),
+                row.1
+            )
+        })
+        .collect()
+}
+
+/// The rows of the table that documents the keys of a section, without those of [`shared_table`]: name, type, default,
+/// example, description.
 #[must_use]
 pub fn table(section: Section) -> String {
-    let rows = section.keys().iter().map(|key| {
-        let (name, value, default) = (
-            key.name,
-            describe_type(key.value),
-            describe_default(key.default),
-        );
-        // A vertical bar would end the cell.
-        let example = key.example.replace('|', "\\|");
-        format!(
-            "| `{name}` | {value} | {default} | `{example}` | {} |\n",
-            key.summary
-        )
-    });
-    rows.collect()
+    let is_level = LEVELS.iter().any(|(level, _)| *level == section);
+    let rows = section.keys().iter().map(row);
+    rows.filter(|row| !is_level || levels_with(row).len() < 2)
+        .map(|(name, rest)| format!("| `{name}` | {rest}"))
+        .collect()
 }
