@@ -299,6 +299,17 @@ for (const generation of generations) {
     assert.deepEqual(pi.done, ["say now Go on"]);
   });
 
+  on("the completion of the editor is wrapped once in a session", async (t) => {
+    const applyCompletion = (lines: string[], cursorLine: number, cursorCol: number) => ({ lines, cursorLine, cursorCol });
+    const { pi } = load(t, generation);
+    const own = (pi.completion = { getSuggestions: async () => null, applyCompletion });
+    await pi.emit("session_start", { reason: "startup" });
+    const wrapped = pi.completion;
+    assert.notEqual(wrapped, own);
+    await pi.emit("session_tree");
+    assert.equal(pi.completion, wrapped);
+  });
+
   on("Escape and text stop a countdown, cursor keys do not", async (t) => {
     for (const [data, stops] of [["\u001b", true], ["\u001b[27u", true], ["x", true], ["\u001b[120u", true], ["\u001b[120;1:3u", false], ["\u001b[A", false], ["\u001b[6;20;10t", false]] as const) {
       const widget = { type: "setWidget", key: "w", lines: ["3s"], placement: "aboveEditor" };
@@ -326,6 +337,7 @@ for (const generation of generations) {
       ],
     };
     const { pi, at } = await started(t, generation, { before });
+    pi.mode = "rpc";
     pi.answers = [true, undefined, "n"];
     await pi.run("workflow", "demo");
     await sleep(50);
@@ -650,6 +662,26 @@ for (const generation of generations) {
     await run;
   });
 }
+
+test("new: on a terminal only the first line of a dialog is drawn as its title", async (t) => {
+  const ask = (id: string, method: string, params: object) => ({ id, method, params });
+  const before = {
+    "command/run": [ask("s1", "ui/select", { title: "Which?\n\nThe first\nor the second", options: ["a", "b"] }), ask("s2", "ui/confirm", { title: "Replace?", message: "It runs.\nReally." })],
+  };
+  const { pi } = await started(t, "new", { before });
+  await pi.run("workflow", "demo");
+  await sleep(50);
+  assert.deepEqual(pi.done, ["select Which?\n\u001b[0m\n\u001b[0mThe first\n\u001b[0mor the second: a|b", "confirm Replace?: \u001b[0mIt runs.\n\u001b[0mReally."]);
+});
+
+test("new: on a terminal a pause stands out in the status bar", async (t) => {
+  const status = (text: string) => ({ type: "setStatus", key: "workflow", text });
+  const { pi } = await started(t, "new", { answers: { "hook/turn_end": { actions: [status("Demo > A"), status("Demo > A · ⏸ paused")] } } });
+  await pi.emit("turn_end");
+  pi.mode = "rpc";
+  await pi.emit("turn_end");
+  assert.deepEqual(pi.done, ["status workflow=Demo > A", "status workflow=<warning>Demo > A · ⏸ paused</>", "status workflow=Demo > A", "status workflow=Demo > A · ⏸ paused"]);
+});
 
 test("new: an untrusted project is reported to the sidecar", async (t) => {
   const { pi, at } = load(t, "new");

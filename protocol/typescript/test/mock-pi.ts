@@ -5,7 +5,7 @@
  */
 import type { TreeEntry } from "../src/branch.ts";
 import type { HookEvent } from "../src/events.ts";
-import type { PiApi, PiCommand, PiCommandContext, PiComponent, PiContext, PiTool } from "../src/pi/host.ts";
+import type { PiApi, PiCommand, PiCommandContext, PiCompletion, PiComponent, PiContext, PiTool } from "../src/pi/host.ts";
 
 type Handler = (event: HookEvent, ctx: PiContext) => unknown;
 
@@ -54,6 +54,8 @@ export class MockPi {
   /** The text in the editor. */
   editorText = "";
   readonly keyHandlers = new Set<(data: string) => undefined>();
+  /** The completion of the editor, as extensions have wrapped it. */
+  completion: PiCompletion | undefined;
   /** The answers to dialogs. */
   answers: unknown[] = [];
 
@@ -125,6 +127,8 @@ export class MockPi {
       return Promise.race([mock.answers.shift(), dismissed]);
     };
     const ui: PiContext["ui"] = {
+      theme,
+      addAutocompleteProvider: (wrap) => (mock.completion = mock.completion && wrap(mock.completion)),
       confirm: async (title, message, more) => (await dialog(`confirm ${title}: ${message}`, more)) === true,
       select: async (title, options, more) => (await dialog(`select ${title}: ${options.join("|")}`, more)) as string | undefined,
       input: async (title, placeholder, more) => (await dialog(`input ${title}: ${placeholder ?? ""}`, more)) as string | undefined,

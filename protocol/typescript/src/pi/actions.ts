@@ -3,6 +3,7 @@
  */
 import type { Action } from "../types.ts";
 import type { PiApi, PiContext } from "./host.ts";
+import { statusText } from "./terminal.ts";
 
 /** The statuses and widgets on the screen, so that those of a lost sidecar can be removed. */
 export class DrawnElements {
@@ -48,7 +49,7 @@ export function perform(action: Action, pi: PiApi, ctx: PiContext, timed: boolea
     case "setSessionName":
       return pi.setSessionName(action.name);
     case "setStatus":
-      return ctx.ui.setStatus(action.key, action.text ?? undefined);
+      return ctx.ui.setStatus(action.key, action.text === null ? undefined : statusText(action.text, ctx));
     case "setWidget":
       return ctx.ui.setWidget(action.key, action.lines ?? undefined, { placement: action.placement });
     case "setHints":

@@ -19,9 +19,11 @@ import { PhaseHints } from "./hints.ts";
 import { DrawnElements, perform, notify } from "./actions.ts";
 import { BRANCH_EVENTS, newLeaf } from "./branch-leaf.ts";
 import { carry, takeCarried } from "./carried-notices.ts";
+import { whereProposed } from "./completion.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { SettleDetector } from "./settle-detector.ts";
+import { dialogMessage, dialogTitle } from "./terminal.ts";
 
 export interface ShimOptions {
   Text: TextComponent;
@@ -57,6 +59,8 @@ class Shim {
   readonly #registered = new Map<string, string>();
   /** The proposals for each command's argument, for any prefix. */
   readonly #proposals = new Map<string, readonly Completion[]>();
+  /** True once pi's completion is wrapped, which lasts as long as this session. */
+  #isCompletionWrapped = false;
   /** Ends the listening to keys. */
   #stopListening: (() => void) | undefined;
   /** True once the sidecar knows that the person types, until a widget is drawn or cleared. */
@@ -164,6 +168,8 @@ class Shim {
     this.#hints.begin(ctx);
     // A session that was cut off in a phase has its settings still; an active run sets them anew.
     if (!this.#active) this.#hints.apply(null, ctx);
+    if (!this.#isCompletionWrapped) ctx.ui.addAutocompleteProvider?.(whereProposed);
+    this.#isCompletionWrapped = true;
     this.#listenToKeys(ctx);
     this.#restoreEvent = { name, event };
     this.#guardStatus.reset({ cwd: ctx.isProjectTrusted?.() === false ? undefined : ctx.cwd });
@@ -351,10 +357,7 @@ class Shim {
     this.#client?.resync().catch(() => {});
   }
 
-  /**
-   * Proposes arguments at once, from what is known, and asks for what is new. pi's editor shows a list until the next one
-   * is there, and applies it to the text as it is then: a list that comes late mangles what has been typed since.
-   */
+  /** Proposes arguments at once, from what is known, and asks for what is new: a list that comes late is of no use. */
   #complete(name: string, prefix: string): Completion[] | null | Promise<Completion[] | null> {
     const fitting = () => {
       const proposals = (this.#proposals.get(name) ?? []).filter(({ value }) => value.startsWith(prefix));
@@ -499,9 +502,9 @@ class Shim {
       return ask(ctx, AbortSignal.any(ends));
     };
     return {
-      "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, message, { signal }))(signal),
-      "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(title, options, { signal })) ?? null)(signal),
-      "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(title, placeholder, { signal })) ?? null)(signal),
+      "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, dialogMessage(message, ctx), { signal }))(signal),
+      "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(dialogTitle(title, ctx), options, { signal })) ?? null)(signal),
+      "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(dialogTitle(title, ctx), placeholder, { signal })) ?? null)(signal),
       "host/exec": (params, signal) =>
         asking(async (ctx, signal) => {
           const { cwd, timeoutMs } = params;

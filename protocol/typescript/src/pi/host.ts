@@ -16,11 +16,40 @@ export interface PiUi {
   getEditorText?(): string;
   /** Calls a handler with the data of every key, and returns a function that removes it; does nothing where there is no terminal. */
   onTerminalInput?(handler: (data: string) => undefined): (() => void) | undefined;
+  /** Wraps what completes the text in the editor; does nothing where there is no editor. */
+  addAutocompleteProvider?(wrap: (current: PiCompletion) => PiCompletion): void;
+  readonly theme: PiTheme;
   setWidget(key: string, lines: string[] | undefined, options?: { placement?: "aboveEditor" | "belowEditor" }): void;
 }
 
 export interface PiSession extends Tree {
   getSessionFile(): string | undefined;
+}
+
+/** An item of a list of completions. */
+export interface PiCompletionItem {
+  value: string;
+  label: string;
+  description?: string;
+}
+
+/** The text in the editor after a completion. */
+export interface PiCompletedText {
+  lines: string[];
+  cursorLine: number;
+  cursorCol: number;
+}
+
+/** What completes the text in the editor: items for the text before the cursor, and their application. */
+export interface PiCompletion {
+  getSuggestions(
+    lines: string[],
+    cursorLine: number,
+    cursorCol: number,
+    options: { signal: AbortSignal; force?: boolean },
+  ): Promise<{ items: PiCompletionItem[]; prefix: string } | null>;
+  applyCompletion(lines: string[], cursorLine: number, cursorCol: number, item: PiCompletionItem, prefix: string): PiCompletedText;
+  shouldTriggerFileCompletion?(lines: string[], cursorLine: number, cursorCol: number): boolean;
 }
 
 /** A model; pi's own has more. */
@@ -81,7 +110,7 @@ export interface PiToolResult {
 }
 
 /** The proposals for an argument; `null` if there are none. */
-export type Completions = { value: string; label: string; description?: string }[] | null;
+export type Completions = PiCompletionItem[] | null;
 
 export interface PiCommand {
   description: string;

@@ -13,7 +13,7 @@ import type {
   ToolCallEventResult,
   ToolDefinition,
 } from "@earendil-works/pi-coding-agent";
-import workflows from "../../src/pi/index.ts";
+import workflows from "../../extensions/workflow-sidecar/index.ts";
 import type { TreeEntry } from "../../src/branch.ts";
 import type { PiApi, PiCommand, PiCommandContext, PiContext, PiTool } from "../../src/pi/host.ts";
 

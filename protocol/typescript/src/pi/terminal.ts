@@ -1,0 +1,18 @@
+/**
+ * Styles of texts, where pi draws on a terminal.
+ */
+import type { PiContext } from "./host.ts";
+
+const RESET = "\u001b[0m";
+
+/** True where pi draws on a terminal. Before 0.78 it does not tell the mode. */
+const isTerminal = ({ hasUI, mode }: PiContext): boolean => hasUI && (mode ?? (process.stdout.isTTY ? "tui" : "rpc")) === "tui";
+
+/** The title of a dialog. pi draws all of it in bold and in colour: here only the first line is. */
+export const dialogTitle = (title: string, ctx: PiContext): string => (isTerminal(ctx) ? title.replaceAll("\n", `\n${RESET}`) : title);
+
+/** The message of a dialog, which pi draws as part of the title. */
+export const dialogMessage = (message: string, ctx: PiContext): string => dialogTitle(`\n${message}`, ctx).slice(1);
+
+/** A status line: one about a pause stands out. */
+export const statusText = (text: string, ctx: PiContext): string => (isTerminal(ctx) && text.includes("⏸") ? ctx.ui.theme.fg("warning", text) : text);
