@@ -65,6 +65,13 @@ fn the_guide_prints_what_it_shows() {
         .unwrap_or_else(|difference| panic!("{difference}"));
 }
 
+#[test]
+fn the_page_on_blocked_calls_prints_what_it_shows() {
+    let page = Page::read(&repository().join("docs/BLOCKED.md"));
+    page.play()
+        .unwrap_or_else(|difference| panic!("{difference}"));
+}
+
 /// The recipes pass `check --strict`, and do what their scripts say.
 #[test]
 fn the_recipes_print_what_they_show() {

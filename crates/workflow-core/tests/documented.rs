@@ -31,7 +31,9 @@ fn text(page: &str) -> String {
 
 /// All pages on the language. Their examples are files of one project.
 fn pages() -> String {
-    [KEYS, "TOOLS.md", "FLOW.md"].map(text).concat()
+    [KEYS, "TOOLS.md", "FLOW.md", "CHEATSHEET.md"]
+        .map(text)
+        .concat()
 }
 
 /// A fenced block: what follows its language, and its text.
