@@ -98,7 +98,7 @@ fn forward_lines(pipe: impl Read + Send + 'static, send: Sender<String>) {
     });
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
+pub(super) fn on_path(name: &str) -> Option<PathBuf> {
     let names = if cfg!(windows) {
         vec![format!("{name}.exe"), format!("{name}.cmd")]
     } else {

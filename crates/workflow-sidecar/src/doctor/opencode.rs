@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use super::child::on_path;
 use super::result::InstallationCheck;
 use crate::files::home_dir;
 use crate::install::{Directories, InstallTarget, opencode};
 
-/// Checks the plugins that are installed, for the user or for the project.
+const INSTALL: &str = "workflow-sidecar install opencode";
+
+/// Checks the plugins that are installed, for the user or for the project; without one, that opencode is on the path.
 pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
     let (Some(home), Ok(program)) = (home_dir(), std::env::current_exe()) else {
         return Vec::new();
@@ -18,17 +21,24 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
         program: &program,
         state: None,
     });
-    targets.iter().filter_map(check).collect()
+    let installed: Vec<_> = targets.iter().filter_map(check).collect();
+    if !installed.is_empty() {
+        return installed;
+    }
+    let missing = on_path(opencode::NAME).map(|path| {
+        let text = format!("{}; no plugin is installed", path.display());
+        InstallationCheck::ok(opencode::NAME, text).help(INSTALL)
+    });
+    missing.into_iter().collect()
 }
 
 /// Checks one installation. opencode skips a plugin silently if it cannot load it.
 fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
     let loader = opencode::installed(target)?;
-    let again = "workflow-sidecar install opencode";
     let program = opencode::installed_program(&loader).filter(|program| program.is_file());
     let Some(program) = program else {
         let text = format!("{} names a program that does not exist", loader.display());
-        return Some(InstallationCheck::fail(opencode::NAME, text).help(again));
+        return Some(InstallationCheck::fail(opencode::NAME, text).help(INSTALL));
     };
     let of_program = InstallTarget {
         program: &program,
@@ -44,7 +54,7 @@ fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
             "the plugin beside {} is not that of this version",
             loader.display()
         );
-        return Some(InstallationCheck::warn(opencode::NAME, text).help(again));
+        return Some(InstallationCheck::warn(opencode::NAME, text).help(INSTALL));
     }
     let text = format!(
         "the plugin is installed in {}, and starts {}",

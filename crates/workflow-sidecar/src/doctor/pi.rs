@@ -31,7 +31,7 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
             InstallationCheck::ok(SUBJECT, "not installed, because pi is not installed")
         }
         None => InstallationCheck::warn(SUBJECT, "not installed in pi")
-            .help("pi install npm:workflow-sidecar"),
+            .help("workflow-sidecar install pi"),
         Some(Package {
             source, version, ..
         }) => {

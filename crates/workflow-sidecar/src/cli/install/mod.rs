@@ -1,10 +1,11 @@
 //! `install` and `uninstall`: our part of a host's configuration.
 
 mod changes;
+mod pi;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::home_dir;
@@ -17,6 +18,7 @@ Examples:
   workflow-sidecar install codex --project    for the project of this directory
   workflow-sidecar install codex --trust      and trust the hooks, as `/hooks` in Codex does
   workflow-sidecar install codex --dry-run    show what would be written
+  workflow-sidecar install pi                 have pi install its package
 
 Cursor and goose were not run by us: their hooks are written from their documentation, Claude Code's from its types.
 
@@ -27,7 +29,7 @@ Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
 
-/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, opencode, Cursor or goose follow workflows
+/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, opencode, pi, Cursor or goose follow workflows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -64,14 +66,24 @@ struct TargetOptions {
 
 /// The hosts, for the command line.
 fn names() -> PossibleValuesParser {
-    let plugin = PossibleValue::new(opencode::NAME).help(opencode::NAME);
-    PossibleValuesParser::new(hook_hosts::names().chain([plugin]))
+    let others = [opencode::NAME, pi::NAME].map(|name| PossibleValue::new(name).help(name));
+    PossibleValuesParser::new(hook_hosts::names().chain(others))
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let state = arguments.state.as_deref().map(std::path::absolute);
     let state = state.transpose().context("--state is no directory")?;
     let options = &arguments.options;
+    if options.host == pi::NAME {
+        if state.is_some() {
+            bail!("pi keeps the sessions itself: install without --state");
+        }
+        pi::run("install", options.project, options.dry_run)?;
+        if !options.dry_run {
+            anstream::println!("Start pi again. Then type: /workflow NAME TASK");
+        }
+        return Ok(());
+    }
     let host = hook_hosts::host(&options.host);
     options.with_target(state.as_deref(), |target| {
         if let Some(host) = host {
@@ -101,6 +113,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
     let options = &arguments.options;
+    if options.host == pi::NAME {
+        return pi::run("remove", options.project, options.dry_run);
+    }
     options.with_target(None, |target| {
         if let Some(host) = hook_hosts::host(&options.host) {
             return changes::make(&install::plan_removal(host, target)?, None, options.dry_run);
