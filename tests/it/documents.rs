@@ -136,15 +136,8 @@ fn the_readmes_session_blocks_the_edit() {
     assert!(sidecar.finish().is_empty());
 }
 
-/// The documents for readers.
-fn documents() -> Vec<PathBuf> {
-    let directories = [
-        ".",
-        "docs",
-        "docs/decisions",
-        "protocol",
-        "protocol/typescript",
-    ];
+/// The documents in these directories.
+fn documents(directories: &[&str]) -> Vec<PathBuf> {
     let entries = directories.iter().flat_map(|directory| {
         let entries = fs::read_dir(repository().join(directory)).unwrap();
         entries.map(|entry| entry.unwrap().path())
@@ -165,9 +158,33 @@ fn anchor(heading: &str) -> String {
         .replace(' ', "-")
 }
 
+/// A page over 8,000 words, or documents over 40,000, are not read.
+#[test]
+fn the_documents_are_short() {
+    let mut pages = documents(&["docs", "docs/decisions"]);
+    pages.push(repository().join("README.md"));
+    let mut all = 0;
+    for page in pages {
+        let words = fs::read_to_string(&page)
+            .unwrap()
+            .split_whitespace()
+            .count();
+        assert!(words <= 8000, "{}: {words}", page.display());
+        all += words;
+    }
+    assert!(all <= 40_000, "{all}");
+}
+
 #[test]
 fn links_between_documents_lead_to_a_heading() {
-    for page in documents() {
+    let directories = [
+        ".",
+        "docs",
+        "docs/decisions",
+        "protocol",
+        "protocol/typescript",
+    ];
+    for page in documents(&directories) {
         let text = fs::read_to_string(&page).unwrap();
         for link in text.split("](").skip(1) {
             let link = link.split(')').next().unwrap_or_default();

@@ -58,7 +58,7 @@ impl Transport<RoleServer> for Lines {
     }
 }
 
-/// Reads messages until the input ends or the server is gone, and refuses lines that are none.
+/// Reads messages until the input ends or the server is gone, and answers invalid lines with an error.
 fn read(messages: &Sender<RxJsonRpcMessage<RoleServer>>) -> io::Result<()> {
     let mut lines = LineReader::new(io::stdin().lock(), DEFAULT_MAX_LINE);
     loop {

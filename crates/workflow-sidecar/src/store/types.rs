@@ -126,7 +126,7 @@ pub(crate) struct Ticket {
     pub(crate) expires: u64,
 }
 
-/// A request for approval as it is stored. Nothing of it is an answer.
+/// A row of `requests`, with its answer if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RequestRow {
     pub(crate) task_id: String,

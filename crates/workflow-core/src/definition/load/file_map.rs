@@ -4,7 +4,7 @@ use super::hidden_text;
 use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
-/// The map a file must be, without duplicate keys, and where it is. `what` names it, `content` its keys.
+/// The top-level map of a file, with its location; duplicate keys are reported. `what` names it, `content` its keys.
 pub(super) fn read_map<'s>(
     reader: &mut Reader<'_>,
     what: &str,

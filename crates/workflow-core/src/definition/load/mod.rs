@@ -62,7 +62,7 @@ impl Loaded {
         self.tiers[tier as usize] = before.last_known_good();
         let limits = self.settings.limits;
         self.settings = Settings {
-            // By these it has been loaded.
+            // The limits that applied while loading.
             limits,
             ..merged(&self.tiers)
         };

@@ -247,7 +247,7 @@ fn in_path<'a>(
                 add_path(name, field, found);
             }
             in_value(value, depth, found);
-            // A name in a directory is yet another path.
+            // `directory` + `name` together are a path too.
             let is_directory =
                 |(key, value): (&String, &Value)| is_path_field(key) && value.is_string();
             let has_directory = members.iter().any(is_directory);
