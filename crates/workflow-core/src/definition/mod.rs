@@ -25,6 +25,7 @@ mod model;
 mod schema;
 mod syntax;
 
+pub use crate::pattern::ProjectGlob;
 pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, KeyLocations, Listing, LoadOutcome, Loaded,
     MemoryFiles, Origins, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin,

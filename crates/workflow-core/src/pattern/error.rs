@@ -12,6 +12,9 @@ pub(crate) enum PatternError {
     /// `..` after a part with wildcards.
     #[error("`..` after a `*` is not supported: write the path without `..`")]
     Climbs,
+    /// A place outside of the project, where only files of the project count.
+    #[error("it must name files of the project")]
+    Outside,
     /// Braces with too many alternatives.
     #[error("its braces expand to too many paths: write several patterns")]
     Braces,

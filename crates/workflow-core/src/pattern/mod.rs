@@ -2,12 +2,14 @@
 
 mod anchored;
 mod error;
+mod project_glob;
 
 use globset::{Glob, GlobBuilder};
 use regex::{Regex, RegexBuilder};
 
 pub(crate) use anchored::{Anchor, Anchored, anchored};
 pub(crate) use error::PatternError;
+pub use project_glob::ProjectGlob;
 
 /// The maximum size of a compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;

@@ -100,7 +100,10 @@ impl Report {
         } = self;
         let seconds = format!("{}.{} s", duration_ms / 1000, duration_ms % 1000 / 100);
         let mut text = match self.verdict {
-            CheckVerdict::Passed => format!("✓ {what} ({seconds})"),
+            CheckVerdict::Passed => match self.exit {
+                None | Some(0) => format!("✓ {what} ({seconds})"),
+                Some(code) => format!("✓ {what} (exit code {code}, {seconds})"),
+            },
             CheckVerdict::Failed => format!("✗ {what} ({seconds}): {reason}"),
             CheckVerdict::CouldNotRun(_) => format!("⚠ {what} could not be checked: {reason}"),
         };

@@ -79,7 +79,8 @@ fn a_gate_that_passes_lets_the_run_advance() {
     let lines = over(&mut world, &json!("passed"));
     let answer = line(&lines, "settled tool #2 ");
     assert!(
-        answer.contains("✓ cargo test (3.2 s)") && answer.contains("✓ Advanced: A → 🔹 B"),
+        answer.contains("✓ cargo test (exit code 101, 3.2 s)")
+            && answer.contains("✓ Advanced: A → 🔹 B"),
         "{answer}"
     );
     let entry = line(&lines, "entry workflow:gate");

@@ -351,7 +351,7 @@ fn a_dialog_for_approval_shows_the_phase_the_check_the_file_and_each_answer() {
     let said = finished(&mut world, &json!("passed"));
     assert_eq!(
         line(&said, "ask Publish?"),
-        "ask Publish?: Workflow N-w, phase 🔹 A (1 of 2)\nDefined in: a.md:9\nCheck: ✓ cargo test (3.2 s)\nFile: plan.md\n\n\
+        "ask Publish?: Workflow N-w, phase 🔹 A (1 of 2)\nDefined in: a.md:9\nCheck: ✓ cargo test (exit code 101, 3.2 s)\nFile: plan.md\n\n\
          \"approve\" leaves A and goes to B. Every other answer keeps the workflow in A, and the agent reads it.\n\
          = #1 [\"approve\", \"revise\"], shows plan.md"
     );

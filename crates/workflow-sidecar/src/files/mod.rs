@@ -2,6 +2,7 @@
 //! [`platform`](crate::platform). Imports nothing else of this crate.
 
 mod atomic_write;
+mod file_set;
 mod file_state;
 mod home;
 pub(crate) mod private_file;

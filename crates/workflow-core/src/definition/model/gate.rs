@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::Target;
 use crate::diagnostic::{shown, visible};
+use crate::pattern::ProjectGlob;
 
 /// One check of a phase's gate. `next` leaves the phase only when all have passed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,15 +200,23 @@ pub enum ExpectedExit {
     Nonzero,
 }
 
-/// A file that must be there.
+/// A file that must be there, or one of several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileCheck {
-    /// Its path, from the working directory.
+    /// Its path, from the working directory, or a glob.
     pub path: String,
     /// If given, its content must differ from that at the start of the phase, or must not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
+}
+
+impl FileCheck {
+    /// Returns its glob; `None` if it names one file, or the glob is invalid and thus the name of none.
+    #[must_use]
+    pub fn glob(&self) -> Option<ProjectGlob> {
+        ProjectGlob::read(&self.path)?.ok()
+    }
 }
 
 /// The expected state of the repository.

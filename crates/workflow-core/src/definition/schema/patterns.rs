@@ -4,7 +4,7 @@ use super::key::Key;
 use super::values::{Partial, Text, read_filled, wrong_type};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
-use crate::pattern::{check_glob, regex};
+use crate::pattern::{ProjectGlob, check_glob, regex};
 use crate::white_space::trim;
 
 /// Checks a pattern.
@@ -37,8 +37,25 @@ pub(super) fn read_regexes(
 }
 
 pub(super) fn read_regex(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
+    read_pattern(reader, key, node, check_regex)
+}
+
+/// A path of a file, or a glob of files of the project.
+pub(super) fn read_file(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
+    read_pattern(reader, key, node, |path| match ProjectGlob::read(path) {
+        Some(Err(error)) => Err(error.to_string()),
+        Some(Ok(_)) | None => Ok(()),
+    })
+}
+
+fn read_pattern(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+    check: PatternCheck,
+) -> Option<Text> {
     let text = read_filled(reader, key, node)?;
-    if let Some(finding) = invalid(&text.value, text.span, check_regex) {
+    if let Some(finding) = invalid(&text.value, text.span, check) {
         reader.report(finding);
         return None;
     }

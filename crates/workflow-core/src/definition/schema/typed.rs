@@ -5,7 +5,7 @@ use super::numbers::{
     read_bound, read_cents, read_duration, read_exit_code, read_limit, read_seconds, read_whole,
 };
 use super::patterns::{
-    read_commands, read_fields, read_globs, read_regex, read_regexes, read_variables,
+    read_commands, read_fields, read_file, read_globs, read_regex, read_regexes, read_variables,
 };
 use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
@@ -79,6 +79,10 @@ impl Typed<Text> {
 
     pub(super) const fn regex(name: &'static str, summary: &'static str) -> Self {
         Self::new(name, ValueType::FilledText, summary, read_regex)
+    }
+
+    pub(super) const fn file(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::FilledText, summary, read_file)
     }
 
     pub(super) const fn command_name(name: &'static str, summary: &'static str) -> Self {

@@ -45,11 +45,14 @@ impl Baseline {
         let mut baseline = Self::default();
         for gate in gates {
             match &gate.check {
-                Check::File(FileCheck { path, changed }) if changed.is_some() => {
-                    let state = FileState::of(&cwd.join(path), Some(end));
+                Check::File(check) if check.changed.is_some() => {
                     // The check of an unreadable file reports that its state is unknown.
-                    let state = state.unwrap_or(FileState::Unreadable);
-                    baseline.files.insert(path.clone(), state);
+                    let state = match check.glob() {
+                        Some(glob) => FileState::of_all(cwd, &glob, Some(end)),
+                        None => FileState::of(&cwd.join(&check.path), Some(end))
+                            .unwrap_or(FileState::Unreadable),
+                    };
+                    baseline.files.insert(check.path.clone(), state);
                 }
                 Check::Run(_) | Check::File(_) | Check::Git(_) => {}
             }
@@ -97,7 +100,11 @@ fn head(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Option<Head> {
 pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> GateFinding {
     let name = one_line(&check.path);
     let before = baseline.files.get(&check.path);
-    let now = match FileState::comparable_with(before, &cwd.join(&check.path)) {
+    let now = match check.glob() {
+        Some(glob) => Ok(FileState::of_all(cwd, &glob, None)),
+        None => FileState::comparable_with(before, &cwd.join(&check.path)),
+    };
+    let now = match now {
         Ok(state) => state,
         Err(error) => {
             let reason = format!("{name} cannot be read: {error}");

@@ -12,11 +12,13 @@ use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
 use super::baseline::{Baseline, check_file};
 use super::finding::GateFinding;
 use super::git_check;
+use super::no_test::no_test_ran;
 use super::report::{could_not_run, report};
 use super::{Report, Verdict};
 use crate::platform::git::CANCELLED;
 use crate::platform::process::{
-    CheckError, CommandLine, End, GRACE, Invocation, Monitor, one_line, run, signal, signal_name,
+    CheckError, CommandLine, End, Finished, GRACE, Invocation, Monitor, one_line, run, signal,
+    signal_name,
 };
 
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
@@ -106,7 +108,7 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
         Ok(finished) => finished,
         Err((error, reason)) => return could_not_run(gate, error, reason),
     };
-    let (verdict, reason) = judge(expected, pattern.as_ref(), &finished.end, &finished.stdout);
+    let (verdict, reason) = judge(expected, pattern.as_ref(), &finished);
     let status = match finished.end {
         End::Exited(status) => Some(status),
         End::Timeout | End::Cancelled | End::TooMuchOutput | End::Unknown(_) => None,
@@ -160,17 +162,13 @@ fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
     Some(CommandLine::Program(program, arguments))
 }
 
-fn judge(
-    expected: &RunCheck,
-    pattern: Option<&Regex>,
-    end: &End,
-    stdout: &[u8],
-) -> (Verdict, String) {
+fn judge(expected: &RunCheck, pattern: Option<&Regex>, finished: &Finished) -> (Verdict, String) {
     let could_not = |error, reason| (Verdict::CouldNotRun(error), reason);
-    match end {
+    match &finished.end {
         End::Exited(status) => {
             if let Some(code) = status.code() {
-                return judge_exit(expected, pattern, code, stdout);
+                let (stdout, tail) = (&finished.stdout, &finished.tail);
+                return judge_exit(expected, pattern, code, stdout, tail);
             }
             // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
             let name = signal(*status).map_or("a signal".to_owned(), signal_name);
@@ -204,13 +202,15 @@ pub(super) fn judge_exit(
     pattern: Option<&Regex>,
     code: i32,
     stdout: &[u8],
+    tail: &str,
 ) -> (Verdict, String) {
+    let must_fail = expected.exit == ExpectedExit::Nonzero;
     let is_expected = match expected.exit {
         ExpectedExit::Code(wanted) => code == wanted,
         ExpectedExit::Nonzero => code != 0,
     };
-    // A check that expects failure must not pass because the program is missing.
-    if expected.shell && expected.exit != ExpectedExit::Code(code) {
+    // A check that expects failure must not pass because a program is missing, which scripts report as a shell does.
+    if (expected.shell || must_fail) && expected.exit != ExpectedExit::Code(code) {
         let error = match code {
             SHELL_NOT_FOUND => Some((CheckError::Missing, "did not find a program")),
             SHELL_NOT_EXECUTABLE => {
@@ -222,6 +222,13 @@ pub(super) fn judge_exit(
             let reason = format!("the shell {what} (exit code {code})");
             return (Verdict::CouldNotRun(error), reason);
         }
+    }
+    if must_fail
+        && is_expected
+        && let Some(sentence) = no_test_ran(tail)
+    {
+        let reason = format!("exit code {code}, but no test ran: its output says \"{sentence}\"");
+        return (Verdict::CouldNotRun(CheckError::Missing), reason);
     }
     if !is_expected {
         let wanted = match expected.exit {

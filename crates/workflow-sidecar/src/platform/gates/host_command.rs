@@ -142,6 +142,7 @@ fn judge(gate: &Gate, expected: &RunCheck, output: &HostOutput) -> Report {
         pattern.as_ref(),
         output.code,
         compared.as_bytes(),
+        &tail(output),
     );
     with_tail(Report {
         exit: Some(output.code),

@@ -34,6 +34,7 @@ mod check;
 mod finding;
 mod git_check;
 mod host_command;
+mod no_test;
 mod report;
 mod runner;
 mod supervisor;

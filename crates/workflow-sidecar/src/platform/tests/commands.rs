@@ -110,6 +110,25 @@ fn a_missing_program_could_not_run_even_if_failure_is_expected() {
 }
 
 #[test]
+fn a_check_that_must_fail_needs_a_test_that_ran() {
+    let project = TestProject::new();
+    for line in [
+        "echo \"make: *** No rule to make target 'test'.  Stop.\" >&2; exit 2",
+        "echo 'no tests ran in 0.00s'; exit 5",
+    ] {
+        let report = project.run(exits(ExpectedExit::Nonzero, shell(line)));
+        assert_eq!(report.verdict, could_not_run(CheckError::Missing), "{line}");
+        assert!(report.reason.contains("no test ran"), "{}", report.reason);
+        let passes = project.run(exits(ExpectedExit::Code(0), shell(line)));
+        assert_eq!(passes.verdict, FAILED, "{line}");
+    }
+    // npm passes on the exit code of the shell that it starts.
+    project.script("npm", "#!/bin/sh\nexit 127");
+    let report = project.run(exits(ExpectedExit::Nonzero, run(&["./npm"])));
+    assert_eq!(report.verdict, could_not_run(CheckError::Missing));
+}
+
+#[test]
 fn a_path_is_relative_to_the_working_directory() {
     let project = TestProject::new();
     project.script("scripts/check", "#!/bin/sh\necho \"$0\"");

@@ -134,3 +134,45 @@ fn a_baseline_has_only_what_checks_compare() {
     project.enter(file("a", None));
     assert!(project.baseline.is_empty());
 }
+
+#[test]
+fn a_glob_needs_a_file_that_matches() {
+    let project = TestProject::new();
+    project.write("src/latest.js", "");
+    let check = || file("**/*.test.js", None);
+    let report = project.check(check());
+    assert_eq!(report.verdict, FAILED);
+    assert_eq!(report.reason, "there is no **/*.test.js");
+    project.write("src/a.test.js", "");
+    assert_eq!(project.check(check()).verdict, PASSED);
+}
+
+#[test]
+fn one_of_the_files_of_a_glob_must_differ_from_when_the_phase_was_entered() {
+    let mut project = TestProject::new();
+    let changed = || file("{tests/**,test_*.py}", Some(true));
+    project.write("tests/a.py", "one");
+    project.enter(changed());
+    project.write("src/a.py", "not a test");
+    let report = project.check(changed());
+    assert_eq!(report.verdict, FAILED);
+    assert!(report.reason.contains("has not changed"));
+    project.write("tests/a.py", "two");
+    assert_eq!(project.check(changed()).verdict, PASSED, "a change");
+    project.enter(changed());
+    project.write("x/test_b.py", "");
+    assert_eq!(project.check(changed()).verdict, PASSED, "a new file");
+}
+
+#[test]
+fn a_glob_leaves_out_installed_and_generated_files() {
+    let mut project = TestProject::new();
+    project.write("target/CACHEDIR.TAG", "");
+    project.write("venv/pyvenv.cfg", "");
+    let changed = || file("**/*.test.js", Some(true));
+    project.enter(changed());
+    for directory in ["node_modules/x", "target", "venv/lib", ".git"] {
+        project.write(&format!("{directory}/a.test.js"), "");
+    }
+    assert_eq!(project.check(changed()).verdict, FAILED);
+}

@@ -40,13 +40,13 @@ section! {
             Typed::variables("env", "Environment variables for `run`, in addition to those of the sidecar.")
                 .example(r#"{"CI": "true"}"#)
                 .never_dropped();
-        FILE: Typed<Text> = Typed::filled("file", "A file of the project that must exist. A directory does not count.")
+        FILE: Typed<Text> = Typed::file("file", "A file of the project that must exist, or a glob (with `*`, `?` or `{`) that a file must match. A directory does not count.")
             .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""docs/plan.md""#)
             .never_dropped();
         CHANGED: Typed<bool> = Typed::flag(
             "changed",
-            "`true`: the content of `file` must differ from the content when the phase was entered. `false`: it must be the same.",
+            "`true`: the content of `file`, or of a file that its glob matches, must differ from when the phase was entered. `false`: it must be the same.",
         )
         .default(Default::Described("either"))
         .example("true")
