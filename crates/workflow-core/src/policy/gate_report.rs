@@ -125,33 +125,39 @@ pub(crate) fn passed(reports: &[Report]) -> String {
     lines.join("\n")
 }
 
-/// Returns the message to the agent about a gate that did not pass.
-pub(crate) fn not_passed(phase: &str, reports: &[Report]) -> String {
-    let lines: Vec<String> = reports.iter().map(Report::describe).collect();
-    let could_not_run = reports
-        .iter()
-        .any(|report| matches!(report.verdict, CheckVerdict::CouldNotRun(_)));
-    let has_no_baseline = reports
-        .iter()
-        .any(|report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline));
-    let failed = reports.iter().find(|report| !report.has_passed());
-    let named = failed.map_or("no check gave a result", |report| &report.what);
-    let (head, hint) = if has_no_baseline {
-        (
-            format!("⚠️ Gate not checked: {named}. You are still in {phase}."),
-            "The check compares with the state at the start of the phase, which was not recorded. Tell the user. It is recorded when the \
-             phase is entered again: by workflow_step with action='loop', or by a new start. Or the check is removed from the gate.",
-        )
-    } else if could_not_run {
-        (
-            format!("⚠️ Gate not checked: {named}. You are still in {phase}."),
-            "The check did not run, so the result of your work is unknown. Make the check run if you can. Otherwise tell the user.",
-        )
-    } else {
-        (
-            format!("✗ Gate failed: {named}. You are still in {phase}."),
-            "Fix what it found, then call workflow_step with action='next' again.",
-        )
+/// The index of the check that failed; `None` if the gate passed, or could not be checked.
+pub(crate) fn failed_check(reports: &[Report]) -> Option<usize> {
+    // The checks run in order, up to the first that does not pass.
+    let first = reports.iter().position(|report| !report.has_passed())?;
+    (reports[first].verdict == CheckVerdict::Failed).then_some(first)
+}
+
+/// The message to the agent about a gate that did not pass: what happened, the reports, and what to do.
+pub(crate) fn not_passed(place: &str, reports: &[Report], what_to_do: &str) -> String {
+    let named = reports.iter().find(|report| !report.has_passed());
+    let named = named.map_or("no check gave a result", |report| &report.what);
+    let head = match failed_check(reports) {
+        Some(_) => "✗ Gate failed",
+        None => "⚠️ Gate not checked",
     };
-    format!("{head}\n\n{}\n\n{hint}", lines.join("\n"))
+    let lines: Vec<String> = reports.iter().map(Report::describe).collect();
+    let text = format!("{head}: {named}. {place}\n\n{}", lines.join("\n"));
+    if what_to_do.is_empty() {
+        return text;
+    }
+    format!("{text}\n\n{what_to_do}")
+}
+
+/// What the agent does in the phase whose gate did not pass.
+pub(crate) fn advice(reports: &[Report]) -> &'static str {
+    let lacks_baseline =
+        |report: &Report| report.verdict == CheckVerdict::CouldNotRun(CheckError::NoBaseline);
+    if reports.iter().any(lacks_baseline) {
+        "The check compares with the state at the start of the phase, which was not recorded. Tell the user. It is recorded when the \
+         phase is entered again: by workflow_step with action='loop', or by a new start. Or the check is removed from the gate."
+    } else if failed_check(reports).is_none() {
+        "The check did not run, so the result of your work is unknown. Make the check run if you can. Otherwise tell the user."
+    } else {
+        "Fix what it found, then call workflow_step with action='next' again."
+    }
 }

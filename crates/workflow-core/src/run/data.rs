@@ -1,6 +1,6 @@
 //! The data of a run beside its position: inputs, outputs, visits, the last outcome.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,15 +55,21 @@ pub struct RunData {
     /// The entries into each phase, by `<scope>#<phase id>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, u32>,
-    /// Entries that a person has allowed beyond `maxVisits`, by the same keys.
+    /// The jumps of the agent into each phase without `maxVisits` and into each subworkflow, by the same keys.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra_visits: BTreeMap<String, u32>,
+    pub jumps: BTreeMap<String, u32>,
+    /// What a person has allowed to be entered once more, beyond its limit, by the same keys.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub allowed_visits: BTreeSet<String>,
     /// The ids of the phases that the last move skipped, because their `when` does not hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<String>,
     /// The outcome that the last move followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// The limits that led the last move elsewhere or ended the run, as people read them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
     /// The key of the visits that the run waits for: a person may allow one more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_visit: Option<String>,
@@ -124,9 +130,11 @@ impl RunData {
             inputs: Values::new(),
             outputs: BTreeMap::new(),
             visits: self.visits.clone(),
-            extra_visits: self.extra_visits.clone(),
+            jumps: self.jumps.clone(),
+            allowed_visits: self.allowed_visits.clone(),
             skipped: self.skipped.clone(),
             outcome: self.outcome.clone(),
+            limits: self.limits.clone(),
             refused_visit: self.refused_visit.clone(),
             comment: self.comment.clone(),
             handed_over: self.handed_over.clone(),
@@ -146,24 +154,6 @@ impl RunData {
         self.visits.get(&key).copied().unwrap_or_default()
     }
 
-    /// Counts an entry into a phase, and returns the number of entries.
-    pub(super) fn visit(&mut self, path: &Path, phase: &str) {
-        let visits = self.visits.entry(visit_key(path, phase)).or_default();
-        *visits = visits.saturating_add(1);
-    }
-
-    /// The entries into a phase that are allowed beyond its limit.
-    pub(super) fn extra_visits(&self, path: &Path, phase: &str) -> u32 {
-        let key = visit_key(path, phase);
-        self.extra_visits.get(&key).copied().unwrap_or_default()
-    }
-
-    /// Allows one more entry into a phase.
-    pub(crate) fn allow_visit(&mut self, key: &str) {
-        let extra = self.extra_visits.entry(key.to_owned()).or_default();
-        *extra = extra.saturating_add(1);
-    }
-
     /// Forgets the visits inside a scope, because it is entered anew.
     pub(super) fn enter_scope(&mut self, path: &Path) {
         let scope = scope_key(path);
@@ -172,7 +162,8 @@ impl RunData {
             rest.is_some_and(|rest| rest.starts_with(['#', ':']))
         };
         self.visits.retain(|key, _| !is_inside(key));
-        self.extra_visits.retain(|key, _| !is_inside(key));
+        self.jumps.retain(|key, _| !is_inside(key));
+        self.allowed_visits.retain(|key| !is_inside(key));
     }
 
     /// Returns true if an entry is entered, because all of its conditions hold. `path` is at the entry.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::definition::{Catalog, PhaseEntry, Target};
 use crate::event::Entry;
-use crate::policy::gate_report::Report;
+use crate::policy::gate_report::{Report, failed_check};
 
 use super::state::RunState;
 use super::stored::{StoredDefinition, StoredGate, entry_type};
@@ -63,7 +63,7 @@ pub(super) enum Refused {
 struct RecordedExit {
     phase: String,
     has_passed: bool,
-    /// The index of the check that did not pass.
+    /// The index of the check that failed.
     failed: Option<usize>,
     is_approved: bool,
 }
@@ -167,7 +167,7 @@ impl History {
         let exit = RecordedExit {
             phase: stored.phase.clone(),
             has_passed: !reports.is_empty() && reports.iter().all(Report::has_passed),
-            failed: reports.iter().position(|report| !report.has_passed()),
+            failed: failed_check(reports),
             is_approved: stored.approved,
         };
         self.exits.insert(stored.step, exit);
@@ -297,22 +297,23 @@ impl PossibleMoves {
         let (path, phase) = (&before.current_path, position.phase);
         if position.scope().loopable {
             let first = Arrivals {
-                bound: Some(ArrivalBound::UpTo(path.clone())),
+                bound: Some(ArrivalBound::of_loop(path)),
                 ..Arrivals::at(Some(path.moved_to(0)))
             };
             first.find(catalog, &mut moves.loops);
         }
         let own = down_to_phase(path.clone(), catalog);
-        let entry = |id: &str| {
+        // The entry of this id; a way back leads up to this phase.
+        let jump = |id: &str, stops_here: bool| {
             let index = index_of(position.own_workflow(), id).ok()?;
-            Some(own.moved_to(index))
+            let bound = ArrivalBound::way_back(&own, index).filter(|_| stops_here);
+            Some(Arrivals {
+                bound,
+                ..Arrivals::at(Some(own.moved_to(index)))
+            })
         };
         let failed = exit.and_then(|exit| phase.gate.get(exit.failed?));
-        if let Some(path) = failed.and_then(|gate| entry(gate.on_fail.as_deref()?)) {
-            let named = Arrivals {
-                bound: Some(ArrivalBound::Inside(path.clone())),
-                ..Arrivals::at(Some(path))
-            };
+        if let Some(named) = failed.and_then(|gate| jump(gate.on_fail.as_deref()?, true)) {
             named.find(catalog, &mut moves.after_failure);
         }
         let mut to = |target: &Target, is_answer: bool| {
@@ -321,12 +322,9 @@ impl PossibleMoves {
                 Target::Next => Arrivals::at(next_entry(before, catalog)),
                 Target::End => Arrivals::at(own.left().and_then(|around| after(&around, catalog))),
                 Target::Done => Arrivals::at(None),
-                Target::Phase(id) => match entry(id) {
+                Target::Phase(id) => match jump(id, is_answer) {
                     None => return,
-                    to => Arrivals {
-                        any_condition: is_answer,
-                        ..Arrivals::at(to)
-                    },
+                    Some(arrivals) => arrivals,
                 },
             };
             arrivals.find(catalog, &mut moves.onward);
@@ -352,18 +350,12 @@ impl PossibleMoves {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Arrivals {
     to: Option<Path>,
-    /// True if the conditions of the first phase do not count.
-    any_condition: bool,
     bound: Option<ArrivalBound>,
 }
 
 impl Arrivals {
     fn at(to: Option<Path>) -> Self {
-        Self {
-            to,
-            any_condition: false,
-            bound: None,
-        }
+        Self { to, bound: None }
     }
 
     /// Adds the paths at which the move may end.
@@ -374,7 +366,7 @@ impl Arrivals {
             while let Some(path) = &arrival.to
                 && let Some(entry @ PhaseEntry::Subworkflow(key)) = entry_at(path, catalog)
             {
-                if !entry.when().is_empty() && !arrival.any_condition {
+                if !entry.when().is_empty() {
                     waiting.push(Self {
                         to: after(path, catalog),
                         ..arrival.clone()
@@ -393,10 +385,9 @@ impl Arrivals {
             if let Some(path) = &arrival.to
                 && let Some(phase) = phase_at(path, catalog)
             {
-                if !phase.when.is_empty() && !arrival.any_condition {
+                if !phase.when.is_empty() {
                     waiting.push(Self {
                         to: after(path, catalog),
-                        any_condition: false,
                         ..arrival.clone()
                     });
                 }
@@ -405,15 +396,13 @@ impl Arrivals {
                     && let Ok(index) = index_of(scope, id)
                 {
                     let to = path.moved_to(index);
-                    let bound = arrival.bound.as_ref().map(|bound| match bound {
-                        ArrivalBound::Inside(_) => ArrivalBound::Inside(to.clone()),
-                        up_to @ ArrivalBound::UpTo(_) => up_to.clone(),
-                    });
-                    waiting.push(Self {
-                        to: Some(to),
-                        any_condition: false,
-                        bound,
-                    });
+                    let mut bound = arrival.bound.clone();
+                    if bound.as_mut().is_none_or(|bound| bound.redirect(&to)) {
+                        waiting.push(Self {
+                            to: Some(to),
+                            bound,
+                        });
+                    }
                 }
             }
             if !found.contains(&arrival.to) {

@@ -27,7 +27,6 @@ pub use stored::{
 pub(crate) use stored_state::MAX_TIME;
 pub(crate) use transition::in_order;
 pub use transition::{
-    Actor, TransitionError, VisitLimit, advance, answer, cancel, fall_back, follow, jump, repeat,
-    start,
+    Actor, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start, turn_back,
 };
 pub(crate) use weakened::weakened;

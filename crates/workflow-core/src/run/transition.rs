@@ -1,9 +1,10 @@
-//! The transitions of a run: start, advance, follow, answer, fall back, loop, jump, cancel.
+//! The transitions of a run: start, advance, follow, turn back, loop, jump, cancel.
 //!
 //! Each is a function of (progress, catalog): on `Err` the caller's progress is as it was, on `Ok` a new one comes back
 //! (state-management: "Copy-on-Write Pattern").
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use crate::definition::{Catalog, OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
 
@@ -31,16 +32,34 @@ pub enum TransitionError {
 
 /// A phase, or a subworkflow, that has been entered as often as it may be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} has been entered {visits} times, and may not be entered again")]
 pub struct VisitLimit {
     /// The name of the phase or of the subworkflow.
     pub name: String,
-    /// The number of times.
-    pub visits: u32,
+    /// The number of visits; without `maxVisits`, of jumps.
+    pub times: u32,
     /// True if the phase has `maxVisits`; otherwise the limit is that of the settings.
     pub is_declared: bool,
     /// The key of its visits.
     pub key: String,
+}
+
+impl fmt::Display for VisitLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, times, .. } = self;
+        let times = match times {
+            1 => "once".to_owned(),
+            2 => "twice".to_owned(),
+            times => format!("{times} times"),
+        };
+        if self.is_declared {
+            write!(f, "{name} has been entered {times}, which is its limit")
+        } else {
+            write!(
+                f,
+                "{name} has been the target of a jump {times}, which is the limit of the settings"
+            )
+        }
+    }
 }
 
 /// The actor that moves a run. Limits apply to the agent only.
@@ -116,43 +135,25 @@ pub fn follow(
     actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, actor, UnmetCondition::Skip, catalog)
+    go(from, target, actor, false, catalog)
 }
 
-/// Moves where a person's answer leads. The conditions of a phase that it names do not count, because skipping it would
-/// lead past what the person wants to see again.
-pub fn answer(
+/// Moves where a check that failed or a person's answer leads. A phase whose conditions do not hold is skipped, but a way
+/// back never leads past the phase that it is made from: that would pass its gate and its approval.
+pub fn turn_back(
     from: &RunProgress,
     target: &Target,
     actor: Actor,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
-    go(from, target, actor, UnmetCondition::Enter, catalog)
-}
-
-/// Moves to the entry of the scope that a gate names which did not pass. Its conditions must hold: skipping it would lead
-/// past the gate.
-pub fn fall_back(
-    from: &RunProgress,
-    id: &str,
-    jumps: u32,
-    catalog: &Catalog,
-) -> Result<RunProgress, TransitionError> {
-    let target = Target::Phase(id.to_owned());
-    go(
-        from,
-        &target,
-        Actor::Agent { jumps },
-        UnmetCondition::Refuse,
-        catalog,
-    )
+    go(from, target, actor, true, catalog)
 }
 
 fn go(
     from: &RunProgress,
     target: &Target,
     actor: Actor,
-    unmet: UnmetCondition,
+    stops_here: bool,
     catalog: &Catalog,
 ) -> Result<RunProgress, TransitionError> {
     let position = Position::of(&from.state, catalog)?;
@@ -169,13 +170,13 @@ fn go(
         },
         Target::End => path.left().and_then(|around| after(&around, catalog)),
         Target::Done => None,
-        Target::Cancel => return Ok(cancelled(from)),
+        Target::Cancel => return Ok(cancelled(from, from.data.clone())),
         Target::Phase(id) => {
-            let to = path.moved_to(index_of(position.own_workflow(), id)?);
-            arrival.any_condition = unmet == UnmetCondition::Enter;
-            arrival.bound =
-                (unmet == UnmetCondition::Refuse).then(|| ArrivalBound::Inside(to.clone()));
-            Some(to)
+            let index = index_of(position.own_workflow(), id)?;
+            if stops_here {
+                arrival.bound = ArrivalBound::way_back(&path, index);
+            }
+            Some(path.moved_to(index))
         }
     };
     arrival.at(to)
@@ -200,29 +201,27 @@ pub fn repeat(
     }
     let arrival = Arrival {
         visit_bounds: VisitBounds::of(actor, false),
-        bound: Some(ArrivalBound::UpTo(from.state.current_path.clone())),
+        bound: Some(ArrivalBound::of_loop(&from.state.current_path)),
         ..Arrival::of(from, catalog)
     };
     arrival.at(Some(first))
 }
 
 /// Moves to another entry of the innermost scope, entering down to a phase. A person does this, whatever the limits and
-/// the conditions of the phase.
+/// the conditions of the entry; those of the phases in a subworkflow hold.
 pub fn jump(
     from: &RunProgress,
     index: usize,
     catalog: &Catalog,
-) -> Result<RunProgress, DefinitionMismatch> {
-    let to = moved(&from.state, from.state.current_path.moved_to(index));
-    Position::of(&to, catalog)?;
+) -> Result<RunProgress, TransitionError> {
+    let to = from.state.current_path.moved_to(index);
+    Position::of(&moved(&from.state, to.clone()), catalog)?;
     let arrival = Arrival {
         any_condition: true,
+        bound: Some(ArrivalBound::of_loop(&to)),
         ..Arrival::of(from, catalog)
     };
-    match arrival.at(Some(to.current_path)) {
-        Ok(to) => Ok(to),
-        Err(_) => unreachable!("a person's move has no limit and no bound"),
-    }
+    arrival.at(Some(to))
 }
 
 /// Ends the run at its position.
@@ -234,17 +233,6 @@ pub fn cancel(state: &RunState) -> RunState {
         completion_notified: false,
         ..state.clone()
     }
-}
-
-/// The treatment of a named phase whose conditions do not hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum UnmetCondition {
-    /// It is skipped.
-    Skip,
-    /// It is entered nevertheless.
-    Enter,
-    /// The move is refused.
-    Refuse,
 }
 
 /// The limits of visits that hold for a move.
@@ -278,37 +266,60 @@ impl VisitBounds {
         }
     }
 
-    /// The limit of what declares this.
-    fn most(self, declared: Option<u32>) -> Option<u32> {
-        match self {
-            Self::None => None,
-            Self::Declared { .. } => declared,
-            Self::All { jumps } => Some(declared.unwrap_or(jumps)),
-        }
+    /// The count of what is limited, where it has reached its limit.
+    fn reached(self, declared: Option<u32>, key: &str, data: &RunData) -> Option<u32> {
+        let (count, most) = match (self, declared) {
+            (Self::None, _) | (Self::Declared { .. }, None) => return None,
+            (Self::Declared { .. } | Self::All { .. }, Some(most)) => (&data.visits, most),
+            (Self::All { jumps }, None) => (&data.jumps, jumps),
+        };
+        let count = count.get(key).copied().unwrap_or_default();
+        (count >= most).then_some(count)
     }
 }
 
-/// The part of a scope in which a move must end.
+/// The last entry of a scope up to which a move must end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ArrivalBound {
-    /// The entry that this path is at.
-    Inside(Path),
-    /// The entries up to the one that this path is at.
-    UpTo(Path),
+pub(super) struct ArrivalBound {
+    last: Path,
+    /// True if the phase to which a limit leads may lie behind it.
+    follows_limits: bool,
 }
 
 impl ArrivalBound {
+    /// The bound of a `loop`: the current entry.
+    pub(super) fn of_loop(last: &Path) -> Self {
+        Self {
+            last: last.clone(),
+            follows_limits: false,
+        }
+    }
+
+    /// The bound of a jump back to this entry, if it is one.
+    pub(super) fn way_back(from: &Path, index: usize) -> Option<Self> {
+        (index <= from.innermost().phase_index).then(|| Self {
+            last: from.clone(),
+            follows_limits: true,
+        })
+    }
+
     pub(super) fn contains(&self, path: &Path) -> bool {
-        let (Self::Inside(bound) | Self::UpTo(bound)) = self;
-        let (last, around) = bound.segments().split_last().expect("a path is not empty");
+        let segments = self.last.segments();
+        let (last, around) = segments.split_last().expect("a path is not empty");
         let at = path.segments().get(around.len());
-        let is_same_scope = path.segments().starts_with(around)
-            && at.is_some_and(|at| at.workflow_key == last.workflow_key);
-        is_same_scope
-            && at.is_some_and(|at| match self {
-                Self::Inside(_) => at.phase_index == last.phase_index,
-                Self::UpTo(_) => at.phase_index <= last.phase_index,
+        path.segments().starts_with(around)
+            && at.is_some_and(|at| {
+                at.workflow_key == last.workflow_key && at.phase_index <= last.phase_index
             })
+    }
+
+    /// Moves the bound to the phase to which a limit leads. Returns false if the move must not end there.
+    pub(super) fn redirect(&mut self, to: &Path) -> bool {
+        if self.contains(to) {
+            return true;
+        }
+        self.last.clone_from(to);
+        self.follows_limits
     }
 }
 
@@ -318,9 +329,9 @@ struct Arrival<'a> {
     from: &'a RunProgress,
     catalog: &'a Catalog,
     visit_bounds: VisitBounds,
-    /// True if the conditions of the entries down to the first phase do not count.
+    /// True if the conditions of the first entry do not count.
     any_condition: bool,
-    /// The path at which the move must end, if not anywhere.
+    /// The entry up to which the move must end, if not anywhere.
     bound: Option<ArrivalBound>,
 }
 
@@ -342,6 +353,7 @@ impl<'a> Arrival<'a> {
         let mut data = RunData {
             skipped: Vec::new(),
             outcome: None,
+            limits: Vec::new(),
             refused_visit: None,
             handed_over: HandedOver::default(),
             ..self.from.data.clone()
@@ -363,7 +375,8 @@ impl<'a> Arrival<'a> {
                 let state = moved(state, path);
                 return Ok(RunProgress { state, data });
             };
-            if !self.any_condition && !data.admits(entry, &path, self.catalog) {
+            if !std::mem::take(&mut self.any_condition) && !data.admits(entry, &path, self.catalog)
+            {
                 data.skipped.push(entry.id().to_owned());
                 waiting = after(&path, self.catalog);
                 if let Some(bound) = &self.bound
@@ -380,17 +393,16 @@ impl<'a> Arrival<'a> {
                 }
                 PhaseEntry::Phase(phase) => phase,
             };
-            self.any_condition = false;
-            let visits = self.reached(&path, &phase.id, phase.max_visits, &data);
-            if let Some(visits) = visits {
-                let limit = VisitLimit {
-                    name: phase.name.clone(),
-                    visits,
-                    is_declared: phase.max_visits.is_some(),
-                    key: visit_key(&path, &phase.id),
-                };
+            let limit = self.limit(&path, &phase.id, &phase.name, phase.max_visits, &mut data);
+            if let Some(limit) = limit {
+                data.limits.push(limit.to_string());
                 if limit.is_declared && phase.on_max_visits == OnMaxVisits::Cancel {
-                    return Ok(cancelled(self.from));
+                    let limits = data.limits;
+                    let data = RunData {
+                        limits,
+                        ..self.from.data.clone()
+                    };
+                    return Ok(cancelled(self.from, data));
                 }
                 let redirect = phase.redirect();
                 let redirect = redirect.filter(|_| redirected.insert(limit.key.clone()));
@@ -401,16 +413,18 @@ impl<'a> Arrival<'a> {
                     return Err(limit.into());
                 };
                 let path = path.moved_to(index);
-                match &mut self.bound {
-                    Some(ArrivalBound::Inside(entry)) => entry.clone_from(&path),
-                    Some(bound) if !bound.contains(&path) => return Err(limit.into()),
-                    Some(ArrivalBound::UpTo(_)) | None => {}
+                if self
+                    .bound
+                    .as_mut()
+                    .is_some_and(|bound| !bound.redirect(&path))
+                {
+                    return Err(limit.into());
                 }
                 self.visit_bounds = self.visit_bounds.redirected();
                 waiting = Some(path);
                 continue;
             }
-            data.visit(&path, &phase.id);
+            self.visit(&path, &phase.id, phase.max_visits, &mut data);
             let state = moved(state, path);
             return Ok(RunProgress { state, data });
         }
@@ -420,28 +434,50 @@ impl<'a> Arrival<'a> {
 
     /// Enters a subworkflow, and counts that. Ends, as no workflow contains itself.
     fn enter_scope(&self, path: &Path, key: &str, data: &mut RunData) -> Result<Path, VisitLimit> {
-        if let Some(visits) = self.reached(path, key, None, data) {
-            let workflow = self.catalog.get(key);
-            return Err(VisitLimit {
-                name: workflow.map_or_else(|| key.to_owned(), |inner| inner.name.clone()),
-                visits,
-                is_declared: false,
-                key: visit_key(path, key),
-            });
+        let inner = self.catalog.get(key);
+        let name = inner.map_or(key, |inner| &inner.name);
+        if let Some(limit) = self.limit(path, key, name, None, data) {
+            return Err(limit);
         }
-        data.visit(path, key);
+        self.visit(path, key, None, data);
         let path = path.entered(key);
         data.enter_scope(&path);
         Ok(path)
     }
 
-    /// The number of entries into a phase or a subworkflow, if it has been entered as often as it may be.
-    fn reached(&self, path: &Path, id: &str, declared: Option<u32>, data: &RunData) -> Option<u32> {
-        let most = self.visit_bounds.most(declared)?;
-        let most = most.saturating_add(data.extra_visits(path, id));
-        let visits = data.visits(path, id);
-        (visits >= most).then_some(visits)
+    /// The limit of a phase or a subworkflow that has been entered as often as it may be. A visit that a person has allowed
+    /// is used up.
+    fn limit(
+        &self,
+        path: &Path,
+        id: &str,
+        name: &str,
+        declared: Option<u32>,
+        data: &mut RunData,
+    ) -> Option<VisitLimit> {
+        let key = visit_key(path, id);
+        let times = self.visit_bounds.reached(declared, &key, data)?;
+        (!data.allowed_visits.remove(&key)).then(|| VisitLimit {
+            name: name.to_owned(),
+            times,
+            is_declared: declared.is_some(),
+            key,
+        })
     }
+
+    /// Counts an entry.
+    fn visit(&self, path: &Path, id: &str, declared: Option<u32>, data: &mut RunData) {
+        let key = visit_key(path, id);
+        if let (VisitBounds::All { .. }, None) = (self.visit_bounds, declared) {
+            count(&mut data.jumps, &key);
+        }
+        count(&mut data.visits, &key);
+    }
+}
+
+fn count(counts: &mut BTreeMap<String, u32>, key: &str) {
+    let count = counts.entry(key.to_owned()).or_default();
+    *count = count.saturating_add(1);
 }
 
 /// The path of a run that goes to the next phase in order, whatever the conditions. `None` at the end.
@@ -504,10 +540,10 @@ pub(super) fn index_of(workflow: &Workflow, id: &str) -> Result<usize, Definitio
         })
 }
 
-fn cancelled(from: &RunProgress) -> RunProgress {
+fn cancelled(from: &RunProgress, data: RunData) -> RunProgress {
     RunProgress {
         state: cancel(&from.state),
-        data: from.data.clone(),
+        data,
     }
 }
 

@@ -23,9 +23,9 @@ use crate::effect::{
     Action, ContextMessage, DeferredAnswer, Delivery, Effects, HostHints, Mutation, Reply,
     ToolAnswer, message_type,
 };
-use crate::policy::gate_report::Report;
+use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
-use crate::run::{PersonMove, RunProgress, cancel};
+use crate::run::{PersonMove, RunProgress, TransitionError, cancel};
 use crate::types::{RequestId, Severity};
 
 /// The run with the parts of a session that its moves touch.
@@ -283,7 +283,26 @@ impl RunDriver {
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
     fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
         self.turn_moved = self.turn_moved.map(|_| true);
+        let (limits, is_cancelled) = (progress.data.limits.clone(), progress.state.cancelled);
         self.enter(progress, None, out);
+        if !limits.is_empty() {
+            let reason = limits.join("; ");
+            let (severity, message) = match self.phase() {
+                Some(phase) => (
+                    Severity::Info,
+                    format!("The workflow went to {}: {reason}.", phase.label()),
+                ),
+                None if is_cancelled => (
+                    Severity::Warning,
+                    format!("The workflow is cancelled: {reason}."),
+                ),
+                None => (
+                    Severity::Info,
+                    format!("The workflow is complete: {reason}."),
+                ),
+            };
+            out.notify(severity, message);
+        }
         if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
             self.sent_context.note_step_answer(&phase.context);
         }
@@ -343,9 +362,7 @@ impl RunDriver {
         match exit.begin(request, &mut context, out) {
             ExitOutcome::Wait => Reply::Later,
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Reply::Now(answer),
-            ExitOutcome::NotPassed(answer, reports) => {
-                Reply::Now(self.not_passed(answer, &reports, out))
-            }
+            ExitOutcome::NotPassed(reports) => Reply::Now(self.not_passed(&reports, out)),
             ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
         }
     }
@@ -395,9 +412,7 @@ impl RunDriver {
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
-            ExitOutcome::NotPassed(answer, reports) => {
-                self.not_passed(answer, &reports, &mut collected)
-            }
+            ExitOutcome::NotPassed(reports) => self.not_passed(&reports, &mut collected),
             ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
         };
         let answer = step_tool::with_comment(answer, comment.as_deref());
@@ -460,35 +475,38 @@ impl RunDriver {
     }
 
     /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
-    fn not_passed(
-        &mut self,
-        answer: ToolAnswer,
-        reports: &[Report],
-        out: &mut Effects,
-    ) -> ToolAnswer {
-        let jumps = self.jumps();
-        let planned = self
-            .run
-            .as_ref()
-            .and_then(|run| run.plan_failure(reports, jumps));
-        match planned {
-            None => answer,
+    fn not_passed(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+        let from = self.phase().map(|phase| phase.phase.name.clone());
+        let from = from.unwrap_or_default();
+        let (run, jumps) = (self.run.as_ref(), self.jumps());
+        let advice = gate_report::advice(reports);
+        let what_to_do = match run.and_then(|run| run.plan_failure(reports, jumps)) {
             Some(Ok(progress)) => {
                 self.move_by_tool(progress, out);
-                step_tool::sent_back(&answer, self.run.as_ref())
+                let run = self.run.as_ref().expect("it has just moved");
+                return step_tool::sent_back(&from, reports, run);
             }
-            Some(Err(limit)) => {
-                let refused = self.stay(NoMove::Limit(limit), out);
-                ToolAnswer {
-                    text: format!("{}\n\n{}", answer.text, refused.text),
-                    ..answer
-                }
+            Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit), out).text,
+            Some(Err(TransitionError::NoneApplies)) => {
+                format!(
+                    "The workflow did not go back, because {}. {advice}",
+                    step_tool::NONE_APPLIES
+                )
             }
-        }
+            None
+            | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
+                advice.to_owned()
+            }
+        };
+        step_tool::not_passed(&from, reports, &what_to_do)
     }
 
     /// Stays in the phase, because a move is not possible. At a limit the run pauses.
     fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
+        if let Some(run) = &mut self.run {
+            // The question is repeated when the phase is left again.
+            run.handover.forget_answer();
+        }
         match why {
             NoMove::Refused(answer) => answer,
             NoMove::Limit(limit) => {
@@ -496,9 +514,7 @@ impl RunDriver {
                     run.pause_at_visits(&limit, out);
                 }
                 let message = format!(
-                    "⏸ The workflow is paused: {} has been entered {} times, which is its limit. /workflow-resume allows one more \
-                     visit; /workflow-goto goes elsewhere.",
-                    limit.name, limit.visits
+                    "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
                 );
                 out.notify(Severity::Warning, message);
                 step_tool::visits_used_up(&limit, self.run.as_ref())

@@ -373,7 +373,7 @@ impl RunDriver {
                     None => collected.notify(Severity::Warning, controls::no_definition()),
                 }
             }
-            ExitOutcome::NotPassed(_, reports) => {
+            ExitOutcome::NotPassed(reports) => {
                 let failed = reports.iter().filter(|report| !report.has_passed());
                 let overrode: Vec<String> = failed
                     .map(|report| format!("gate `{}`", report.what))

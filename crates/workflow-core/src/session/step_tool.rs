@@ -11,9 +11,15 @@ use super::questions::QuestionText;
 use super::run::ActiveRun;
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, ToolAnswer};
-use crate::policy::gate_report::{Report, passed};
-use crate::run::{Actor, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat};
+use crate::policy::gate_report::{self, Report, passed};
+use crate::run::{
+    Actor, RunData, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat,
+};
 use crate::text;
+
+/// The reason why the run stays where a way back leads to no phase.
+pub(crate) const NONE_APPLIES: &str =
+    "the conditions (`when`) of the phases on the way back are not met";
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
@@ -87,9 +93,8 @@ pub(crate) fn plan_leave(
         .plan_leave(Actor::Agent { jumps })
         .map_err(|error| match error {
             TransitionError::Limit(limit) => NoMove::Limit(limit),
-            TransitionError::DefinitionMismatch(_)
-            | TransitionError::NotLoopable
-            | TransitionError::NoneApplies => gone(),
+            TransitionError::NoneApplies => NoMove::Refused(leads_nowhere(&phase.phase.name)),
+            TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
         })?;
     let planned = Move {
         from: phase.phase.name.clone(),
@@ -97,6 +102,17 @@ pub(crate) fn plan_leave(
         was_cancelled: run.state().cancelled,
     };
     Ok((to, planned))
+}
+
+/// The answer to a way back on which no phase applies.
+fn leads_nowhere(phase: &str) -> ToolAnswer {
+    ToolAnswer {
+        text: format!(
+            "Not moved: {NONE_APPLIES}. You are still in {phase}. Tell the user, who can move the workflow with /workflow-goto."
+        ),
+        details: json!({ "active": true, "advanced": false }),
+        kind: Some(AnswerKind::Error),
+    }
 }
 
 /// The answer to a move when a budget is used up.
@@ -117,9 +133,8 @@ pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> Too
     let here = here.map_or("", |phase| phase.phase.name.as_str());
     ToolAnswer {
         text: format!(
-            "⏸ {} has been entered {} times, which is its limit: you are still in {here}, and the workflow is paused. Stop here and \
-             wait for the user, who can allow one more visit with /workflow-resume, or go elsewhere with /workflow-goto.",
-            limit.name, limit.visits
+            "⏸ {limit}: you are still in {here}, and the workflow is paused. Stop here and wait for the user, who can allow one more \
+             visit with /workflow-resume, or go elsewhere with /workflow-goto."
         ),
         details: json!({ "active": true, "advanced": false, "waiting": "visits" }),
         kind: Some(AnswerKind::Error),
@@ -130,11 +145,23 @@ pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> Too
 fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
     let state = run.state();
     let is_cancelled = state.cancelled && !state.active;
+    let reason = reason(&run.progress().data);
     is_cancelled.then(|| ToolAnswer {
-        text: format!("The workflow is cancelled: \"{}\"", state.task_description),
+        text: format!(
+            "The workflow is cancelled: \"{}\"{reason}",
+            state.task_description
+        ),
         details: json!({ "active": false, "cancelled": true }),
         kind: Some(AnswerKind::Cancel),
     })
+}
+
+/// The limits that led a move elsewhere or ended the run, as the end of a text.
+fn reason(data: &RunData) -> String {
+    let limits = data.limits.iter();
+    limits
+        .flat_map(|limit| ["\nReason: ", limit, "."])
+        .collect()
 }
 
 /// Answers `next` after the run has moved; `run` is the run as it is now.
@@ -186,6 +213,7 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     if let Some(outcome) = &data.outcome {
         notes.push(format!("Outcome: {outcome}."));
     }
+    notes.extend(data.limits.iter().map(|limit| format!("{limit}.")));
     if !data.skipped.is_empty() {
         notes.push(format!(
             "Skipped, because the conditions are not met: {}.",
@@ -208,31 +236,51 @@ fn with_notes(mut answer: ToolAnswer, notes: &[String]) -> ToolAnswer {
     answer
 }
 
-/// The answer to a `next` whose gate did not pass and led elsewhere; `run` is the run as it is now.
-pub(crate) fn sent_back(failed: &ToolAnswer, run: Option<&ActiveRun>) -> ToolAnswer {
-    let Some(phase) = run.and_then(ActiveRun::phase) else {
-        let ended = run.and_then(cancelled_by_move);
-        return ended.map_or_else(
-            || failed.clone(),
-            |ended| ToolAnswer {
-                text: format!("{}\n\n{}", failed.text, ended.text),
+/// The answer to a `next` whose gate did not pass, and that leads nowhere.
+pub(crate) fn not_passed(phase: &str, reports: &[Report], what_to_do: &str) -> ToolAnswer {
+    let place = format!("You are still in {phase}.");
+    ToolAnswer {
+        text: gate_report::not_passed(&place, reports, what_to_do),
+        details: json!({ "active": true, "advanced": false, "gate": reports }),
+        kind: Some(AnswerKind::Error),
+    }
+}
+
+/// The answer to a `next` in this phase whose gate failed and led elsewhere; `run` is the run as it is now.
+pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> ToolAnswer {
+    let state = run.state();
+    let mut answer = match run.phase() {
+        Some(phase) => {
+            let visits = run
+                .progress()
+                .data
+                .visits(&state.current_path, &phase.phase.id);
+            let back = if visits > 1 { "back" } else { "now" };
+            let place = format!("You are {back} in {}.", phase.label());
+            let notes = move_notes(run).join(" ");
+            let what_to_do = format!("{notes}{}", what_to_do(phase));
+            plain(
+                gate_report::not_passed(&place, reports, what_to_do.trim_start()),
+                json!({ "advanced": true, "from": from, "to": phase.phase.name }),
+            )
+        }
+        None => match cancelled_by_move(run) {
+            Some(ended) => ToolAnswer {
+                text: gate_report::not_passed("The workflow is over.", reports, &ended.text),
                 ..ended
             },
-        );
+            None => ToolAnswer {
+                text: gate_report::not_passed(
+                    "The workflow is complete.",
+                    reports,
+                    &move_notes(run).join(" "),
+                ),
+                details: json!({ "advanced": true, "from": from, "to": "DONE" }),
+                kind: Some(AnswerKind::Complete),
+            },
+        },
     };
-    let notes = run.map(move_notes).unwrap_or_default().join(" ");
-    let mut answer = ToolAnswer {
-        text: String::new(),
-        ..failed.clone()
-    };
-    answer.text = format!(
-        "{}\n\nThe workflow went to {}\n{notes}",
-        failed.text,
-        entered_text(phase)
-    );
-    let trimmed = answer.text.trim_end().len();
-    answer.text.truncate(trimmed);
-    answer.details["to"] = json!(phase.phase.name);
+    answer.details["gate"] = json!(reports);
     answer
 }
 
@@ -437,14 +485,16 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
 
 /// The phase that was entered, its rules and its instructions.
 pub(crate) fn entered_text(resolved: &ResolvedPhase) -> String {
+    format!("{}{}", resolved.label(), what_to_do(resolved))
+}
+
+fn what_to_do(resolved: &ResolvedPhase) -> String {
     let phase = &resolved.phase;
     let rules = resolved.context.rules();
     let rules = rules.map_or_else(String::new, |rules| format!("\n\n{rules}"));
     format!(
-        "{}{rules}\n\n**What to do in {}:**\n{}",
-        resolved.label(),
-        phase.name,
-        phase.instructions
+        "{rules}\n\n**What to do in {}:**\n{}",
+        phase.name, phase.instructions
     )
 }
 

@@ -39,10 +39,12 @@ pub(crate) enum Wait {
 pub(crate) struct Flow {
     pub(crate) at: Place,
     visits: BTreeMap<String, u32>,
-    extra: BTreeMap<String, u32>,
+    jumps: BTreeMap<String, u32>,
+    allowed: BTreeSet<String>,
     /// By phase.
     outputs: BTreeMap<String, bool>,
     skipped: Vec<String>,
+    limits: Vec<String>,
     outcome: Option<String>,
     refused: Option<String>,
     pub(crate) is_paused: bool,
@@ -89,8 +91,8 @@ enum Limits {
 #[derive(Clone)]
 enum Fence {
     None,
-    /// Those of an entry, or of the one that a limit leads to.
-    Entry(BTreeSet<usize>),
+    /// Those of a way back, and those up to the entry that a limit leads to.
+    Back(BTreeSet<usize>),
     UpTo(BTreeSet<usize>),
 }
 
@@ -197,6 +199,27 @@ impl Walk {
         (0..self.phases.len()).filter(is_in).collect()
     }
 
+    /// The phases of the scope around a phase up to the entry with this id.
+    fn up_to(&self, at: usize, id: &str) -> BTreeSet<usize> {
+        let path = &self.phases[at].path;
+        let around = &path[..path.len() - 1];
+        let last = *self.entry(at, id).last().expect("an entry has phases");
+        let is_in = |other: &usize| self.phases[*other].path.starts_with(around);
+        (0..=last).filter(is_in).collect()
+    }
+
+    /// The phases at which a jump to this entry may end that never leads past the phase itself.
+    fn way_back(&self, at: usize, id: &str) -> Fence {
+        let first = *self.entry(at, id).first().expect("an entry has phases");
+        let own = self.phases[at].path.last().expect("it is in a scope");
+        let own = own.1;
+        let around = self.phases[at].path.len() - 1;
+        if self.phases[first].path[around].1 > own {
+            return Fence::None;
+        }
+        Fence::Back(self.up_to(at, &self.phase(at).id))
+    }
+
     /// The ids of the entries of the scope around a phase, but that of its own.
     fn others(&self, at: usize) -> Vec<String> {
         let (key, own) = self.phases[at].path.last().expect("it is in a scope");
@@ -275,9 +298,11 @@ impl Flow {
         let mut flow = Self {
             at: Place::Never,
             visits: BTreeMap::new(),
-            extra: BTreeMap::new(),
+            jumps: BTreeMap::new(),
+            allowed: BTreeSet::new(),
             outputs: BTreeMap::new(),
             skipped: Vec::new(),
+            limits: Vec::new(),
             outcome: None,
             refused: None,
             is_paused: false,
@@ -305,9 +330,15 @@ impl Flow {
             }
         };
         put("visits", json!(self.visits), self.visits.is_empty());
-        put("extraVisits", json!(self.extra), self.extra.is_empty());
+        put("jumps", json!(self.jumps), self.jumps.is_empty());
+        put(
+            "allowedVisits",
+            json!(self.allowed),
+            self.allowed.is_empty(),
+        );
         put("outputs", json!(outputs), outputs.is_empty());
         put("skipped", json!(self.skipped), self.skipped.is_empty());
+        put("limits", json!(self.limits), self.limits.is_empty());
         put("outcome", json!(self.outcome), self.outcome.is_none());
         put("refusedVisit", json!(self.refused), self.refused.is_none());
         data
@@ -315,13 +346,7 @@ impl Flow {
 
     /// The highest count, which bounds what is explored.
     pub(crate) fn highest(&self) -> u32 {
-        let extra = self.extra.values().map(|extra| extra * 3);
-        self.visits
-            .values()
-            .copied()
-            .chain(extra)
-            .max()
-            .unwrap_or_default()
+        self.visits.values().copied().max().unwrap_or_default()
     }
 
     /// Everything that can happen now.
@@ -406,9 +431,9 @@ impl Flow {
             Step::GateFails => {
                 next.waits = None;
                 if let Some(id) = phase.gate[0].on_fail.as_deref() {
-                    let entry = walk.entry(at, id);
-                    let first = entry.first().copied();
-                    next.go(walk, at, first, Limits::All, false, Fence::Entry(entry));
+                    let first = walk.entry(at, id).first().copied();
+                    let fence = walk.way_back(at, id);
+                    next.go(walk, at, first, Limits::All, false, fence);
                 }
             }
             Step::Answer(choice) => {
@@ -433,15 +458,14 @@ impl Flow {
             }
             Step::Skip => next.go(walk, at, Some(at + 1), Limits::Off, false, Fence::None),
             Step::Goto(id) => {
-                let first = walk.entry(at, id).first().copied();
-                next.go(walk, at, first, Limits::Off, true, Fence::None);
+                let entry = walk.entry(at, id);
+                let first = entry.first().copied();
+                next.go(walk, at, first, Limits::Off, true, Fence::UpTo(entry));
             }
             Step::Message => next.is_paused = false,
             Step::Resume => {
                 next.is_paused = false;
-                if let Some(key) = next.refused.take() {
-                    *next.extra.entry(key).or_default() += 1;
-                }
+                next.allowed.extend(next.refused.take());
             }
         }
         next
@@ -502,7 +526,17 @@ impl Flow {
         } else {
             limits
         };
-        self.go(walk, at, to, limits, is_answer && is_jump, Fence::None);
+        let fence = match &target {
+            Target::Phase(id) if is_answer => walk.way_back(at, id),
+            _ => Fence::None,
+        };
+        let here = self.clone();
+        self.go(walk, at, to, limits, false, fence);
+        if *self == here {
+            // A way back without a phase that applies: nothing of it counts.
+            *self = before;
+            return;
+        }
         if self.refused.is_some() {
             // The run did not move: what was handed over counts when it does.
             self.outputs = before.outputs;
@@ -560,13 +594,14 @@ impl Flow {
         mut fence: Fence,
     ) -> Arrived {
         self.skipped.clear();
+        self.limits.clear();
         self.outcome = None;
         self.refused = None;
         let mut before = from.map_or_else(Vec::new, |from| walk.phases[from].path.clone());
         let mut redirected = BTreeSet::new();
         let mut to = to.unwrap_or(walk.phases.len());
         loop {
-            if let Fence::Entry(phases) | Fence::UpTo(phases) = &fence
+            if let Fence::Back(phases) | Fence::UpTo(phases) = &fence
                 && !phases.contains(&to)
             {
                 return Arrived::Nowhere;
@@ -577,7 +612,7 @@ impl Flow {
             if !walk.counts {
                 return Arrived::At(to);
             }
-            match self.enter_scopes(walk, &before, to, limits, any) {
+            match self.enter_scopes(walk, &before, to, limits, &mut any) {
                 Entered::All => before.clone_from(&walk.phases[to].path),
                 Entered::Refused(key) => return Arrived::Refused(key),
                 Entered::Skipped(depth) => {
@@ -599,25 +634,20 @@ impl Flow {
                 continue;
             }
             let key = walk.own_key(to, &phase.id);
-            let most = match limits {
-                Limits::Off => None,
-                Limits::Declared => phase.max_visits,
-                Limits::All => Some(phase.max_visits.unwrap_or(JUMPS)),
-            };
-            let extra = self.extra.get(&key).copied().unwrap_or_default();
-            let visits = self.visits.get(&key).copied().unwrap_or_default();
-            if most.is_some_and(|most| visits >= most + extra) {
+            if let Some(limit) = self.limit(&key, &phase.name, limits, phase.max_visits) {
+                self.limits.push(limit);
                 match &phase.on_max_visits {
                     OnMaxVisits::Cancel if phase.max_visits.is_some() => return Arrived::Cancelled,
                     OnMaxVisits::Phase(id) if redirected.insert(key.clone()) => {
-                        let entry = walk.entry(to, id);
-                        let first = *entry.first().expect("an entry has phases");
+                        let first = *walk.entry(to, id).first().expect("an entry has phases");
                         match &mut fence {
-                            Fence::Entry(phases) => *phases = entry,
+                            Fence::Back(phases) if !phases.contains(&first) => {
+                                phases.extend(walk.up_to(to, id));
+                            }
                             Fence::UpTo(phases) if !phases.contains(&first) => {
                                 return Arrived::Refused(key);
                             }
-                            Fence::UpTo(_) | Fence::None => {}
+                            Fence::Back(_) | Fence::UpTo(_) | Fence::None => {}
                         }
                         limits = Limits::All;
                         to = first;
@@ -626,7 +656,7 @@ impl Flow {
                     _ => return Arrived::Refused(key),
                 }
             }
-            *self.visits.entry(key).or_default() += 1;
+            self.count(&key, limits, phase.max_visits);
             return Arrived::At(to);
         }
     }
@@ -638,7 +668,7 @@ impl Flow {
         before: &[(String, usize)],
         to: usize,
         limits: Limits,
-        any: bool,
+        any: &mut bool,
     ) -> Entered {
         let path = &walk.phases[to].path;
         let same = path
@@ -650,16 +680,14 @@ impl Flow {
             let conditions = walk.conditions(to, depth).iter();
             let around = |id: &str| walk.key(to, depth - 1, id);
             let applies = |condition| self.holds(&around, condition);
-            if !any && !conditions.clone().all(applies) {
+            if !std::mem::take(any) && !conditions.clone().all(applies) {
                 return Entered::Skipped(depth);
             }
             let key = walk.key(to, depth - 1, inner);
-            let extra = self.extra.get(&key).copied().unwrap_or_default();
-            let visits = self.visits.get(&key).copied().unwrap_or_default();
-            if limits == Limits::All && visits >= JUMPS + extra {
+            if self.limit(&key, inner, limits, None).is_some() {
                 return Entered::Refused(key);
             }
-            *self.visits.entry(key).or_default() += 1;
+            self.count(&key, limits, None);
             let scope = walk.key(to, depth, "");
             let scope = scope.trim_end_matches('#').to_owned();
             let is_in = |key: &String| {
@@ -667,9 +695,47 @@ impl Flow {
                 rest.is_some_and(|rest| rest.starts_with(['#', ':']))
             };
             self.visits.retain(|key, _| !is_in(key));
-            self.extra.retain(|key, _| !is_in(key));
+            self.jumps.retain(|key, _| !is_in(key));
+            self.allowed.retain(|key| !is_in(key));
         }
         Entered::All
+    }
+
+    /// The limit that something has reached, as people read it. A visit that a person has allowed is used up.
+    fn limit(
+        &mut self,
+        key: &str,
+        name: &str,
+        limits: Limits,
+        declared: Option<u32>,
+    ) -> Option<String> {
+        let (counts, most) = match (limits, declared) {
+            (Limits::Off, _) | (Limits::Declared, None) => return None,
+            (_, Some(most)) => (&self.visits, most),
+            (Limits::All, None) => (&self.jumps, JUMPS),
+        };
+        let count = counts.get(key).copied().unwrap_or_default();
+        if count < most || self.allowed.remove(key) {
+            return None;
+        }
+        let times = match count {
+            1 => "once".to_owned(),
+            2 => "twice".to_owned(),
+            count => format!("{count} times"),
+        };
+        Some(match declared {
+            Some(_) => format!("{name} has been entered {times}, which is its limit"),
+            None => format!(
+                "{name} has been the target of a jump {times}, which is the limit of the settings"
+            ),
+        })
+    }
+
+    fn count(&mut self, key: &str, limits: Limits, declared: Option<u32>) {
+        if limits == Limits::All && declared.is_none() {
+            *self.jumps.entry(key.to_owned()).or_default() += 1;
+        }
+        *self.visits.entry(key.to_owned()).or_default() += 1;
     }
 
     /// Returns whether a condition holds in a scope, of which `key_of` makes the keys of visits.

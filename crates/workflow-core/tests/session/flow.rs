@@ -201,11 +201,35 @@ fn without_max_visits_jumps_are_bounded_by_the_settings() {
     world.tool("next");
     world.next("changes", &json!({}));
     world.tool("next");
+    world.next("changes", &json!({}));
+    world.tool("next");
     let lines = world.next("changes", &json!({}));
     assert!(
-        line(&lines, "tool").contains("BUILD has been entered 2 times"),
+        line(&lines, "tool").contains(
+            "BUILD has been the target of a jump twice, which is the limit of the settings"
+        ),
         "{lines:?}"
     );
+}
+
+#[test]
+fn the_limit_of_the_settings_counts_neither_loop_nor_next() {
+    let mut work = with_review();
+    edit(&mut work, "build", |build| build.max_visits = None);
+    let mut world = World::new(vec![work]);
+    world.settings.limits.jumps = 1;
+    world.reload();
+    world.command("w do it");
+    world.stop("aborted");
+    for _ in 0..3 {
+        world.tool("next");
+        world.tool("loop");
+    }
+    world.tool("next");
+    world.tool("next");
+    world.next("changes", &json!({}));
+    assert_eq!(index(&world), 1);
+    assert_eq!(data(&world)["jumps"], json!({"w#build": 1}));
 }
 
 #[test]
@@ -218,8 +242,17 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     let mut world = started(work.clone());
     world.tool("next");
     world.tool("next");
-    world.next("changes", &json!({}));
+    let lines = world.next("changes", &json!({}));
     assert_eq!(index(&world), 3);
+    assert!(
+        line(&lines, "tool")
+            .contains("Outcome: changes. BUILD has been entered once, which is its limit."),
+        "{lines:?}"
+    );
+    line(
+        &lines,
+        "notify Info The workflow went to 🔹 RELEASE: BUILD has been entered once, which is its limit.",
+    );
 
     edit(&mut work, "build", |build| {
         build.on_max_visits = OnMaxVisits::Cancel;
@@ -227,8 +260,39 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     let mut world = started(work);
     world.tool("next");
     world.tool("next");
-    world.next("changes", &json!({}));
+    let lines = world.next("changes", &json!({}));
     assert_eq!(world.last_state()["cancelled"], true);
+    assert!(
+        line(&lines, "tool").contains("\nReason: BUILD has been entered once, which is its limit."),
+        "{lines:?}"
+    );
+    line(
+        &lines,
+        "notify Warning The workflow is cancelled: BUILD has been entered once, which is its limit.",
+    );
+}
+
+#[test]
+fn a_resumed_run_enters_a_phase_exactly_once_more_however_often_it_was_entered() {
+    let mut work = with_review();
+    edit(&mut work, "build", |build| build.max_visits = Some(1));
+    let mut world = started(work);
+    for _ in 0..3 {
+        world.control(Control::Goto, "build");
+        world.control(Control::Goto, "plan");
+    }
+    world.tool("next");
+    world.tool("next");
+    world.control(Control::Resume, "");
+    let lines = world.tool("next");
+    assert!(
+        line(&lines, "tool")
+            .contains("This is visit 4, which the user allowed beyond the limit of 1."),
+        "{lines:?}"
+    );
+    world.tool("next");
+    world.next("changes", &json!({}));
+    assert_eq!(index(&world), 2, "it was allowed once");
 }
 
 #[test]
@@ -338,14 +402,60 @@ fn a_gate_that_fails_may_lead_to_another_phase_with_its_report() {
     world.tool("next");
     world.tool("next");
     let lines = over(&mut world, "failed");
-    let answer = lines
-        .iter()
-        .find(|line| line.contains("it ended with exit code 101"));
-    let answer = answer.expect("the report is in the answer");
-    assert!(answer.contains("The workflow went to 🔹 RED"), "{answer}");
+    assert_eq!(
+        line(&lines, "settled tool #3"),
+        "settled tool #3 ✗ Gate failed: cargo test. You are back in 🔹 RED.\n\n\
+         ✗ cargo test (3.2 s): it ended with exit code 101\n\n\
+         **What to do in RED:**\nDo red.\n\
+         = None {\"advanced\":true,\"from\":\"GREEN\",\"gate\":[{\"durationMs\":3210,\"reason\":\"it ended with exit code 101\",\
+         \"verdict\":\"failed\",\"what\":\"cargo test\"}],\"to\":\"RED\"}"
+    );
     assert_eq!(index(&world), 0);
     world.reload();
     assert_eq!(index(&world), 0);
+}
+
+#[test]
+fn a_gate_that_could_not_be_checked_keeps_the_phase_whatever_on_fail_says() {
+    let mut work = workflow("w", &["red", "green"]);
+    edit(&mut work, "green", |green| {
+        green.gate = vec![gate(Some("red"))];
+    });
+    let mut world = started(work);
+    world.tool("next");
+    for error in ["missing", "notTrusted", "timeout"] {
+        world.tool("next");
+        let report = json!({"what": "cargo test", "verdict": {"couldNotRun": error}, "reason": "it did not run", "durationMs": 0});
+        let reports: Vec<Report> = vec![serde_json::from_value(report).expect("it is a report")];
+        let gate = world.gate;
+        let lines = world.report(PlatformEvent::GateFinished { gate, reports });
+        let answer = line(&lines, "settled tool");
+        assert!(
+            answer.contains("⚠️ Gate not checked: cargo test. You are still in GREEN."),
+            "{answer}"
+        );
+        assert_eq!(index(&world), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_gate_that_fails_at_a_limit_says_that_the_run_waits() {
+    let mut work = workflow("w", &["red", "green"]);
+    edit(&mut work, "red", |red| red.max_visits = Some(1));
+    edit(&mut work, "green", |green| {
+        green.gate = vec![gate(Some("red"))];
+    });
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    let lines = over(&mut world, "failed");
+    let answer = line(&lines, "settled tool");
+    assert!(
+        answer.contains("✗ Gate failed: cargo test. You are still in GREEN.")
+            && answer.contains("⏸ RED has been entered once, which is its limit")
+            && !answer.contains("next' again"),
+        "{answer}"
+    );
 }
 
 #[test]
@@ -731,8 +841,32 @@ fn a_subworkflow_with_a_true_condition_is_entered_and_counts_its_visits() {
 
 #[test]
 fn a_person_enters_a_subworkflow_whatever_its_conditions() {
-    let mut world = World::started(with_conditional_part());
+    let mut work = with_conditional_part();
+    edit(&mut work[1], "x", |x| {
+        x.when = vec![Condition {
+            subject: Subject::Visits("x".to_owned()),
+            values: vec![json!(1)],
+            negated: false,
+        }];
+    });
+    let mut world = World::started(work.clone());
     world.stop("aborted");
     let lines = world.control(Control::Goto, "part");
-    line(&lines, "notify Info ✓ PLAN → 🔹 X, by you.");
+    let asked = line(&lines, "ask Leave PLAN without its checks?");
+    assert!(asked.contains("N-part: condition (`when`)"), "{asked}");
+    let lines = world.choose(Some("Yes, go to Y without them"));
+    let notice = "notify Info ✓ PLAN → 🔹 Y, by you. Skipped: N-part: condition (`when`).";
+    line(&lines, notice);
+
+    // Where none of its phases applies, it is not passed over.
+    let Some(PhaseEntry::Phase(x)) = work[1].phases.first().cloned() else {
+        panic!("it begins with a phase");
+    };
+    work[1].phases = vec![PhaseEntry::Phase(x)];
+    let mut world = World::started(work);
+    let lines = world.control(Control::Goto, "part");
+    line(
+        &lines,
+        "notify Warning The conditions (`when`) of all phases of N-part are not met",
+    );
 }

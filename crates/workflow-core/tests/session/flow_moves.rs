@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Condition, OnMaxVisits, Parameter, ParameterKind, Subject, Target, Workflow,
+    Approval, Condition, OnMaxVisits, Parameter, ParameterKind, Phase, Subject, Target, Workflow,
 };
 use workflow_core::session::{Abilities, Control};
 
@@ -133,7 +133,7 @@ fn jumps_into_a_subworkflow_are_bounded_and_its_visits_start_anew() {
     world.settings.limits.jumps = 3;
     world.reload();
     world.command("w do it");
-    for entered in 2..=3 {
+    for entered in 2..=4 {
         world.tool("next");
         world.next("changes", &json!({}));
         let visits = &data(&world)["visits"];
@@ -143,12 +143,12 @@ fn jumps_into_a_subworkflow_are_bounded_and_its_visits_start_anew() {
     world.tool("next");
     let lines = world.next("changes", &json!({}));
     assert!(
-        line(&lines, "tool").contains("N-part has been entered 3 times"),
+        line(&lines, "tool").contains("N-part has been the target of a jump 3 times"),
         "{lines:?}"
     );
     world.control(Control::Resume, "");
     world.next("changes", &json!({}));
-    assert_eq!(data(&world)["visits"]["w#part"], 4);
+    assert_eq!(data(&world)["visits"]["w#part"], 5);
 }
 
 #[test]
@@ -166,11 +166,11 @@ fn a_limit_that_leads_back_is_bounded_too() {
     world.tool("loop");
     let mut lines = world.tool("next");
     assert_eq!(index(&world), 0);
-    for _ in 0..3 {
+    for _ in 0..2 {
         lines = world.tool("next");
     }
     assert!(
-        line(&lines, "tool").contains("has been entered"),
+        line(&lines, "tool").contains("has been the target of a jump twice"),
         "{lines:?}"
     );
 }
@@ -180,8 +180,10 @@ fn a_person_enters_a_phase_with_a_false_condition_and_the_visit_counts() {
     let mut work = with_review();
     never(&mut work, "release");
     let mut world = started(work);
-    let lines = world.control(Control::Goto, "release");
-    line(&lines, "notify Info ✓ PLAN → 🔹 RELEASE, by you.");
+    world.control(Control::Goto, "release");
+    let lines = world.choose(Some("Yes, go to RELEASE without them"));
+    let notice = "notify Info ✓ PLAN → 🔹 RELEASE, by you. Skipped: RELEASE: condition (`when`).";
+    line(&lines, notice);
     assert_eq!(data(&world)["visits"]["w#release"], 1);
     let lines = world.restart();
     line(&lines, "status N-w > 🔹 RELEASE [4/4]");
@@ -240,7 +242,46 @@ fn a_gate_that_fails_never_leads_past_itself() {
 }
 
 #[test]
-fn a_persons_answer_leads_to_its_phase_whatever_the_condition() {
+fn a_jump_goes_on_behind_a_phase_whose_condition_does_not_hold_whoever_makes_it() {
+    type Jump = (fn(&mut Phase), fn(&mut World) -> Vec<String>);
+    let jumps: [Jump; 3] = [
+        (
+            |release| release.outcomes = vec![outcome("back", "plan")],
+            |world| world.next("back", &json!({})),
+        ),
+        (
+            |release| release.approve = Some(ask(&[("publish", "next"), ("revise", "plan")])),
+            |world| {
+                world.tool("next");
+                world.choose(Some("revise"))
+            },
+        ),
+        (
+            |release| release.gate = vec![gate(Some("plan"))],
+            |world| {
+                world.tool("next");
+                over(world, "failed")
+            },
+        ),
+    ];
+    for (change, jump) in jumps {
+        let mut work = workflow("w", &["plan", "draft", "release", "publish"]);
+        edit(&mut work, "plan", |plan| plan.when = visited("plan", &[0]));
+        edit(&mut work, "release", change);
+        let mut world = started(work);
+        world.tool("next");
+        world.tool("next");
+        let answer = jump(&mut world).join("\n");
+        assert!(
+            answer.contains("Skipped, because the conditions are not met: plan."),
+            "{answer}"
+        );
+        assert_eq!(index(&world), 1);
+    }
+}
+
+#[test]
+fn an_answer_that_leads_back_never_leads_past_its_phase() {
     let mut work = workflow("w", &["plan", "release", "publish"]);
     edit(&mut work, "plan", |plan| plan.when = visited("plan", &[0]));
     edit(&mut work, "release", |release| {
@@ -250,9 +291,13 @@ fn a_persons_answer_leads_to_its_phase_whatever_the_condition() {
     let mut world = started(work);
     world.tool("next");
     world.tool("next");
-    world.choose(Some("revise"));
-    assert_eq!(index(&world), 0);
-    assert_eq!(data(&world)["visits"]["w#plan"], 2);
+    let lines = world.choose(Some("revise"));
+    assert_eq!(index(&world), 1);
+    let answer = line(&lines, "settled tool");
+    assert!(
+        answer.contains("the conditions (`when`) of the phases on the way back are not met. You are still in RELEASE."),
+        "{answer}"
+    );
 }
 
 #[test]

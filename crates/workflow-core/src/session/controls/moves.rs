@@ -5,7 +5,10 @@ use super::texts::no_definition;
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::visible;
 use crate::policy::gate_report::Report;
-use crate::run::{Actor, PersonMove, RunProgress, RunState, advance, entry_name, jump, phase_name};
+use crate::run::{
+    Actor, PersonMove, RunProgress, RunState, TransitionError, advance, entry_name, jump,
+    phase_name,
+};
 use crate::session::phase::ResolvedPhase;
 use crate::session::run::ActiveRun;
 use crate::session::step_tool::{entered_text, user_comment};
@@ -209,16 +212,28 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
             phase.label()
         ));
     }
-    let to = jump(run.progress(), index, run.catalog()).map_err(|_| no_definition())?;
-    let passed = if index > now {
-        let between = &scope.phases[now..index];
-        between
-            .iter()
-            .flat_map(|entry| conditions_of(entry, run.catalog()))
-            .collect()
-    } else {
-        Vec::new()
-    };
+    let entry = &scope.phases[index];
+    let to = jump(run.progress(), index, run.catalog()).map_err(|error| match error {
+        TransitionError::NoneApplies => format!(
+            "The conditions (`when`) of all phases of {} are not met, so the workflow was not moved.",
+            entry_name(entry, run.catalog())
+        ),
+        TransitionError::DefinitionMismatch(_)
+        | TransitionError::NotLoopable
+        | TransitionError::Limit(_) => no_definition(),
+    })?;
+    let between = scope.phases.get(now..index).unwrap_or_default();
+    let mut passed: Vec<String> = between
+        .iter()
+        .flat_map(|entry| conditions_of(entry, run.catalog()))
+        .collect();
+    let path = run.state().current_path.moved_to(index);
+    if !run.progress().data.admits(entry, &path, run.catalog()) {
+        passed.push(format!(
+            "{}: condition (`when`)",
+            entry_name(entry, run.catalog())
+        ));
+    }
     Ok(plan(run, phase, to, Control::Goto, passed))
 }
 

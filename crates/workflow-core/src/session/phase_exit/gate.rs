@@ -1,12 +1,10 @@
 //! The gate of a phase: runs it, and continues with its result.
 
-use serde_json::json;
-
 use super::state::{ExitContext, ExitOutcome, ExitStep, PendingApproval, PhaseExit, cancelled};
 use crate::definition::{Check, Gate, RunCheck};
-use crate::effect::{AnswerKind, Effect, Effects, GateRun, ToolAnswer};
+use crate::effect::{Effect, Effects, GateRun};
 use crate::policy::STEP_TOOL;
-use crate::policy::gate_report::{CheckError, CheckVerdict, Report, not_passed};
+use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::policy::results::Results;
 use crate::run::{StoredGate, entry_type};
 use crate::types::{Millis, RequestId};
@@ -90,7 +88,6 @@ impl PhaseExit {
         let Some(phase) = run.phase() else {
             return ExitOutcome::Stay(cancelled(NO_PHASE));
         };
-        let name = phase.phase.name.clone();
         // A host may keep the newest entry only, so it contains everything about the phase.
         let stored = StoredGate {
             baseline: run.baseline().map(ToOwned::to_owned),
@@ -100,12 +97,7 @@ impl PhaseExit {
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
             run.drop_open_approval(out);
-            let answer = ToolAnswer {
-                text: not_passed(&name, &reports),
-                details: json!({ "active": true, "advanced": false, "gate": reports }),
-                kind: Some(AnswerKind::Error),
-            };
-            return ExitOutcome::NotPassed(answer, reports);
+            return ExitOutcome::NotPassed(reports);
         }
         if run.approval().is_none() || approved {
             return ExitOutcome::Advance(reports);

@@ -79,8 +79,8 @@ pub(crate) enum ExitOutcome {
     Wait,
     /// The run stays in the phase.
     Stay(ToolAnswer),
-    /// The run stays in the phase, because its gate did not pass. The answer is for the agent.
-    NotPassed(ToolAnswer, Vec<Report>),
+    /// The gate did not pass, with these reports.
+    NotPassed(Vec<Report>),
     /// The run stays in the phase, because a person chose another answer than the one that approves. The answer is for
     /// the agent.
     Declined(ToolAnswer),

@@ -21,12 +21,12 @@ use crate::definition::{
     CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings, Target,
 };
 use crate::effect::{Effect, Effects, ToolAnswer};
-use crate::policy::gate_report::Report;
+use crate::policy::gate_report::{Report, failed_check};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Actor, DefinitionMismatch, Path, PersonMove, Position, RestoredRun, RunData, RunProgress,
     RunState, RunValues, StoredDefinition, StoredGuards, StoredRun, TransitionError, VisitLimit,
-    answer, fall_back, follow, weakened,
+    follow, turn_back, weakened,
 };
 
 /// A run in memory.
@@ -326,7 +326,7 @@ impl ActiveRun {
         }
         self.handover.note_comment(&mut from.data);
         Ok(match self.handover.route() {
-            ExitRoute::Answer(target) => answer(&from, target, actor, &self.catalog)?,
+            ExitRoute::Answer(target) => turn_back(&from, target, actor, &self.catalog)?,
             ExitRoute::Outcome(outcome) => {
                 let mut to = follow(&from, &outcome.to, actor, &self.catalog)?;
                 to.data.outcome = Some(outcome.name.clone());
@@ -351,31 +351,26 @@ impl ActiveRun {
         self.progress.state.active && by == Some(CancelBy::Person)
     }
 
-    /// The progress that a gate leads to that did not pass with these reports; `None` if the run stays.
+    /// The progress that a check leads to which failed; `None` if it leads nowhere.
     pub(crate) fn plan_failure(
         &self,
         reports: &[Report],
         jumps: u32,
-    ) -> Option<Result<RunProgress, VisitLimit>> {
+    ) -> Option<Result<RunProgress, TransitionError>> {
         let gate = &self.phase()?.phase.gate;
-        // The checks run in order, up to the first that does not pass.
-        let failed = reports.iter().position(|report| !report.has_passed())?;
-        let id = gate.get(failed)?.on_fail.as_deref()?;
-        match fall_back(&self.progress, id, jumps, &self.catalog) {
-            Ok(progress) => Some(Ok(progress)),
-            Err(TransitionError::Limit(limit)) => Some(Err(limit)),
-            Err(
-                TransitionError::DefinitionMismatch(_)
-                | TransitionError::NotLoopable
-                | TransitionError::NoneApplies,
-            ) => None,
-        }
+        let id = gate.get(failed_check(reports)?)?.on_fail.as_deref()?;
+        let (target, actor) = (Target::Phase(id.to_owned()), Actor::Agent { jumps });
+        Some(turn_back(&self.progress, &target, actor, &self.catalog))
     }
 
     /// The number of the visit of the phase, where it has a limit.
     pub(crate) fn visit_note(&self) -> Option<String> {
         let (visits, most) = self.visits()?;
-        Some(format!("This is visit {visits} of {most}."))
+        Some(if visits > most {
+            format!("This is visit {visits}, which the user allowed beyond the limit of {most}.")
+        } else {
+            format!("This is visit {visits} of {most}.")
+        })
     }
 
     /// The number of the visit of the phase and its limit, where it has one.
@@ -391,8 +386,6 @@ impl ActiveRun {
 
     /// Pauses the run, because a phase may not be entered again unless a person allows it.
     pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
-        // The question is repeated when the phase is left again.
-        self.handover.forget_answer();
         self.progress.data.refused_visit = Some(limit.key.clone());
         self.pause(PauseReason::Visits, out);
     }
@@ -401,7 +394,7 @@ impl ActiveRun {
     pub(crate) fn allow_visit(&mut self) -> bool {
         let refused = self.progress.data.refused_visit.take();
         if let Some(key) = &refused {
-            self.progress.data.allow_visit(key);
+            self.progress.data.allowed_visits.insert(key.clone());
         }
         refused.is_some()
     }

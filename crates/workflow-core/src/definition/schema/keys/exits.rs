@@ -61,7 +61,7 @@ section! {
             .never_dropped();
         ON_FAIL: Typed<Text> = Typed::filled(
             "onFail",
-            "The id of the same workflow to which the run goes when the check does not pass.",
+            "The id of the same workflow to which the run goes when the check fails.",
         )
         .default(Default::Described("it stays in the phase"))
         .example(r#""reproduce""#)
