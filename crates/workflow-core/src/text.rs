@@ -2,6 +2,8 @@
 //!
 //! hook-lifecycle defines the defaults; the model reads them, so their wording is behaviour.
 
+use crate::types::Millis;
+
 /// Opens the context message.
 pub(crate) const ROLE_INSTRUCTION: &str = "You are the ORCHESTRATOR for this workflow. You must NOT use the edit or \
      write tools directly. All implementation work must be delegated to subagents via the delegate_to_subagents tool. \
@@ -108,6 +110,23 @@ pub(crate) fn moment(millis: i64) -> String {
         .map_or_else(|_| millis.to_string(), |moment| format!("{moment:.3}"))
 }
 
+/// A time span as people read it: `48 s`, `12 min`, `3 h 5 min`, `2 days 3 h`.
+pub(crate) fn duration(span: Millis) -> String {
+    let (seconds, minutes, hours, days) = (
+        span / 1000,
+        span / 60_000,
+        span / 3_600_000,
+        span / 86_400_000,
+    );
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, ..) => format!("{hours} h {} min", minutes % 60),
+        (1, ..) => format!("1 day {} h", hours % 24),
+        _ => format!("{days} days {} h", hours % 24),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +139,16 @@ mod tests {
         assert_eq!(shortened("ab😀😀", 4), "ab😀…");
         assert_eq!(shortened("x", 0), "…");
         assert_eq!(shortened("", 0), "");
+    }
+
+    #[test]
+    fn a_duration_is_as_exact_as_people_need_it() {
+        let (minute, hour) = (60_000, 3_600_000);
+        assert_eq!(duration(59_999), "59 s");
+        assert_eq!(duration(59 * minute), "59 min");
+        assert_eq!(duration(3 * hour + 5 * minute), "3 h 5 min");
+        assert_eq!(duration(27 * hour), "1 day 3 h");
+        assert_eq!(duration(48 * hour), "2 days 0 h");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::types::Millis;
+
 /// A run: one task from `/workflow` to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,6 +48,12 @@ impl RunState {
     #[must_use]
     pub fn matters(&self) -> bool {
         self.active || !self.completion_notified
+    }
+
+    /// The time since its start.
+    #[must_use]
+    pub fn age(&self, now: Millis) -> Millis {
+        now.saturating_sub(u64::try_from(self.started_at).unwrap_or_default())
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct AutoContinue {
     /// The reminders that the host still takes.
     reminders_left: Option<u32>,
     countdown: Option<Countdown>,
+    /// True after the user stopped the countdown by typing, until the agent or the user does something.
+    is_held: bool,
     /// The last reminder, until the agent stops again or a person sends a message.
     reminded: Option<SentReminder>,
 }
@@ -85,6 +87,7 @@ impl AutoContinue {
 
     /// Cancels the countdown.
     pub(crate) fn cancel_countdown(&mut self, out: &mut Effects) {
+        self.is_held = false;
         if self
             .countdown
             .take()
@@ -92,6 +95,18 @@ impl AutoContinue {
         {
             out.clear_widget();
         }
+    }
+
+    /// Cancels the countdown, because the user types.
+    pub(crate) fn hold(&mut self, out: &mut Effects) {
+        let is_held = self.is_held || self.countdown.is_some();
+        self.cancel_countdown(out);
+        self.is_held = is_held;
+    }
+
+    /// True after the user stopped the countdown by typing.
+    pub(crate) fn is_held(&self) -> bool {
+        self.is_held
     }
 
     /// Notes that the agent called a tool.

@@ -155,10 +155,12 @@ impl RunDriver {
     pub(super) fn status(&self) -> Option<String> {
         let run = self.run.as_ref()?;
         let status = &run.phase()?.status;
-        Some(match controls::status_note(run, self.exit.activity()) {
-            Some(note) => format!("{status} · {note}"),
-            None => status.clone(),
-        })
+        Some(
+            match controls::status_note(run, self.exit.activity(), self.auto_continue.is_held()) {
+                Some(note) => format!("{status} · {note}"),
+                None => status.clone(),
+            },
+        )
     }
 
     pub(super) fn awaits_approval(&self) -> bool {

@@ -503,8 +503,9 @@ impl Session {
         match author {
             Some(Author::Extension) => {}
             Some(Author::Typist) => {
-                self.driver.auto_continue.cancel_countdown(out);
+                self.driver.auto_continue.hold(out);
                 self.driver.auto_continue.forget_reminder();
+                self.driver.refresh_status(out);
             }
             Some(Author::Person) => {
                 self.on_user_message(out);

@@ -102,7 +102,12 @@ impl RunDriver {
         }
         match control {
             Control::Status => {
-                let text = controls::status_text(run, self.exit.activity());
+                let text = controls::status_text(
+                    run,
+                    self.exit.activity(),
+                    self.auto_continue.is_held(),
+                    out.now(),
+                );
                 out.notify(Severity::Info, text);
             }
             Control::Pause if run.counters.paused_by_owner => {
@@ -145,7 +150,8 @@ impl RunDriver {
         let counters = run.counters;
         // A message resumes the run as well, but does not allow the visit.
         let allowed = run.allow_visit();
-        if !allowed && !counters.paused_by_owner && counters.paused.is_none() {
+        let is_paused = counters.paused_by_owner || counters.paused.is_some();
+        if !allowed && !is_paused && !self.auto_continue.is_held() {
             let message = "The workflow is not paused.";
             return out.notify(Severity::Info, message);
         }
@@ -158,6 +164,7 @@ impl RunDriver {
             let message = "The workflow waits for your approval. Answer with /workflow-approve.";
             return out.notify(Severity::Info, message);
         }
+        self.auto_continue.cancel_countdown(out);
         self.auto_continue.forget_reminder();
         let message = if allowed {
             "▶ The workflow is resumed, and the phase may be entered once more."

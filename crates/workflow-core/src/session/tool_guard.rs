@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
@@ -19,6 +20,8 @@ use crate::types::{QuestionId, RequestId, Severity};
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
+/// The spaces before a field that is shown as JSON, whatever it contains.
+const DEEPEST: usize = 8;
 /// The number of denials of the same call in a row after which the agent is advised to stop, or a person is asked.
 const REPEATED_DENIALS: u32 = 3;
 /// The options of the question about a repeated call. Hosts preselect the first.
@@ -375,14 +378,9 @@ fn call_question(
     }
 }
 
-fn indented(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(visible).collect();
-    lines.join("\n    ")
-}
-
 /// The arguments of a call, a field a line; as they are where that would not show all of them.
 fn readable(input: &str) -> String {
-    let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(input) else {
+    let Ok(Value::Object(fields)) = serde_json::from_str(input) else {
         return visible(input);
     };
     // A field that occurs twice, or a number that is written in another way, would be lost.
@@ -390,12 +388,49 @@ fn readable(input: &str) -> String {
     if fields.is_empty() || !is_whole {
         return visible(input);
     }
-    let line = |(name, value): (&String, &serde_json::Value)| match value {
-        // Indented, so that a text cannot pass for lines of the dialog.
-        serde_json::Value::String(text) => format!("  {}: {}", visible(name), indented(text)),
-        other => format!("  {}: {}", visible(name), visible(&other.to_string())),
+    below(&Value::Object(fields), 2)
+}
+
+/// A value as people read it, behind its name; what it contains is indented, so that a text cannot pass for lines of the
+/// dialog.
+fn described(value: &Value, indent: usize) -> String {
+    match value {
+        Value::String(text) => {
+            let lines: Vec<String> = text.split('\n').map(visible).collect();
+            lines.join(&format!("\n{}", " ".repeat(indent + 2)))
+        }
+        Value::Object(fields) if !fields.is_empty() && indent < DEEPEST => {
+            format!("\n{}", below(value, indent + 2))
+        }
+        Value::Array(items) if !items.is_empty() && indent < DEEPEST => {
+            format!("\n{}", below(value, indent + 2))
+        }
+        other => visible(&other.to_string()),
+    }
+}
+
+/// The fields of an object, or the items of a list by their numbers, a line each.
+fn below(value: &Value, indent: usize) -> String {
+    let line = |name: String, value| {
+        let value = described(value, indent);
+        let space = if value.starts_with('\n') { "" } else { " " };
+        format!("{}{name}:{space}{value}", " ".repeat(indent))
     };
-    let lines: Vec<String> = fields.iter().map(line).collect();
+    let lines: Vec<String> = match value {
+        Value::Object(fields) => {
+            let fields = fields.iter();
+            fields
+                .map(|(name, value)| line(visible(name), value))
+                .collect()
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items
+                .map(|(at, value)| line((at + 1).to_string(), value))
+                .collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
     lines.join("\n")
 }
 

@@ -1,6 +1,7 @@
 //! `agent_end`: announcement, countdown, reminders, pauses.
 
 use workflow_core::definition::{Bound, ContinueRule, OnLimit, PhaseEntry};
+use workflow_core::session::Control;
 
 use crate::event::Event;
 use crate::world::{World, line, phase, user_messages, user_text, workflow};
@@ -74,6 +75,29 @@ fn the_end_is_announced_even_when_the_definition_is_gone() {
     let lines = world.stop("stop");
     assert!(line(&lines, "message").starts_with("message workflow:complete ✅ **w Complete**"));
     assert!(line(&lines, "message").ends_with("**Phases completed:** 2"));
+}
+
+const HELD: &str = "status N-w > 🔹 A [1/2] · ⏸ reminder held: /workflow-resume sends it";
+
+#[test]
+fn typing_holds_the_reminder_and_the_status_says_so() {
+    let mut world = linear();
+    assert!(world.type_key().is_empty(), "nothing counts down");
+    world.stop("stop");
+    assert_eq!(world.type_key(), ["widget -", HELD]);
+    assert!(world.wait(10_000).is_empty());
+    assert_eq!(world.user_input(), ["status N-w > 🔹 A [1/2]"]);
+}
+
+#[test]
+fn resuming_sends_a_reminder_that_was_held() {
+    let mut world = linear();
+    world.stop("stop");
+    world.type_key();
+    let lines = world.control(Control::Resume, "");
+    assert_eq!(lines[0], "notify Info ▶ The workflow is resumed.");
+    assert_eq!(user_messages(&lines), 1);
+    assert_eq!(line(&lines, "status"), "status N-w > 🔹 A [1/2]");
 }
 
 #[test]

@@ -52,6 +52,25 @@ fn no_dialog_offers_to_override_the_built_in_rule() {
 }
 
 #[test]
+fn a_dialog_shows_lists_and_fields_inside_of_arguments_line_by_line() {
+    let mut world = with_rule(&rule("ask", "edit"));
+    let edits = json!([{"newText": "a\nb", "oldText": "c"}]);
+    let asked = world.call("edit", &json!({"edits": edits, "path": "a.txt"}));
+    let expected = "run edit:\n  edits:\n    1:\n      newText: a\n        b\n      oldText: c\n  path: a.txt\n\n";
+    let asked = line(&asked, "ask Allow edit?");
+    assert!(asked.contains(expected), "{asked}");
+}
+
+#[test]
+fn a_dialog_shows_what_is_deep_inside_of_arguments_as_json() {
+    let mut world = with_rule(&rule("ask", "edit"));
+    let asked = world.call("edit", &json!({"a": {"b": {"c": {"d": {"e": [1]}}}}}));
+    let expected = "\n  a:\n    b:\n      c:\n        d: {\"e\":[1]}\n";
+    let asked = line(&asked, "ask Allow edit?");
+    assert!(asked.contains(expected), "{asked}");
+}
+
+#[test]
 fn a_dialog_names_the_level_and_the_file_that_consent_overrides() {
     let mut world = World::new(vec![workflow("w", &["a"])]);
     let mut sourced = rule("block", "write");

@@ -401,6 +401,13 @@ impl World {
         })
     }
 
+    /// The user types something that is not sent.
+    pub(crate) fn type_key(&mut self) -> Vec<String> {
+        self.step(Event::UserInput {
+            author: Some(Author::Typist),
+        })
+    }
+
     pub(crate) fn prompt(&mut self, prompt: &str) -> Vec<String> {
         self.step(Event::BeforeAgentStart {
             prompt: Some(prompt),

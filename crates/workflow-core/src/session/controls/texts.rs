@@ -8,6 +8,7 @@ use crate::session::phase_exit::ExitActivity;
 use crate::session::phase_rules::needed_to_leave;
 use crate::session::run::ActiveRun;
 use crate::text;
+use crate::types::Millis;
 
 /// UTF-16 units of a question that the status line shows.
 const MAX_ASK_IN_STATUS: u32 = 60;
@@ -68,8 +69,12 @@ pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
     }
 }
 
-/// The addition to the status line: why the run does not continue.
-pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option<String> {
+/// The addition to the status line: why the run does not continue. `is_held` is true if typing stopped a countdown.
+pub(crate) fn status_note(
+    run: &ActiveRun,
+    exit: Option<ExitActivity>,
+    is_held: bool,
+) -> Option<String> {
     let approval = || {
         if let Some(choice) = &run.answered {
             let choice = text::shortened(choice, MAX_ASK_IN_STATUS);
@@ -95,12 +100,18 @@ pub(crate) fn status_note(run: &ActiveRun, exit: Option<ExitActivity>) -> Option
         (None, Some(PauseReason::Question)) => "⏸ paused: the agent asks you".to_owned(),
         (None, Some(PauseReason::Visits)) => "⏸ paused: limit of visits".to_owned(),
         (None, Some(PauseReason::Budget)) => "⏸ paused: budget used up".to_owned(),
+        (None, None) if is_held => "⏸ reminder held: /workflow-resume sends it".to_owned(),
         (None, None) => return None,
     })
 }
 
 /// The answer to `/workflow-status`.
-pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String {
+pub(crate) fn status_text(
+    run: &ActiveRun,
+    exit: Option<ExitActivity>,
+    is_held: bool,
+    now: Millis,
+) -> String {
     let state = run.state();
     let Some(phase) = run.phase() else {
         return no_definition();
@@ -109,7 +120,7 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
         format!("{}: {}", phase.workflow_name, state.task_description),
         format!("Phase: {}", phase.status),
     ];
-    if let Some(note) = status_note(run, exit) {
+    if let Some(note) = status_note(run, exit, is_held) {
         lines.push(format!("Now: {note}"));
     } else if phase.auto_continue.wait {
         lines.push("Now: waiting for you".to_owned());
@@ -142,6 +153,7 @@ pub(crate) fn status_text(run: &ActiveRun, exit: Option<ExitActivity>) -> String
         lines.push(format!("Budget: {}", run.budgets.describe()));
     }
     lines.push(format!("Steps: {}", state.global_step_count));
-    lines.push(format!("Started: {}", text::moment(state.started_at)));
+    let age = text::duration(state.age(now));
+    lines.push(format!("Started: {age} ago"));
     lines.join("\n")
 }
