@@ -104,7 +104,7 @@ section! {
         .default(Default::Described("`[approve, revise]`"))
         .example(r#"["approve", "revise"]"#)
         .never_dropped();
-        COMMENT: Typed<bool> = Typed::flag("comment", "Whether the person is asked for a comment, which the agent reads: `{approval.comment}`.")
+        COMMENT: Typed<bool> = Typed::flag("comment", "Whether the user is asked for a comment, which the agent reads: `{approval.comment}`.")
             .default(Default::Described("`false`"))
             .example("true")
             .never_dropped();

@@ -45,7 +45,7 @@ section! {
         ONE_OF: Typed<Vec<String>> = ONE_OF_KEY;
         PATTERN: Typed<Text> = PATTERN_KEY;
         MIN_LENGTH: Typed<u32> = MIN_LENGTH_KEY;
-        ABOUT: Typed<Text> = Typed::text("about", "A description for people.")
+        ABOUT: Typed<Text> = Typed::text("about", "A description for the user.")
             .example(r#""The version to release""#)
             .never_dropped();
         REQUIRED: Typed<bool> = Typed::flag("required", "Whether a run needs it to start.")

@@ -10,7 +10,7 @@ use super::*;
 section! {
     /// A workflow.
     workflow {
-        NAME: Typed<Text> = Typed::text("name", "The name that people see.").required().example(r#""Bug fix""#);
+        NAME: Typed<Text> = Typed::text("name", "The displayed name.").required().example(r#""Bug fix""#);
         COMMAND_NAME: Typed<Text> =
             Typed::command_name("commandName", "`/workflow <commandName> <description>` starts it.")
                 .default(Default::RequiredToStart)
@@ -29,7 +29,7 @@ section! {
         .example(r#"["reproduce.md", {"subworkflow": "review"}, "../_shared/release.md"]"#);
         SHOW: Typed<Show> = Typed::one_of(
             "show",
-            "`user`: people can start it. `workflows`: it is only a part of other workflows, and needs neither `commandName` nor `initialMessage`.",
+            "`user`: the user can start it. `workflows`: it is only a part of other workflows, and needs neither `commandName` nor `initialMessage`.",
         )
         .default(Default::Text("user"))
         .example(r#""workflows""#)
@@ -110,7 +110,7 @@ section! {
     /// A phase.
     phase {
         ID: Typed<Text> = Typed::text("id", "The id of the phase, unique in its workflow.").required().example(r#""reproduce""#);
-        NAME: Typed<Text> = Typed::text("name", "The name that people see.").required().example(r#""Reproduce""#);
+        NAME: Typed<Text> = Typed::text("name", "The displayed name.").required().example(r#""Reproduce""#);
         EMOJI: Typed<Text> = Typed::text("emoji", "The emoji before the name.").required().example(r#""🐛""#);
         INSTRUCTIONS: Typed<Text> = Typed::template(
             "instructions",

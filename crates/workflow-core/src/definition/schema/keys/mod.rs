@@ -37,7 +37,7 @@ named_values! {
         "every-turn" => EveryTurn, "At every start of the agent.";
     }
     OnRepeat {
-        "ask" => Ask, "A person may allow this one call.";
+        "ask" => Ask, "The user may allow this one call.";
         "block" => Block, "It stays blocked.";
     }
     OnStop {
@@ -59,12 +59,12 @@ named_values! {
     }
     UnknownAction {
         "allow" => Allow, "It counts as a command that writes nothing.";
-        "ask" => Ask, "A person decides. It is blocked where no person can be asked.";
+        "ask" => Ask, "The user decides. It is blocked where the user cannot be asked.";
         "block" => Block, "It counts as a command that writes.";
     }
     CancelBy {
-        "anyone" => Anyone, "The agent and people.";
-        "person" => Person, "People only. A call of the agent asks a person.";
+        "anyone" => Anyone, "The agent and the user.";
+        "person" => Person, "The user only. A call of the agent asks the user.";
     }
     Thinking {
         "off" => Off, "Not at all.";
@@ -266,7 +266,7 @@ const GATE_KEY: Key = Key::new(
 const APPROVE_KEY: Key = Key::new(
     "approve",
     ValueType::Map(Section::Approve),
-    "The question that a person must approve before `next` leaves the phase. It is asked after the gate has passed.",
+    "The question that the user must approve before `next` leaves the phase. It is asked after the gate has passed.",
 )
 .example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)
 .never_dropped()

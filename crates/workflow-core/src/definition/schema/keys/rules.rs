@@ -49,7 +49,7 @@ section! {
         .never_empty();
         ASK: Typed<Partial<String>> = Typed::tool_patterns(
             "ask",
-            "Tools whose calls a person must confirm. They are blocked where no person can be asked.",
+            "Tools whose calls the user must confirm. They are blocked where the user cannot be asked.",
         )
         .default(Default::Described("required: one of `allow`, `ask`, `block`"))
         .example(r#""bash""#)
@@ -91,12 +91,12 @@ section! {
         REASON: Typed<Text> = Typed::template(
             "reason",
             TemplateKind::RuleReason,
-            "Why, for the agent and for people. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.",
+            "Why, for the agent and the user. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.",
         )
         .default(Default::Described("a description of the rule"))
         .example(r#""{path} is protected""#)
         .never_dropped();
-        NOTIFY: Typed<bool> = Typed::flag("notify", "Whether the person is notified of a call that the rule blocks.")
+        NOTIFY: Typed<bool> = Typed::flag("notify", "Whether the user is notified of a call that the rule blocks.")
             .default(Default::Described("`false`"))
             .example("true")
             .never_dropped();

@@ -27,7 +27,7 @@ section! {
         QUESTION_TIMEOUT: Typed<u32> = Typed::seconds(
             "questionTimeout",
             MAX_QUESTION_TIMEOUT,
-            "Seconds that a person has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.",
+            "Seconds that the user has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.",
         )
         .default(Default::Number(1800))
         .example("3600")
