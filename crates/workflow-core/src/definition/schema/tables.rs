@@ -87,16 +87,11 @@ pub fn shared_table() -> String {
         .collect();
     let mut printed = BTreeSet::new();
     rows.retain(|row| levels_with(row).len() > 1 && printed.insert(row.0));
-    rows.iter()
-        .map(|row| {
-            format!(
-                "| `{}` | {} | {}",
-                row.0,
-                levels_with(row).join(", "),
-                row.1
-            )
-        })
-        .collect()
+    let rows = rows.iter().map(|row| {
+        let levels = levels_with(row).join(", ");
+        format!("| `{}` | {levels} | {}", row.0, row.1)
+    });
+    rows.collect()
 }
 
 /// The rows of the table that documents the keys of a section, without those of [`shared_table`]: name, type, default,
@@ -104,8 +99,8 @@ pub fn shared_table() -> String {
 #[must_use]
 pub fn table(section: Section) -> String {
     let is_level = LEVELS.iter().any(|(level, _)| *level == section);
-    let rows = section.keys().iter().map(row);
-    rows.filter(|row| !is_level || levels_with(row).len() < 2)
-        .map(|(name, rest)| format!("| `{name}` | {rest}"))
-        .collect()
+    let own = section.keys().iter().map(row);
+    let own = own.filter(|row| !is_level || levels_with(row).len() < 2);
+    let rows = own.map(|(name, rest)| format!("| `{name}` | {rest}"));
+    rows.collect()
 }
