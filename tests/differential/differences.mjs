@@ -44,7 +44,7 @@ const ELSEWHERE = [
   ["Forged states", "a stored state that no transition leads to is left out"],
   ["Entries", "a stored state is completed to exactly its documented fields"],
   ["YAML", "control characters, half surrogate pairs and stray byte order marks are errors, !!float makes a number, as YAML 1.2 says"],
-  ["Strict keys", "an unknown key under a guard is an error"],
+  ["Strict keys", "an unknown key under a guard and a name that no tool has are errors"],
 ];
 
 /** Every intended difference, id and statement. */

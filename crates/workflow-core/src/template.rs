@@ -36,10 +36,11 @@ pub enum Family {
 
 impl Family {
     /// The beginnings of the dotted names, each with its family.
-    const BEGINNINGS: [(&str, Self); 3] = [
+    const BEGINNINGS: [(&str, Self); 4] = [
         ("inputs.", Self::Inputs),
         ("outputs.", Self::Outputs),
         ("visits.", Self::Visits),
+        ("approval.", Self::Comment),
     ];
 
     /// The name of the comment of the last approval.
@@ -48,9 +49,6 @@ impl Family {
     /// The family of a variable's name, with what follows the family's own part; `None` for a plain name.
     #[must_use]
     pub fn of(name: &str) -> Option<(Self, &str)> {
-        if name == Self::COMMENT {
-            return Some((Self::Comment, ""));
-        }
         let mut known = Self::BEGINNINGS.into_iter();
         known.find_map(|(start, family)| Some((family, name.strip_prefix(start)?)))
     }
@@ -179,7 +177,7 @@ fn is_dotted(name: &str) -> bool {
         let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         !part.is_empty() && part.chars().all(is_sign)
     };
-    name == Family::COMMENT || rest.split('.').all(is_part)
+    rest.split('.').all(is_part)
 }
 
 /// The longest text a template may become, in bytes.
@@ -311,8 +309,6 @@ mod tests {
             "{inputs..a}",
             "{inputs.a b}",
             "{inputs.ä}",
-            "{approval.x}",
-            "{approval.comment.x}",
             "{Inputs.x}",
             "{inputs.x",
         ] {

@@ -111,6 +111,9 @@ function reasonToRefuse(tree, key) {
   return null;
 }
 
+/** Names that no tool has: with a sign or white space, a path, a slip, in typographic quotes. */
+const NO_TOOL = /[?[\]{}(),;|&^$!\\"'`<>=+%*\s\u0085“”]|^[.~/]|\/$|^(bsh|editt|wrte)$/u;
+
 function reasonInPhase(front) {
   if (!front || typeof front !== "object") return null;
   if ("toolz" in front || "gate" in front) return "Strict keys";
@@ -121,7 +124,7 @@ function reasonInPhase(front) {
     if (name !== "blacklist" && name !== "whitelist") return "Strict keys";
     if (!Array.isArray(list)) return "B33";
     if (list.some((item) => typeof item !== "string")) return "B56";
-    if (list.some((item) => item.trim() !== item || item === "")) return "Strict keys";
+    if (list.some((item) => item.trim() !== item || item === "" || NO_TOOL.test(item))) return "Strict keys";
   }
   return null;
 }

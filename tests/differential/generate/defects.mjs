@@ -176,6 +176,7 @@ const DECIDED = [
   [2, "Strict keys: near miss of a guard", onPhase((part, { random }) => void (part.front = random.pick([{ ...part.front, tools: raw("{whitlist: [read]}") }, { ...part.front, tools: raw("{blacklst: [bash]}") }, { ...part.front, toolz: raw("{whitelist: [read]}") }])))],
   [1, "Strict keys: a guard of later versions", onPhase((part) => void (part.front.gate = "cargo test"))],
   [1, "Strict keys: a tool name with blanks", onPhase((part, { random }) => void (part.front.tools = random.pick([{ blacklist: ["bash "] }, { whitelist: ["", "read"] }, { blacklist: ["\u00a0edit"] }])))],
+  [1, "Strict keys: a name that no tool has", onPhase((part, { random }) => void (part.front.tools = random.pick([{ blacklist: ["editt", "bash"] }, { blacklist: ["“edit”"] }, { whitelist: ["mcp__*"] }])))],
   [2, "Strict keys: unknown key", ({ random }, model) => void (model.fields[random.pick(["author", "zzz", "description"])] = "someone")],
   [2, "B38 keys like integers", ({ random, models }) => void models.push(workflow(random, "7"), workflow(random, "-x"), workflow(random, "10"))],
   [2, "B32 internal workflow with the same command", ({ random, models }) => {

@@ -115,7 +115,7 @@ codes! {
     DeadCommandPattern = "WF050", "write the words of one command, with `*` for any characters: `git push *`";
     /// A condition of a rule that no call of its tools meets.
     DeadCondition = "WF051", "remove the condition, or name a tool that can meet it";
-    /// A rule names a tool that cannot exist.
+    /// A name that no tool has.
     NoToolName = "WF052", "write the name of a tool, with `*` for any characters: `mcp__*`; files belong under `path`";
     /// A path from the root of the file system that looks like one in the project.
     AbsolutePath = "WF053", "write it without the first `/`";
@@ -155,6 +155,8 @@ codes! {
     SubworkflowInput = "WF070", "declare the input in the workflow that has the reference";
     /// Something that a host that starts hooks cannot do.
     HostLimit = "WF071", "do not rely on it in this host; `workflow-sidecar explain WORKFLOW --host HOST` lists what is not enforced there";
+    /// A path that matches no file.
+    DeadPath = "WF072", "write a glob from the project's root, with `/` between directories: `docs/**`";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

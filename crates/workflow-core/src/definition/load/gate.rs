@@ -6,7 +6,8 @@ use crate::definition::model::{
 };
 use crate::definition::schema::keys::{approve, expect, gate};
 use crate::definition::schema::{
-    Field, Key, MapReader, Section, listed, read_choices as read_answers, texts, wrong_type,
+    Field, Key, MapReader, Section, command_finding, listed, read_choices as read_answers, texts,
+    wrong_type,
 };
 use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
@@ -197,6 +198,10 @@ fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Opti
             if words.first().is_none_or(|program| trim(program).is_empty()) {
                 let finding = Finding::error(Code::MissingKey, span, "`run` names no program");
                 reader.report(finding.help("write `run: [cargo, test]`"));
+                return None;
+            }
+            if let Some(finding) = command_finding(&words, span) {
+                reader.report(finding);
                 return None;
             }
             Some(words)

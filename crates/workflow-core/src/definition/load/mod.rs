@@ -1,6 +1,7 @@
 //! The loader of settings, both tiers and references. It does not stop at the first mistake.
 
 mod auto_continue;
+mod dead_conditions;
 mod directories;
 mod directory;
 mod document;
@@ -10,7 +11,6 @@ mod files;
 mod flow;
 mod gate;
 mod hidden_text;
-mod lint;
 mod origins;
 mod phase;
 mod phase_file;

@@ -1,6 +1,6 @@
 //! The reader of a rule on tool calls.
 
-use super::lint;
+use super::dead_conditions;
 use crate::definition::model::{Rule, RuleAction, UnknownAction};
 use crate::definition::schema::keys::rule;
 use crate::definition::schema::{Field, MapReader, Section};
@@ -8,7 +8,7 @@ use crate::definition::syntax::{Map, Reader, Span};
 use crate::diagnostic::{Code, Finding};
 
 pub(super) fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span>) -> Option<Rule> {
-    lint::check_rule(reader, &map);
+    dead_conditions::report(reader, &map);
     let mut keys = MapReader::new(reader, Section::Rule, map, span);
     let head = read_action(&mut keys);
     let path = keys.field(&rule::PATH);

@@ -11,7 +11,9 @@ use crate::definition::model::{
     Phase, ResultRule, Rule, SettingsStatus, ToolAccess, UnknownAction, Workflow,
 };
 use crate::definition::schema::keys::{result, tools};
-use crate::definition::schema::{Field, Key, List, MapReader, Section, Typed, ValueType, listed};
+use crate::definition::schema::{
+    Field, Key, List, MapReader, Section, Typed, ValueType, listed, nearest,
+};
 use crate::definition::syntax::{Kind, Map, Reader, Span};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
@@ -111,9 +113,11 @@ fn read_text(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<ReadTools> {
         shown(&text)
     );
     let finding = Finding::error(Code::InvalidValue, span, message);
-    keys.report(
-        finding.help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"),
-    );
+    keys.report(match nearest(&text, [READ_ONLY]) {
+        Some(near) => finding.help("write `tools: read-only`").fix(&text, near),
+        None => finding
+            .help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"),
+    });
     read.fail_closed(keys.reader, span);
     Some(read)
 }

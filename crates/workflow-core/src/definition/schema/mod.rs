@@ -4,6 +4,7 @@
 //! what is wrong with them, and yield the JSON Schemas and the tables of docs/DEFINITIONS.md. Checks across keys are in
 //! `load/`.
 
+mod guard_text;
 pub(super) mod json_schema;
 mod key;
 pub(super) mod keys;
@@ -13,11 +14,11 @@ mod numbers;
 mod patterns;
 mod section;
 pub(super) mod tables;
-mod tool_names;
 mod typed;
 mod unknown_keys;
 mod values;
 
+pub(super) use guard_text::command_finding;
 pub use key::{Default, Key, ValueType};
 pub(super) use map_reader::{Field, List, MapReader};
 pub(super) use names::listed;

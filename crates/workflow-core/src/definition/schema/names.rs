@@ -8,9 +8,14 @@ pub(super) fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     Some(strsim::osa_distance(a, b)).filter(|&distance| distance <= allowed)
 }
 
+/// Quotes of word processors.
+pub(super) const TYPOGRAPHIC_QUOTES: [char; 12] =
+    ['“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '‹', '›'];
+
 /// A key without the differences of spellings: `white-list`, `white_list` and `whiteList` are one.
 pub(super) fn plain(key: &str) -> String {
-    key.chars()
+    key.trim_matches(TYPOGRAPHIC_QUOTES)
+        .chars()
         .filter(|c| !matches!(c, '-' | '_' | ' '))
         .flat_map(char::to_lowercase)
         .collect()
@@ -29,8 +34,11 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     known
         .into_iter()
         .filter_map(|known| {
-            let allowed = (known.len() / 3).max(1);
-            let distance = distance(&plain_name, &plain(known), allowed)?;
+            let plain_known = plain(known);
+            let longer = plain_known.len().max(plain_name.len());
+            // Of one or two letters, one that is another makes another name.
+            let allowed = (known.len() / 3).max(usize::from(longer > 2));
+            let distance = distance(&plain_name, &plain_known, allowed)?;
             Some((distance, known))
         })
         .min_by_key(|&(distance, _)| distance)

@@ -1,5 +1,6 @@
 //! Globs, patterns of commands and regular expressions.
 
+use super::guard_text::GuardText;
 use super::key::Key;
 use super::values::{Partial, Text, read_filled, wrong_type};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
@@ -7,25 +8,12 @@ use crate::diagnostic::{Code, Finding, shown};
 use crate::pattern::{ProjectGlob, check_glob, regex};
 use crate::white_space::trim;
 
-/// Checks a pattern.
-type PatternCheck = fn(&str) -> Result<(), String>;
-
 pub(super) fn read_globs(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
 ) -> Option<Vec<String>> {
-    read_patterns(reader, key, node, |glob| {
-        check_glob(glob).map_err(|error| error.to_string())
-    })
-}
-
-pub(super) fn read_commands(
-    reader: &mut Reader<'_>,
-    key: &Key,
-    node: &Node<'_>,
-) -> Option<Vec<String>> {
-    read_patterns(reader, key, node, |_| Ok(()))
+    read_patterns(reader, key, node, GuardText::Path)
 }
 
 pub(super) fn read_regexes(
@@ -33,29 +21,36 @@ pub(super) fn read_regexes(
     key: &Key,
     node: &Node<'_>,
 ) -> Option<Vec<String>> {
-    read_patterns(reader, key, node, check_regex)
+    read_patterns(reader, key, node, GuardText::Regex)
 }
 
 pub(super) fn read_regex(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
-    read_pattern(reader, key, node, check_regex)
+    read_pattern(reader, key, node, GuardText::Regex)
 }
 
 /// A path of a file, or a glob of files of the project.
+pub(super) fn read_files(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
+    read_pattern(reader, key, node, GuardText::Files)
+}
+
+/// A path of one file.
 pub(super) fn read_file(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
-    read_pattern(reader, key, node, |path| match ProjectGlob::read(path) {
-        Some(Err(error)) => Err(error.to_string()),
-        Some(Ok(_)) | None => Ok(()),
-    })
+    read_pattern(reader, key, node, GuardText::File)
+}
+
+/// A path of a directory.
+pub(super) fn read_directory(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
+    read_pattern(reader, key, node, GuardText::Directory)
 }
 
 fn read_pattern(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
-    check: PatternCheck,
+    kind: GuardText,
 ) -> Option<Text> {
     let text = read_filled(reader, key, node)?;
-    if let Some(finding) = invalid(&text.value, text.span, check) {
+    if let Some(finding) = invalid(&text.value, text.span, kind) {
         reader.report(finding);
         return None;
     }
@@ -69,7 +64,7 @@ pub(super) fn read_fields(
     node: &Node<'_>,
 ) -> Option<Partial<(String, String)>> {
     read_map_of_texts(reader, key, node, "field", |pattern, span| {
-        invalid(pattern, span, check_regex)
+        invalid(pattern, span, GuardText::Regex)
     })
 }
 
@@ -123,13 +118,13 @@ fn read_map_of_texts(
 }
 
 /// A text or a list of texts, all of which are valid.
-fn read_patterns(
+pub(super) fn read_patterns(
     reader: &mut Reader<'_>,
     key: &Key,
     node: &Node<'_>,
-    check: PatternCheck,
+    kind: GuardText,
 ) -> Option<Vec<String>> {
-    let wrong = |text: &str, span| invalid(text, span, check);
+    let wrong = |text: &str, span| invalid(text, span, kind);
     let read = some_or_all(reader, key, node, wrong)?;
     read.is_sound.then_some(read.all)
 }
@@ -177,11 +172,7 @@ pub(super) fn some_or_all(
 }
 
 /// The finding about a pattern that is invalid.
-fn invalid(
-    text: &str,
-    span: Option<Span>,
-    check: fn(&str) -> Result<(), String>,
-) -> Option<Finding> {
+fn invalid(text: &str, span: Option<Span>, kind: GuardText) -> Option<Finding> {
     if trim(text).is_empty() {
         return Some(Finding::error(
             Code::InvalidValue,
@@ -189,11 +180,19 @@ fn invalid(
             "an empty pattern matches nothing",
         ));
     }
-    let error = check(text).err()?;
+    if let Some(finding) = kind.finding(text, span) {
+        return Some(finding);
+    }
+    let error = match kind {
+        GuardText::Path => check_glob(text).err()?,
+        GuardText::Regex => regex(text).err()?,
+        GuardText::Files => ProjectGlob::read(text)?.err()?,
+        _ => return None,
+    };
     let message = format!(
         "`{}` is not a valid pattern: {}",
         shown(text),
-        one_line(&error)
+        one_line(&error.to_string())
     );
     Some(Finding::error(Code::Pattern, span, message).help("correct the pattern"))
 }
@@ -202,8 +201,4 @@ fn invalid(
 fn one_line(error: &str) -> String {
     let last = error.lines().last().unwrap_or_default();
     shown(last.trim_start_matches("error: "))
-}
-
-fn check_regex(pattern: &str) -> Result<(), String> {
-    regex(pattern).map(drop).map_err(|error| error.to_string())
 }

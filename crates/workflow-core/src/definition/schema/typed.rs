@@ -1,13 +1,14 @@
 //! Keys with the readers of their values. Only the constructors connect a type with its reader.
 
+use super::guard_text::{read_commands, read_tool_names, read_tool_patterns};
 use super::key::{Default, Hint, Key, ValueType};
 use super::numbers::{
     read_bound, read_cents, read_duration, read_exit_code, read_limit, read_seconds, read_whole,
 };
 use super::patterns::{
-    read_commands, read_fields, read_file, read_globs, read_regex, read_regexes, read_variables,
+    read_directory, read_fields, read_file, read_files, read_globs, read_regex, read_regexes,
+    read_variables,
 };
-use super::tool_names::{read_tool_names, read_tool_patterns};
 use super::values::{
     NamedValues, Partial, Text, read_choices, read_filled, read_flag, read_named, read_template,
     read_text, texts,
@@ -81,8 +82,19 @@ impl Typed<Text> {
         Self::new(name, ValueType::FilledText, summary, read_regex)
     }
 
+    /// The path of a file of the project, or a glob.
+    pub(super) const fn files(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::FilledText, summary, read_files)
+    }
+
+    /// The path of one file of the project.
     pub(super) const fn file(name: &'static str, summary: &'static str) -> Self {
         Self::new(name, ValueType::FilledText, summary, read_file)
+    }
+
+    /// The path of a directory of the project.
+    pub(super) const fn directory(name: &'static str, summary: &'static str) -> Self {
+        Self::new(name, ValueType::FilledText, summary, read_directory)
     }
 
     pub(super) const fn command_name(name: &'static str, summary: &'static str) -> Self {

@@ -13,7 +13,7 @@ pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -
     let mut all_known = true;
     for entry in &map.entries {
         if !names(section).any(|known| known == entry.key) {
-            let finding = unknown(section, entry);
+            let finding = unknown(reader, section, map, entry);
             reader.report(finding);
             all_known = false;
         }
@@ -32,7 +32,8 @@ pub(in crate::definition) fn lost_guards<'m>(
         .iter()
         .filter(move |entry| names(section).all(|known| known != entry.key));
     unknown.filter_map(|entry| {
-        let meant = match resembled_guard(&entry.key)? {
+        let foreign = foreign(&entry.key).and_then(|foreign| foreign.guard);
+        let meant = match foreign.or_else(|| resembled_guard(&entry.key))? {
             "results" => "results",
             "tools" | "blacklist" | "whitelist" | "rules" | "rulesets" | "use" | "budget"
             | "outputs" => "tools",
@@ -40,6 +41,42 @@ pub(in crate::definition) fn lost_guards<'m>(
         };
         Some((meant, entry.key_span))
     })
+}
+
+/// A key of other programs that has no equal here.
+struct ForeignKey {
+    /// Its names, as [`plain`] returns them.
+    names: &'static [&'static str],
+    /// The guard that it means, if it restricts the agent.
+    guard: Option<&'static str>,
+    /// What this language has instead.
+    help: &'static str,
+}
+
+#[rustfmt::skip] // A row a line.
+const FOREIGN: &[ForeignKey] = &[
+    ForeignKey { names: &["readonly"], guard: Some("tools"), help: "write `tools: read-only`" },
+    ForeignKey { names: &["permission", "permissions", "permissionmode", "sandbox"], guard: Some("tools"), help: "write `tools: read-only`, or rules: `tools: {rules: [{ask: bash, writes: true}]}`" },
+    ForeignKey { names: &["allowedtools", "allowtools"], guard: Some("tools"), help: "write `tools: {whitelist: [read, grep]}`" },
+    ForeignKey { names: &["disallowedtools", "deniedtools", "blockedtools", "excludedtools"], guard: Some("tools"), help: "write `tools: {blacklist: [edit, write]}`" },
+    ForeignKey { names: &["allow", "block", "deny", "forbid", "disallow"], guard: Some("tools"), help: "write a rule: `tools: {rules: [{block: [edit, write]}]}`" },
+    ForeignKey { names: &["timeout", "maxduration", "timelimit"], guard: Some("budget"), help: "`budget: {minutes: 10}` limits a run or a phase; `timeout` belongs in a check of `gate` with `run`" },
+    ForeignKey { names: &["maxturns", "maxsteps", "maxiterations"], guard: Some("budget"), help: "write `budget: {turns: 20}`, or `maxVisits: 3` for a phase that is entered again" },
+    ForeignKey { names: &["retry", "retries", "attempts"], guard: None, help: "a check of `gate` leads back with `onFail`, and `maxVisits` says how often" },
+    ForeignKey { names: &["parallel", "concurrency"], guard: None, help: "phases follow each other; `availableProfiles` names subagents, which may work at the same time" },
+    ForeignKey { names: &["foreach", "matrix"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
+    ForeignKey { names: &["agent", "agents", "subagent", "subagents"], guard: None, help: "write `availableProfiles: [reviewer]` in a phase" },
+    ForeignKey { names: &["include", "includes", "extends", "import", "imports"], guard: None, help: "share a phase by its file, `../_shared/review.md`, a workflow by `{subworkflow: review}`, rules by `rulesets`" },
+    ForeignKey { names: &["hints"], guard: None, help: "write `model`, `thinking` and `activeTools` in the phase itself" },
+    ForeignKey { names: &["needs", "dependson"], guard: None, help: "phases run in the order of `phases`, and `when` skips one" },
+];
+
+/// Returns what a key of other programs means.
+fn foreign(key: &str) -> Option<&'static ForeignKey> {
+    let plain = plain(key);
+    FOREIGN
+        .iter()
+        .find(|foreign| foreign.names.contains(&&*plain))
 }
 
 /// Words of other programs for ours.
@@ -52,38 +89,64 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("permit", "allow"),
     ("confirm", "ask"),
     ("prompt", "ask"),
+    ("cmd", "run"),
+    ("command", "run"),
     ("cmd", "command"),
     ("denied", "blacklist"),
     ("deny", "blacklist"),
     ("disallowed", "blacklist"),
     ("blocked", "blacklist"),
+    ("block", "blacklist"),
     ("allowed", "whitelist"),
+    ("allow", "whitelist"),
     ("workflow", "subworkflow"),
     ("question", "ask"),
     ("options", "choices"),
     ("title", "name"),
     ("label", "name"),
-    ("description", "instructions"),
     ("icon", "emoji"),
-    ("command", "commandName"),
+    ("if", "when"),
 ];
 
-/// Returns our name for a key of other programs.
+/// Returns our names for a key of other programs.
 fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
-    let key = key.to_lowercase();
+    let key = plain(key);
     let rows = SYNONYMS.iter().filter(move |(other, _)| *other == key);
     rows.map(|(_, ours)| *ours)
 }
 
-fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
-    let (key, span) = (shown(&entry.key), entry.key_span);
+fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'_>) -> Finding {
+    let key = shown(&entry.key);
+    let is_there = |name: &str| map.entries.iter().any(|entry| entry.key == name);
+    let renamed = |finding: Finding, to: &str| {
+        if is_there(to) {
+            finding.help(format!(
+                "`{to}` is there already: write everything under it"
+            ))
+        } else {
+            renamed(finding, &entry.key, to)
+        }
+    };
+    let guard_key = |near: &str| {
+        let message = format!("unknown key `{key}`{near}, which may be a misspelt restriction");
+        Finding::error(Code::UnknownGuardKey, entry.key_span, message)
+    };
+    let foreign = foreign(&entry.key);
+    if let Some(foreign) = foreign.filter(|_| !section.is_guard()) {
+        let finding = match foreign.guard {
+            Some(_) => guard_key(""),
+            None => plainly_unknown(section, entry),
+        };
+        let finding = finding.help(foreign.help);
+        return match read_only(reader, entry).filter(|_| !is_there("tools")) {
+            Some((span, from)) => Finding { span, ..finding }.fix(&from, "tools: read-only"),
+            None => finding,
+        };
+    }
     if let Some(guard) = resembled_guard(&entry.key) {
-        let message = format!("unknown key `{key}`, which may be a misspelt restriction");
-        let finding = Finding::error(Code::UnknownGuardKey, span, message);
+        let finding = guard_key("");
         return if names(section).any(|known| known == guard) {
-            finding
-                .help(format!("did you mean `{guard}`?"))
-                .fix(&entry.key, guard)
+            renamed(finding, guard)
         } else {
             finding.help(format!("`{guard}` belongs in {}", homes(guard)))
         };
@@ -94,29 +157,51 @@ fn unknown(section: Section, entry: &Entry<'_>) -> Finding {
     // Too short for a likeness by itself, but a condition is always a map.
     let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
     if section.is_guard() || is_condition {
-        let message = format!(
-            "unknown key `{key}` in {}, which may be a misspelt restriction",
-            section.describe()
-        );
-        let finding = Finding::error(Code::UnknownGuardKey, span, message);
-        return match suggestion {
-            Some(known) => finding
-                .help(format!("did you mean `{known}`?"))
-                .fix(&entry.key, known),
-            None => finding.help(format!("known keys: {}", listed(names(section)))),
+        let finding = guard_key(&format!(" in {}", section.describe()));
+        return match (suggestion, foreign) {
+            (Some(known), _) => renamed(finding, known),
+            (None, Some(foreign)) => finding.help(foreign.help),
+            (None, None) => finding.help(format!("known keys: {}", listed(names(section)))),
         };
     }
     if entry.key == "<<" {
         return merge_key(entry);
     }
-    let message = format!("unknown key `{key}` in {}", section.describe());
-    let finding = Finding::warning(Code::UnknownKey, span, message);
+    let finding = plainly_unknown(section, entry);
     match suggestion {
-        Some(known) => finding
-            .help(format!("did you mean `{known}`?"))
-            .fix(&entry.key, known),
+        Some(known) => renamed(finding, known),
         None => finding,
     }
+}
+
+fn plainly_unknown(section: Section, entry: &Entry<'_>) -> Finding {
+    let key = shown(&entry.key);
+    let message = format!("unknown key `{key}` in {}", section.describe());
+    Finding::warning(Code::UnknownKey, entry.key_span, message)
+}
+
+/// The finding with the key that is most likely meant. Only a slip, or another spelling, is a correction.
+fn renamed(finding: Finding, from: &str, to: &str) -> Finding {
+    let finding = finding.help(format!("did you mean `{to}`?"));
+    let is_near = to.len() > 3 && distance(&plain(from), &plain(to), 2).is_some();
+    if is_near {
+        finding.fix(from, to)
+    } else {
+        finding
+    }
+}
+
+/// Returns the location and the text of an entry that says `read-only` in other words.
+fn read_only(reader: &Reader<'_>, entry: &Entry<'_>) -> Option<(Option<Span>, String)> {
+    let is_key = plain(&entry.key) == "readonly";
+    let is_meant = match &entry.value.kind {
+        Kind::Bool(flag) => *flag && is_key,
+        Kind::Text(text) => plain(text) == "readonly",
+        _ => false,
+    };
+    let (key, value) = (entry.key_span?, entry.value.span?);
+    let text = reader.source.text().get(key.start..value.end)?;
+    is_meant.then(|| (Some(Span::new(key.start, value.end)), text.to_owned()))
 }
 
 /// `<<` is an ordinary key in YAML 1.2: what it would bring in is not there, guards included.
@@ -218,8 +303,17 @@ mod tests {
     #[test]
     fn ordinary_words_are_not_guards() {
         for key in [
-            "title", "author", "date", "tags", "model", "todos", "content", "context", "delegate",
+            "title",
+            "author",
+            "date",
+            "tags",
+            "model",
+            "todos",
+            "content",
+            "context",
+            "delegate",
             "profile",
+            "allowance",
         ] {
             assert_eq!(resembled_guard(key), None, "{key}");
         }
@@ -231,6 +325,8 @@ mod tests {
         assert_eq!(nearest("comandName"), Some("commandName"));
         assert_eq!(nearest("command_name"), Some("commandName"));
         assert_eq!(nearest("author"), None);
+        assert_eq!(super::nearest("if", ["id"]), None);
+        assert_eq!(super::nearest("x", ["a"]), None);
         assert_eq!(nearest(&"x".repeat(10_000)), None);
     }
 }

@@ -3,6 +3,7 @@
 //! A wrong value of a key that is required or restricts the agent is an error. Any other is a warning, and the default is
 //! used.
 
+use super::guard_text::{GuardText, variable};
 use super::key::{Hint, Key, ValueType};
 use super::names::{listed, nearest};
 use crate::definition::syntax::{Kind, Node, Reader, Span};
@@ -62,6 +63,9 @@ impl Key {
 
     /// A finding about a value that the key cannot have.
     pub(super) fn out_of_range(&self, node: &Node<'_>, expected: &str) -> Finding {
+        if let Some(finding) = foreign_value(self, &node.kind, node.span) {
+            return finding;
+        }
         let message = format!("`{}` must be {expected}{}", self.name, self.consequence());
         let finding = Finding::new(self.severity, Code::InvalidValue, node.span, message);
         self.with_hint(finding.help(self.for_example()))
@@ -105,6 +109,9 @@ pub(in crate::definition) fn wrong_type(
     kind: &Kind<'_>,
     span: Option<Span>,
 ) -> Finding {
+    if let Some(finding) = foreign_value(key, kind, span) {
+        return finding;
+    }
     let message = format!(
         "`{}` must be {expected}, not {}{}",
         key.name,
@@ -112,6 +119,16 @@ pub(in crate::definition) fn wrong_type(
         key.consequence()
     );
     key.wrong(Code::WrongType, span, message)
+}
+
+/// The finding about a text that stands for a value of another type: in typographic quotes, or with a variable.
+fn foreign_value(key: &Key, kind: &Kind<'_>, span: Option<Span>) -> Option<Finding> {
+    let Kind::Text(text) = kind else { return None };
+    let finding = GuardText::Value.finding(text, span)?;
+    Some(Finding {
+        severity: key.severity,
+        ..finding
+    })
 }
 
 /// Gives a value, or reports why it is missing.
@@ -133,10 +150,18 @@ pub(super) fn read_text(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> 
             reader.report(missing(key, span, "is empty"));
             None
         }
-        Kind::Text(text) => Some(Text {
-            value: text.to_string(),
-            span,
-        }),
+        Kind::Text(text) => {
+            let is_plain = matches!(key.value, ValueType::Text | ValueType::CommandName);
+            if let Some(name) = variable(text).filter(|_| is_plain) {
+                let message = format!("`{{{}}}` is not replaced in `{}`", shown(name), key.name);
+                let finding = Finding::warning(Code::UnknownVariable, span, message);
+                reader.report(finding.help("write the value itself"));
+            }
+            Some(Text {
+                value: text.to_string(),
+                span,
+            })
+        }
         kind => {
             reader.report(not_text(key, kind, span));
             None

@@ -273,9 +273,13 @@ fn check_condition(
         }
         Subject::Output { phase: id, name } => {
             let Some((_, phase)) = flow.phase(id) else {
-                let known: Vec<&str> = flow.phase_ids().collect();
+                let has_output =
+                    |phase: &Phase| phase.outputs.iter().any(|known| known.name == *name);
+                let phases = flow.phases();
+                let known =
+                    phases.filter_map(|(_, phase, _)| has_output(phase).then_some(&*phase.id));
                 let finding = unknown(format!("this workflow has no phase `{id}`"));
-                return Err(match nearest(id, known.iter().copied()) {
+                return Err(match nearest(id, known) {
                     Some(near) => finding.help(format!("did you mean `outputs.{near}.{name}`?")),
                     None => finding,
                 });

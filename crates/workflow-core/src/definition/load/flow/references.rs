@@ -98,7 +98,7 @@ impl References<'_, '_> {
         let (family, rest) = Family::of(name)?;
         let parts: Vec<&str> = rest.split('.').collect();
         match (family, &*parts) {
-            (Family::Comment, _) => (!self.asks_for_comment).then(|| {
+            (Family::Comment, ["comment"]) => (!self.asks_for_comment).then(|| {
                 let message = format!("`{{{name}}}` has no value: no approval asks for a comment");
                 Finding::warning(Code::NoComment, *span, message)
             }),
@@ -119,7 +119,14 @@ impl References<'_, '_> {
             }
             (Family::Outputs, [id, output]) => {
                 let Some((producer, phase)) = self.flow.phase(id) else {
-                    let known: Vec<&str> = self.flow.phase_ids().collect();
+                    let has_output = |phase: &Phase| {
+                        let mut outputs = phase.outputs.iter();
+                        outputs.any(|known| known.name == **output)
+                    };
+                    let phases = self.flow.phases();
+                    let known: Vec<&str> = phases
+                        .filter_map(|(_, phase, _)| has_output(phase).then_some(&*phase.id))
+                        .collect();
                     let finding = unknown(format!("this workflow has no phase `{id}`"));
                     return Some(suggest(
                         finding,
@@ -152,6 +159,10 @@ impl References<'_, '_> {
                     (None, _) => self.graph.before(0),
                 };
                 self.unset(id, name, node, *span)
+            }
+            (Family::Comment, _) => {
+                let why = "of an approval, only the comment is known".to_owned();
+                Some(unknown(why).help("write `{approval.comment}`"))
             }
             (family, _) => {
                 let help = format!("write `{{{}}}`", family.form());

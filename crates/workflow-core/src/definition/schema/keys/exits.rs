@@ -32,7 +32,7 @@ section! {
             .default(Default::Described("`exit: 0`"))
             .example(r#"{"exit": 0}"#)
             .never_dropped();
-        CWD: Typed<Text> = Typed::filled("cwd", "The directory in which `run` runs, relative to the project and inside it.")
+        CWD: Typed<Text> = Typed::directory("cwd", "The directory in which `run` runs, relative to the project and inside it.")
             .default(Default::Described("the project"))
             .example(r#""packages/api""#)
             .never_dropped();
@@ -40,7 +40,7 @@ section! {
             Typed::variables("env", "Environment variables for `run`, in addition to those of the sidecar.")
                 .example(r#"{"CI": "true"}"#)
                 .never_dropped();
-        FILE: Typed<Text> = Typed::file("file", "A file of the project that must exist, or a glob (with `*`, `?` or `{`) that a file must match. A directory does not count.")
+        FILE: Typed<Text> = Typed::files("file", "A file of the project that must exist, or a glob (with `*`, `?` or `{`) that a file must match. A directory does not count.")
             .default(Default::Described("required: one of `run`, `file`, `git`, `commit`"))
             .example(r#""docs/plan.md""#)
             .never_dropped();
@@ -108,7 +108,7 @@ section! {
             .default(Default::Described("`false`"))
             .example("true")
             .never_dropped();
-        SHOW: Typed<Text> = Typed::filled("show", "A file of the project that is shown with the question.")
+        SHOW: Typed<Text> = Typed::file("show", "A file of the project that is shown with the question.")
             .example(r#""docs/plan.md""#)
             .never_dropped();
     }

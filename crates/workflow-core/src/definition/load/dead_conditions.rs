@@ -1,20 +1,16 @@
-//! Checks of single rules: names, patterns and conditions by which a rule can never act.
+//! Conditions of a rule that no call of its tools meets.
 //!
-//! All of them are warnings: the rule is read as it is written, so that a workflow that could be started still can.
+//! A rule that can never act is an error. One that never acts on some of its tools is a warning.
 
-mod commands;
-mod item;
-mod paths;
-mod tool_names;
-
-use self::item::Item;
 use crate::definition::schema::keys::rule;
 use crate::definition::syntax::{Kind, Map, Node, Reader};
-use crate::diagnostic::{Code, Finding, Severity};
+use crate::diagnostic::{Code, Finding, Severity, Span};
+
+/// A text of a rule and its location.
+type Item<'m> = (&'m str, Option<Span>);
 
 /// Checks a rule before it is read.
-pub(super) fn check_rule(reader: &mut Reader<'_>, map: &Map<'_>) {
-    let severity = Severity::Warning;
+pub(super) fn report(reader: &mut Reader<'_>, map: &Map<'_>) {
     let heads = [
         rule::BLOCK.key.name,
         rule::ASK.key.name,
@@ -23,22 +19,7 @@ pub(super) fn check_rule(reader: &mut Reader<'_>, map: &Map<'_>) {
     let Some(tools) = heads.iter().find_map(|name| Some(items(value(map, name)?))) else {
         return;
     };
-    for &tool in &tools {
-        if let Some(finding) = tool_names::finding(tool, severity) {
-            reader.report(finding);
-        }
-    }
-    for path in items_of(map, rule::PATH.key.name) {
-        if let Some(finding) = paths::finding(path) {
-            reader.report(finding);
-        }
-    }
-    for pattern in items_of(map, rule::COMMAND.key.name) {
-        if let Some(finding) = commands::finding(pattern, severity) {
-            reader.report(finding);
-        }
-    }
-    for finding in dead_conditions(map, &tools, severity) {
+    for finding in dead_conditions(map, &tools) {
         reader.report(finding);
     }
 }
@@ -51,7 +32,7 @@ const READING: [&str; 4] = ["read", "grep", "find", "ls"];
 const WRITING: [&str; 2] = ["edit", "write"];
 
 /// Finds conditions that some or all of the tools can never meet.
-fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>], severity: Severity) -> Vec<Finding> {
+fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>]) -> Vec<Finding> {
     let writes = value(map, rule::WRITES.key.name).map(|node| &node.kind);
     let conditions = [
         (
@@ -85,9 +66,9 @@ fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>], severity: Severity) -> Vec
         let all_dead = dead.len() == tools.len();
         let key_span = map.entries.iter().find(|entry| entry.key == key);
         let (severity, span) = if all_dead {
-            (severity, key_span.and_then(|entry| entry.key_span))
+            (Severity::Error, key_span.and_then(|entry| entry.key_span))
         } else {
-            (severity, *tool_span)
+            (Severity::Warning, *tool_span)
         };
         let message = format!("the rule never acts on `{tool}` with `{key}`: `{tool}` {why}");
         let finding = Finding::new(severity, Code::DeadCondition, span, message);
@@ -107,10 +88,6 @@ fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>], severity: Severity) -> Vec
 fn value<'m, 's>(map: &'m Map<'s>, key: &str) -> Option<&'m Node<'s>> {
     let entry = map.entries.iter().find(|entry| entry.key == key)?;
     (entry.value.kind != Kind::Null).then_some(&entry.value)
-}
-
-fn items_of<'m>(map: &'m Map<'_>, key: &str) -> Vec<Item<'m>> {
-    value(map, key).map(items).unwrap_or_default()
 }
 
 /// Returns the texts of a value that is a text or a list of texts.

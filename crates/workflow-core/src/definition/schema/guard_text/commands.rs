@@ -1,25 +1,47 @@
-//! Patterns of commands that look like regular expressions or like whole shell lines.
+//! Patterns of commands that look like regular expressions, like whole shell lines, or like one command in pieces.
 
-use super::item::{Item, corrected};
-use crate::diagnostic::{Code, Finding, Severity, shown};
+use workflow_shell::{Effect, UnknownReason, analyze};
 
-/// Returns the finding about a pattern that no command matches, or hardly any.
-pub(super) fn finding((pattern, span): Item<'_>, severity: Severity) -> Option<Finding> {
-    let report = |severity, why: &str| {
-        let message = format!("`{}` matches no command: {why}", shown(pattern));
-        Finding::new(severity, Code::DeadCommandPattern, span, message)
-    };
+use super::super::key::Key;
+use super::super::patterns::read_patterns;
+use super::{GuardText, Mistake};
+use crate::definition::syntax::{Node, Reader};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// Reads patterns of commands.
+pub(in super::super) fn read_commands(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Vec<String>> {
+    let patterns = read_patterns(reader, key, node, GuardText::Command)?;
+    if is_one_command(&patterns) {
+        let message = format!(
+            "`{}` is a list of patterns, and this is one command in pieces",
+            key.name
+        );
+        let finding = Finding::error(Code::DeadCommandPattern, node.span, message);
+        let line = shown(&patterns.join(" "));
+        reader.report(finding.help(format!("write `{}: [\"{line}\"]`", key.name)));
+        return None;
+    }
+    Some(patterns)
+}
+
+pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
     if let Some(sign) = regex_sign(pattern) {
         let why = format!("it is not a regular expression, so `{sign}` has no special meaning");
-        let finding = report(severity, &why);
         return Some(match without_regex(pattern) {
-            Some(plain) => corrected(finding, pattern, &plain),
-            None => finding.help("write the words of one command, with `*` for any characters"),
+            Some(plain) => Mistake::corrected(why, plain),
+            None => Mistake::new(
+                why,
+                "write the words of one command, with `*` for any characters",
+            ),
         });
     }
     if let Some(operator) = operator(pattern) {
         let why = format!("a pattern is about one command, and `{operator}` separates commands");
-        return Some(report(severity, &why).help(parts_help(pattern, operator)));
+        return Some(Mistake::new(why, parts_help(pattern, operator)));
     }
     let quote = pattern.split_whitespace().any(|word| {
         ['"', '\'']
@@ -28,21 +50,71 @@ pub(super) fn finding((pattern, span): Item<'_>, severity: Severity) -> Option<F
     });
     if quote {
         let plain: String = pattern.chars().filter(|c| !"\"'".contains(*c)).collect();
-        let finding = report(severity, "words are compared without their quotes");
-        return Some(finding.help(format!("write `{}`", shown(&plain))));
+        let help = format!("write `{}`", shown(&plain));
+        return Some(Mistake::new(
+            "words are compared without their quotes",
+            help,
+        ));
     }
-    None
+    let program = pattern.split_whitespace().next()?;
+    if program.starts_with('-') {
+        return Some(Mistake::new(
+            "it is an option without its program",
+            "write the program before it: `python3 -m pytest`",
+        ));
+    }
+    let lower = program.to_ascii_lowercase();
+    (lower != program && is_program(&lower) && !is_program(program)).then(|| {
+        let is_upper = !pattern.contains(|c: char| c.is_lowercase());
+        let to = if is_upper {
+            pattern.to_lowercase()
+        } else {
+            pattern.replacen(program, &lower, 1)
+        };
+        let why = format!("case counts, and the usual program is `{lower}`");
+        Mistake::corrected(why, to)
+    })
 }
+
+/// Returns whether a name is that of a usual program.
+fn is_program(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.chars().all(is_plain) {
+        return false;
+    }
+    let commands = analyze(name).commands;
+    let effect = commands.first().map(|command| &command.effect);
+    !matches!(effect, Some(Effect::Unknown(unknown)) if unknown.reason == UnknownReason::Program)
+}
+
+/// Returns whether patterns are the words of one command: `[npm, test]`.
+fn is_one_command(patterns: &[String]) -> bool {
+    let [program, second, ..] = patterns else {
+        return false;
+    };
+    let takes_words = WITH_SUBCOMMANDS.contains(&&**program)
+        || ["just", "make", "python", "python3"].contains(&&**program);
+    takes_words && SUBCOMMANDS.contains(&&**second)
+}
+
+/// Usual subcommands and targets, which are no programs of interest.
+#[rustfmt::skip] // Alphabetical.
+const SUBCOMMANDS: &[&str] = &[
+    "add", "build", "check", "ci", "clippy", "commit", "deploy", "fmt", "format", "install", "lint", "publish", "push", "run", "start",
+    "status", "test",
+];
 
 /// Programs whose first word is a subcommand.
 #[rustfmt::skip] // Alphabetical.
 const WITH_SUBCOMMANDS: &[&str] = &[
     "apt", "aws", "brew", "bun", "cargo", "docker", "dotnet", "gcloud", "gh", "git", "go", "helm", "kubectl", "npm", "pip",
-    "pnpm", "podman", "systemctl", "terraform", "yarn",
+    "npx", "pnpm", "podman", "poetry", "systemctl", "terraform", "uv", "yarn",
 ];
 
 /// Programs to which patterns with the signs of regular expressions are given.
-const TAKES_REGEX: &[&str] = &["awk", "egrep", "grep", "jq", "perl", "rg", "sed"];
+const TAKES_REGEX: &[&str] = &[
+    "ack", "ag", "awk", "egrep", "fd", "find", "grep", "jq", "perl", "rg", "sed",
+];
 
 /// Returns the sign by which a pattern is a regular expression.
 fn regex_sign(pattern: &str) -> Option<&'static str> {
@@ -108,6 +180,7 @@ fn operator(pattern: &str) -> Option<&'static str> {
     let mut words = pattern.split_whitespace();
     let program = words.next()?;
     let takes_commands = pattern.contains("-exec") || pattern.contains("-ok");
+    let takes_regex = TAKES_REGEX.contains(&program) || words.next() == Some("grep");
     let words = pattern.split_whitespace();
     for word in words {
         let word = word.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -115,7 +188,7 @@ fn operator(pattern: &str) -> Option<&'static str> {
             let is_whole = word == operator || word.starts_with(operator) && operator != "&";
             let is_joined = matches!(operator, "&&" | "||") && word.contains(operator)
                 || operator == ";" && word.ends_with(';')
-                || operator == "|" && word.contains('|') && !TAKES_REGEX.contains(&program);
+                || operator == "|" && word.contains('|') && !takes_regex;
             if (is_whole || is_joined) && !(operator == ";" && takes_commands) {
                 return Some(operator);
             }
@@ -135,8 +208,5 @@ fn parts_help(pattern: &str, operator: &str) -> String {
         .filter(|part| !part.is_empty())
         .map(|part| format!("\"{}\"", shown(part)))
         .collect();
-    format!(
-        "write a pattern for each command: `command: [{}]`",
-        parts.join(", ")
-    )
+    format!("write a pattern for each command: `[{}]`", parts.join(", "))
 }

@@ -1,0 +1,127 @@
+//! Globs of files, and paths of one file.
+
+use super::Mistake;
+use crate::diagnostic::Code;
+
+/// Directories at the root of usual systems and containers.
+#[rustfmt::skip] // Alphabetical.
+const ROOTS: &[&str] = &[
+    "Applications", "Library", "Network", "System", "Users", "Volumes", "afs", "app", "bin", "boot", "builds", "c", "code", "cores",
+    "data", "dev", "efs", "etc", "export", "github", "gnu", "home", "host", "init", "initrd.img", "lib", "lib32", "lib64", "libx32",
+    "lost+found", "media", "mnt", "net", "nix", "opt", "private", "proc", "project", "projects", "repo", "repos", "root", "run", "sbin",
+    "scratch", "snap", "srv", "sys", "tmp", "usr", "var", "vmlinuz", "work", "workdir", "workspace", "workspaces",
+];
+
+/// Signs of glob syntax that a backslash may escape.
+const ESCAPED: &str = "[]{}?!";
+
+pub(super) fn mistake(path: &str) -> Option<Mistake> {
+    if path.starts_with('!') {
+        return Some(Mistake::new(
+            "`!` does not exclude anything here",
+            "write what it should match: to exclude files, write an earlier rule about them",
+        ));
+    }
+    if let Some(sign) = regex_sign(path) {
+        return Some(Mistake::new(
+            format!("it is not a regular expression, so `{sign}` has no special meaning"),
+            "write a glob: `src/**/*.js` is every `.js` file below `src`",
+        ));
+    }
+    if has_separating_backslash(path) {
+        return Some(Mistake::corrected(
+            "`\\` does not separate directories",
+            path.replace('\\', "/"),
+        ));
+    }
+    if let Some(variable) = variable(path) {
+        let why = format!("the variable `{variable}` is not replaced");
+        return Some(match (variable, &path[variable.len()..]) {
+            ("$HOME" | "${HOME}", rest) => Mistake::corrected(why, format!("~{rest}")),
+            _ => Mistake::new(why, "write the path from the project, or from `~/`"),
+        });
+    }
+    from_root(path)
+}
+
+/// A path that is to be that of a file.
+pub(super) fn file(path: &str) -> Option<Mistake> {
+    if path.ends_with('/') {
+        return Some(Mistake::new(
+            "it is a directory",
+            "name a file in it, for example `docs/plan.md`",
+        ));
+    }
+    has_separating_backslash(path).then(|| {
+        Mistake::corrected("`\\` does not separate directories", path.replace('\\', "/"))
+    })
+}
+
+/// A glob where one file is to be named.
+pub(super) fn glob(path: &str) -> Option<Mistake> {
+    path.contains('*').then(|| {
+        Mistake::new(
+            "`*` has no special meaning here",
+            "name one file, for example `docs/plan.md`",
+        )
+    })
+}
+
+/// Returns the sign by which a path is a regular expression.
+fn regex_sign(path: &str) -> Option<&'static str> {
+    let classes = ["\\.", "\\d", "\\w", "\\s", "\\b", "(?"];
+    if path.starts_with('^') {
+        return Some("^");
+    }
+    if path.ends_with('$') {
+        return Some("$");
+    }
+    // `src\dist` is a path of Windows.
+    let has_quantifier = [".*", ".+", "]+", "]*"]
+        .iter()
+        .any(|sign| path.contains(sign));
+    let mut signs = classes.into_iter();
+    signs
+        .find(|sign| path.contains(sign) && (has_quantifier || matches!(*sign, "\\." | "(?")))
+        .or_else(|| path.contains('|').then_some("|"))
+}
+
+/// Returns whether a backslash is there that escapes no sign of a glob.
+fn has_separating_backslash(path: &str) -> bool {
+    let mut signs = path.chars();
+    while let Some(sign) = signs.next() {
+        if sign == '\\' && !signs.next().is_some_and(|next| ESCAPED.contains(next)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns the variable of a shell with which a path begins.
+fn variable(path: &str) -> Option<&str> {
+    let first = path.split('/').next()?;
+    let name = first.strip_prefix('$')?;
+    let name = name
+        .strip_prefix('{')
+        .and_then(|name| name.strip_suffix('}'))
+        .unwrap_or(name);
+    let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(first)
+}
+
+/// A path whose first directory no root has.
+fn from_root(path: &str) -> Option<Mistake> {
+    let inside = path.strip_prefix('/')?;
+    let first = inside.split('/').next().unwrap_or_default();
+    if first.is_empty() || first.contains(['*', '?', '[', '{']) || ROOTS.contains(&first) {
+        return None;
+    }
+    let why =
+        "a path that starts with `/` is from the root of the file system, not from the project";
+    let mistake = Mistake::corrected(why, inside);
+    Some(Mistake {
+        code: Some(Code::AbsolutePath),
+        help: format!("{}, or `/{path}` for a directory of the root", mistake.help),
+        ..mistake
+    })
+}

@@ -1,0 +1,179 @@
+//! Names of tools, and patterns of them.
+
+use super::super::key::Key;
+use super::super::patterns::some_or_all;
+use super::super::values::{Partial, texts};
+use super::{GuardText, Mistake};
+use crate::definition::syntax::{Kind, Node, Reader, Span};
+use crate::diagnostic::{Code, Finding, Severity, shown};
+use crate::pattern::names_match;
+use crate::white_space::trim;
+
+/// The tools that pi brings.
+const USUAL_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
+
+/// Signs that the name of no tool has.
+const SIGNS: &str = "?[]{}(),;|&^$!\\\"'`<>=+%";
+
+/// Reads a list of names of tools. With a wrong one it is not known what the list is about.
+pub(in super::super) fn read_tool_names(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Vec<String>> {
+    let names = texts(reader, key, node)?;
+    let mut is_sound = true;
+    for (name, span) in items(node) {
+        if name == "workflow_step" && key.name == "blacklist" {
+            let message = "`workflow_step` is always allowed";
+            reader.report(Finding::warning(Code::IdleRule, span, message));
+        } else if let Some(finding) = finding(GuardText::Tool, name, span, node) {
+            is_sound &= finding.severity != Severity::Error;
+            reader.report(finding);
+        }
+    }
+    is_sound.then_some(names)
+}
+
+/// Reads a pattern of names of tools, or a list of them. Some of them may be wrong.
+pub(in super::super) fn read_tool_patterns(
+    reader: &mut Reader<'_>,
+    key: &Key,
+    node: &Node<'_>,
+) -> Option<Partial<String>> {
+    some_or_all(reader, key, node, |name, span| {
+        finding(GuardText::ToolPattern, name, span, node)
+    })
+}
+
+/// The finding about a name in a list. A name beside the one that it resembles is meant.
+fn finding(kind: GuardText, name: &str, span: Option<Span>, list: &Node<'_>) -> Option<Finding> {
+    let finding = kind.finding(name, span)?;
+    let meant = finding.fix.as_ref().map(|fix| &*fix.to);
+    let is_meant = meant.is_some_and(|meant| items(list).any(|(other, _)| other == meant));
+    (!is_meant).then_some(finding)
+}
+
+/// Returns the texts of a text or a list of texts.
+fn items<'n>(node: &'n Node<'_>) -> impl Iterator<Item = (&'n str, Option<Span>)> {
+    let items = match &node.kind {
+        Kind::List(items) => &**items,
+        _ => std::slice::from_ref(node),
+    };
+    items.iter().filter_map(|item| match &item.kind {
+        Kind::Text(text) => Some((&**text, item.span)),
+        _ => None,
+    })
+}
+
+pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
+    let trimmed = trim(name);
+    if trimmed.is_empty() {
+        return Some(Mistake::new("it is empty", "remove it"));
+    }
+    if trimmed.len() != name.len() {
+        return Some(Mistake::corrected("white space around it counts", trimmed));
+    }
+    if let Some((tool, rest)) = name.split_once('(')
+        && let Some(inside) = rest.strip_suffix(')')
+        && !tool.is_empty()
+    {
+        let tool = tool.to_lowercase();
+        let (key, pattern) = match tool.as_str() {
+            "bash" => ("command", inside.replace(':', " ")),
+            _ => ("path", inside.to_owned()),
+        };
+        let help = format!(
+            "write a rule about `{}` with `{key}: \"{}\"`",
+            shown(&tool),
+            shown(&pattern)
+        );
+        return Some(Mistake::new("a name cannot contain conditions", help));
+    }
+    let is_path = [".", "~", "/", "*."]
+        .iter()
+        .any(|start| name.starts_with(start))
+        || name.contains("**")
+        || name.ends_with('/');
+    if is_path && name != "*" {
+        let help = format!(
+            "write a rule about the tools, with `path: \"{}\"`: `block: [read, write, edit, bash]`",
+            shown(name)
+        );
+        return Some(Mistake::new("it looks like a path", help));
+    }
+    if name.contains('*') && !is_pattern {
+        return Some(Mistake::new(
+            "a list has names, not patterns",
+            "write each name, or the pattern in a rule",
+        ));
+    }
+    let sign = name
+        .chars()
+        .find(|c| SIGNS.contains(*c) || c.is_whitespace());
+    match sign {
+        Some(sign) => Some(with_sign(name, sign)),
+        None => misspelt(name),
+    }
+}
+
+fn with_sign(name: &str, sign: char) -> Mistake {
+    let why = format!("names do not contain `{}`", shown(&sign.to_string()));
+    if sign != ',' && !sign.is_whitespace() {
+        return Mistake::new(why, "write the name as the host does");
+    }
+    let names = name.split([',', ' ']).filter(|part| !part.is_empty());
+    let names = names.collect::<Vec<_>>().join(", ");
+    Mistake::new(why, format!("write a list: `[{}]`", shown(&names)))
+}
+
+/// A name that is nearly that of a usual tool. Only a slip of the keyboard is certainly no other tool: `exit` may be one.
+fn misspelt(name: &str) -> Option<Mistake> {
+    let own = [name.to_owned()];
+    if USUAL_TOOLS.iter().any(|usual| names_match(&own, usual)) {
+        return None;
+    }
+    let lower = [name.to_lowercase()];
+    let guess = |why: String, near: &str| Mistake {
+        severity: Severity::Warning,
+        to: None,
+        help: format!("did you mean `{}`?", shown(near)),
+        ..Mistake::corrected(why, near)
+    };
+    if let Some(usual) = USUAL_TOOLS.iter().find(|usual| names_match(&lower, usual)) {
+        let why = format!("the usual tool is `{usual}`, and names are compared with their case");
+        let to = Some(lower[0].clone());
+        return Some(Mistake {
+            to,
+            ..guess(why, &lower[0])
+        });
+    }
+    if name.contains('*') {
+        return None;
+    }
+    let near = USUAL_TOOLS.iter().find(|usual| {
+        usual.len() > 3 && lower[0].len() > 2 && strsim::osa_distance(&lower[0], usual) == 1
+    })?;
+    let why = "it differs in one letter from a usual tool";
+    Some(if is_slip(&lower[0], near) {
+        Mistake::corrected(why, *near)
+    } else {
+        guess(why.to_owned(), near)
+    })
+}
+
+/// Returns whether a name at distance one has a letter less, twice, or in the place of its neighbour.
+fn is_slip(name: &str, usual: &str) -> bool {
+    let without_doubles = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.dedup();
+        letters
+    };
+    let mut sorted = [name, usual].map(|text| text.chars().collect::<Vec<_>>());
+    sorted
+        .iter_mut()
+        .for_each(|letters| letters.sort_unstable());
+    name.len() < usual.len()
+        || without_doubles(name) == without_doubles(usual)
+        || sorted[0] == sorted[1]
+}

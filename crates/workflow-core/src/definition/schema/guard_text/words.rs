@@ -1,0 +1,61 @@
+//! Words of a command that runs without a shell.
+
+use super::{GuardText, Mistake};
+use crate::definition::syntax::Span;
+use crate::diagnostic::{Code, Finding, shown};
+
+/// Operators of a shell.
+const OPERATORS: [&str; 9] = ["&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"];
+
+/// Programs to which operators are arguments: they compare, or pass them on to a shell.
+const TAKES_OPERATORS: [&str; 10] = [
+    "[", "adb", "cmd", "cmd.exe", "expr", "fd", "find", "jq", "ssh", "tmux",
+];
+
+/// The finding about a program and its arguments that cannot be meant as they are.
+pub(in crate::definition) fn command_finding(
+    words: &[String],
+    span: Option<Span>,
+) -> Option<Finding> {
+    let kinds = [GuardText::Program].into_iter();
+    let kinds = kinds.chain(std::iter::repeat(GuardText::Argument));
+    let mut words_of_kinds = words.iter().zip(kinds);
+    words_of_kinds
+        .find_map(|(word, kind)| kind.finding(word, span))
+        .or_else(|| operator(words, span))
+}
+
+/// The name of a program with the words that belong behind it.
+pub(super) fn program(name: &str) -> Option<Mistake> {
+    let (first, _) = name.trim().split_once(char::is_whitespace)?;
+    // A path may contain blanks.
+    if first.contains(['/', '\\']) {
+        return None;
+    }
+    let words: Vec<&str> = name.split_whitespace().collect();
+    Some(Mistake::new(
+        "each word is an entry of its own",
+        format!("write `[{}]`", shown(&words.join(", "))),
+    ))
+}
+
+/// The finding about an operator that no program of the line takes.
+fn operator(words: &[String], span: Option<Span>) -> Option<Finding> {
+    let takes_operators = |word: &String| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        TAKES_OPERATORS.contains(&name)
+    };
+    let compares = words.first().is_some_and(|program| program == "test");
+    if compares || words.iter().any(takes_operators) {
+        return None;
+    }
+    // `cut -d |`: the value of an option.
+    let is_value = |at: usize| at > 0 && words[at - 1].starts_with('-');
+    let at = (0..words.len()).find(|&at| OPERATORS.contains(&&*words[at]) && !is_value(at))?;
+    let message = format!(
+        "`run` has no shell: `{}` is an argument like any other",
+        words[at]
+    );
+    let help = "write a check for each command, or `shell: true` and the line as a text";
+    Some(Finding::error(Code::InvalidValue, span, message).help(help))
+}
