@@ -18,7 +18,7 @@ use workflow_core::policy::rules::{Call, PathForm, Paths};
 use workflow_core::run::{RunState, restore};
 use workflow_sidecar::server::InMemoryServer;
 
-const TOOLS: [&str; 5] = ["read", "edit", "bash", "my tool", STEP_TOOL];
+const TOOLS: [&str; 5] = ["read", "edit", "bash", "my_tool", STEP_TOOL];
 
 /// The files of a project, by their paths in `.pi`.
 type Files = Vec<(String, String)>;
@@ -367,7 +367,12 @@ fn guard_rule() -> impl Strategy<Value = String> {
         Just(", writes: true"),
         Just(", writes: false"),
     ];
-    (verdict, tools, condition).prop_map(|(verdict, tools, condition)| {
+    (verdict, tools, condition).prop_map(|(verdict, mut tools, condition)| {
+        // Without the shell, a condition on commands or writes may never hold, which is an error.
+        let is_of_shell = condition.contains("command") || condition.contains("writes");
+        if is_of_shell && !tools.contains(&"bash") {
+            tools.push("bash");
+        }
         let tools: Vec<String> = tools.iter().map(|tool| format!("\"{tool}\"")).collect();
         format!("{{{verdict}: [{}]{condition}}}", tools.join(", "))
     })

@@ -64,6 +64,9 @@ const HOSTILE: &str =
     "\u{1b}[2J\u{7}\u{1b}]52;c;eA==\u{7}\u{9b}1m\u{202e}\u{2066}\u{200b}\u{e0041}";
 const SHOWN: &str = r"\u{1b}[2J\u{7}\u{1b}]52;c;eA==\u{7}\u{9b}1m\u{202e}\u{2066}\u{200b}\u{e0041}";
 
+/// The same without the signs that no name of a tool has.
+const HOSTILE_NAME: &str = "\u{1b}\u{7}\u{9b}1m\u{202e}\u{2066}\u{200b}\u{e0041}";
+
 /// Receives messages until the answer of a request, and answers questions: the last option, or no.
 fn finish(host: &mut TestHost, id: u64, received: &mut Vec<Value>) -> Value {
     loop {
@@ -93,7 +96,7 @@ fn hostile_workflow() -> Value {
         "phases": [
             {
                 "id": "a", "name": format!("A{HOSTILE}"), "emoji": format!("E{HOSTILE}"), "instructions": format!("I{HOSTILE}"),
-                "tools": {"rules": [{"ask": "write", "reason": format!("W{HOSTILE}")}, {"block": "edit", "reason": HOSTILE}], "blacklist": [HOSTILE]},
+                "tools": {"rules": [{"ask": "write", "reason": format!("W{HOSTILE}")}, {"block": "edit", "reason": HOSTILE}], "blacklist": [HOSTILE_NAME]},
                 "approve": {"ask": format!("Q{HOSTILE}"), "choices": [format!("yes{HOSTILE}"), format!("no{HOSTILE}")], "show": "plan.md"},
                 "gate": [{"file": format!("x{HOSTILE}")}],
             },
@@ -158,7 +161,7 @@ fn a_hostile_definition_prints_nothing_raw_anywhere() {
             tool("write", json!({"path": format!("x{HOSTILE}")})),
         ),
         ("hook/tool_call", tool("edit", json!({"path": "x"}))),
-        ("hook/tool_call", tool(HOSTILE, json!({}))),
+        ("hook/tool_call", tool(HOSTILE_NAME, json!({}))),
         ("tool/execute", step("status")),
         ("tool/execute", step("next")),
         ("tool/execute", step(HOSTILE)),
