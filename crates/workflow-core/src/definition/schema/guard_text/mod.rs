@@ -330,7 +330,10 @@ mod tests {
     fn a_directory_is_no_file_and_what_is_shown_is_no_glob() {
         assert_mistakes(GuardText::File, &["docs/", "docs/*.md", "docs\\plan.md"]);
         assert_mistakes(GuardText::Files, &["docs/", "docs\\*.md", "“docs/plan.md”"]);
-        assert_none(GuardText::Files, &["docs/*.md", "{test_*.py,tests/**}", "app/\\[id\\]/*"]);
+        assert_none(
+            GuardText::Files,
+            &["docs/*.md", "{test_*.py,tests/**}", "app/\\[id\\]/*"],
+        );
         assert_none(
             GuardText::File,
             &["docs/plan.md", "app/[id]/page.tsx", "docs"],

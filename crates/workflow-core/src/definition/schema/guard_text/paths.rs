@@ -53,7 +53,10 @@ pub(super) fn file(path: &str) -> Option<Mistake> {
         ));
     }
     has_separating_backslash(path).then(|| {
-        Mistake::corrected("`\\` does not separate directories", path.replace('\\', "/"))
+        Mistake::corrected(
+            "`\\` does not separate directories",
+            path.replace('\\', "/"),
+        )
     })
 }
 
