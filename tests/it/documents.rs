@@ -183,6 +183,8 @@ fn links_between_documents_lead_to_a_heading() {
         "docs/decisions",
         "protocol",
         "protocol/typescript",
+        "tests/differential",
+        "tests/hosts",
     ];
     for page in documents(&directories) {
         let text = fs::read_to_string(&page).unwrap();
