@@ -358,7 +358,8 @@ fn take_option(
 
 /// Takes the value of an option from the next word.
 ///
-/// A value that looks like an option is not known: if the table were wrong and the option took no value, it would be one.
+/// A value that looks like an option is not known unless the table lists it: if the table were wrong and the option took no
+/// value, it would be one.
 fn take_value(word: &Word, words: &mut &[Word], option: &KnownOption) -> Result<Word, Unknown> {
     let (value, after) = words
         .split_first()
@@ -383,6 +384,9 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     let (Some(values), Some(value)) = (&option.values, value) else {
         return Ok(());
     };
+    if values.contains(&"<any>") {
+        return Ok(());
+    }
     let is_known = |text: &str| {
         // A blank is `~` in the tables.
         values.contains(&text.replace(' ', "~").as_str())
