@@ -1,6 +1,6 @@
 //! Patterns of commands as rules use them: `rm -rf *`, `sudo *`, `git push *`.
 //!
-//! A pattern is compared with a simple command word by word:
+//! A pattern that forbids or asks covers a command however it is written:
 //!
 //! - The program is compared by its name without its directory, unless the pattern names one.
 //! - Options are compared as a set, at any position: `rm -rf *` also covers `rm -r -f x`,
@@ -9,30 +9,97 @@
 //!   are skipped, with their values.
 //! - `*` in a word stands for any characters; `*` as the last word for any number of further words.
 //! - A word with an expansion may be any word, but not an option. A glob may be any word that fits it.
+//!
+//! One that allows must have the words of the command in their order, from the first: an option before the
+//! subcommand may run any program, as `git -c core.fsmonitor=program add` does.
 
 use std::borrow::Cow;
 
 use crate::command::SimpleCommand;
-use crate::word::Word;
+use crate::word::{UNKNOWN, Word};
 
 /// Returns whether a pattern that forbids or asks covers a command. Further words and options make no
 /// difference: `npm publish` also covers `npm publish --tag next`.
 #[must_use]
 pub fn matches(pattern: &str, command: &SimpleCommand) -> bool {
-    compare(pattern, command, FurtherWords::Ignored)
+    let (wanted, _) = words_of(pattern);
+    let (Some((program, wanted)), Some((first, given))) =
+        (wanted.split_first(), command.words.split_first())
+    else {
+        return false;
+    };
+    let name = if program.contains('/') {
+        first.text()
+    } else {
+        first.program()
+    };
+    let Some(name) = name.filter(|name| globs(program, name)) else {
+        return false;
+    };
+    let shapes: Vec<Cow<'_, str>> = given
+        .iter()
+        .map(|word| {
+            if word.is_glob {
+                Cow::Owned(with_stars(word.shape()))
+            } else {
+                Cow::Borrowed(word.shape())
+            }
+        })
+        .collect();
+    let shapes: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
+    let hides_option = given.iter().any(Word::has_option_in_braces);
+    let given = sort(first.program().unwrap_or(name), &shapes);
+    let wanted = sort(first.program().unwrap_or(name), wanted);
+    let words =
+        wanted
+            .words
+            .iter()
+            .enumerate()
+            .all(|(index, wanted)| match given.words.get(index) {
+                Some(word) => word.contains(UNKNOWN) || may_fit(wanted, word),
+                None => false,
+            });
+    // An option whose name is a glob may be any.
+    let is_any = |option: &String| option.split('=').next().unwrap_or_default().contains('*');
+    let hides_option = hides_option || given.options.iter().any(is_any);
+    let options = hides_option
+        || wanted
+            .options
+            .iter()
+            .all(|wanted| given.options.iter().any(|given| may_fit(wanted, given)));
+    words && options
 }
 
-/// Returns whether a pattern that allows covers a command. Without `*` as its last word, it covers no
-/// further words or options, and an expansion only at a `*`.
+/// Returns whether a pattern that allows covers a command: its words are the first words of the command. Without `*` as
+/// its last word, it covers no further ones.
 #[must_use]
 pub fn matches_exactly(pattern: &str, command: &SimpleCommand) -> bool {
-    compare(pattern, command, FurtherWords::Counted)
+    let (wanted, is_open) = words_of(pattern);
+    let fits = |(wanted, word): (&&str, &Word)| {
+        let shape = word.shape();
+        let is_known = !shape.contains(UNKNOWN) && !word.has_option_in_braces();
+        is_known && wanted.starts_with('-') == shape.starts_with('-') && globs(wanted, shape)
+    };
+    let counts =
+        wanted.len() == command.words.len() || is_open && wanted.len() < command.words.len();
+    // The program is compared below.
+    counts && wanted.iter().zip(&command.words).skip(1).all(fits) && matches(pattern, command)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FurtherWords {
-    Ignored,
-    Counted,
+/// Returns the words of a pattern, and whether it covers any number of further ones.
+fn words_of(pattern: &str) -> (Vec<&str>, bool) {
+    let mut words: Vec<&str> = pattern.split_whitespace().collect();
+    let is_open = words.len() > 1 && words.last() == Some(&"*");
+    if is_open {
+        words.pop();
+    }
+    (words, is_open)
+}
+
+/// Returns whether options before the subcommand decide what a program does: a pattern that ends behind one allows anything.
+#[must_use]
+pub fn takes_options_before_subcommand(program: &str) -> bool {
+    BEFORE.iter().any(|(name, _)| *name == program)
 }
 
 /// Options with two spellings, for programs that rules often name.
@@ -60,65 +127,6 @@ const BEFORE: &[(&str, &[&str])] = &[
     ("make", &["-C", "-f"]),
     ("sudo", &["-u", "-g"]),
 ];
-
-fn compare(pattern: &str, command: &SimpleCommand, further: FurtherWords) -> bool {
-    let mut wanted: Vec<&str> = pattern.split_whitespace().collect();
-    let open = wanted.len() > 1 && wanted.last() == Some(&"*");
-    if open {
-        wanted.pop();
-    }
-    let (Some((program, wanted)), Some((first, given))) =
-        (wanted.split_first(), command.words.split_first())
-    else {
-        return false;
-    };
-    let name = if program.contains('/') {
-        first.text()
-    } else {
-        first.program()
-    };
-    let Some(name) = name.filter(|name| globs(program, name)) else {
-        return false;
-    };
-    let exact = further == FurtherWords::Counted;
-    let shapes: Vec<Cow<'_, str>> = given
-        .iter()
-        .map(|word| {
-            if word.is_glob && !exact {
-                Cow::Owned(with_stars(word.shape()))
-            } else {
-                Cow::Borrowed(word.shape())
-            }
-        })
-        .collect();
-    let shapes: Vec<&str> = shapes.iter().map(|shape| &**shape).collect();
-    let hides_option = !exact && given.iter().any(Word::has_option_in_braces);
-    let given = sort(first.program().unwrap_or(name), &shapes);
-    let wanted = sort(first.program().unwrap_or(name), wanted);
-    let fits = if exact { globs } else { may_fit };
-    let words =
-        wanted
-            .words
-            .iter()
-            .enumerate()
-            .all(|(index, wanted)| match given.words.get(index) {
-                Some(word) if word.contains('\0') => !exact || *wanted == "*",
-                Some(word) => fits(wanted, word),
-                None => false,
-            });
-    // An option whose name is a glob may be any.
-    let is_any = |option: &String| option.split('=').next().unwrap_or_default().contains('*');
-    let hides_option = hides_option || !exact && given.options.iter().any(is_any);
-    let options = hides_option
-        || wanted
-            .options
-            .iter()
-            .all(|wanted| given.options.iter().any(|given| fits(wanted, given)));
-    let rest = !exact
-        || open
-        || (given.words.len() <= wanted.words.len() && given.options.len() <= wanted.options.len());
-    words && options && rest
-}
 
 /// Arguments of a command: words in their order, and options.
 struct Sorted<'a> {

@@ -101,6 +101,77 @@ fn run_opens_no_variable_and_no_input_of_a_command() {
     }
 }
 
+/// A pattern, a command that it opens, and commands with an option before the subcommand, with which they run any program.
+const OPTIONS_BEFORE_SUBCOMMANDS: &[(&str, &str, &[&str])] = &[
+    (
+        "git add *",
+        "git add x",
+        &[
+            "git -c core.fsmonitor='touch pwned;true' add x",
+            "git -c filter.y.clean='touch pwned' add x",
+            "git --exec-path=. add x",
+            "git --git-dir=/tmp/x add x",
+            "git -C /tmp add x",
+        ],
+    ),
+    (
+        "git fetch",
+        "git fetch",
+        &["git -c protocol.ext.allow=always -c remote.origin.url='ext::touch pwned' fetch"],
+    ),
+    (
+        "make check",
+        "make check",
+        &[
+            "make -f docs/M check",
+            "make -C docs check",
+            "make -C /tmp check",
+        ],
+    ),
+    (
+        "npm run test",
+        "npm run test",
+        &["npm --prefix /tmp run test"],
+    ),
+    (
+        "docker compose up",
+        "docker compose up",
+        &["docker -H tcp://x compose up"],
+    ),
+    ("cargo test", "cargo test", &["cargo --config 'x=1' test"]),
+];
+
+#[test]
+fn run_opens_no_option_before_a_subcommand() {
+    for (pattern, command, others) in OPTIONS_BEFORE_SUBCOMMANDS {
+        let mut world = started(open(&[], &[pattern]));
+        assert!(is_allowed(&bash(&mut world, command)), "{command}");
+        for command in *others {
+            let said = bash(&mut world, command);
+            assert!(!is_allowed(&said), "{pattern}: {command}");
+            let opens = |line: &&String| line.contains("run: [") && line.contains(" -");
+            assert_eq!(said.iter().find(opens), None, "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_allows_a_command_allows_no_option_before_its_subcommand() {
+    for (pattern, command, others) in OPTIONS_BEFORE_SUBCOMMANDS {
+        let allow = json!({"verdict": "allow", "tools": ["bash"], "command": [pattern]});
+        let block = json!({"verdict": "block", "tools": ["bash"]});
+        let rules = [allow, block].map(|rule| serde_json::from_value(rule).expect("it is a rule"));
+        let mut world = started(Phase {
+            rules: rules.to_vec(),
+            ..phase("a")
+        });
+        assert!(is_allowed(&bash(&mut world, command)), "{command}");
+        for command in *others {
+            assert!(!is_allowed(&bash(&mut world, command)), "{command}");
+        }
+    }
+}
+
 #[test]
 fn writable_opens_paths_for_tools_and_for_the_shell_alike() {
     let mut world = started(open(&["docs/**"], &[]));

@@ -2,6 +2,7 @@
 
 use workflow_shell::{
     Analysis, Effect, FileWrite, SimpleCommand, Unknown, UnknownReason, Unreadable,
+    takes_options_before_subcommand,
 };
 
 use super::known::Known;
@@ -253,6 +254,9 @@ fn pattern_of(command: &SimpleCommand) -> Option<String> {
     let second = words.next();
     Some(match second {
         None => program.to_owned(),
+        Some(Some(word)) if word.starts_with('-') && takes_options_before_subcommand(program) => {
+            return None;
+        }
         Some(Some(word)) if is_plain(word) => format!("{program} {word} *"),
         Some(_) => format!("{program} *"),
     })
