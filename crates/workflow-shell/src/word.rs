@@ -123,6 +123,15 @@ impl Word {
         }
     }
 
+    /// Creates a number that only the running shell knows.
+    pub(crate) fn number() -> Self {
+        Self {
+            has_numbers_only: true,
+            is_one: true,
+            ..Self::unknown_operand()
+        }
+    }
+
     /// Returns the glob-free text, if its first part is no option and no expansion: a name of the shell.
     pub(crate) fn is_plain_name(&self) -> bool {
         !self.is_glob

@@ -2,6 +2,7 @@
 
 use super::Evaluator;
 use super::expand::{expand, expand_unsplit};
+use super::numbers::printed_numbers;
 use super::outputs;
 use super::outputs::{lists_one, prints_files};
 use super::scope::Scope;
@@ -28,7 +29,9 @@ impl Evaluator<'_> {
                 [WordPart::Substitution { list, .. }] => {
                     let lists_files =
                         matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
-                    items.push(if lists_files && !self.variables.may_redefine() {
+                    items.push(if printed_numbers(list, &self.variables).is_some() {
+                        Word::number()
+                    } else if lists_files && !self.variables.may_redefine() {
                         Word::unknown_operand()
                     } else {
                         expand_unsplit(raw, &self.variables)
@@ -61,12 +64,10 @@ impl Evaluator<'_> {
         } else if words.len() > 1 && items.iter().all(is_operand) {
             self.variables.set_no_option(name, self.source);
         }
-        if words.len() == 1 {
-            self.variables.may_have(name, None);
-        }
-        for word in items.iter().filter(|word| !is_sequence(word)) {
-            self.variables.may_have(name, Some(word));
-        }
+        let is_arithmetic = |word: &Word| is_sequence(word) || word.is_arithmetic();
+        let has_numbers = words.len() > 1 && items.iter().all(is_arithmetic);
+        self.variables.note_assignment(name, has_numbers);
+        self.variables.give(name, false);
     }
 
     /// Evaluates an assignment. `is_permanent` means that it does not belong to a command. Returns why its effect on the
@@ -88,8 +89,17 @@ impl Evaluator<'_> {
         if is_permanent {
             self.check_address(name, Some(&value));
         }
-        self.variables
-            .may_have(name, Some(&value).filter(|_| assignment.is_complete));
+        let is_number = assignment.is_complete
+            && match assignment.value.0.as_slice() {
+                [WordPart::Substitution { list, .. }] => {
+                    printed_numbers(list, &self.variables).is_some()
+                }
+                _ => value.is_arithmetic(),
+            };
+        self.variables.note_assignment(name, is_number);
+        if is_permanent {
+            self.variables.give(name, scope.after_and);
+        }
         if is_permanent && name == "IFS" {
             // From now on, words are split differently.
             self.variables.disable();

@@ -72,6 +72,9 @@ impl Evaluator<'_> {
         if matches!(name, "cd" | "pushd" | "popd" | "chdir") {
             scope.change_directory(words);
         }
+        if name == "alias" && words.len() > 1 {
+            self.redefine();
+        }
         let outcome = programs::outcome(&Invocation {
             name,
             words,
@@ -99,7 +102,13 @@ impl Evaluator<'_> {
                 VariableKind::Assigned => {
                     self.set_variable(&name, value.as_ref());
                     self.check_address(&name, value.as_ref());
-                    self.variables.may_have(&name, value.as_ref());
+                    let is_number = value.is_some_and(|value| value.is_arithmetic());
+                    self.variables.note_assignment(&name, is_number);
+                    self.variables.give(&name, scope.after_and);
+                }
+                VariableKind::Passed => {
+                    let is_number = value.is_some_and(|value| value.is_arithmetic());
+                    self.variables.note_assignment(&name, is_number);
                 }
                 VariableKind::Evaluated => self.arithmetic_text(&name),
                 VariableKind::ForgottenFunctions => self.functions.clear(),
@@ -120,8 +129,10 @@ impl Evaluator<'_> {
         for location in outcome.reads {
             self.recorder.access(&location, scope);
         }
+        let given = self.variables.given();
         for command in outcome.nested {
             self.nested_command(command, scope);
+            self.variables.forget_given_since(given);
         }
         effect
     }

@@ -1,6 +1,6 @@
 //! Expansion of words, as far as the line itself determines the result.
 
-use super::numbers::{prints_line_numbers, prints_numbers, prints_one_number};
+use super::numbers::{Numbers, printed_numbers};
 use super::outputs::{lists_one, prints_files, prints_name};
 use super::variables::Variables;
 use crate::braces::expand_braces;
@@ -122,7 +122,7 @@ impl Expansion<'_> {
                     self.current().is_process = true;
                 }
                 WordPart::Substitution { list, quoted } => {
-                    let is_number = prints_numbers(list);
+                    let numbers = printed_numbers(list, self.variables);
                     let lists_files =
                         matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
                     let lists_files = lists_files && !self.variables.may_redefine();
@@ -132,20 +132,15 @@ impl Expansion<'_> {
                     let is_name = prints_name(list) && !self.variables.may_redefine();
                     // The output may be empty, and the word is none then.
                     let is_part = is_name && !is_start;
-                    self.unknown(
+                    let kind = match numbers {
+                        Some(Numbers::One) => Unknown::Number,
                         // Several are on lines of their own.
-                        if prints_one_number(list)
-                            || is_number && *quoted && prints_line_numbers(list)
-                        {
-                            Unknown::Number
-                        } else if is_number {
-                            Unknown::Operand
-                        } else {
-                            Unknown::Text
-                        },
-                        *quoted,
-                    );
-                    self.current().may_add_words |= !quoted && !is_number && !is_part;
+                        Some(Numbers::OfLines) if *quoted => Unknown::Number,
+                        Some(Numbers::OfLines | Numbers::Several) => Unknown::Operand,
+                        None => Unknown::Text,
+                    };
+                    self.unknown(kind, *quoted);
+                    self.current().may_add_words |= !quoted && numbers.is_none() && !is_part;
                 }
                 WordPart::Array(_) => self.unknown(Unknown::Text, false),
             }

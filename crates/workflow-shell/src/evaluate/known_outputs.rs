@@ -323,6 +323,32 @@ pub(super) const ONE_NAME: &[Row] = &[
     ),
 ];
 
+/// Commands that print one number.
+pub(super) const ONE_NUMBER: &[Row] = &[
+    Row("nproc", &[], &["--all"]),
+    Row(
+        "wc",
+        &["-l -c -w -m -L --lines --words --bytes --chars"],
+        &[],
+    ),
+    Row(
+        "date",
+        &["+<digits>$"],
+        &["-u -j --utc -d:* --date=* -r:* -v*"],
+    ),
+    Row("stat -c %s|%Y _", &[], &[]),
+    Row("stat -c%s|-c%Y|-f%z|-f%m _", &[], &[]),
+    // Of several files, it prints the names.
+    Row("grep|egrep -c|-ic|-cE|-cv|-vc|-ci _", &[], &[]),
+    Row("grep|egrep -c|-ic|-cE|-cv|-vc|-ci _ _", &[], &[]),
+    Row(
+        "git log -1 --format=%ct|--format=%at|--pretty=%ct",
+        &[],
+        &[],
+    ),
+    Row("git rev-list", &["--count"], &[COMMITS]),
+];
+
 /// Commands that print some of the lines of their input, in some order or in one line, or parts of paths in it.
 pub(super) const FILTERS: &[Row] = &[
     Row(r"tr \n ~", &[], &[]),
@@ -357,7 +383,9 @@ pub(super) const FILTERS: &[Row] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{FILTERS, FIRST_COLUMN, FIRST_TWO_COLUMNS, NAMES, ONE_NAME, Row, SECOND_COLUMN};
+    use super::{
+        FILTERS, FIRST_COLUMN, FIRST_TWO_COLUMNS, NAMES, ONE_NAME, ONE_NUMBER, Row, SECOND_COLUMN,
+    };
     use crate::evaluate::output_row::{is_item, lists};
 
     fn rows() -> impl Iterator<Item = &'static Row> {
@@ -367,6 +395,7 @@ mod tests {
             FIRST_COLUMN,
             SECOND_COLUMN,
             ONE_NAME,
+            ONE_NUMBER,
             FILTERS,
         ];
         tables.into_iter().flatten()
@@ -398,6 +427,7 @@ mod tests {
                 FIRST_COLUMN,
                 SECOND_COLUMN,
                 ONE_NAME,
+                ONE_NUMBER,
                 FILTERS,
             ] {
                 assert!(!lists(rows, &words), "{words:?}");

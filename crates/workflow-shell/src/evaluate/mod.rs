@@ -87,11 +87,19 @@ impl<'a> Evaluator<'a> {
         if self.source.contains('\0') {
             self.give_up(Unreadable::Syntax("it holds a NUL".to_owned()));
         } else {
+            let expands = self.source.contains('$');
+            if expands {
+                self.variables.mention(self.source);
+            }
             self.text(self.source, &Scope::start(directory, depth));
-        }
-        if let Some(name) = self.variables.evaluated_text() {
-            let name = name.to_owned();
-            self.give_up_part(&name, UnknownReason::Code);
+            if let Some(name) = self.variables.evaluated_text() {
+                let name = name.to_owned();
+                self.give_up_part(&name, UnknownReason::Code);
+            }
+            if let Some(name) = self.variables.hidden_assignment().filter(|_| expands) {
+                let name = name.to_owned();
+                self.give_up_part(&name, UnknownReason::Variable);
+            }
         }
         self.recorder
             .forget_uncertain_paths(self.home_changed, self.cd_uncertain);
@@ -121,10 +129,6 @@ impl<'a> Evaluator<'a> {
         if !self.may_read(text.len()) {
             return None;
         }
-        self.variables.note_definitions(text);
-        if self.source.contains('$') {
-            self.variables.mention(text);
-        }
         let parsed = match parse(text, scope.depth) {
             Ok(parsed) => parsed,
             Err(error) => {
@@ -132,6 +136,9 @@ impl<'a> Evaluator<'a> {
                 return None;
             }
         };
+        if parsed.defines_functions {
+            self.redefine();
+        }
         let mut scope = Scope {
             here_documents: &parsed.here_documents,
             ..scope.clone()
@@ -153,8 +160,16 @@ impl<'a> Evaluator<'a> {
         self.give_up(Unreadable::Part(Unknown::new(word, reason)));
     }
 
+    /// Notes that functions or aliases may stand for programs from now on, and in loops before.
+    fn redefine(&mut self) {
+        if !self.variables.redefine() {
+            self.give_up_part("eval", UnknownReason::Code);
+        }
+    }
+
     fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
         scope.depth += 1;
+        let given = self.variables.given();
         for item in list {
             if item.connector != Connector::And {
                 self.end_and_chain(scope);
@@ -175,10 +190,12 @@ impl<'a> Evaluator<'a> {
             }
         }
         self.end_and_chain(scope);
+        self.variables.forget_given_since(given);
         scope.depth -= 1;
     }
 
     fn pipeline(&mut self, pipeline: &[Command], scope: &Scope<'_>) {
+        let given = self.variables.given();
         let last_user = pipeline.iter().rposition(takes_arguments_from_input);
         for (index, command) in pipeline.iter().enumerate() {
             let mut subshell = scope.subshell();
@@ -187,6 +204,7 @@ impl<'a> Evaluator<'a> {
                 subshell.input = pipeline_input(&pipeline[..index], self.variables.may_redefine());
             }
             self.command(command, &mut subshell);
+            self.variables.forget_given_since(given);
         }
     }
 
@@ -206,8 +224,9 @@ impl<'a> Evaluator<'a> {
         evaluate: impl FnOnce(&mut Self, &mut Scope<'b>),
     ) {
         let mut subshell = scope.subshell();
-        let mark = self.recorder.mark();
+        let (mark, given) = (self.recorder.mark(), self.variables.given());
         evaluate(self, &mut subshell);
+        self.variables.forget_given_since(given);
         if subshell.directory != scope.directory {
             scope.directory = None;
             self.recorder.forget_directory_since(mark);
@@ -255,9 +274,11 @@ impl<'a> Evaluator<'a> {
                 self.substitutions_in_all(words, scope);
                 if *is_loop {
                     self.access_words(&words[1..], scope);
-                    self.loop_variable(words);
                 }
                 self.conditional(scope, |evaluator, subshell| {
+                    if *is_loop {
+                        evaluator.loop_variable(words);
+                    }
                     for body in bodies {
                         evaluator.list(body, subshell);
                     }

@@ -3,138 +3,118 @@
 //! An arithmetic expression evaluates the text of its variables again, and an index in that text may run commands.
 //! So only values that are known to be numbers are harmless in one.
 
+use super::expand::expand;
+use super::known_outputs::ONE_NUMBER;
+use super::output_row::lists;
 use super::outputs::{text, texts};
-use crate::parse::tree::{Command, CommandKind, List};
+use super::variables::Variables;
+use crate::parse::tree::{Command, CommandKind, List, ListItem, RawWord};
+use crate::word::{UNKNOWN, Word};
 
-/// Returns whether a substitution prints numbers only.
-pub(super) fn prints_numbers(list: &List) -> bool {
-    let [item] = list.as_slice() else {
-        return false;
+/// The numbers that a substitution prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    One,
+    /// Those of lines, each on a line.
+    OfLines,
+    Several,
+}
+
+/// Returns which numbers a substitution prints, if it prints nothing else.
+pub(super) fn printed_numbers(list: &List, variables: &Variables) -> Option<Numbers> {
+    const PROGRAMS: &[&str] = &[
+        "cut", "date", "egrep", "git", "grep", "nproc", "seq", "stat", "wc",
+    ];
+    let [ListItem { pipeline, .. }] = list.as_slice() else {
+        return None;
     };
-    let Some(CommandKind::Simple(command)) = item.pipeline.last().map(|command| &command.kind)
-    else {
-        return false;
+    let CommandKind::Simple(command) = &pipeline.last()?.kind else {
+        return None;
     };
-    let texts: Vec<Option<&str>> = command.words.iter().map(text).collect();
-    match texts.as_slice() {
-        [Some("nproc" | "seq"), rest @ ..] => rest.iter().all(|word| {
-            word.is_none_or(|word| {
-                !word.starts_with("-f") && !word.starts_with("--f") && !word.starts_with("-s")
-            })
-        }),
-        [Some("wc"), rest @ ..] => rest
-            .iter()
-            .all(|word| word.is_some_and(|word| word.starts_with('-'))),
-        [Some("date"), others @ .., Some(format)] if others.iter().all(Option::is_some) => {
-            format.strip_prefix('+').is_some_and(|format| {
-                let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
-                parts.is_some_and(|mut parts| {
-                    parts.all(|part| {
-                        // Digits may follow: `%s000`.
-                        matches!(
-                            part.trim_end_matches(|c: char| c.is_ascii_digit()),
-                            "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j" | "s3N" | "3N"
-                        )
-                    })
-                })
-            })
+    let program = text(command.words.first()?)?;
+    if !PROGRAMS.contains(&program) || variables.may_redefine() {
+        return None;
+    }
+    let words = plain_words(&command.words, variables);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["seq", "-w", rest @ ..] | ["seq", rest @ ..] => {
+            // No option follows a number.
+            let starts_with_number = rest.first().is_some_and(|word| is_number(word));
+            starts_with_number.then_some(Numbers::Several)
         }
-        [
-            Some("grep"),
-            Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
-            _,
-        ] => item.pipeline.len() > 1,
-        [
-            Some("stat"),
-            Some("-c" | "-f"),
-            Some("%s" | "%Y" | "%z" | "%m"),
-            file,
-        ]
-        | [Some("stat"), Some("-c%s" | "-c%Y" | "-f%z" | "-f%m"), file] => {
-            file.is_some_and(|file| !file.starts_with('-'))
+        ["wc", letters] if letters.len() > 2 => {
+            let letters = letters.strip_prefix('-')?;
+            let is_known = letters.bytes().all(|byte| b"clmwL".contains(&byte));
+            is_known.then_some(Numbers::Several)
         }
-        [
-            Some("git"),
-            Some("log"),
-            Some("-1"),
-            Some("--format=%ct" | "--format=%at" | "--pretty=%ct"),
-        ]
-        | [Some("git"), Some("rev-list"), Some("--count"), ..] => true,
-        [
-            Some("grep"),
-            Some("-c" | "-ic" | "-cE" | "-cv" | "-vc" | "-ci"),
-            pattern,
-            Some(file),
-        ] => !pattern.is_some_and(|word| word.starts_with('-')) && !file.starts_with('-'),
-        [Some("cut"), rest @ ..] => cuts_line_numbers(rest, &item.pipeline),
-        _ => false,
+        ["cut", rest @ ..] => cuts_line_numbers(rest, pipeline, variables),
+        words => lists(ONE_NUMBER, words).then_some(Numbers::One),
     }
 }
 
-/// Returns whether a substitution prints numbers of lines.
-pub(super) fn prints_line_numbers(list: &List) -> bool {
-    let command = list.last().and_then(|item| item.pipeline.last());
-    command
-        .and_then(texts)
-        .is_some_and(|words| words.first() == Some(&Some("cut")))
+/// Returns the words of a command; a dash, which no row has, for one that may be an option or several words.
+fn plain_words(words: &[RawWord], variables: &Variables) -> Vec<String> {
+    let plain = |raw: &RawWord| {
+        let [word] = <[Word; 1]>::try_from(expand(raw, variables)).ok()?;
+        let is_one = word.is_one || !word.shape.contains(UNKNOWN);
+        (is_one && !word.is_glob && !word.may_hide_option()).then_some(word.shape)
+    };
+    let words = words.iter().map(plain);
+    words.map(|word| word.unwrap_or("-".to_owned())).collect()
 }
 
-/// Returns whether a substitution prints one number.
-pub(super) fn prints_one_number(list: &List) -> bool {
-    let command = list.last().and_then(|item| item.pipeline.last());
-    let prints_several = command
-        .and_then(texts)
-        .is_none_or(|words| match words.as_slice() {
-            [Some("seq"), ..] => true,
-            [Some("wc"), rest @ ..] => !matches!(rest, [Some("-l" | "-c" | "-w" | "-m" | "-L")]),
-            [Some("git"), rest @ ..] => rest
-                .iter()
-                .any(|word| word.is_none_or(|word| word.starts_with("--") && word != "--count")),
-            [Some("cut"), ..] => list.last().is_none_or(|item| item.pipeline.len() != 3),
-            _ => false,
-        });
-    prints_numbers(list) && !prints_several
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether `cut` prints the number of one line: `grep -n text file | head -1 | cut -d: -f1`.
-fn cuts_line_numbers(arguments: &[Option<&str>], pipeline: &[Command]) -> bool {
+/// Returns which numbers `cut` prints behind a search: `grep -n text file | head -1 | cut -d: -f1`.
+fn cuts_line_numbers(
+    arguments: &[&str],
+    pipeline: &[Command],
+    variables: &Variables,
+) -> Option<Numbers> {
     let is_first = matches!(
         arguments,
-        [Some("-d:"), Some("-f1")]
-            | [Some("-f1"), Some("-d:")]
-            | [Some("-d"), Some(":"), Some("-f1" | "-f"), ..]
-    ) && !matches!(arguments, [_, _, Some("-f"), field, ..] if *field != Some("1"));
+        ["-d:", "-f1"] | ["-f1", "-d:"] | ["-d", ":", "-f1"] | ["-d", ":", "-f", "1"]
+    );
     let stages: Option<Vec<_>> = pipeline.iter().map(texts).collect();
-    let Some([search, between @ .., _]) = stages.as_deref() else {
-        return false;
+    let stages = stages.filter(|_| is_first)?;
+    let numbers = match stages.as_slice() {
+        [_, _] => Numbers::OfLines,
+        [_, between, _]
+            if matches!(
+                between.as_slice(),
+                [Some("head" | "tail"), Some("-1" | "-n1")]
+                    | [Some("head" | "tail"), Some("-n"), Some("1")]
+            ) =>
+        {
+            Numbers::One
+        }
+        _ => return None,
     };
-    let is_one_line = |words: &[Option<&str>]| {
-        matches!(
-            words,
-            [Some("head" | "tail"), Some("-1" | "-n1")]
-                | [Some("head" | "tail"), Some("-n"), Some("1")]
-        )
+    let CommandKind::Simple(search) = &pipeline.first()?.kind else {
+        return None;
     };
+    let search = plain_words(&search.words, variables);
     // More than one file, or a directory, prints names.
-    let [Some("grep"), options @ .., pattern, file] = search.as_slice() else {
-        return false;
+    let [program, options @ .., pattern, file] = search.as_slice() else {
+        return None;
     };
-    let is_plain = |word: Option<&str>| !word.is_some_and(|word| word.starts_with('-'));
-    let numbers = |word: Option<&str>| {
-        word.and_then(|word| word.strip_prefix('-'))
-            .is_some_and(|letters| letters.bytes().all(|byte| b"niEFwx".contains(&byte)))
-    };
-    is_first
-        && (between.is_empty() || matches!(between, [stage] if is_one_line(stage)))
-        && file.is_some()
-        && is_plain(*file)
-        && is_plain(*pattern)
-        && options.iter().copied().all(numbers)
-        && options.iter().flatten().any(|word| word.contains('n'))
+    let letters = options.iter().map(|word| word.strip_prefix('-'));
+    let letters: Option<String> = letters.collect();
+    let is_known = letters.is_some_and(|letters| {
+        letters.contains('n') && letters.bytes().all(|byte| b"niEFwx".contains(&byte))
+    });
+    (program == "grep" && is_known && !pattern.starts_with('-') && !file.starts_with('-'))
+        .then_some(numbers)
 }
 
-/// Returns whether the text of a value is harmless in an arithmetic expression.
-pub(super) fn is_arithmetic_text(text: &str) -> bool {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte))
+impl Word {
+    /// Returns whether it is a number, or a text that is harmless in an arithmetic expression.
+    pub(super) fn is_arithmetic(&self) -> bool {
+        let is_harmless = |byte: u8| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte);
+        !self.is_glob && self.shape.bytes().all(is_harmless)
+            || self.has_numbers_only && self.shape == "\0"
+    }
 }

@@ -167,6 +167,7 @@ fn class(name: &str) -> Option<fn(&str) -> bool> {
         "<field>" => is_numeric_field,
         "<identifier>" => is_identifier_query,
         "<time>" => is_time_format,
+        "<digits>" => is_number_format,
         _ => return None,
     })
 }
@@ -214,6 +215,17 @@ fn is_identifier_query(query: &str) -> bool {
     let is_path = !query.contains(|c| ",{`'\"(|".contains(c));
     let ends = ["Arn", "Arns", "Id", "Ids"];
     is_path && ends.iter().any(|end| query.ends_with(end))
+}
+
+/// Returns whether a format of `date` prints a number: `%s000`, `%s%3N`.
+fn is_number_format(format: &str) -> bool {
+    let parts = format.strip_prefix('%').map(|rest| rest.split('%'));
+    parts.is_some_and(|mut parts| {
+        parts.all(|part| {
+            let letter = part.trim_matches(|c: char| c.is_ascii_digit());
+            matches!(letter, "s" | "d" | "m" | "Y" | "H" | "M" | "S" | "N" | "j")
+        })
+    })
 }
 
 /// Returns whether a format of `date` prints a time without blanks: `%F_%H`.

@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use super::expand::expand;
-use super::numbers::prints_numbers;
+use super::numbers::printed_numbers;
 use super::scope::Scope;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;
@@ -70,7 +70,7 @@ impl Evaluator<'_> {
                         ExpansionKind::Assigning => {
                             if let Some(name) = name {
                                 self.check_plain(name);
-                                self.variables.may_have(name, None);
+                                self.variables.note_assignment(name, false);
                             }
                         }
                         _ => {}
@@ -84,6 +84,12 @@ impl Evaluator<'_> {
                     }
                 }
                 WordPart::Array(items) => {
+                    for item in items {
+                        if matches!(item.0.first(), Some(WordPart::Text { text, quoted: false }) if text.starts_with('['))
+                        {
+                            self.array_index(&item.0);
+                        }
+                    }
                     self.substitutions_in_all(items, scope);
                     self.access_words(items, scope);
                 }
@@ -96,16 +102,26 @@ impl Evaluator<'_> {
         for part in parts {
             match part {
                 WordPart::Text { text, .. } => self.arithmetic_text(text),
-                WordPart::Substitution { list, .. } if prints_numbers(list) => {}
+                WordPart::Substitution { list, .. }
+                    if printed_numbers(list, &self.variables).is_some() => {}
                 WordPart::Expansion(expansion) => match (expansion.kind, &expansion.variable) {
                     (ExpansionKind::Number, _) => {}
-                    (_, Some(name)) => match self.variables.get(name) {
-                        Some(value) => {
-                            let value = value.to_owned();
-                            self.arithmetic_text(&value);
+                    (kind, Some(name)) => {
+                        match self.variables.get(name) {
+                            // It may be the first half of a substitution.
+                            Some(value) if value.contains(['$', '`']) => {
+                                self.give_up_part("$((…))", UnknownReason::Expansion);
+                            }
+                            Some(value) => {
+                                let value = value.to_owned();
+                                self.arithmetic_text(&value);
+                            }
+                            None => self.variables.evaluate(name),
                         }
-                        None => self.variables.evaluate(name),
-                    },
+                        if kind != ExpansionKind::Value {
+                            self.arithmetic(&expansion.inside);
+                        }
+                    }
                     (_, None) => self.give_up_part("$((…))", UnknownReason::Expansion),
                 },
                 _ => self.give_up_part("$((…))", UnknownReason::Expansion),
@@ -117,7 +133,8 @@ impl Evaluator<'_> {
         if text.contains("$(") || text.contains('`') || text.contains("${") {
             return self.give_up_part(text, UnknownReason::Code);
         }
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        // `16#FF` is a number.
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '#';
         let names = text.split(|c| !is_name(c));
         for name in names.filter(|name| name.starts_with(|c: char| !c.is_ascii_digit())) {
             self.variables.evaluate(name);

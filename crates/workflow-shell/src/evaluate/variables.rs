@@ -1,9 +1,9 @@
 //! Variables of the shell, as far as the line determines them.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use super::numbers::is_arithmetic_text;
-use crate::word::Word;
+use crate::programs::is_environment_variable;
 
 /// The longest value that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 256;
@@ -19,6 +19,19 @@ const MAX_VARIABLE_USES: usize = 1000;
 const NO_OPTIONS: &[&str] = &[
     "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
 ];
+
+/// Numbers of the shell. Shells evaluate a text that is assigned to some of them as an arithmetic expression.
+#[rustfmt::skip] // Names in order.
+const SHELL_NUMBERS: &[&str] = &[
+    "BASHPID", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "HISTCMD", "LINENO", "OPTIND", "PIPESTATUS", "PPID", "RANDOM", "SECONDS", "SHLVL",
+    "SRANDOM", "UID",
+];
+
+/// Returns whether a variable may have a value that the line does not give it: the shell and the environment have names
+/// without small letters, and some that are known.
+fn is_from_outside(name: &str) -> bool {
+    !name.bytes().any(|byte| byte.is_ascii_lowercase()) || is_environment_variable(name)
+}
 
 /// Returns whether the value of a variable of the environment is taken for an address, which starts with no dash.
 pub(super) fn is_address(name: &str) -> bool {
@@ -41,55 +54,59 @@ pub(super) struct Variables {
     single_lists: HashSet<String>,
     /// Variables whose assignment follows `&&`: they are set only if the previous commands succeeded.
     tentative: Vec<String>,
-    /// The names in the text, expansions left out: the line may assign only these.
+    /// Variables with an assignment that has run whenever the next command runs.
+    given: Vec<String>,
+    /// The names in the line, expansions left out: it may assign only these.
     mentioned: HashSet<String>,
+    /// Variables of which something is known because the line has one assignment.
+    kept: HashSet<String>,
+    /// Variables that are assigned, and true for those with several assignments.
+    assigned: HashMap<String, bool>,
     /// Variables that may have a value that is no number.
     texts: HashSet<String>,
     /// Variables that arithmetic expressions evaluate.
     evaluated: Vec<String>,
-    /// The text may define functions or aliases, which may be called like programs.
+    /// Functions or aliases may be called like programs.
     may_redefine: bool,
+    /// True if what is known of a program has counted.
+    trusts_programs: Cell<bool>,
     assignments: usize,
     uses: usize,
 }
 
 /// The values that only one shell has.
-pub(super) type ShellValues = (HashMap<String, String>, HashSet<String>, HashSet<String>);
+pub(super) type ShellValues = (
+    HashMap<String, String>,
+    HashSet<String>,
+    HashSet<String>,
+    Vec<String>,
+);
 
 impl Variables {
-    /// Notes whether a text may define functions or aliases.
-    pub(super) fn note_definitions(&mut self, text: &str) {
-        let mut after_parentheses = text.split('(').skip(1);
-        let has_function = after_parentheses.any(|rest| {
-            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "\\'\"".contains(c));
-            rest.starts_with(')')
-        });
-        self.may_redefine |= has_function || text.contains("function") || text.contains("alias");
+    /// Notes that functions or aliases may stand for programs. Returns false if a program has been trusted before.
+    pub(super) fn redefine(&mut self) -> bool {
+        self.may_redefine = true;
+        !self.trusts_programs.get()
     }
 
-    /// Collects the names that a text mentions.
-    pub(super) fn mention(&mut self, text: &str) {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let mut rest = text;
-        let mut is_first = true;
-        while let Some(start) = rest.find(is_name) {
-            let before = rest[..start].chars().next_back();
-            let word = &rest[start..];
-            let end = word.find(|c| !is_name(c)).unwrap_or(word.len());
-            let is_expansion = matches!(before, Some('$' | '{')) && (!is_first || start > 0);
-            // `${x:=value}` assigns.
-            let is_default = word[end..].starts_with([':', '=']);
-            if (!is_expansion || is_default) && !self.mentioned.contains(&word[..end]) {
-                self.mentioned.insert(word[..end].to_owned());
-            }
-            is_first = false;
-            rest = &word[end..];
-        }
-    }
-
-    /// Returns whether functions or aliases may stand for programs.
+    /// Returns whether functions or aliases may stand for programs. If not, they must not later.
     pub(super) fn may_redefine(&self) -> bool {
+        self.trusts_programs.set(!self.may_redefine);
         self.may_redefine
+    }
+
+    /// Collects the names that the line mentions.
+    pub(super) fn mention(&mut self, line: &str) {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut at = 0;
+        while let Some(start) = line[at..].find(is_name).map(|start| at + start) {
+            let name = &line[start..];
+            let name = &name[..name.find(|c| !is_name(c)).unwrap_or(name.len())];
+            if !is_expansion(line, start, name) && !self.mentioned.contains(name) {
+                self.mentioned.insert(name.to_owned());
+            }
+            at = start + name.len();
+        }
     }
 
     /// Returns the value of a variable.
@@ -110,7 +127,7 @@ impl Variables {
 
     /// Notes that the values of a variable, which has no other assignment, do not start with a dash.
     pub(super) fn set_no_option(&mut self, name: &str, source: &str) {
-        if self.assignments < MAX_VARIABLES && has_one_assignment(source, name) {
+        if self.may_keep(name, source) {
             self.no_options.insert(name.to_owned());
         }
         self.assignments += 1;
@@ -118,7 +135,8 @@ impl Variables {
 
     /// Returns whether the value of a variable is a number.
     pub(super) fn is_number(&self, name: &str) -> bool {
-        self.numbers.contains(name) && self.no_options.contains(name)
+        SHELL_NUMBERS.contains(&name)
+            || self.numbers.contains(name) && self.no_options.contains(name)
     }
 
     /// Notes that the values of a variable, which has no other assignment, are numbers.
@@ -146,13 +164,9 @@ impl Variables {
 
     /// Notes that the certain value of a variable, which has no other assignment, is empty or a list of files or commits.
     pub(super) fn set_lists_files(&mut self, name: &str, after_and: bool, source: &str) {
-        // `${x:=…}` assigns if it is empty.
-        let has_default = [":=", "="]
-            .iter()
-            .any(|operator| source.contains(&format!("{{{name}{operator}")));
         // `base=$(git merge-base a b)`: the subcommand is no other assignment.
         let source = source.replace("git merge-base ", "git ");
-        if self.assignments < MAX_VARIABLES && has_one_assignment(&source, name) && !has_default {
+        if self.may_keep(name, &source) {
             self.file_lists.insert(name.to_owned());
             if after_and {
                 self.tentative.push(name.to_owned());
@@ -160,18 +174,59 @@ impl Variables {
         }
     }
 
-    /// Notes a value that a variable may have.
-    pub(super) fn may_have(&mut self, name: &str, value: Option<&Word>) {
-        let is_number = value.is_some_and(|word| {
-            is_arithmetic_text(&word.shape) || word.is_no_option && word.shape == "\0"
-        });
+    /// Returns whether the line has one assignment of a variable, so that what it says is kept.
+    fn may_keep(&mut self, name: &str, source: &str) -> bool {
+        let is_kept = self.assignments < MAX_VARIABLES && has_one_assignment(source, name);
+        if is_kept {
+            self.kept.insert(name.to_owned());
+        }
+        is_kept
+    }
+
+    /// Notes that a command assigns a variable, and whether the value is a number.
+    pub(super) fn note_assignment(&mut self, name: &str, is_number: bool) {
+        let several = self.assigned.contains_key(name);
+        self.assigned.insert(name.to_owned(), several);
         if !is_number {
             self.texts.insert(name.to_owned());
         }
     }
 
+    /// Returns a variable that is assigned although the line does not show that: `read x''y`.
+    pub(super) fn hidden_assignment(&self) -> Option<&str> {
+        let hidden = self.assigned.iter().filter(|(name, several)| {
+            **several && self.kept.contains(*name) || !self.mentioned.contains(*name)
+        });
+        hidden.map(|(name, _)| name.as_str()).min()
+    }
+
+    /// Notes that a variable has a value of the line whenever the next command runs.
+    pub(super) fn give(&mut self, name: &str, after_and: bool) {
+        // The shell gives `_` to the last argument of each command.
+        if self.given.len() < MAX_VARIABLES && name != "_" {
+            self.given.push(name.to_owned());
+            if after_and {
+                self.tentative.push(name.to_owned());
+            }
+        }
+    }
+
+    /// Returns the number of assignments that have certainly run, for [`Self::forget_given_since`].
+    pub(super) fn given(&self) -> usize {
+        self.given.len()
+    }
+
+    /// Forgets the assignments since then, which may not have run.
+    pub(super) fn forget_given_since(&mut self, number: usize) {
+        self.given.truncate(number);
+    }
+
     /// Notes that an arithmetic expression evaluates a variable.
     pub(super) fn evaluate(&mut self, name: &str) {
+        let has_value = self.given.iter().any(|given| given == name);
+        if !has_value && !SHELL_NUMBERS.contains(&name) && is_from_outside(name) {
+            self.texts.insert(name.to_owned());
+        }
         if self.evaluated.len() < MAX_VARIABLE_USES {
             self.evaluated.push(name.to_owned());
         }
@@ -180,10 +235,9 @@ impl Variables {
     /// Returns a variable that an arithmetic expression evaluates although its value may be a text.
     pub(super) fn evaluated_text(&self) -> Option<&str> {
         let too_many = self.evaluated.len() == MAX_VARIABLE_USES && !self.texts.is_empty();
-        let mut evaluated = self.evaluated.iter();
-        evaluated
-            .find(|name| too_many || self.texts.contains(*name))
-            .map(String::as_str)
+        let evaluated = self.evaluated.iter().map(String::as_str);
+        let mut evaluated = evaluated.chain(SHELL_NUMBERS.iter().copied());
+        evaluated.find(|name| too_many || self.texts.contains(*name))
     }
 
     /// Counts an expansion. Beyond the limit, all values are forgotten.
@@ -203,9 +257,8 @@ impl Variables {
         after_and: bool,
         source: &str,
     ) {
-        let is_considered = is_certain && self.assignments < MAX_VARIABLES;
-        self.assignments += usize::from(is_considered);
-        let is_kept = is_considered && has_one_assignment(source, name);
+        let is_kept = is_certain && self.may_keep(name, source);
+        self.assignments += usize::from(is_certain);
         match value.filter(|value| is_kept && value.len() <= MAX_VALUE_BYTES) {
             Some(value) => {
                 self.values.insert(name.to_owned(), value.to_owned());
@@ -224,6 +277,7 @@ impl Variables {
         for name in self.tentative.drain(..) {
             self.values.remove(&name);
             self.file_lists.remove(&name);
+            self.given.retain(|given| *given != name);
         }
     }
 
@@ -246,12 +300,23 @@ impl Variables {
             std::mem::take(&mut self.values),
             std::mem::take(&mut self.no_options),
             std::mem::take(&mut self.file_lists),
+            std::mem::take(&mut self.given),
         )
     }
 
     /// Restores values that were taken out.
     pub(super) fn restore_values(&mut self, values: ShellValues) {
-        (self.values, self.no_options, self.file_lists) = values;
+        (self.values, self.no_options, self.file_lists, self.given) = values;
+    }
+}
+
+/// Returns whether a name in the line is that of an expansion that assigns nothing: `$x`, `${x}`, but not `${x:=value}`.
+fn is_expansion(line: &str, start: usize, name: &str) -> bool {
+    let (before, after) = (&line[..start], &line[start + name.len()..]);
+    if before.ends_with("${") {
+        !after.starts_with(['=', '[']) && !after.starts_with(":=")
+    } else {
+        before.ends_with('$')
     }
 }
 
@@ -275,7 +340,7 @@ fn has_one_assignment(source: &str, name: &str) -> bool {
             !is_name(before)
                 && !is_letter
                 && !is_argument
-                && !matches!(before, Some(b'$' | b'{'))
+                && !is_expansion(source, *at, name)
                 && !is_name(bytes.get(at + name.len()))
         })
         .take(2)

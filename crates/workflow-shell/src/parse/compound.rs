@@ -164,6 +164,7 @@ impl Parser<'_> {
 
     /// Parses the part after the name of a function.
     pub(super) fn function(&mut self, name: Option<String>) -> Result<CommandKind> {
+        self.defines_functions = true;
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();

@@ -42,6 +42,8 @@ pub(super) struct Parser<'a> {
     pub(super) here_documents: Vec<RawWord>,
     /// Positions after `((` that do not start an arithmetic expression, so that they are tried only once.
     pub(super) no_arithmetic: HashSet<usize>,
+    /// True if it defines a function.
+    pub(super) defines_functions: bool,
 }
 
 #[derive(Clone)]

@@ -29,6 +29,7 @@ pub(crate) struct Parsed {
     pub(crate) list: List,
     /// The texts of the here-documents, by index.
     pub(crate) here_documents: Vec<RawWord>,
+    pub(crate) defines_functions: bool,
 }
 
 /// Parses a line at this depth.
@@ -41,11 +42,13 @@ pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
         pending: Vec::new(),
         here_documents: Vec::new(),
         no_arithmetic: HashSet::new(),
+        defines_functions: false,
     };
     let list = parser.complete_list()?;
     Ok(Parsed {
         list,
         here_documents: parser.here_documents,
+        defines_functions: parser.defines_functions,
     })
 }
 

@@ -206,7 +206,7 @@ impl Parser<'_> {
         }
         let mut inner = self.nested_parser(&text)?;
         let list = inner.complete_list();
-        self.resume(inner.steps_left, inner.here_documents);
+        self.resume(inner);
         list
     }
 
@@ -214,7 +214,7 @@ impl Parser<'_> {
     pub(super) fn here_document_parts(&mut self, text: &str) -> Result<Vec<WordPart>> {
         let mut inner = self.nested_parser(text)?;
         let parts = inner.parts_to_end();
-        self.resume(inner.steps_left, inner.here_documents);
+        self.resume(inner);
         parts
     }
 
@@ -243,13 +243,15 @@ impl Parser<'_> {
             pending: Vec::new(),
             here_documents: std::mem::take(&mut self.here_documents),
             no_arithmetic: HashSet::new(),
+            defines_functions: self.defines_functions,
         })
     }
 
     /// Takes over the counts of a nested parser.
-    fn resume(&mut self, steps_left: usize, here_documents: Vec<RawWord>) {
-        self.steps_left = steps_left;
-        self.here_documents = here_documents;
+    fn resume(&mut self, inner: Parser<'_>) {
+        self.steps_left = inner.steps_left;
+        self.here_documents = inner.here_documents;
+        self.defines_functions = inner.defines_functions;
     }
 }
 

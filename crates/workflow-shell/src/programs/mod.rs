@@ -32,7 +32,8 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
+    is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
+    is_project_variable,
 };
 
 /// Returns what a program does.

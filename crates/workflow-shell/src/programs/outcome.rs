@@ -34,6 +34,8 @@ pub(crate) struct Outcome {
 pub(crate) enum VariableKind {
     /// It may have this value, or any without one.
     Assigned,
+    /// A program that it starts has it with this value.
+    Passed,
     /// The name is a text that is evaluated as an arithmetic expression.
     Evaluated,
     /// All functions of the line are forgotten.

@@ -5,7 +5,7 @@
 
 use super::names::is_shell;
 use super::options::{Known, Place, argument, expansion, joined, split};
-use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, VariableKind};
 use super::shells::script;
 use super::table::is_harmless_variable;
 use crate::effect::{Effect, Unknown, UnknownReason};
@@ -107,9 +107,9 @@ impl Wrapper {
             return Err(expansion(word));
         }
         let rest = rest.get(self.skip..).unwrap_or_default();
-        let command = match invocation.name {
+        let (variables, command) = match invocation.name {
             "sudo" => after_assignments(rest, false)?,
-            _ => rest,
+            _ => (Vec::new(), rest),
         };
         let nested = |command: &[Word]| match invocation.name {
             "command" | "builtin" | "exec" | "noglob" | "nocorrect" => {
@@ -130,13 +130,20 @@ impl Wrapper {
                 name => Err(Unknown::new(name, UnknownReason::HiddenCode)),
             };
         }
-        Ok(Outcome::runs([nested(command)]))
+        Ok(Outcome {
+            variables,
+            ..Outcome::runs([nested(command)])
+        })
     }
 }
 
-/// Returns the words after the variables that `env` and `sudo` set. In `env`, every word with `=` is one.
-fn after_assignments(words: &[Word], any_name: bool) -> Result<&[Word]> {
+/// The variables that a program gets.
+type Passed = Vec<(VariableKind, String, Option<Word>)>;
+
+/// Returns the variables that `env` and `sudo` set, and the words after them. In `env`, every word with `=` is one.
+fn after_assignments(words: &[Word], any_name: bool) -> Result<(Passed, &[Word])> {
     let mut rest = words;
+    let mut passed = Vec::new();
     while let Some((word, after)) = rest.split_first() {
         let Some((name, value)) = word.shape().split_once('=') else {
             break;
@@ -148,9 +155,10 @@ fn after_assignments(words: &[Word], any_name: bool) -> Result<&[Word]> {
         if !is_harmless_variable(name, value) {
             return Err(Unknown::new(name, UnknownReason::Variable));
         }
+        passed.push((VariableKind::Passed, name.to_owned(), word.after_equals()));
         rest = after;
     }
-    Ok(rest)
+    Ok((passed, rest))
 }
 
 fn environment(invocation: &Invocation<'_>) -> Result {
@@ -162,13 +170,16 @@ fn environment(invocation: &Invocation<'_>) -> Result {
     {
         rest = after;
     }
-    let command = after_assignments(rest, true)?;
+    let (variables, command) = after_assignments(rest, true)?;
     let nested = match command {
         [] => return Ok(Outcome::reads()),
         command if known.has(&["-C", "--chdir"]) => NestedCommand::OtherDirectory(command.to_vec()),
         command => NestedCommand::Command(command.to_vec()),
     };
-    Ok(Outcome::runs([nested]))
+    Ok(Outcome {
+        variables,
+        ..Outcome::runs([nested])
+    })
 }
 
 fn timed(invocation: &Invocation<'_>) -> Result {

@@ -18,7 +18,8 @@ use row::RowEffect;
 use row::Tables;
 
 pub(crate) use variables::{
-    is_harmless_variable, is_interpreted_variable, is_project_path, is_project_variable,
+    is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
+    is_project_variable,
 };
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));

@@ -86,6 +86,11 @@ pub(crate) fn is_interpreted_variable(name: &str) -> bool {
     !harmless.any(Option::is_none) && VARIABLES.interpreted.of(name).next().is_some()
 }
 
+/// Returns whether the table lists a variable: it may be one of the environment.
+pub(crate) fn is_environment_variable(name: &str) -> bool {
+    VARIABLES.harmless.of(name).next().is_some() || VARIABLES.interpreted.of(name).next().is_some()
+}
+
 /// Returns whether a name is one that a pattern stands for.
 fn is_like(pattern: &str, name: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
