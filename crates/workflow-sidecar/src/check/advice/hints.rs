@@ -106,7 +106,17 @@ fn built_in_role(
     } else {
         "`context` is `every-turn`"
     };
+    let is_closed = |level: &Workflow, phase: &Phase| {
+        level.read_only_in(phase).is_some()
+            && level.writable.is_empty()
+            && phase.writable.is_empty()
+    };
+    let is_root_closed = workflow.is_read_only() && workflow.writable.is_empty();
     let edits = |(phase, inner, _): &&Located<'_>| {
+        let is_inside = inner.key != workflow.key;
+        if is_closed(inner, phase) || is_inside && is_root_closed {
+            return false;
+        }
         let levels = RuleLevel::of_phase(phase, inner, &loaded.settings);
         !["edit", "write"].iter().any(|tool| {
             RuleLevel::of_workflow(workflow).blocks(tool).is_some()
