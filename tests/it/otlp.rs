@@ -186,7 +186,7 @@ fn play_gated_run(root: &Path, collector: &str) {
     assert!(failed.contains("plan.md"), "{failed}");
     fs::write(project.join("plan.md"), "x").unwrap();
     let approved = step(&mut host, "next");
-    assert!(approved.contains("Advanced: Plan"), "{approved}");
+    assert!(approved.contains("moved: Plan"), "{approved}");
     step(&mut host, "next");
     host.close_and_hear();
 }

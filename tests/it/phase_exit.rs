@@ -282,7 +282,7 @@ fn a_plan_that_changes_under_the_dialog_is_shown_again() {
     assert_eq!(state["phase"]["id"], "a");
     answer(&mut host, &second, "approve");
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    assert!(text(&answer).contains("moved: A"), "{answer}");
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn an_approval_in_a_terminal_counts_while_the_dialog_is_open() {
     let (shown, code) = terminal.run("approve --choice approve", "");
     assert_eq!(code, Some(0), "{shown}");
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    assert!(text(&answer).contains("moved: A"), "{answer}");
     let notice = answered_notice(&mut host);
     assert!(
         notice.contains("Answered in a terminal: approve. Close the dialog"),
@@ -381,7 +381,7 @@ fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
     );
     answer(&mut host, &asked, "approve");
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    assert!(text(&answer).contains("moved: A"), "{answer}");
 }
 
 #[cfg(target_os = "linux")]
@@ -439,7 +439,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
         let call = next(&mut host);
         answer_to(&mut host, call)
     };
-    assert!(text(&go_on(&branch)).contains("Advanced: A"));
+    assert!(text(&go_on(&branch)).contains("moved: A"));
     // It is used up.
     let again = go_on(&branch);
     assert!(text(&again).contains("Waiting for approval"), "{again}");
@@ -552,7 +552,7 @@ fn a_terminal_that_is_opened_later_needs_the_code_that_the_host_shows() {
     let (shown, status) = terminal.read_to_end();
     assert_eq!(status, Some(0), "{shown}");
     let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("Advanced: A"), "{answer}");
+    assert!(text(&answer).contains("moved: A"), "{answer}");
     answered_notice(&mut host);
     host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
     assert!(

@@ -296,6 +296,12 @@ pub struct ApprovalRequest {
     /// The hash of the code with which a person proves to be one, if the platform has made a code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
+    /// What is approved, as people read it: the result of the gate, the outcome and the summary of the agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<String>,
+    /// What each choice does, as people read it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consequences: Vec<String>,
 }
 
 /// A gate to run.

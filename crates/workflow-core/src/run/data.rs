@@ -76,12 +76,12 @@ pub struct RunData {
     /// The comment of the person with the last answer to an approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// The outcome and outputs that the agent handed over to leave the phase, while the run is paused for the approval.
+    /// What the agent handed over to leave the phase. It is stored while the run waits for the approval.
     #[serde(skip_serializing_if = "HandedOver::is_empty")]
     pub handed_over: HandedOver,
 }
 
-/// The outcome and the outputs of a phase that is not left yet.
+/// What the agent has handed over of a phase that is not left yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HandedOver {
@@ -91,9 +91,17 @@ pub struct HandedOver {
     /// The outputs.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub outputs: Values,
+    /// The agent's summary, for a person who approves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
 }
 
 impl HandedOver {
+    /// True if a person who approves one of them approves the other: a summary leads nowhere.
+    pub(crate) fn leads_as(&self, other: &Self) -> bool {
+        (&self.outcome, &self.outputs) == (&other.outcome, &other.outputs)
+    }
+
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -123,9 +131,9 @@ impl RunData {
         (&self.inputs, &self.outputs) == (&values.inputs, &values.outputs)
     }
 
-    /// The data without the values.
+    /// The data without the values; what the agent handed over is part of it while the run `awaits_approval`.
     #[must_use]
-    pub fn without_values(&self) -> Self {
+    pub fn without_values(&self, awaits_approval: bool) -> Self {
         Self {
             inputs: Values::new(),
             outputs: BTreeMap::new(),
@@ -137,7 +145,11 @@ impl RunData {
             limits: self.limits.clone(),
             refused_visit: self.refused_visit.clone(),
             comment: self.comment.clone(),
-            handed_over: self.handed_over.clone(),
+            handed_over: if awaits_approval {
+                self.handed_over.clone()
+            } else {
+                HandedOver::default()
+            },
         }
     }
 
@@ -145,6 +157,15 @@ impl RunData {
     #[must_use]
     pub fn output_key(workflow: &str, phase: &str) -> String {
         format!("{workflow}/{phase}")
+    }
+
+    /// Takes over the outputs that the agent handed over for a phase. A value that is not given anew stays.
+    pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) {
+        if !self.handed_over.outputs.is_empty() {
+            let key = Self::output_key(workflow, phase);
+            let values = self.outputs.entry(key).or_default();
+            values.extend(self.handed_over.outputs.clone());
+        }
     }
 
     /// The entries into the phase that a path is at, or another of its scope.

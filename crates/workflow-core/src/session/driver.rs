@@ -25,7 +25,7 @@ use crate::effect::{
 };
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
-use crate::run::{PersonMove, RunProgress, TransitionError, cancel};
+use crate::run::{Actor, PersonMove, RunProgress, TransitionError, cancel};
 use crate::types::{RequestId, Severity};
 
 /// The run with the parts of a session that its moves touch.
@@ -354,11 +354,8 @@ impl RunDriver {
             run.is_unread = false;
             return Reply::Now(answer);
         }
-        if let (Some(run), None) = (&mut self.run, self.exit.activity()) {
-            run.summary = call.summary.map(str::to_owned);
-            if let Err(answer) = run.accept(call) {
-                return Reply::Now(answer);
-            }
+        if let Err(answer) = self.take_over(call, out) {
+            return Reply::Now(answer);
         }
         let (exit, mut context) = self.exit_parts();
         match exit.begin(request, &mut context, out) {
@@ -369,9 +366,47 @@ impl RunDriver {
         }
     }
 
+    /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some. While a person is asked
+    /// about something else, that question is withdrawn.
+    fn take_over(&mut self, call: &StepCall<'_>, out: &mut Effects) -> Result<(), ToolAnswer> {
+        let is_asked = match self.exit.activity() {
+            None => false,
+            Some(ExitActivity::AwaitingApproval) => true,
+            Some(ExitActivity::AwaitingTrust | ExitActivity::RunningGate) => return Ok(()),
+        };
+        let Some((run, phase)) = self.run.as_ref().and_then(|run| Some((run, run.phase()?))) else {
+            return Ok(());
+        };
+        let before = &run.progress().data.handed_over;
+        let handed_over = call.handed_over(before, phase)?;
+        if is_asked {
+            if handed_over.leads_as(before) {
+                return Ok(());
+            }
+            let why = "a later call of workflow_step hands over another outcome or other outputs";
+            self.cancel_exit(why, out);
+        }
+        if let Some(run) = &mut self.run {
+            run.hand_over(handed_over, out);
+        }
+        Ok(())
+    }
+
+    /// The actor that moves the run when the exit in progress is over.
+    pub(super) fn actor(&self) -> Actor {
+        if self.controls.is_leaving() {
+            Actor::Person
+        } else {
+            Actor::Agent {
+                jumps: self.jumps(),
+            }
+        }
+    }
+
     /// The exit from the phase, and the other parts that it works on.
     fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
         let context = ExitContext {
+            actor: self.actor(),
             run: self.run.as_mut(),
             questions: &mut self.questions,
             ids: &mut self.ids,
@@ -394,30 +429,25 @@ impl RunDriver {
     /// Answers the call of `next` in progress, if it is decided.
     fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
         let Some(step) = step else { return };
-        // The gate may run again before the run follows the decision, so the comment stays with the decision.
-        let is_followed = matches!(step.outcome, ExitOutcome::Wait | ExitOutcome::Advance(_));
-        if let (Some(run), Some(comment), true) = (&mut self.run, &step.comment, is_followed) {
-            run.handover.comment(comment);
-        }
-        if let Some(mut exit) = self.controls.take_exit(step.request) {
-            exit.note_comment(step.comment.as_deref());
+        if let Some(exit) = self.controls.take_exit(step.request) {
             return self.finish_exit_by_person(exit, step, out);
         }
         let ExitStep {
             request,
             outcome,
             mut collected,
-            comment,
         } = step;
-        let noted = self.run.as_ref().and_then(|run| run.handover.new_comment());
-        let comment = comment.or_else(|| noted.map(str::to_owned));
+        let answered = self.run.as_ref().and_then(|run| run.user_answer.as_ref());
+        let comment = answered.and_then(|answer| answer.comment.clone());
         let answer = match outcome {
             ExitOutcome::Wait => return out.merge(collected),
             ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
-            ExitOutcome::NotPassed(reports) => self.not_passed(&reports, &mut collected),
+            ExitOutcome::NotPassed(reports) => {
+                let answer = self.not_passed(&reports, &mut collected);
+                step_tool::with_comment(answer, comment.as_deref())
+            }
             ExitOutcome::Advance(reports) => self.advance(&reports, &mut collected),
         };
-        let answer = step_tool::with_comment(answer, comment.as_deref());
         // With the answer, so that a host that waits for it hears nothing else before.
         self.refresh_status(&mut collected);
         match request {
@@ -507,7 +537,7 @@ impl RunDriver {
     fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
         if let Some(run) = &mut self.run {
             // The question is repeated when the phase is left again.
-            run.handover.forget_answer();
+            run.user_answer = None;
         }
         match why {
             NoMove::Refused(answer) => answer,

@@ -1,13 +1,17 @@
-//! The handover at the end of a phase: the outcome and the outputs that the agent names, and a person's answer.
+//! The handover at the end of a phase: what the agent names in a call of `next`, and a person's answer.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::phase::ResolvedPhase;
-use crate::definition::{Approval, Phase, PhaseOutcome, Target};
+use crate::definition::{Phase, Target};
 use crate::diagnostic::shown;
 use crate::effect::{AnswerKind, ToolAnswer};
-use crate::run::{HandedOver, RunData, Values, problems};
+use crate::run::{HandedOver, Values, problems};
+use crate::text::shortened;
+
+/// UTF-16 units of the agent's summary that are kept.
+const MAX_SUMMARY: u32 = 2000;
 
 /// A call of `workflow_step`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,34 +26,22 @@ pub struct StepCall<'a> {
     pub outputs: Option<&'a RawValue>,
 }
 
-/// The handover of the current phase: the outcome and outputs of the agent, and the answer of a person.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Handover {
-    outcome: Option<PhaseOutcome>,
-    outputs: Values,
-    answer: Option<Target>,
-    /// True if a person has answered.
-    is_answered: bool,
-    /// The comment of that person.
-    comment: Option<String>,
-}
-
-impl Handover {
-    /// Notes the outcome and the outputs of a call of `next`; the error is the answer to a call that lacks some. Outputs
-    /// of an earlier call in the same phase count.
-    pub(crate) fn accept(
-        &mut self,
-        call: &StepCall<'_>,
+impl StepCall<'_> {
+    /// Reads what a call of `next` hands over; the error is the answer to a call that lacks some. Outputs of an earlier
+    /// call in the same phase count.
+    pub(crate) fn handed_over(
+        &self,
+        before: &HandedOver,
         resolved: &ResolvedPhase,
-    ) -> Result<(), ToolAnswer> {
+    ) -> Result<HandedOver, ToolAnswer> {
         let phase = &resolved.phase;
         let mut refused = Vec::new();
-        let outcome = read_outcome(phase, call.outcome).unwrap_or_else(|problem| {
+        let outcome = read_outcome(phase, self.outcome).unwrap_or_else(|problem| {
             refused.push(problem);
             None
         });
-        let mut outputs = self.outputs.clone();
-        match read_outputs(call.outputs) {
+        let mut outputs = before.outputs.clone();
+        match read_outputs(self.outputs) {
             Ok(mut given) => {
                 refused.extend(unwrap_nested(phase, &mut given));
                 outputs.extend(given);
@@ -65,96 +57,34 @@ impl Handover {
         if !refused.is_empty() {
             return Err(incomplete(resolved, &refused, &outputs));
         }
-        *self = Self {
+        Ok(HandedOver {
             outcome,
             outputs,
-            ..Self::default()
-        };
-        Ok(())
-    }
-
-    /// The outcome and the outputs that a restarted sidecar needs when a person answers.
-    pub(crate) fn handed_over(&self) -> HandedOver {
-        HandedOver {
-            outcome: self.outcome.as_ref().map(|outcome| outcome.name.clone()),
-            outputs: self.outputs.clone(),
-        }
-    }
-
-    /// The handover from before a restart, without values that the phase no longer has.
-    pub(crate) fn restored(handed_over: &HandedOver, phase: &Phase) -> Self {
-        let named = handed_over.outcome.as_deref();
-        let outcome = phase
-            .outcomes
-            .iter()
-            .find(|outcome| Some(&*outcome.name) == named);
-        Self {
-            outcome: outcome.cloned(),
-            outputs: handed_over.outputs.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// Notes a person's answer: the place that it leads to.
-    pub(crate) fn decide(&mut self, target: Target) {
-        self.answer = Some(target);
-        self.is_answered = true;
-    }
-
-    /// Notes the comment of the person who answered.
-    pub(crate) fn comment(&mut self, comment: &str) {
-        self.is_answered = true;
-        self.comment = Some(comment.to_owned());
-    }
-
-    /// Notes the outcome that a person chose.
-    pub(crate) fn choose(&mut self, outcome: PhaseOutcome) {
-        self.outcome = Some(outcome);
-    }
-
-    /// Forgets a person's answer, because the run did not follow it.
-    pub(crate) fn forget_answer(&mut self) {
-        self.answer = None;
-        self.is_answered = false;
-        self.comment = None;
-    }
-
-    /// The route on which the phase is left. A person's answer that leads somewhere wins over an outcome.
-    pub(crate) fn route(&self) -> ExitRoute<'_> {
-        match (&self.answer, &self.outcome) {
-            (Some(answer), _) if *answer != Target::Next => ExitRoute::Answer(answer),
-            (_, Some(outcome)) => ExitRoute::Outcome(outcome),
-            (_, None) => ExitRoute::Next,
-        }
-    }
-
-    pub(crate) fn outputs(&self) -> &Values {
-        &self.outputs
-    }
-
-    /// The comment of the person who answered.
-    pub(crate) fn new_comment(&self) -> Option<&str> {
-        self.comment.as_deref()
-    }
-
-    /// Replaces the comment of an earlier answer, if an approval was answered.
-    pub(crate) fn note_comment(&self, data: &mut RunData) {
-        if self.is_answered {
-            data.comment.clone_from(&self.comment);
-        }
+            summary: self.summary.map(|text| shortened(text, MAX_SUMMARY)),
+        })
     }
 }
 
-/// The route on which a phase is left.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum ExitRoute<'a> {
-    /// A person's answer leads there.
-    Answer(&'a Target),
-    Outcome(&'a PhaseOutcome),
-    Next,
+/// The answer of a person to the approval of a phase, if it leads somewhere.
+#[derive(Debug, Clone)]
+pub(crate) struct UserAnswer {
+    /// The question.
+    pub(crate) ask: String,
+    pub(crate) choice: String,
+    pub(crate) target: Target,
+    /// The comment for the agent.
+    pub(crate) comment: Option<String>,
 }
 
-fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<PhaseOutcome>, String> {
+/// What the user was asked and chose, as a clause.
+pub(crate) fn asked_and_chose(ask: &str, choice: &str) -> String {
+    format!(
+        "the user was asked \"{}\" and chose \"{choice}\"",
+        shown(ask)
+    )
+}
+
+fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<String>, String> {
     let Some(name) = given else {
         return match &*phase.outcomes {
             [] => Ok(None),
@@ -163,7 +93,7 @@ fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<PhaseOutcom
     };
     let found = phase.outcomes.iter().find(|outcome| outcome.name == name);
     match found {
-        Some(outcome) => Ok(Some(outcome.clone())),
+        Some(outcome) => Ok(Some(outcome.name.clone())),
         None if phase.outcomes.is_empty() => Err(format!(
             "{} has no outcomes: leave out outcome='{}'.",
             phase.name,
@@ -247,24 +177,4 @@ fn example(phase: &Phase, given: &Values) -> Value {
         call["outputs"] = Value::Object(outputs);
     }
     call
-}
-
-/// The consequence of an answer to an approval.
-pub(crate) fn meaning_of(approval: &Approval, choice: usize) -> String {
-    match approval.target(choice) {
-        None => "stays in the phase".to_owned(),
-        Some(Target::Next) if approval.targets.is_empty() => "leaves the phase".to_owned(),
-        Some(target) => leads_to(&target),
-    }
-}
-
-/// The consequence of a way out of a phase.
-pub(crate) fn leads_to(target: &Target) -> String {
-    match target {
-        Target::Next => "continues with the next phase".to_owned(),
-        Target::End => "ends this part of the workflow".to_owned(),
-        Target::Done => "completes the workflow".to_owned(),
-        Target::Cancel => "cancels the workflow".to_owned(),
-        Target::Phase(id) => format!("goes to {id}"),
-    }
 }

@@ -5,10 +5,10 @@ use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
 use super::driver::RunDriver;
 use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use super::questions::QuestionTopic;
-use super::{budget, controls, phase_exit, step_tool};
+use super::{budget, controls};
 use crate::diagnostic::visible;
 use crate::effect::{Delivery, Effects, Reply};
-use crate::run::{phase_name, read_allowance};
+use crate::run::{Actor, phase_name, read_allowance};
 use crate::types::{RequestId, Severity};
 
 impl RunDriver {
@@ -50,7 +50,7 @@ impl RunDriver {
             let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
                 exit.begin_answered(context, out)
             };
-            self.begin_exit(None, Control::Approve, None, begin, out);
+            self.begin_exit(None, Control::Approve, begin, out);
         }
     }
 
@@ -240,7 +240,7 @@ impl RunDriver {
             return Reply::Now(());
         }
         if let Some(run) = &mut self.run
-            && let Err(refusal) = controls::choose_outcome(run, argument)
+            && let Err(refusal) = controls::choose_outcome(run, argument, out)
         {
             out.notify(Severity::Warning, refusal);
             return Reply::Now(());
@@ -248,7 +248,7 @@ impl RunDriver {
         let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
             exit.begin(request, context, out)
         };
-        self.begin_exit(Some(request), Control::Next, None, begin, out);
+        self.begin_exit(Some(request), Control::Next, begin, out);
         Reply::Later
     }
 
@@ -287,53 +287,29 @@ impl RunDriver {
             );
             return notify(Severity::Info, message, out);
         }
-        let reply = match controls::read_reply(&approval, argument) {
+        let actor = if question.is_some() {
+            self.actor()
+        } else {
+            Actor::Person
+        };
+        let reply = match controls::read_reply(run, &approval, actor, argument) {
             Ok(reply) => reply,
             Err(usage) => return notify(Severity::Info, usage, out),
         };
+        out.notify(Severity::Info, format!("Your answer: {}.", reply.choice));
+        let (choice, comment) = (reply.choice, reply.comment);
         if let Some(question) = question {
             self.questions.close(question, out);
-            out.notify(Severity::Info, format!("Your answer: {}.", reply.choice));
-            let comment = reply.comment.as_deref().unwrap_or_default();
             self.with_exit(
-                |exit, context, out| exit.on_command(reply.choice, comment, context, out.now()),
+                |exit, context, out| exit.on_command(choice, comment, context, out.now()),
                 out,
             );
             return Reply::Now(());
         }
-        let Some(target) = reply.target else {
-            if let Some(run) = &mut self.run {
-                run.drop_approval(out);
-            }
-            let message = format!(
-                "Your answer: {}. The agent continues with this phase.",
-                reply.choice
-            );
-            out.notify(Severity::Info, message);
-            let name = self.phase().map_or("", |phase| &phase.phase.name);
-            let declined = phase_exit::declined(&approval.ask, reply.choice, name);
-            let mut text = format!("[workflow] {declined}");
-            if let Some(comment) = &reply.comment {
-                text = format!("{text}\n\n{}", step_tool::user_comment(comment));
-            }
-            self.send_to_agent(text, Delivery::Steer, out);
-            return Reply::Now(());
-        };
-        let is_onward = target.is_onward();
-        if let Some(run) = &mut self.run {
-            run.handover.decide(target);
-            if let Some(comment) = &reply.comment {
-                run.handover.comment(comment);
-            }
-        }
         let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
-            if is_onward {
-                exit.begin_approved(request, context, out)
-            } else {
-                ExitOutcome::Advance(Vec::new())
-            }
+            exit.begin_command(request, choice, comment, context, out)
         };
-        self.begin_exit(Some(request), Control::Approve, reply.comment, begin, out);
+        self.begin_exit(Some(request), Control::Approve, begin, out);
         Reply::Later
     }
 
@@ -342,15 +318,18 @@ impl RunDriver {
         &mut self,
         request: Option<RequestId>,
         control: Control,
-        comment: Option<String>,
         begin: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> ExitOutcome,
         out: &mut Effects,
     ) {
-        self.controls.begin_exit(request, control, comment);
+        self.controls.begin_exit(request, control);
         let step = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
             let mut collected = Effects::at(out.now());
             let outcome = begin(exit, context, &mut collected);
-            Some(ExitStep::new(request, outcome, collected))
+            Some(ExitStep {
+                request,
+                outcome,
+                collected,
+            })
         };
         self.with_exit(step, out);
     }
@@ -381,15 +360,13 @@ impl RunDriver {
                 }
             }
             ExitOutcome::NotPassed(reports) => {
-                let failed = reports.iter().filter(|report| !report.has_passed());
-                let overrode: Vec<String> = failed
-                    .map(|report| format!("gate `{}`", report.what))
-                    .collect();
                 let run = self.run.as_ref();
                 let planned = run.and_then(|run| {
-                    let planned = exit.plan(run, overrode)?;
+                    let planned = exit.plan(run, controls::left_out(run, &reports))?;
                     let next = phase_name(&planned.to.state, run.catalog());
-                    let text = ConfirmationText::not_passed(run.phase()?, &next, &reports);
+                    let overrode = planned.overrode();
+                    let text =
+                        ConfirmationText::not_passed(run.phase()?, &next, &reports, overrode);
                     Some((planned, text))
                 });
                 if let Some((planned, text)) = planned
@@ -403,7 +380,6 @@ impl RunDriver {
                     Severity::Info,
                     "The agent reads your answer and continues with this phase.",
                 );
-                let answer = step_tool::with_comment(answer, exit.comment());
                 let text = format!("[workflow] {}", answer.text);
                 self.send_to_agent(text, Delivery::Steer, &mut collected);
             }

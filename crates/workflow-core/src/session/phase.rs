@@ -116,7 +116,25 @@ impl ResolvedPhase {
         let values = progress
             .data
             .variables(&state.current_path, &position, catalog);
-        Self::with_values(progress, &position, &values, catalog, settings)
+        let mut phase = Self::with_values(progress, &position, &values, catalog, settings)?;
+        phase.write_question(progress, catalog);
+        Ok(phase)
+    }
+
+    /// Writes the question for approval with the outputs that are handed over, which the phase itself does not have yet.
+    pub(crate) fn write_question(&mut self, progress: &RunProgress, catalog: &Catalog) {
+        let Some(approval) = &mut self.phase.approve else {
+            return;
+        };
+        let Ok(position) = Position::of(&progress.state, catalog) else {
+            return;
+        };
+        let mut data = progress.data.clone();
+        data.take_over(&self.workflow_key, &self.phase.id);
+        let values = data.variables(&progress.state.current_path, &position, catalog);
+        if let Some(written) = &position.phase.approve {
+            approval.ask = resolve_ask(written, &values);
+        }
     }
 
     /// Resolves the phase at a position, with these values in its texts.
@@ -185,9 +203,7 @@ impl ResolvedPhase {
             phase: Phase {
                 instructions,
                 approve: position.phase.approve.as_ref().map(|approve| Approval {
-                    ask: template::resolve(&approve.ask, |name| {
-                        values.get(name).map(String::as_str)
-                    }),
+                    ask: resolve_ask(approve, values),
                     ..approve.clone()
                 }),
                 ..position.phase.clone()
@@ -261,6 +277,15 @@ impl ResolvedPhase {
     pub(crate) fn scope_name(&self) -> &str {
         self.breadcrumb.last().map_or("", |crumb| &crumb.name)
     }
+}
+
+/// The question for approval. Lines of a value are indented, so that they cannot pass for lines of the dialog.
+fn resolve_ask(approval: &Approval, values: &BTreeMap<String, String>) -> String {
+    let indented: BTreeMap<&str, String> = values
+        .iter()
+        .map(|(name, value)| (&**name, value.replace('\n', "\n    ")))
+        .collect();
+    template::resolve(&approval.ask, |name| indented.get(name).map(String::as_str))
 }
 
 /// The rules of the settings on tool calls, the user's first.

@@ -6,9 +6,10 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
+use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
 use super::questions::QuestionText;
-use super::run::ActiveRun;
+use super::run::{ActiveRun, leads_back};
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, ToolAnswer};
 use crate::policy::gate_report::{self, Report, passed};
@@ -28,10 +29,10 @@ const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description
 pub(crate) struct Move {
     /// The name of the phase before it, or of the scope that is repeated.
     from: String,
-    /// The number of scopes before it.
-    depth: usize,
-    /// True if the state said that it was cancelled, although the run was active: states of other origin may.
-    was_cancelled: bool,
+    /// The state before it.
+    state: RunState,
+    /// The answer of a person that it follows.
+    answer: Option<UserAnswer>,
 }
 
 /// A call of `cancel`.
@@ -98,8 +99,8 @@ pub(crate) fn plan_leave(
         })?;
     let planned = Move {
         from: phase.phase.name.clone(),
-        depth: run.state().current_path.depth(),
-        was_cancelled: run.state().cancelled,
+        state: run.state().clone(),
+        answer: run.user_answer.clone(),
     };
     Ok((to, planned))
 }
@@ -166,36 +167,44 @@ fn reason(data: &RunData) -> String {
 
 /// Answers `next` after the run has moved; `run` is the run as it is now.
 pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
-    if let Some(answer) = run
-        .and_then(cancelled_by_move)
-        .filter(|_| !moved.was_cancelled)
-    {
-        return answer;
-    }
+    let Some(run) = run else {
+        return unresolved("advance");
+    };
     let from = &moved.from;
-    let Some(run) = run.filter(|run| run.is_active()) else {
-        return ToolAnswer {
+    let mut answer = if !run.is_active() {
+        let cancelled = cancelled_by_move(run).filter(|_| !moved.state.cancelled);
+        cancelled.unwrap_or_else(|| ToolAnswer {
             text: format!("✓ Advanced: {from} → DONE\n\n🎉 **All phases complete!**"),
             details: json!({ "advanced": true, "from": from, "to": "DONE" }),
             kind: Some(AnswerKind::Complete),
+        })
+    } else if let Some(phase) = run.phase() {
+        let depth = moved.state.current_path.depth();
+        let verb = match run.state().current_path.depth().cmp(&depth) {
+            Ordering::Greater => format!("Entered subworkflow '{}'", phase.scope_name()),
+            Ordering::Less => format!(
+                "Exited subworkflow, returning to {}",
+                phase.breadcrumb_names()
+            ),
+            Ordering::Equal => "Advanced".to_owned(),
         };
-    };
-    let Some(phase) = run.phase() else {
+        plain(
+            format!("✓ {verb}: {from} → {}", entered_text(phase)),
+            json!({ "advanced": true, "from": from, "to": phase.phase.name }),
+        )
+    } else {
         return unresolved("advance");
     };
-    let verb = match run.state().current_path.depth().cmp(&moved.depth) {
-        Ordering::Greater => format!("Entered subworkflow '{}'", phase.scope_name()),
-        Ordering::Less => format!(
-            "Exited subworkflow, returning to {}",
-            phase.breadcrumb_names()
-        ),
-        Ordering::Equal => "Advanced".to_owned(),
-    };
-    let to = &phase.phase.name;
-    let mut answer = plain(
-        format!("✓ {verb}: {from} → {}", entered_text(phase)),
-        json!({ "advanced": true, "from": from, "to": to }),
-    );
+    if let Some(given) = &moved.answer {
+        answer.text = answer_text(given, from, &moved.state, run);
+        answer.details["approval"] = json!(given.choice);
+        if let Some(comment) = &given.comment {
+            answer.details["comment"] = json!(comment);
+        }
+    }
+    if !run.is_active() {
+        return answer;
+    }
     let data = &run.progress().data;
     if let Some(outcome) = &data.outcome {
         answer.details["outcome"] = json!(outcome);
@@ -204,6 +213,38 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
         answer.details["skipped"] = json!(data.skipped);
     }
     with_notes(answer, &move_notes(run))
+}
+
+/// What the run did after the answer of a person, for the agent; `run` has moved, `from` is the state before, and `left` the
+/// name of its phase.
+pub(crate) fn answer_text(
+    answer: &UserAnswer,
+    left: &str,
+    from: &RunState,
+    run: &ActiveRun,
+) -> String {
+    let asked = asked_and_chose(&answer.ask, &answer.choice);
+    let mut text = match run.phase() {
+        Some(phase) if leads_back(from, run.state()) => format!(
+            "↩ Not approved: {asked}. The workflow went back: {left} → {}",
+            entered_text(phase)
+        ),
+        Some(phase) => format!(
+            "✓ Approved: {asked}. The workflow moved: {left} → {}",
+            entered_text(phase)
+        ),
+        None if run.state().cancelled => format!(
+            "❌ Cancelled: {asked}. The workflow ended in {left}, and nothing is left to do in it.{}",
+            reason(&run.progress().data)
+        ),
+        None => format!(
+            "✓ Approved: {asked}. The workflow is complete, and nothing is left to do in it."
+        ),
+    };
+    if let Some(comment) = &answer.comment {
+        text = format!("{text}\n\n{}", user_comment(comment));
+    }
+    text
 }
 
 /// Notes on a move: the outcome, phases that were skipped, the number of the visit.
@@ -338,8 +379,8 @@ pub(crate) fn plan_repeat(
         Ok(progress) => {
             let planned = Move {
                 from: scope.map_or_else(String::new, |workflow| workflow.name.clone()),
-                depth: path.depth(),
-                was_cancelled: run.state().cancelled,
+                state: run.state().clone(),
+                answer: None,
             };
             Ok((progress, planned))
         }
@@ -371,7 +412,7 @@ fn nothing_to_repeat() -> ToolAnswer {
 pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     if let Some(answer) = run
         .and_then(cancelled_by_move)
-        .filter(|_| !moved.was_cancelled)
+        .filter(|_| !moved.state.cancelled)
     {
         return answer;
     }

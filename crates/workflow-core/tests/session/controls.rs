@@ -209,7 +209,7 @@ fn a_gate_that_did_not_pass_is_overridden_after_a_confirmation_that_names_it() {
         "{asked}"
     );
     assert!(
-        asked.contains(r#"["No, stay in A", "Yes, go to B without the gate"]"#),
+        asked.contains(r#"["No, stay in A", "Yes, go to B without them"]"#),
         "{asked}"
     );
     let lines = world.choose(Some("No, stay in A"));
@@ -218,10 +218,10 @@ fn a_gate_that_did_not_pass_is_overridden_after_a_confirmation_that_names_it() {
 
     world.control(Control::Next, "");
     over(&mut world, "failed");
-    let lines = world.choose(Some("Yes, go to B without the gate"));
+    let lines = world.choose(Some("Yes, go to B without them"));
     let entry = line(&lines, "entry workflow:run");
     assert!(
-        entry.contains(r#""overrode":["gate `cargo test`"]"#),
+        entry.contains(r#""overrode":["A: gate `cargo test`"]"#),
         "{entry}"
     );
     assert_eq!(index(&world), 1);
@@ -372,7 +372,7 @@ fn an_approval_by_command_answers_the_open_dialog_with_its_comment() {
     let lines = world.control(Control::Approve, "approve ship it");
     let answer = line(&lines, "settled tool #2");
     assert!(
-        answer.contains("Advanced: A") && answer.contains("The user says: ship it"),
+        answer.contains("moved: A → 🔹 B") && answer.contains("The user says: ship it"),
         "{answer}"
     );
     assert_eq!(index(&world), 1);
@@ -395,7 +395,9 @@ fn an_approval_by_command_leaves_a_phase_that_waits() {
     let lines = world.control(Control::Approve, "");
     let text = line(&lines, "notify Info");
     assert!(
-        text.contains("  approve — leaves the phase\n  revise — stays in the phase"),
+        text.contains(
+            "  approve — goes to 🔹 B\n  revise — stays in A, and the agent reads the answer"
+        ),
         "{text}"
     );
     assert!(text.contains("plan.md"), "{text}");
@@ -403,7 +405,7 @@ fn an_approval_by_command_leaves_a_phase_that_waits() {
     let lines = over(&mut world, "passed");
     assert_eq!(index(&world), 1);
     assert!(
-        user_text(&lines).contains("The user approved A."),
+        user_text(&lines).contains("✓ Approved: the user was asked \"Plan OK?\""),
         "{lines:?}"
     );
     assert!(line(&lines, "entry workflow:run").contains(r#""command":"approve""#));

@@ -484,7 +484,10 @@ fn an_answer_to_an_approval_leads_where_it_says_with_the_comment() {
     world.tool("next");
     let lines = world.tool("next");
     let asked = line(&lines, "ask Publish it?");
-    assert!(asked.contains(r#""revise" goes to plan."#), "{asked}");
+    assert!(
+        asked.contains(r#""revise" goes back to 🔹 PLAN."#),
+        "{asked}"
+    );
     let lines = world.control(Control::Approve, "revise The scope is too wide");
     let answer = lines.iter().find(|line| line.contains("RELEASE → 🔹 PLAN"));
     let answer = answer.expect("the answer names the move");
@@ -551,7 +554,7 @@ fn a_person_names_the_outcome_and_no_limit_applies() {
     world.tool("next");
     let lines = world.control(Control::Next, "");
     assert!(
-        line(&lines, "notify Warning").contains("changes — goes to build"),
+        line(&lines, "notify Warning").contains("changes — goes back to 🔹 BUILD"),
         "{lines:?}"
     );
     world.control(Control::Next, "changes");

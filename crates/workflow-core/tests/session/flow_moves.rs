@@ -394,10 +394,12 @@ fn an_answer_by_command_that_leads_back_is_no_approval() {
     );
     let is_said = |text: &str| lines.iter().any(|line| line.contains(text));
     assert!(
-        is_said("The user did not approve RELEASE, and sent the workflow back: RELEASE → 🔹 PLAN"),
+        is_said(
+            "Not approved: the user was asked \"Publish it?\" and chose \"revise\". The workflow went back: RELEASE → 🔹 PLAN"
+        ),
         "{lines:?}"
     );
-    assert!(!is_said("The user approved"), "{lines:?}");
+    assert!(!is_said("✓ Approved"), "{lines:?}");
 
     let mut world = awaiting(change, &json!({}));
     let lines = world.control(Control::Approve, "publish");
@@ -405,7 +407,7 @@ fn an_answer_by_command_that_leads_back_is_no_approval() {
     assert!(
         lines
             .iter()
-            .any(|line| line.contains("The user approved RELEASE. The workflow moved")),
+            .any(|line| line.contains("✓ Approved: the user was asked \"Publish it?\" and chose \"publish\". The workflow moved: RELEASE → 🔹 AFTER")),
         "{lines:?}"
     );
 }

@@ -211,14 +211,14 @@ fn a_person_approves_or_has_it_revised() {
         [
             "later #2",
             "status N-w > 🔹 A [1/2] · ⏸ waiting for approval: Plan OK?",
-            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" leaves A and goes to B. Every other answer keeps the workflow in A, and the agent reads it.\n= #1 [\"approve\", \"revise\"], shows plan.md",
+            "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" goes to 🔹 B.\n\"revise\" stays in A, and the agent reads the answer.\n= #1 [\"approve\", \"revise\"], shows plan.md",
             r#"await oxydwpxpbpc2 {"ask":"Plan OK?","choices":["approve","revise"],"show":"plan.md"}"#
         ]
     );
     let lines = world.choose(Some("revise"));
     assert!(line(&lines, "settled tool #2 ").contains("chose \"revise\""));
     world.tool("next");
-    assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("Advanced"));
+    assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("✓ Approved"));
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn an_approval_given_in_advance_is_used_once() {
     world.word = Some(ApprovalDecision::Chosen("approve".to_owned()));
     world.tool("next");
     let lines = over(&mut world, &json!("passed"));
-    assert!(line(&lines, "settled tool #3 ").contains("Advanced"));
+    assert!(line(&lines, "settled tool #3 ").contains("✓ Approved"));
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
 }
 

@@ -1,5 +1,6 @@
 //! The engine through its border: events in, effects out, no I/O.
 
+mod approvals;
 mod auto_continue;
 mod broken_settings;
 mod budget;

@@ -179,7 +179,7 @@ fn an_approval_can_be_given_outside_as_soon_as_the_dialog_is_open() {
             _ => world.wait(HALF_AN_HOUR),
         };
         assert!(
-            line(&lines, "settled tool #2 ").contains("Advanced"),
+            line(&lines, "settled tool #2 ").contains("✓ Approved"),
             "{ends}: {lines:?}"
         );
     }
@@ -197,7 +197,7 @@ fn an_approval_of_changed_content_is_requested_again() {
     world.word = Some(ApprovalDecision::Outdated);
     let lines = world.tool("next");
     assert!(line(&lines, "ask Plan OK?: ").contains("Your earlier answer does not count"));
-    assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("Advanced"));
+    assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("✓ Approved"));
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn an_approval_is_read_only_by_the_run_that_waits_and_the_request_survives() {
     world.word = Some(says("approve"));
     let lines = world.tool("next");
     assert!(
-        line(&lines, "settled tool #3 ").contains("Advanced"),
+        line(&lines, "settled tool #3 ").contains("✓ Approved"),
         "{lines:?}"
     );
 }
@@ -247,7 +247,7 @@ fn back_on_the_branch_that_waits_an_approval_can_be_given_again() {
     let again = world.reload();
     assert!(!starts_any(&again, "await "), "{again:?}");
     world.word = Some(says("approve"));
-    assert!(line(&world.tool("next"), "settled tool #3 ").contains("Advanced"));
+    assert!(line(&world.tool("next"), "settled tool #3 ").contains("✓ Approved"));
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
     );
     let lines = over(&mut slow, passed());
     assert!(
-        line(&lines, "settled tool #2 ").contains("Advanced"),
+        line(&lines, "settled tool #2 ").contains("✓ Approved"),
         "{lines:?}"
     );
 }
@@ -509,7 +509,7 @@ fn an_approval_in_a_terminal_counts_at_once_and_closes_the_dialog() {
     let lines = answered(&mut world, "approve");
     line(&lines, "notify Info Answered in a terminal: approve.");
     line(&lines, &format!("dismiss #{}", question.0));
-    line(&lines, "settled tool #2 ✓ Advanced: A → ");
+    line(&lines, "settled tool #2 ✓ Approved: ");
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     // The dialog was closed without an answer.
     assert_eq!(world.choose(None), Vec::<String>::new());
@@ -528,7 +528,7 @@ fn an_approval_in_a_terminal_moves_a_paused_run_at_once() {
     line(&lines, "notify Info ✓ A → ");
     line(
         &lines,
-        "user (steers) [workflow] The user approved A. The workflow moved",
+        "user (steers) [workflow] ✓ Approved: the user was asked \"Plan OK?\" and chose \"approve\". The workflow moved: A → ",
     );
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
 }
@@ -575,7 +575,7 @@ fn an_approval_in_a_terminal_asks_before_it_overrides_a_gate_that_fails() {
     world.choose(None);
     answered(&mut world, "approve");
     over(&mut world, failed());
-    let lines = world.choose(Some("Yes, go to B without the gate"));
+    let lines = world.choose(Some("Yes, go to B without them"));
     line(&lines, "notify Info ✓ A → ");
 }
 

@@ -352,7 +352,7 @@ fn a_dialog_for_approval_shows_the_phase_the_check_the_file_and_each_answer() {
     assert_eq!(
         line(&said, "ask Publish?"),
         "ask Publish?: Workflow N-w, phase 🔹 A (1 of 2)\nDefined in: a.md:9\nCheck: ✓ cargo test (exit code 101, 3.2 s)\nFile: plan.md\n\n\
-         \"approve\" leaves A and goes to B. Every other answer keeps the workflow in A, and the agent reads it.\n\
+         \"approve\" goes to 🔹 B.\n\"revise\" stays in A, and the agent reads the answer.\n\
          = #1 [\"approve\", \"revise\"], shows plan.md"
     );
 }

@@ -41,6 +41,8 @@ Exits with 3 if something still waits.";
 /// The context of an error on the socket.
 pub(super) const NO_REPLY: &str = "the running sidecar does not reply";
 
+const NO_CODE: &str = "no code given; nothing was approved";
+
 /// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -105,7 +107,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     }
     let request = &file.request;
     let shown_file = shown_file(request, is_approver)?;
-    print_request(request, shown_file.as_ref())?;
+    print_request(&mut anstream::stdout(), request, shown_file.as_ref())?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
         None => ask(request)?,
@@ -170,7 +172,8 @@ fn send(mut answer: SocketAnswer, sidecar: &Registration) -> anyhow::Result<()> 
     };
     let mut reply = send(&answer)?;
     if let SocketReply::CodeNeeded(why) = &reply {
-        answer.code = Some(terminal::ask_code(why, "the host shows it now")?);
+        let code = terminal::ask_code(why, "the host shows it now")?;
+        answer.code = Some(code.context(NO_CODE)?);
         reply = send(&answer)?;
     }
     match reply {
@@ -195,7 +198,8 @@ fn store(answer: SocketAnswer, known: Option<&str>, approvals: &Approvals) -> an
         None => terminal::ask_code(
             "the host that asked is closed",
             "it was shown with the question",
-        )?,
+        )?
+        .context(NO_CODE)?,
     };
     if seal(&answer.request.nonce, &code) != known {
         return Err(wrong_code());
@@ -296,13 +300,22 @@ fn print_title(out: &mut impl Write, request: &StoredRequest) -> io::Result<()> 
     writeln!(out, "  {DIMMED}{task_id} in {cwd}{DIMMED:#}")
 }
 
-/// Prints a request with the file that it shows.
-fn print_request(request: &StoredRequest, shown: Option<&ShownFile>) -> io::Result<()> {
-    let mut out = anstream::stdout();
-    print_title(&mut out, request)?;
+/// Prints a request with what it is about, the file that it shows, and what each choice does.
+fn print_request(
+    out: &mut impl Write,
+    request: &StoredRequest,
+    shown: Option<&ShownFile>,
+) -> io::Result<()> {
+    print_title(out, request)?;
+    if !request.about.is_empty() {
+        writeln!(out)?;
+    }
+    for line in &request.about {
+        writeln!(out, "  {}", visible(line))?;
+    }
     if let (Some(show), Some(file)) = (&request.show, shown) {
         writeln!(out, "\n{}", visible(show))?;
-        block(&mut out, "  ", visible_lines(&file.excerpt).trim_end())?;
+        block(out, "  ", visible_lines(&file.excerpt).trim_end())?;
         if file.excerpt.ends_with(file_excerpt::CUT) {
             writeln!(
                 out,
@@ -310,7 +323,15 @@ fn print_request(request: &StoredRequest, shown: Option<&ShownFile>) -> io::Resu
             )?;
         }
     }
-    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible(&request.ask))
+    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible_lines(&request.ask))?;
+    let width = request.choices.iter().map(|choice| visible(choice).len());
+    let width = width.max().unwrap_or_default();
+    let choices = request.choices.iter().zip(&request.consequences);
+    for (at, (choice, does)) in choices.enumerate() {
+        let (number, choice, does) = (at + 1, visible(choice), visible(does));
+        writeln!(out, "  {number} {choice:width$}  {does}")?;
+    }
+    Ok(())
 }
 
 /// The file that a request shows. For an approver, who may be on another machine, it is the one that the run's machine stored
@@ -352,4 +373,22 @@ fn chosen(request: &StoredRequest, answer: &str) -> Option<String> {
         request.choices.get(number.checked_sub(1)?)
     };
     by_text.or_else(by_number).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::answers::approvals::tests::stored_request;
+
+    #[test]
+    fn a_question_has_what_it_is_about_and_what_each_choice_does() {
+        let mut out = Vec::new();
+        print_request(&mut out, &stored_request(), None).expect("memory takes everything");
+        let text = String::from_utf8(out).expect("it is text");
+        assert_eq!(
+            anstream::adapter::strip_str(&text).to_string(),
+            "Feature > Plan: a button\n  wf-1 in /project\n\n  The agent says: It is a button.\n\nPlan OK?\n\
+             \x20 1 approve  goes to 🔧 Build\n  2 revise   stays in Plan\n"
+        );
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 
 /// Fails unless stdin and stdout are a terminal.
 pub(super) fn require(what: &str) -> anyhow::Result<()> {
@@ -15,14 +15,14 @@ pub(super) fn require(what: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Asks for the code that only the person is shown.
-pub(super) fn ask_code(why: &str, shown: &str) -> anyhow::Result<String> {
+/// Asks for the code that only the user is shown; `None` if none is given.
+pub(super) fn ask_code(why: &str, shown: &str) -> anyhow::Result<Option<String>> {
     require("answer without a code")?;
     writeln!(
         anstream::stdout(),
         "A code is needed, because {why}; {shown}."
     )?;
-    ask("Code:")?.context("without the code nothing was noted")
+    Ok(ask("Code:")?)
 }
 
 /// Prints a question and reads a line; `None` if it is empty.

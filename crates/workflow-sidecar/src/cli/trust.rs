@@ -138,7 +138,8 @@ fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
     let code = terminal::ask_code(
         why,
         "each host that runs shows one now, and any of them will do",
-    )?;
+    )?
+    .context("no code given; nothing was trusted")?;
     for (sidecar, _) in &unclear {
         let request = Request::CheckTrust {
             project: project.clone(),
@@ -269,10 +270,7 @@ impl<'l> Requirements<'l> {
     fn print(&self, out: &mut impl Write) -> io::Result<()> {
         if !self.commands.is_empty() {
             let number = count(self.commands.len(), "command");
-            writeln!(
-                out,
-                "The workflows of this project run {number} at their gates:"
-            )?;
+            writeln!(out, "Gates in this project run {number}:")?;
             print_lines(out, &self.commands)?;
         }
         if !self.triggers.is_empty() {

@@ -3,10 +3,10 @@
 use super::command::Control;
 use super::moves::scope_of;
 use super::texts::takes_no_argument;
-use crate::definition::{Approval, Phase, PhaseEntry, Target};
+use crate::definition::{Approval, PhaseEntry};
 use crate::diagnostic::visible;
-use crate::run::entry_name;
-use crate::session::handover::{leads_to, meaning_of};
+use crate::effect::Effects;
+use crate::run::{Actor, HandedOver, entry_name};
 use crate::session::run::ActiveRun;
 use crate::white_space;
 
@@ -30,15 +30,9 @@ pub(crate) fn complete(
             others.map(named).collect()
         }),
         Control::Approve => run.approval().map_or_else(Vec::new, |approval| {
-            let described =
-                |(index, choice): (usize, &String)| (choice.clone(), meaning_of(approval, index));
-            approval.choices.iter().enumerate().map(described).collect()
+            run.consequences(approval, Actor::Person)
         }),
-        Control::Next => run.phase().map_or_else(Vec::new, |phase| {
-            let outcomes = phase.phase.outcomes.iter();
-            let described = outcomes.map(|outcome| (outcome.name.clone(), leads_to(&outcome.to)));
-            described.collect()
-        }),
+        Control::Next => outcomes_of(run),
         Control::Status | Control::Pause | Control::Resume | Control::Skip => Vec::new(),
     };
     all.into_iter()
@@ -47,69 +41,83 @@ pub(crate) fn complete(
 }
 
 /// Notes the outcome that a person names; the refusal is shown to the person.
-pub(crate) fn choose_outcome(run: &mut ActiveRun, name: &str) -> Result<(), String> {
+pub(crate) fn choose_outcome(
+    run: &mut ActiveRun,
+    name: &str,
+    out: &mut Effects,
+) -> Result<(), String> {
     let Some(phase) = run.phase().map(|phase| &phase.phase) else {
         return Ok(());
     };
-    let found = phase.outcomes.iter().find(|outcome| outcome.name == name);
-    let outcome = match found {
-        Some(outcome) => outcome.clone(),
-        None if phase.outcomes.is_empty() && name.is_empty() => return Ok(()),
-        None if phase.outcomes.is_empty() => return Err(takes_no_argument(Control::Next, name)),
-        None => return Err(name_an_outcome(phase, name)),
+    if phase.outcomes.is_empty() {
+        return match name {
+            "" => Ok(()),
+            name => Err(takes_no_argument(Control::Next, name)),
+        };
+    }
+    if !phase.outcomes.iter().any(|outcome| outcome.name == name) {
+        return Err(name_an_outcome(run, &phase.name, name));
+    }
+    let handed_over = HandedOver {
+        outcome: Some(name.to_owned()),
+        ..run.progress().data.handed_over.clone()
     };
-    run.handover.choose(outcome);
+    run.hand_over(handed_over, out);
     Ok(())
 }
 
+/// The outcomes of the phase, each with what it does.
+fn outcomes_of(run: &ActiveRun) -> Vec<(String, String)> {
+    let outcomes = run.phase().map_or(&[][..], |phase| &phase.phase.outcomes);
+    let described = outcomes.iter();
+    let described = described.map(|outcome| (outcome.name.clone(), run.consequence_of(outcome)));
+    described.collect()
+}
+
 /// The answer to `/workflow-next` in a phase with outcomes, where none or an unknown one is named.
-fn name_an_outcome(phase: &Phase, argument: &str) -> String {
-    let lines = phase.outcomes.iter();
-    let lines: Vec<String> = lines
-        .map(|outcome| format!("  {} — {}", outcome.name, leads_to(&outcome.to)))
-        .collect();
+fn name_an_outcome(run: &ActiveRun, phase: &str, argument: &str) -> String {
     let unknown = match argument {
         "" => String::new(),
-        argument => format!(
-            "\"{}\" is not an outcome of {}. ",
-            visible(argument),
-            phase.name
-        ),
+        argument => format!("\"{}\" is not an outcome of {phase}. ", visible(argument)),
     };
     format!(
-        "{unknown}Say how {} ended: /workflow-next {{outcome}}\n{}",
-        phase.name,
-        lines.join("\n")
+        "{unknown}Say how {phase} ended: /workflow-next {{outcome}}\n{}",
+        listing(&outcomes_of(run))
     )
+}
+
+fn listing(described: &[(String, String)]) -> String {
+    let lines = described.iter();
+    let lines: Vec<String> = lines
+        .map(|(name, does)| format!("  {name} — {does}"))
+        .collect();
+    lines.join("\n")
 }
 
 /// The answer of a person by `/workflow-approve`.
 #[derive(Debug)]
 pub(crate) struct ApprovalReply<'a> {
     pub(crate) choice: &'a str,
-    /// The place that it leads to; `None` stays in the phase.
-    pub(crate) target: Option<Target>,
     pub(crate) comment: Option<String>,
 }
 
 /// Reads the arguments of `/workflow-approve`; the error is shown to the person.
 pub(crate) fn read_reply<'a>(
+    run: &ActiveRun,
     approval: &'a Approval,
+    actor: Actor,
     arguments: &str,
 ) -> Result<ApprovalReply<'a>, String> {
     let usage = || {
-        let listed = approval
-            .choices
-            .iter()
-            .enumerate()
-            .map(|(index, choice)| format!("  {choice} — {}", meaning_of(approval, index)));
-        let listed: Vec<String> = listed.collect();
-        let show = approval.show.as_deref();
-        let show = show.map_or_else(String::new, |file| format!("\nLook at: {file}"));
+        let mut lines = run.to_approve(&[]);
+        let show = approval.show.iter();
+        lines.extend(show.map(|file| format!("Look at: {}", visible(file))));
+        lines.push(String::new());
         format!(
-            "{}{show}\n\nAnswer with /workflow-approve {{choice}} {{comment}}:\n{}",
+            "{}\n{}\nAnswer with /workflow-approve {{choice}} {{comment}}:\n{}",
             approval.ask,
-            listed.join("\n")
+            lines.join("\n"),
+            listing(&run.consequences(approval, actor))
         )
     };
     if arguments.is_empty() {
@@ -121,9 +129,9 @@ pub(crate) fn read_reply<'a>(
         let ends = rest.is_empty() || rest.starts_with(char::is_whitespace);
         (head.eq_ignore_ascii_case(choice) && ends).then_some(rest)
     };
-    let fitting = approval.choices.iter().enumerate();
-    let fitting = fitting.filter_map(|(index, choice)| Some((index, choice, rest_after(choice)?)));
-    let Some((index, choice, rest)) = fitting.max_by_key(|(_, choice, _)| choice.len()) else {
+    let fitting = approval.choices.iter();
+    let fitting = fitting.filter_map(|choice| Some((choice, rest_after(choice)?)));
+    let Some((choice, rest)) = fitting.max_by_key(|(choice, _)| choice.len()) else {
         return Err(format!(
             "\"{}\" does not start with one of the choices.\n\n{}",
             visible(arguments),
@@ -133,7 +141,6 @@ pub(crate) fn read_reply<'a>(
     let comment = white_space::trim(rest);
     Ok(ApprovalReply {
         choice,
-        target: approval.target(index),
         comment: (!comment.is_empty()).then(|| comment.to_owned()),
     })
 }

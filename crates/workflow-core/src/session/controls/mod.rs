@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub(crate) use self::arguments::{choose_outcome, complete, read_reply};
 pub use self::command::Control;
 pub(crate) use self::moves::{
-    ConfirmationText, PersonExit, Plan, PlannedMove, cannot_confirm, plan_goto, plan_skip,
+    ConfirmationText, PersonExit, Plan, PlannedMove, cannot_confirm, left_out, plan_goto, plan_skip,
 };
 pub(crate) use self::texts::{
     exit_refusal, no_allowance, no_definition, no_run, status_note, status_text, takes_no_argument,
@@ -40,17 +40,8 @@ struct PendingConfirmation {
 
 impl PendingControls {
     /// Notes that this request, or an answer in a terminal, leaves the phase.
-    pub(crate) fn begin_exit(
-        &mut self,
-        request: Option<RequestId>,
-        control: Control,
-        comment: Option<String>,
-    ) {
-        self.exit = Some(PersonExit {
-            request,
-            control,
-            comment,
-        });
+    pub(crate) fn begin_exit(&mut self, request: Option<RequestId>, control: Control) {
+        self.exit = Some(PersonExit { request, control });
     }
 
     /// Returns true if a person leaves the phase.

@@ -3,15 +3,16 @@
 use super::command::Control;
 use super::texts::no_definition;
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
-use crate::diagnostic::visible;
+use crate::diagnostic::{shown, visible};
 use crate::policy::gate_report::Report;
 use crate::run::{
     Actor, PersonMove, RunProgress, RunState, TransitionError, advance, entry_name, jump,
     phase_name,
 };
+use crate::session::handover::UserAnswer;
 use crate::session::phase::ResolvedPhase;
-use crate::session::run::ActiveRun;
-use crate::session::step_tool::{entered_text, user_comment};
+use crate::session::run::{ActiveRun, leads_back};
+use crate::session::step_tool::{answer_text, entered_text};
 use crate::types::RequestId;
 
 /// The name of the author of a move, in the session's entry.
@@ -27,8 +28,8 @@ pub(crate) struct PlannedMove {
     control: Control,
     /// The gates and approvals that are passed over.
     overrode: Vec<String>,
-    /// The person's comment for the agent.
-    comment: Option<String>,
+    /// The person's answer to the approval, if the move follows one.
+    answer: Option<UserAnswer>,
 }
 
 /// A command that leaves the phase through its gate.
@@ -37,23 +38,11 @@ pub(crate) struct PersonExit {
     /// `None` if the person answered in a terminal.
     pub(super) request: Option<RequestId>,
     pub(super) control: Control,
-    pub(super) comment: Option<String>,
 }
 
 impl PersonExit {
     pub(crate) fn request(&self) -> Option<RequestId> {
         self.request
-    }
-
-    /// Notes the comment of the dialog, if there is one.
-    pub(crate) fn note_comment(&mut self, comment: Option<&str>) {
-        if let Some(comment) = comment {
-            self.comment = Some(comment.to_owned());
-        }
-    }
-
-    pub(crate) fn comment(&self) -> Option<&str> {
-        self.comment.as_deref()
     }
 
     /// Plans the move to the next phase, past what is named.
@@ -64,7 +53,7 @@ impl PersonExit {
             to,
             control: self.control,
             overrode,
-            comment: self.comment.clone(),
+            answer: run.user_answer.clone(),
         })
     }
 }
@@ -80,41 +69,29 @@ impl PlannedMove {
         }
     }
 
-    /// Returns true if it is an answer that leads back.
-    fn sends_back(&self) -> bool {
-        let indexes = |state: &RunState| {
-            let segments = state.current_path.segments().iter();
-            segments
-                .map(|segment| segment.phase_index)
-                .collect::<Vec<_>>()
-        };
-        let to = &self.to.state;
-        self.control == Control::Approve && to.active && indexes(to) <= indexes(&self.from)
+    /// The gates and approvals that are passed over.
+    pub(crate) fn overrode(&self) -> &[String] {
+        &self.overrode
     }
 
     /// The message to the agent; `run` has moved, `from` is the phase before.
     pub(crate) fn message_to_agent(&self, from: &str, run: &ActiveRun) -> String {
-        let verb = if self.sends_back() {
-            format!("The user did not approve {from}, and sent the workflow back")
-        } else if self.control == Control::Approve {
-            format!("The user approved {from}. The workflow moved")
-        } else {
-            "The user moved the workflow".to_owned()
-        };
-        let mut message = match run.phase() {
-            Some(phase) => format!("[workflow] {verb}: {from} → {}", entered_text(phase)),
-            None if run.state().cancelled => {
-                "[workflow] The user cancelled the workflow: nothing is left to do in it."
-                    .to_owned()
+        let text = match (&self.answer, run.phase()) {
+            (Some(answer), _) => answer_text(answer, from, &self.from, run),
+            (None, Some(phase)) => {
+                format!(
+                    "The user moved the workflow: {from} → {}",
+                    entered_text(phase)
+                )
             }
-            None => format!(
-                "[workflow] {verb}: {from} → DONE. The workflow is complete. There is nothing left to do in it."
+            (None, None) if run.state().cancelled => {
+                "The user cancelled the workflow: nothing is left to do in it.".to_owned()
+            }
+            (None, None) => format!(
+                "The user moved the workflow: {from} → DONE. The workflow is complete. There is nothing left to do in it."
             ),
         };
-        if let Some(comment) = &self.comment {
-            message = format!("{message}\n\n{}", user_comment(comment));
-        }
-        message
+        format!("[workflow] {text}")
     }
 
     /// The message to the person; `run` has moved, `from` is the phase before.
@@ -129,7 +106,7 @@ impl PlannedMove {
             [] => String::new(),
             passed => format!(" Skipped: {}.", passed.join("; ")),
         };
-        if self.sends_back() {
+        if self.answer.is_some() && leads_back(&self.from, run.state()) {
             return format!("↩ {from} is not approved: sent back to {to}, by you.{over}");
         }
         format!("✓ {from} → {to}, by you.{over}")
@@ -147,14 +124,19 @@ pub(crate) struct ConfirmationText {
 }
 
 impl ConfirmationText {
-    /// The question after a gate that did not pass.
-    pub(crate) fn not_passed(phase: &ResolvedPhase, next: &str, reports: &[Report]) -> Self {
-        let lines: Vec<String> = reports.iter().map(Report::describe).collect();
+    /// The question after a gate that did not pass, before a move that passes over all of `left_out`.
+    pub(crate) fn not_passed(
+        phase: &ResolvedPhase,
+        next: &str,
+        reports: &[Report],
+        left_out: &[String],
+    ) -> Self {
+        let reports: Vec<String> = reports.iter().map(Report::describe).collect();
+        let text = Self::passes_over(phase, next, left_out);
         Self {
             title: format!("Leave {} although its gate did not pass?", phase.phase.name),
-            message: format!("{}\n\n{}", phase.location(), lines.join("\n")),
-            no: format!("No, stay in {}", phase.phase.name),
-            yes: format!("Yes, go to {next} without the gate"),
+            message: format!("{}\n\n{}", reports.join("\n"), text.message),
+            ..text
         }
     }
 
@@ -181,7 +163,7 @@ pub(crate) enum Plan {
 pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
     let phase = run.phase().ok_or_else(no_definition)?;
     let to = advance(run.progress(), run.catalog()).map_err(|_| no_definition())?;
-    let passed = conditions(&phase.phase);
+    let passed = conditions(&phase.phase).collect();
     Ok(plan(run, phase, to, Control::Skip, passed))
 }
 
@@ -251,7 +233,7 @@ fn plan(
         to,
         control,
         overrode: passed,
-        comment: None,
+        answer: None,
     };
     match text {
         Some(text) => Plan::Confirm(planned, text),
@@ -267,8 +249,22 @@ pub(crate) fn cannot_confirm(planned: &PlannedMove, why: &str) -> String {
     )
 }
 
+/// What a move past a gate with these reports passes over: checks that did not pass or did not run, and an approval that
+/// is not given.
+pub(crate) fn left_out(run: &ActiveRun, reports: &[Report]) -> Vec<String> {
+    let Some(phase) = run.phase().map(|phase| &phase.phase) else {
+        return Vec::new();
+    };
+    let passed = reports.iter().take_while(|report| report.has_passed());
+    let mut left: Vec<String> = conditions(phase).skip(passed.count()).collect();
+    if phase.approve.is_some() && run.user_answer.is_some() {
+        left.pop();
+    }
+    left
+}
+
 /// The gate and the approval of a phase, by name.
-fn conditions(phase: &Phase) -> Vec<String> {
+fn conditions(phase: &Phase) -> impl Iterator<Item = String> {
     let gates = phase
         .gate
         .iter()
@@ -276,13 +272,13 @@ fn conditions(phase: &Phase) -> Vec<String> {
     let approval = phase
         .approve
         .iter()
-        .map(|approval| format!("{}: approval \"{}\"", phase.name, approval.ask));
-    gates.chain(approval).collect()
+        .map(|approval| format!("{}: approval \"{}\"", phase.name, shown(&approval.ask)));
+    gates.chain(approval)
 }
 
 fn conditions_of(entry: &PhaseEntry, catalog: &Catalog) -> Vec<String> {
     match entry {
-        PhaseEntry::Phase(phase) => conditions(phase),
+        PhaseEntry::Phase(phase) => conditions(phase).collect(),
         // Ends, as no workflow contains itself.
         PhaseEntry::Subworkflow(key) => catalog.get(key).map_or_else(Vec::new, |workflow| {
             let entries = workflow.phases.iter();

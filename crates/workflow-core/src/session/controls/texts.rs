@@ -81,7 +81,7 @@ pub(crate) fn status_note(
             return format!("✓ answered: {choice} · ask the agent to continue");
         }
         let ask = run.approval().map_or("", |approval| &approval.ask);
-        let ask = text::shortened(ask, MAX_ASK_IN_STATUS);
+        let ask = text::shortened(&visible(ask), MAX_ASK_IN_STATUS);
         format!("⏸ waiting for approval: {ask}")
     };
     Some(match (exit, run.counters.paused) {

@@ -3,27 +3,24 @@
 use serde_json::json;
 
 use super::state::{
-    ExitContext, ExitOutcome, ExitQuestion, ExitStep, IfUndecided, PendingApproval, PhaseExit,
-    cancelled,
+    ExitContext, ExitOutcome, ExitQuestion, IfUndecided, PendingApproval, PhaseExit, cancelled,
 };
 use crate::definition::Approval;
-use crate::diagnostic::visible;
+use crate::diagnostic::{shown, visible};
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{Actor, phase_name};
-use crate::session::handover::meaning_of;
+use crate::run::Actor;
+use crate::session::handover::{UserAnswer, asked_and_chose};
+use crate::session::phase::ResolvedPhase;
 use crate::session::questions::{QuestionText, QuestionTopic};
 use crate::session::run::ActiveRun;
-use crate::text::shortened;
+use crate::session::step_tool::with_comment;
 use crate::types::Millis;
 
 /// The time for which the result of a gate is valid while a person decides. After that the gate runs again.
 const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
-
-/// UTF-16 units of the agent's summary in a question.
-const MAX_SUMMARY: u32 = 2000;
 
 const CHANGED: &str =
     "Your earlier answer does not count, because what it was about has changed. Please look again.";
@@ -31,24 +28,6 @@ const NO_APPROVAL: &str = "the phase needs no approval any more";
 const DISMISSED: &str = "the question was closed without an answer";
 
 impl PhaseExit {
-    /// Continues with a decision and its comment.
-    pub(super) fn decided(
-        &mut self,
-        pending: PendingApproval,
-        choice: &str,
-        comment: &str,
-        context: &mut ExitContext<'_>,
-        now: Millis,
-    ) -> ExitStep {
-        let mut collected = Effects::at(now);
-        let request = pending.request;
-        let outcome = self.decide(pending, Answer::Chosen(choice), context, &mut collected);
-        ExitStep {
-            comment: Some(comment.to_owned()).filter(|comment| !comment.is_empty()),
-            ..ExitStep::new(request, outcome, collected)
-        }
-    }
-
     /// Asks the person who has answered for a comment.
     pub(super) fn ask_comment(
         &mut self,
@@ -117,11 +96,12 @@ impl PhaseExit {
         out: &mut Effects,
     ) -> ExitOutcome {
         let nonce = context.ids.nonce();
+        let actor = context.actor;
         let run = context.run.as_deref_mut();
         let approval = run.and_then(|run| {
             let approval = run.approval()?.clone();
-            run.request_approval(nonce, out);
-            let message = approval_message(run, &approval, &pending.reports, note);
+            run.request_approval(nonce, &pending.reports, out);
+            let message = approval_message(run, &approval, &pending.reports, note, actor);
             Some((approval, message))
         });
         let Some((approval, message)) = approval else {
@@ -148,11 +128,12 @@ impl PhaseExit {
         ExitOutcome::Wait
     }
 
-    /// Applies a person's decision: the first choice approves.
+    /// Applies a person's decision and its comment: the first choice approves.
     pub(super) fn decide(
         &mut self,
         pending: PendingApproval,
         answer: Answer<'_>,
+        comment: Option<String>,
         context: &mut ExitContext<'_>,
         out: &mut Effects,
     ) -> ExitOutcome {
@@ -179,14 +160,20 @@ impl PhaseExit {
             let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
             run.drop_approval(out);
             let choice = &approval.choices[choice];
-            return ExitOutcome::Declined(ToolAnswer {
+            let answer = ToolAnswer {
                 text: declined(&approval.ask, choice, &name),
                 details: json!({ "active": true, "advanced": false, "approval": choice }),
                 kind: Some(AnswerKind::Error),
-            });
+            };
+            return ExitOutcome::Declined(with_comment(answer, comment.as_deref()));
         };
         let is_onward = target.is_onward();
-        run.handover.decide(target);
+        run.user_answer = Some(UserAnswer {
+            ask: approval.ask.clone(),
+            choice: approval.choices[choice].clone(),
+            target,
+            comment,
+        });
         if is_onward {
             self.approved(pending, context, out)
         } else {
@@ -215,58 +202,38 @@ impl PhaseExit {
     }
 }
 
-/// The text of the question for approval: the place, the result of the gate, the agent's summary, and the consequences.
-pub(super) fn approval_message(
+/// The text of the question for approval: the place, what the agent hands over, and what each answer does.
+fn approval_message(
     run: &ActiveRun,
     approval: &Approval,
     reports: &[Report],
     note: &str,
+    actor: Actor,
 ) -> String {
     let mut lines = Vec::new();
     if !note.is_empty() {
         lines.push(note.to_owned());
     }
-    let mut name = String::new();
-    if let Some(phase) = run.phase() {
-        lines.push(phase.location());
-        name.clone_from(&phase.phase.name);
-    }
+    lines.extend(run.phase().map(ResolvedPhase::location));
     if !approval.source.is_empty() {
         lines.push(format!("Defined in: {}", visible(&approval.source)));
     }
-    let checks = reports
-        .iter()
-        .map(|report| format!("Check: {}", report.describe()));
-    lines.extend(checks);
-    if let Some(summary) = &run.summary {
-        let summary = shortened(&visible(summary), MAX_SUMMARY);
-        lines.push(format!("The agent says: {summary}"));
-    }
+    lines.extend(run.to_approve(reports));
     if let Some(file) = &approval.show {
         lines.push(format!("File: {}", visible(file)));
     }
-    if approval.targets.is_empty() {
-        let next = run.plan_leave(Actor::Person);
-        let next = next.map_or_else(|_| String::new(), |to| phase_name(&to.state, run.catalog()));
-        let first = approval.choices.first().map_or("", String::as_str);
-        lines.push(format!(
-            "\n\"{first}\" leaves {name} and goes to {next}. Every other answer keeps the workflow in {name}, and the agent reads it."
-        ));
-    } else {
-        lines.push(String::new());
-        let choices = approval.choices.iter().enumerate();
-        lines.extend(
-            choices.map(|(index, choice)| format!("\"{choice}\" {}.", meaning_of(approval, index))),
-        );
-    }
+    lines.push(String::new());
+    let consequences = run.consequences(approval, actor).into_iter();
+    lines.extend(consequences.map(|(choice, does)| format!("\"{choice}\" {does}.")));
     lines.join("\n")
 }
 
 /// The text for the agent after a choice that does not approve.
-pub(crate) fn declined(ask: &str, choice: &str, phase: &str) -> String {
+fn declined(ask: &str, choice: &str, phase: &str) -> String {
     format!(
-        "Not approved: the user was asked \"{ask}\" and chose \"{choice}\". You are still in {phase}. Change what the user \
-         wants changed, and ask if that is not clear. Then call workflow_step with action='next' again."
+        "Not approved: {}. You are still in {phase}. Change what the user wants changed, and ask if that is not clear. Then call \
+         workflow_step with action='next' again.",
+        asked_and_chose(ask, choice)
     )
 }
 
@@ -285,19 +252,24 @@ pub(super) fn pause_for_approval(
     context: &mut ExitContext<'_>,
     out: &mut Effects,
 ) -> ExitOutcome {
-    let (mut ask, mut name) = (String::new(), String::new());
     if let Some(run) = context.run.as_deref_mut() {
         run.pause(PauseReason::Approval, out);
-        let phase = run.phase();
-        name = phase.map_or(name, |phase| phase.phase.name.clone());
-        ask = run
-            .approval_request()
-            .map_or(ask, |request| request.approval.ask);
     }
+    let phase = context.phase().map(|phase| &phase.phase);
+    let name = phase.map_or("", |phase| &phase.name);
+    let approval = phase.and_then(|phase| phase.approve.as_ref());
+    let ask = approval.map_or_else(String::new, |approval| shown(&approval.ask));
+    let hands_over =
+        phase.is_some_and(|phase| !(phase.outcomes.is_empty() && phase.outputs.is_empty()));
+    let same = if hands_over {
+        ", with the same outcome and outputs: the user is asked again about any other"
+    } else {
+        ""
+    };
     ExitOutcome::Stay(ToolAnswer {
         text: format!(
             "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
-             in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again."
+             in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
         ),
         details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
         kind: Some(AnswerKind::Error),

@@ -71,7 +71,11 @@ impl PhaseExit {
     ) -> ExitStep {
         let mut collected = Effects::at(now);
         let outcome = self.gate_outcome(request, approved, reports, context, &mut collected);
-        ExitStep::new(request, outcome, collected)
+        ExitStep {
+            request,
+            outcome,
+            collected,
+        }
     }
 
     pub(super) fn gate_outcome(

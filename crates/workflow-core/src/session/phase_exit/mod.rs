@@ -12,7 +12,6 @@ pub(super) mod texts;
 
 use serde_json::json;
 
-pub(crate) use self::approval::declined;
 use self::approval::{pause_for_approval, wants_comment};
 use self::gate::{could_not_run, not_trusted, redact};
 pub(crate) use self::state::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
@@ -38,6 +37,9 @@ impl PhaseExit {
     ) -> ExitOutcome {
         if !matches!(self, Self::Idle) {
             return ExitOutcome::Stay(exit_in_progress());
+        }
+        if let Some(run) = context.run.as_deref_mut() {
+            run.user_answer = None;
         }
         let Some(phase) = context.phase() else {
             return ExitOutcome::Advance(Vec::new());
@@ -71,19 +73,21 @@ impl PhaseExit {
         self.look_up(pending, IfUndecided::Pause(UNANSWERED), context, out)
     }
 
-    /// Starts to leave a phase that a person has approved: only its gate is missing.
-    pub(crate) fn begin_approved(
+    /// Starts to follow the answer that a person gives by a command while no question is open. The gate runs again.
+    pub(crate) fn begin_command(
         &mut self,
         request: RequestId,
+        choice: &str,
+        comment: Option<String>,
         context: &mut ExitContext<'_>,
         out: &mut Effects,
     ) -> ExitOutcome {
-        let phase = context.phase();
-        if phase.is_none_or(|phase| phase.phase.gate.is_empty()) {
-            ExitOutcome::Advance(Vec::new())
-        } else {
-            self.start_gate(Some(request), true, context, out)
-        }
+        let pending = PendingApproval {
+            request: Some(request),
+            reports: Vec::new(),
+            checked: None,
+        };
+        self.decide(pending, Answer::Chosen(choice), comment, context, out)
     }
 
     /// Asks for trust in the commands of the gate, or reports that it cannot run.
@@ -192,20 +196,18 @@ impl PhaseExit {
         let out = &mut collected;
         let outcome = match (decision, if_undecided) {
             (Some(ApprovalDecision::Chosen(choice)), _) => {
-                self.decide(pending, Answer::Chosen(choice), context, out)
+                self.decide(pending, Answer::Chosen(choice), comment, context, out)
             }
             (Some(ApprovalDecision::Outdated), _) => {
-                self.decide(pending, Answer::Outdated, context, out)
+                self.decide(pending, Answer::Outdated, None, context, out)
             }
             (None, IfUndecided::Ask) => self.ask_approval(pending, "", context, out),
             (None, IfUndecided::Pause(why)) => pause_for_approval(why, context, out),
         };
-        let counts = matches!(decision, Some(ApprovalDecision::Chosen(_)));
         Some(ExitStep {
             request,
             outcome,
             collected,
-            comment: comment.filter(|_| counts),
         })
     }
 
@@ -245,7 +247,7 @@ impl PhaseExit {
                     Answer::Chosen(choice) if wants_comment(choice, context) => {
                         self.ask_comment(pending, choice, context, &mut collected)
                     }
-                    answer => self.decide(pending, answer, context, &mut collected),
+                    answer => self.decide(pending, answer, None, context, &mut collected),
                 };
                 (request, outcome)
             }
@@ -255,23 +257,39 @@ impl PhaseExit {
                     Answer::Chosen(comment) => trim(comment),
                     _ => "",
                 };
-                return Some(self.decided(pending, &choice, comment, context, now));
+                let comment = (!comment.is_empty()).then(|| comment.to_owned());
+                let request = pending.request;
+                let answer = Answer::Chosen(&choice);
+                let outcome = self.decide(pending, answer, comment, context, &mut collected);
+                (request, outcome)
             }
         };
-        Some(ExitStep::new(request, outcome, collected))
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
     }
 
     /// Continues with the decision that a person made by a command while the question is open.
     pub(crate) fn on_command(
         &mut self,
         choice: &str,
-        comment: &str,
+        comment: Option<String>,
         context: &mut ExitContext<'_>,
         now: Millis,
     ) -> Option<ExitStep> {
+        let mut collected = Effects::at(now);
         match self.take_question()? {
             ExitQuestion::Approval(pending) | ExitQuestion::Comment(pending, _) => {
-                Some(self.decided(pending, choice, comment, context, now))
+                let request = pending.request;
+                let answer = Answer::Chosen(choice);
+                let outcome = self.decide(pending, answer, comment, context, &mut collected);
+                Some(ExitStep {
+                    request,
+                    outcome,
+                    collected,
+                })
             }
             ExitQuestion::Trust { .. } => None,
         }
@@ -300,7 +318,11 @@ impl PhaseExit {
                 self.look_up(pending, IfUndecided::Ask, context, &mut collected),
             ),
         };
-        Some(ExitStep::new(request, outcome, collected))
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
     }
 
     /// Continues after the open question timed out.
@@ -309,26 +331,30 @@ impl PhaseExit {
         context: &mut ExitContext<'_>,
         now: Millis,
     ) -> Option<ExitStep> {
-        match self.take_question()? {
+        let mut collected = Effects::at(now);
+        let (request, outcome) = match self.take_question()? {
             ExitQuestion::Trust { request, .. } => {
                 let reports = not_trusted(context, TIMED_OUT);
-                Some(self.finish_gate(request, false, reports, context, now))
+                return Some(self.finish_gate(request, false, reports, context, now));
             }
             ExitQuestion::Comment(pending, choice) => {
-                Some(self.decided(pending, &choice, "", context, now))
+                let request = pending.request;
+                let answer = Answer::Chosen(&choice);
+                let outcome = self.decide(pending, answer, None, context, &mut collected);
+                (request, outcome)
             }
             ExitQuestion::Approval(pending) => {
                 let request = pending.request;
-                let mut collected = Effects::at(now);
-                let outcome = self.look_up(
-                    pending,
-                    IfUndecided::Pause(UNANSWERED),
-                    context,
-                    &mut collected,
-                );
-                Some(ExitStep::new(request, outcome, collected))
+                let if_undecided = IfUndecided::Pause(UNANSWERED);
+                let outcome = self.look_up(pending, if_undecided, context, &mut collected);
+                (request, outcome)
             }
-        }
+        };
+        Some(ExitStep {
+            request,
+            outcome,
+            collected,
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::definition::RunCheck;
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::policy::gate_report::Report;
+use crate::run::Actor;
 use crate::session::ids::Ids;
 use crate::session::phase::ResolvedPhase;
 use crate::session::questions::QuestionTable;
@@ -95,24 +96,6 @@ pub(crate) struct ExitStep {
     pub(crate) request: Option<RequestId>,
     pub(crate) outcome: ExitOutcome,
     pub(crate) collected: Effects,
-    /// The comment of the person who decided.
-    pub(crate) comment: Option<String>,
-}
-
-impl ExitStep {
-    /// Creates a step of an exit that no person has commented.
-    pub(crate) fn new(
-        request: Option<RequestId>,
-        outcome: ExitOutcome,
-        collected: Effects,
-    ) -> Self {
-        Self {
-            request,
-            outcome,
-            collected,
-            comment: None,
-        }
-    }
 }
 
 /// The parts of the session that leaving a phase needs.
@@ -122,6 +105,8 @@ pub(crate) struct ExitContext<'a> {
     pub(crate) questions: &'a mut QuestionTable,
     pub(crate) ids: &'a mut Ids,
     pub(crate) project_trusted: bool,
+    /// The actor that moves the run, if it leaves the phase.
+    pub(crate) actor: Actor,
 }
 
 /// The activity of an exit from a phase.

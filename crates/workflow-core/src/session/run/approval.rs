@@ -2,10 +2,11 @@
 
 use super::ActiveRun;
 use crate::definition::Approval;
+use crate::diagnostic::visible;
 use crate::effect::{ApprovalRequest, Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{HandedOver, StoredGate, entry_type};
+use crate::run::{Actor, StoredGate, entry_type};
 
 impl ActiveRun {
     /// The approval that the phase needs, if any.
@@ -29,11 +30,26 @@ impl ActiveRun {
 
     /// The open approval request of the phase.
     pub(crate) fn approval_request(&self) -> Option<ApprovalRequest> {
+        let approval = self.approval()?;
+        let consequences = self.consequences(approval, Actor::Person).into_iter();
         Some(ApprovalRequest {
-            approval: self.approval()?.clone(),
             nonce: self.approval_request.clone()?,
             seal: self.approval_seal.clone(),
+            about: self.to_approve(&[]),
+            consequences: consequences.map(|(_, does)| does).collect(),
+            approval: approval.clone(),
         })
+    }
+
+    /// What a person approves: the result of the gate, and the outcome and the summary of the agent.
+    pub(crate) fn to_approve(&self, reports: &[Report]) -> Vec<String> {
+        let checks = reports.iter();
+        let checks = checks.map(|report| format!("Check: {}", report.describe()));
+        let outcome = self.outcome().into_iter();
+        let outcome = outcome.map(|outcome| format!("The agent's outcome: {}", outcome.name));
+        let summary = self.progress.data.handed_over.summary.iter();
+        let summary = summary.map(|summary| format!("The agent says: {}", visible(summary)));
+        checks.chain(outcome).chain(summary).collect()
     }
 
     /// Identifies the open approval request among all runs.
@@ -44,13 +60,19 @@ impl ActiveRun {
         ))
     }
 
-    /// Opens an approval request with this nonce, unless one is open.
-    pub(crate) fn request_approval(&mut self, nonce: String, out: &mut Effects) {
+    /// Opens an approval request with this nonce, unless one is open. The gate passed with these reports.
+    pub(crate) fn request_approval(
+        &mut self,
+        nonce: String,
+        reports: &[Report],
+        out: &mut Effects,
+    ) {
         self.approval_request.get_or_insert(nonce);
         if let Some(request) = self.approval_request() {
             // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
             out.perform(Effect::RequestApproval(ApprovalRequest {
                 seal: None,
+                about: self.to_approve(reports),
                 ..request
             }));
         }
@@ -76,7 +98,6 @@ impl ActiveRun {
         self.approval_request = None;
         self.approval_seal = None;
         self.answered = None;
-        self.progress.data.handed_over = HandedOver::default();
         let paused = &mut self.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }

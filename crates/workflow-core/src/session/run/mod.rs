@@ -5,6 +5,7 @@
 mod approval;
 mod baseline;
 mod in_force;
+mod routes;
 mod stored;
 
 use std::sync::Arc;
@@ -13,20 +14,17 @@ use serde_json::value::RawValue;
 
 pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
 use self::in_force::{choose_catalog, definition_lost, fits};
+pub(crate) use self::routes::leads_back;
 use super::budget::{Budgets, Limit};
-use super::handover::{ExitRoute, Handover, StepCall};
+use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
-use crate::definition::{
-    CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings, Target,
-};
-use crate::effect::{Effect, Effects, ToolAnswer};
-use crate::policy::gate_report::{Report, failed_check};
+use crate::definition::{CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings};
+use crate::effect::{Effect, Effects};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    Actor, DefinitionMismatch, Path, PersonMove, Position, RestoredRun, RunData, RunProgress,
-    RunState, RunValues, StoredDefinition, StoredGuards, StoredRun, TransitionError, VisitLimit,
-    follow, turn_back, weakened,
+    DefinitionMismatch, HandedOver, Path, PersonMove, Position, RestoredRun, RunProgress, RunState,
+    RunValues, StoredDefinition, StoredGuards, StoredRun, VisitLimit, weakened,
 };
 
 /// A run in memory.
@@ -61,10 +59,8 @@ pub(crate) struct ActiveRun {
     moved_by: Option<PersonMove>,
     /// True after a move by a person, until the agent has had the chance to read the new phase.
     pub(crate) is_unread: bool,
-    /// The agent's summary of the phase, from its last call of `next`.
-    pub(crate) summary: Option<String>,
-    /// The handover of the phase.
-    pub(crate) handover: Handover,
+    /// The answer of a person to the approval of the phase, until the run follows it.
+    pub(crate) user_answer: Option<UserAnswer>,
     pub(crate) budgets: Budgets,
     /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
     /// one, and must not be taken for it.
@@ -101,8 +97,7 @@ impl ActiveRun {
             answered: None,
             moved_by: None,
             is_unread: false,
-            summary: None,
-            handover: Handover::default(),
+            user_answer: None,
             has_unmade_move: false,
         }
     }
@@ -181,7 +176,7 @@ impl ActiveRun {
             approval_request: approval_request.clone(),
             approval_seal: approval_seal.clone(),
             moved_by: moved_by.clone(),
-            data: data.without_values(),
+            data: data.without_values(approval_request.is_some()),
             ..StoredRun::of(&state.task_id, counters)
         };
         let from_files = Arc::ptr_eq(&catalog, files);
@@ -189,11 +184,6 @@ impl ActiveRun {
         let progress = RunProgress { state, data };
         let budgets = Budgets::restored(spending);
         let run = Self::new(progress, catalog, index, settings, budgets);
-        let handed_over = &run.progress.data.handed_over;
-        let handover = run.phase.as_ref().map_or_else(
-            |_| Handover::default(),
-            |resolved| Handover::restored(handed_over, &resolved.phase),
-        );
         if let (Err(stale), true) = (&run.phase, run.progress.state.active) {
             let lost = definition_lost(&run.progress.state, stale);
             found.problems.push(lost);
@@ -208,7 +198,6 @@ impl ActiveRun {
             moved_by,
             definition_persisted,
             guards,
-            handover,
             has_unmade_move,
             ..run
         })
@@ -302,8 +291,7 @@ impl ActiveRun {
         };
         self.is_unread = moved_by.is_some();
         self.moved_by = moved_by;
-        self.summary = None;
-        self.handover = Handover::default();
+        self.user_answer = None;
         self.approval_request = None;
         self.approval_seal = None;
         self.answered = None;
@@ -314,33 +302,15 @@ impl ActiveRun {
         }
     }
 
-    /// The progress that leaving the phase leads to, with the outputs and the answer that were given.
-    pub(crate) fn plan_leave(&self, actor: Actor) -> Result<RunProgress, TransitionError> {
-        let mut from = self.progress.clone();
-        let outputs = self.handover.outputs();
-        if let (Some(phase), false) = (self.phase(), outputs.is_empty()) {
-            let key = RunData::output_key(&phase.workflow_key, &phase.phase.id);
-            // A value that is not given anew stays.
-            let values = from.data.outputs.entry(key).or_default();
-            values.extend(outputs.clone());
+    /// Notes what a call of `next` hands over. A question about another outcome or other outputs is dropped.
+    pub(crate) fn hand_over(&mut self, handed_over: HandedOver, out: &mut Effects) {
+        let before = std::mem::replace(&mut self.progress.data.handed_over, handed_over);
+        if self.progress.data.handed_over.leads_as(&before) {
+            return;
         }
-        self.handover.note_comment(&mut from.data);
-        Ok(match self.handover.route() {
-            ExitRoute::Answer(target) => turn_back(&from, target, actor, &self.catalog)?,
-            ExitRoute::Outcome(outcome) => {
-                let mut to = follow(&from, &outcome.to, actor, &self.catalog)?;
-                to.data.outcome = Some(outcome.name.clone());
-                to
-            }
-            ExitRoute::Next => follow(&from, &Target::Next, actor, &self.catalog)?,
-        })
-    }
-
-    /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some.
-    pub(crate) fn accept(&mut self, call: &StepCall<'_>) -> Result<(), ToolAnswer> {
-        match &self.phase {
-            Ok(phase) if self.progress.state.active => self.handover.accept(call, phase),
-            Ok(_) | Err(_) => Ok(()),
+        self.drop_open_approval(out);
+        if let Ok(phase) = &mut self.phase {
+            phase.write_question(&self.progress, &self.catalog);
         }
     }
 
@@ -349,18 +319,6 @@ impl ActiveRun {
         let root = self.catalog.get(&self.progress.state.workflow_key);
         let by = root.and_then(|root| root.cancel);
         self.progress.state.active && by == Some(CancelBy::Person)
-    }
-
-    /// The progress that a check leads to which failed; `None` if it leads nowhere.
-    pub(crate) fn plan_failure(
-        &self,
-        reports: &[Report],
-        jumps: u32,
-    ) -> Option<Result<RunProgress, TransitionError>> {
-        let gate = &self.phase()?.phase.gate;
-        let id = gate.get(failed_check(reports)?)?.on_fail.as_deref()?;
-        let (target, actor) = (Target::Phase(id.to_owned()), Actor::Agent { jumps });
-        Some(turn_back(&self.progress, &target, actor, &self.catalog))
     }
 
     /// The number of the visit of the phase, where it has a limit.
@@ -386,6 +344,7 @@ impl ActiveRun {
 
     /// Pauses the run, because a phase may not be entered again unless a person allows it.
     pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
+        self.clear_approval(out);
         self.progress.data.refused_visit = Some(limit.key.clone());
         self.pause(PauseReason::Visits, out);
     }
@@ -488,9 +447,6 @@ impl ActiveRun {
     /// Pauses the run.
     pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
         self.counters.paused = Some(reason);
-        if reason == PauseReason::Approval {
-            self.progress.data.handed_over = self.handover.handed_over();
-        }
         self.persist_counters(out);
     }
 }

@@ -101,9 +101,9 @@ impl ActiveRun {
         let request = request.filter(|_| self.counters.paused.is_some());
         StoredRun {
             approval_seal: self.approval_seal.clone().filter(|_| request.is_some()),
-            approval_request: request,
             moved_by: self.moved_by.clone(),
-            data: self.progress.data.without_values(),
+            data: self.progress.data.without_values(request.is_some()),
+            approval_request: request,
             ..StoredRun::of(&self.progress.state.task_id, self.counters)
         }
     }

@@ -48,16 +48,23 @@ pub(crate) struct StoredRequest {
     /// This file when the run asked, for an approver who does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shown_file: Option<ShownFile>,
+    /// The result of the gate, the outcome and the summary of the agent, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) about: Vec<String>,
+    /// What each choice does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) consequences: Vec<String>,
 }
 
 impl StoredRequest {
-    /// Returns true if another request asks the same, even if the shown file has changed meanwhile.
+    /// Returns true if another request asks the same, even if the shown file or the agent's summary has changed meanwhile.
     pub(crate) fn asks_the_same_as(&self, other: &Self) -> bool {
-        let without_file = |request: &Self| Self {
+        let question = |request: &Self| Self {
             shown_file: None,
+            about: Vec::new(),
             ..request.clone()
         };
-        without_file(self) == without_file(other)
+        question(self) == question(other)
     }
 }
 
@@ -240,6 +247,8 @@ pub(crate) mod tests {
             choices: vec!["approve".to_owned(), "revise".to_owned()],
             show: None,
             shown_file: None,
+            about: vec!["The agent says: It is a button.".to_owned()],
+            consequences: vec!["goes to 🔧 Build".to_owned(), "stays in Plan".to_owned()],
         }
     }
 

@@ -247,7 +247,11 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
     let view = session.session.view()?;
     let phase = view.phase.as_ref()?;
     let ApprovalRequest {
-        approval, nonce, ..
+        approval,
+        nonce,
+        about,
+        consequences,
+        seal: _,
     } = request;
     let cwd = session.project.cwd;
     let shown_file = approval.show.as_deref();
@@ -264,5 +268,7 @@ fn stored_request(session: &SessionContext<'_>, request: ApprovalRequest) -> Opt
         choices: approval.choices,
         show: approval.show,
         shown_file,
+        about,
+        consequences,
     })
 }

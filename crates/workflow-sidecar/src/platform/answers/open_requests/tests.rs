@@ -227,9 +227,21 @@ fn a_decision_about_a_changed_request_is_outdated() {
             step: 3,
             ..stored_request()
         },
+        StoredRequest {
+            consequences: vec!["goes to 🚀 Ship".to_owned()],
+            ..stored_request()
+        },
     ] {
         assert_eq!(fixture.requests.decision(&other), outdated);
     }
+    let with_another_summary = StoredRequest {
+        about: Vec::new(),
+        ..stored_request()
+    };
+    assert_eq!(
+        fixture.requests.decision(&with_another_summary),
+        Some(approved())
+    );
     let later = StoredRequest {
         nonce: "m".to_owned(),
         ..stored_request()

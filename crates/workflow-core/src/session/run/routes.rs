@@ -1,0 +1,119 @@
+//! The routes out of the phase: what leaving it leads to, and how people read that.
+
+use super::ActiveRun;
+use crate::definition::{Approval, PhaseOutcome, Target};
+use crate::policy::gate_report::{Report, failed_check};
+use crate::run::{Actor, Position, RunProgress, RunState, TransitionError, follow, turn_back};
+use crate::session::step_tool::NONE_APPLIES;
+
+impl ActiveRun {
+    /// The outcome that the agent named, if the phase has it.
+    pub(crate) fn outcome(&self) -> Option<&PhaseOutcome> {
+        let name = self.progress.data.handed_over.outcome.as_ref()?;
+        let mut outcomes = self.phase()?.phase.outcomes.iter();
+        outcomes.find(|outcome| outcome.name == *name)
+    }
+
+    /// The progress that leaving the phase leads to, with what was handed over and the answer of a person.
+    pub(crate) fn plan_leave(&self, actor: Actor) -> Result<RunProgress, TransitionError> {
+        let Some(answer) = &self.user_answer else {
+            return self.plan_route(&Target::Next, self.outcome(), actor);
+        };
+        let mut to = self.plan_route(&answer.target, self.outcome(), actor)?;
+        to.data.comment.clone_from(&answer.comment);
+        Ok(to)
+    }
+
+    /// The progress that an answer and an outcome lead to. An answer that leads anywhere but on wins over the outcome.
+    fn plan_route(
+        &self,
+        target: &Target,
+        outcome: Option<&PhaseOutcome>,
+        actor: Actor,
+    ) -> Result<RunProgress, TransitionError> {
+        let mut from = self.progress.clone();
+        if let Some(phase) = self.phase() {
+            from.data.take_over(&phase.workflow_key, &phase.phase.id);
+        }
+        match (target, outcome) {
+            (Target::Next, Some(outcome)) => {
+                let mut to = follow(&from, &outcome.to, actor, &self.catalog)?;
+                to.data.outcome = Some(outcome.name.clone());
+                Ok(to)
+            }
+            (Target::Next, None) => follow(&from, &Target::Next, actor, &self.catalog),
+            (target, _) => turn_back(&from, target, actor, &self.catalog),
+        }
+    }
+
+    /// The progress that a check leads to which failed; `None` if it leads nowhere.
+    pub(crate) fn plan_failure(
+        &self,
+        reports: &[Report],
+        jumps: u32,
+    ) -> Option<Result<RunProgress, TransitionError>> {
+        let gate = &self.phase()?.phase.gate;
+        let id = gate.get(failed_check(reports)?)?.on_fail.as_deref()?;
+        let (target, actor) = (Target::Phase(id.to_owned()), Actor::Agent { jumps });
+        Some(turn_back(&self.progress, &target, actor, &self.catalog))
+    }
+
+    /// The choices of an approval, each with what it does: `goes back to 🤝 Agree`.
+    pub(crate) fn consequences(&self, approval: &Approval, actor: Actor) -> Vec<(String, String)> {
+        let choices = approval.choices.iter().enumerate();
+        let described = choices.map(|(index, choice)| {
+            let does = match approval.target(index) {
+                Some(target) => self.describe(self.plan_route(&target, self.outcome(), actor)),
+                None => {
+                    let name = self.phase().map_or("", |phase| &phase.phase.name);
+                    format!("stays in {name}, and the agent reads the answer")
+                }
+            };
+            (choice.clone(), does)
+        });
+        described.collect()
+    }
+
+    /// What leaving the phase with an outcome does, if a person does it.
+    pub(crate) fn consequence_of(&self, outcome: &PhaseOutcome) -> String {
+        self.describe(self.plan_route(&Target::Next, Some(outcome), Actor::Person))
+    }
+
+    fn describe(&self, to: Result<RunProgress, TransitionError>) -> String {
+        match to {
+            Ok(to) if to.state.active => {
+                let label = Position::of(&to.state, &self.catalog).map_or_else(
+                    |_| String::new(),
+                    |to| format!("{} {}", to.phase.emoji, to.phase.name),
+                );
+                if to.state.current_path == self.progress.state.current_path {
+                    format!("begins {label} again")
+                } else if leads_back(&self.progress.state, &to.state) {
+                    format!("goes back to {label}")
+                } else {
+                    format!("goes to {label}")
+                }
+            }
+            Ok(to) if to.state.cancelled => "ends the run: the workflow is cancelled".to_owned(),
+            Ok(_) => "ends the run: the workflow is complete".to_owned(),
+            Err(TransitionError::Limit(limit)) => {
+                format!("pauses the workflow, because {limit}")
+            }
+            Err(TransitionError::NoneApplies) => format!("leads nowhere, because {NONE_APPLIES}"),
+            Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable) => {
+                "leads nowhere, because the definition has changed".to_owned()
+            }
+        }
+    }
+}
+
+/// True if a move leads to the same phase or to an earlier one.
+pub(crate) fn leads_back(from: &RunState, to: &RunState) -> bool {
+    let indexes = |state: &RunState| {
+        let segments = state.current_path.segments().iter();
+        segments
+            .map(|segment| segment.phase_index)
+            .collect::<Vec<_>>()
+    };
+    indexes(to) <= indexes(from)
+}
