@@ -95,10 +95,11 @@ fn live(host: &mut TestHost, root: &Path) {
     );
     let made = call("bash", json!({"command": format!("make {SECRET}")}));
     let asked = host.request("hook/tool_call", &made);
-    let question = host.receive();
-    assert_eq!(question["method"], "ui/confirm");
+    let question = until(host, |line| line["method"] == "ui/confirm");
     answer(host, &question, &json!(true));
-    assert_eq!(host.receive()["id"], asked);
+    until(host, |line| line["id"] == asked);
+    // The status line says no longer that the call waits.
+    assert_eq!(host.receive()["method"], "host/apply");
     let result = json!({"event": {"toolName": "bash", "input": {}, "content": [{"type": "text", "text": SECRET}]}});
     let read = host.result("hook/tool_result", &result);
     assert!(read.to_string().contains("Mind the phase."), "{read}");

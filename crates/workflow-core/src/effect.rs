@@ -11,6 +11,8 @@ use crate::definition::{Approval, Gate, RunCheck, Thinking, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
 use crate::policy::VisibleTools;
+use crate::run::RunState;
+use crate::session::RunCondition;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
 
 /// The custom types of messages (hook-lifecycle: "Message Custom Types").
@@ -43,6 +45,17 @@ pub struct Effects {
     pub effects: Vec<Effect>,
     /// The calls that rules denied without asking a person, for statistics.
     pub denied: Vec<Denied>,
+    /// The runs that the session has unloaded for good.
+    pub ended: Vec<EndedRun>,
+}
+
+/// A run that the session has unloaded for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedRun {
+    /// Its last state.
+    pub state: RunState,
+    /// How it ended.
+    pub condition: RunCondition,
 }
 
 /// A call that a rule denied.
@@ -70,6 +83,30 @@ impl Effects {
     #[must_use]
     pub fn now(&self) -> Millis {
         self.now
+    }
+
+    /// Returns true if nothing must be done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let Self {
+            now: _,
+            actions,
+            diagnostics,
+            questions,
+            withdrawn,
+            deferred,
+            effects,
+            denied,
+            ended,
+        } = self;
+        actions.is_empty()
+            && diagnostics.is_empty()
+            && questions.is_empty()
+            && withdrawn.is_empty()
+            && deferred.is_empty()
+            && effects.is_empty()
+            && denied.is_empty()
+            && ended.is_empty()
     }
 
     /// Has the host do something.
@@ -149,6 +186,7 @@ impl Effects {
         self.deferred.extend(other.deferred);
         self.effects.extend(other.effects);
         self.denied.extend(other.denied);
+        self.ended.extend(other.ended);
     }
 }
 

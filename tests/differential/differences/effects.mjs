@@ -49,8 +49,8 @@ function statesAround(step) {
   return { before: step.session.state, after: entry ? entry.data : step.session.state };
 }
 
-/** The end of a status line that says why the run does not go on. */
-const PAUSE_NOTE = / · [⏸⏳] .*$/su;
+/** The beginning of a status line that says why the run does not go on. */
+const PAUSE_NOTE = /^[⏸⏳✓] .*? · /su;
 
 /** @type {EffectDifference[]} */
 export const EXPECTED = [
@@ -445,7 +445,7 @@ export const ON_TOP = [
   },
   {
     id: "D14",
-    says: "the status line ends in what the run waits for, and changes with it",
+    says: "the status line begins with what the run waits for, and changes with it",
     rule: ({ actual, expected, session }) => {
       const statuses = actual.filter((effect) => effect.kind === "status");
       const ofPause = statuses.filter((effect) => PAUSE_NOTE.test(effect.text ?? ""));

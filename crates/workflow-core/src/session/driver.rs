@@ -5,6 +5,7 @@
 use super::auto_continue::AutoContinue;
 use super::budget::Budgets;
 use super::commands::{NewRun, nothing_applies};
+use super::condition::RunCondition;
 use super::context::SentContext;
 use super::controls::PendingControls;
 use super::handover::StepCall;
@@ -20,8 +21,8 @@ use super::triggers::TriggerQueue;
 use super::{announcement, budget, controls, step_tool};
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Delivery, Effects, HostHints, Mutation, Reply,
-    ToolAnswer, message_type,
+    Action, ContextMessage, DeferredAnswer, Delivery, Effects, EndedRun, HostHints, Mutation,
+    Reply, ToolAnswer, message_type,
 };
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -131,6 +132,7 @@ impl RunDriver {
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
+        self.unloaded(&run, out);
         self.set_status(out);
         let content = announcement::cancelled_by_command(run.progress(), run.catalog());
         out.act(Action::SendMessage {
@@ -154,12 +156,29 @@ impl RunDriver {
     /// The status line (hook-lifecycle: "updateStatus").
     pub(super) fn status(&self) -> Option<String> {
         let run = self.run.as_ref()?;
-        let status = &run.phase()?.status;
-        Some(
-            match controls::status_note(run, self.exit.activity(), self.auto_continue.is_held()) {
-                Some(note) => format!("{status} · {note}"),
-                None => status.clone(),
-            },
+        self.condition(run).status_line(run)
+    }
+
+    /// Notes how a run ended that is not in memory any more.
+    fn unloaded(&self, run: &ActiveRun, out: &mut Effects) {
+        let condition = if run.is_active() {
+            RunCondition::Replaced
+        } else {
+            self.condition(run)
+        };
+        out.ended.push(EndedRun {
+            state: run.state().clone(),
+            condition,
+        });
+    }
+
+    /// What the run is doing, or what it waits for.
+    pub(super) fn condition(&self, run: &ActiveRun) -> RunCondition {
+        RunCondition::of(
+            run,
+            self.exit.activity(),
+            self.calls.awaits_answer(),
+            self.auto_continue.is_held(),
         )
     }
 
@@ -244,7 +263,10 @@ impl RunDriver {
             run.clear_approval(out);
         }
         self.close_cancel_question(out);
-        self.run = Some(ActiveRun::start(progress.clone(), &new.loaded));
+        let run = ActiveRun::start(progress.clone(), &new.loaded);
+        if let Some(replaced) = self.run.replace(run) {
+            self.unloaded(&replaced, out);
+        }
         // Whatever this response did to the replaced run, it has not moved the new one.
         self.turn_moved = self.turn_moved.map(|_| false);
         self.sent_context = SentContext::default();
@@ -598,6 +620,7 @@ impl RunDriver {
             return Mutation::default();
         };
         run.mark_announced(out);
+        self.unloaded(&run, out);
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
             content: announcement::ended(run.progress(), run.catalog()),

@@ -9,6 +9,7 @@ mod auto_continue;
 mod budget;
 mod checkpoints;
 pub(crate) mod commands;
+mod condition;
 mod context;
 mod controls;
 mod driver;
@@ -62,6 +63,7 @@ use crate::white_space;
 pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
+pub use self::condition::{Needed, RunCondition};
 pub use self::controls::Control;
 pub use self::handover::StepCall;
 pub use self::host::Abilities;
@@ -165,11 +167,16 @@ impl Session {
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
         let run = self.driver.run.as_ref()?;
-        Some(View::of(
-            run,
-            self.driver.status(),
-            &self.driver.auto_continue,
-        ))
+        let condition = self.driver.condition(run);
+        Some(View::of(run, condition, &self.driver.auto_continue))
+    }
+
+    /// The run as its entries have it: without open questions, and without a gate that runs.
+    #[must_use]
+    pub fn stored_view(&self) -> Option<View<'_>> {
+        let run = self.driver.run.as_ref()?;
+        let condition = RunCondition::of(run, None, false, false);
+        Some(View::of(run, condition, &self.driver.auto_continue))
     }
 
     /// Returns true while the run waits for a person's approval, in a dialog or paused.
@@ -474,9 +481,14 @@ impl Session {
             return Reply::Now(budget::blocked(&used_up));
         }
         let phase = self.driver.run.as_ref().and_then(ActiveRun::phase);
-        self.driver
-            .calls
-            .on_call(request, call, phase, &mut self.driver.questions, out)
+        let reply =
+            self.driver
+                .calls
+                .on_call(request, call, phase, &mut self.driver.questions, out);
+        if reply == Reply::Later {
+            self.driver.refresh_status(out);
+        }
+        reply
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.

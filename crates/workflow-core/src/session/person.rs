@@ -102,13 +102,10 @@ impl RunDriver {
         }
         match control {
             Control::Status => {
-                let text = controls::status_text(
-                    run,
-                    self.exit.activity(),
-                    self.auto_continue.is_held(),
-                    out.now(),
-                );
-                out.notify(Severity::Info, text);
+                if let Some(run) = &self.run {
+                    let text = controls::status_text(run, self.condition(run), out.now());
+                    out.notify(Severity::Info, text);
+                }
             }
             Control::Pause if run.counters.paused_by_owner => {
                 let message = "The workflow is paused already. /workflow-resume resumes it.";

@@ -101,6 +101,11 @@ impl CallGuard {
         self.denials
     }
 
+    /// Returns true while a call waits for the user.
+    pub(crate) fn awaits_answer(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Decides about a call.
     pub(crate) fn on_call(
         &mut self,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::auto_continue::AutoContinue;
+use super::condition::RunCondition;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::definition::Bound;
@@ -18,9 +19,11 @@ pub struct View<'a> {
     pub state: &'a RunState,
     /// The phase; `None` if the run ended or does not fit its definitions.
     pub phase: Option<PhaseView<'a>>,
+    /// What the run is doing, or what it waits for.
+    pub condition: RunCondition,
     /// The counts of reminders.
     pub counters: ContinueCounters,
-    /// The status line: the phase's, and why the run does not continue.
+    /// The status line: why the run does not continue, and the phase's.
     pub status: Option<String>,
     /// The inputs that the run was given, as people read them.
     pub inputs: BTreeMap<String, String>,
@@ -62,14 +65,15 @@ pub struct PhaseView<'a> {
 impl<'a> View<'a> {
     pub(crate) fn of(
         run: &'a ActiveRun,
-        status: Option<String>,
+        condition: RunCondition,
         auto_continue: &AutoContinue,
     ) -> Self {
         Self {
             state: run.state(),
             phase: run.phase().map(PhaseView::of),
+            condition,
             counters: run.counters,
-            status,
+            status: condition.status_line(run),
             inputs: run.progress().data.inputs_as_texts(),
             visit: run
                 .visits()

@@ -62,7 +62,7 @@ fn the_agent_is_warned_once_and_stopped_at_the_limit_until_a_person_allows_more(
         line(&lines, "notify Warning").contains("(5 of 5 turns of workflow N-w)"),
         "{lines:?}"
     );
-    line(&lines, "status N-w > 🔹 A [1/2] · ⏸ paused: budget used up");
+    line(&lines, "status ⏸ paused: budget used up · N-w > 🔹 A [1/2]");
     assert!(line(&world.tool_call("read"), "block").contains("no tool may run"));
     assert!(line(&world.tool("next"), "tool").contains("used up"));
     line(&world.tool("status"), "tool **Workflow:**");

@@ -6,6 +6,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::event::PlatformEvent;
+use workflow_core::session::RunCondition;
 
 use crate::event::Event;
 use crate::world::{World, line, workflow};
@@ -393,7 +394,7 @@ fn a_yes_to_a_repeated_call_runs_it_once() {
         world.call("write", &json!({"path": "a.txt"}));
     }
     let lines = world.choose(Some("Yes, run it this once"));
-    assert_eq!(lines, ["settled none #4"]);
+    assert_eq!(lines, ["status N-w > 🔹 A [1/2]", "settled none #4"]);
 }
 
 #[test]
@@ -409,4 +410,19 @@ fn the_time_for_an_answer_is_a_setting() {
     assert!(world.wait(59_999).is_empty());
     assert!(is_answered(&world.wait(1)));
     assert!(asks(0).session.deadline().is_none());
+}
+
+#[test]
+fn a_call_that_waits_for_the_user_is_in_the_status_line() {
+    let mut world = with_rule(&rule("ask", "write"));
+    let lines = world.call("write", &json!({"path": "a.txt"}));
+    line(
+        &lines,
+        "status ⏸ waiting for your consent · N-w > 🔹 A [1/2]",
+    );
+    assert_eq!(
+        world.session.view().unwrap().condition,
+        RunCondition::AwaitsConsent
+    );
+    line(&world.answer(true), "status N-w > 🔹 A [1/2]");
 }

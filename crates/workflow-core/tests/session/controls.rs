@@ -5,7 +5,7 @@ use workflow_core::Session;
 use workflow_core::definition::{Approval, Gate, Phase, PhaseEntry};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
-use workflow_core::session::{Abilities, Control};
+use workflow_core::session::{Abilities, Control, RunCondition};
 
 use crate::event::Event;
 use crate::world::{World, line, phase, user_messages, user_text, workflow};
@@ -114,7 +114,7 @@ fn the_status_names_the_phase_and_what_is_needed_to_leave_it() {
 fn a_run_paused_by_its_owner_is_resumed_by_the_command_only() {
     let mut world = world_with(phase("a"));
     let lines = world.control(Control::Pause, "");
-    line(&lines, "status N-w > 🔹 A [1/3] · ⏸ paused by you");
+    line(&lines, "status ⏸ paused by you · N-w > 🔹 A [1/3]");
     assert!(line(&lines, "entry workflow:run").contains(r#""pausedByOwner":true"#));
     world.user_input();
     world.prompt("Hello.");
@@ -158,7 +158,7 @@ fn the_agent_may_move_on_in_a_paused_run_and_the_pause_stays() {
     let mut world = world_with(phase("a"));
     world.control(Control::Pause, "");
     let lines = world.tool("next");
-    line(&lines, "status N-w > 🔹 B [2/3] · ⏸ paused by you");
+    line(&lines, "status ⏸ paused by you · N-w > 🔹 B [2/3]");
     assert!(world.stop("stop").is_empty());
 }
 
@@ -187,7 +187,7 @@ fn next_runs_the_gate_first() {
     let mut world = world_with(guarded());
     let lines = world.control(Control::Next, "");
     line(&lines, "gate #1 checks");
-    line(&lines, "status N-w > 🔹 A [1/3] · ⏳ gate running");
+    line(&lines, "status ⏳ gate running · N-w > 🔹 A [1/3]");
     assert_eq!(index(&world), 0);
     let again = world.control(Control::Next, "");
     assert!(
@@ -390,7 +390,7 @@ fn an_approval_by_command_leaves_a_phase_that_waits() {
     let lines = over(&mut world, "passed");
     line(
         &lines,
-        "status N-w > 🔹 A [1/3] · ⏸ waiting for approval: Plan OK?",
+        "status ⏸ waiting for your approval · N-w > 🔹 A [1/3]",
     );
     let lines = world.control(Control::Approve, "");
     let text = line(&lines, "notify Info");
@@ -450,4 +450,58 @@ fn phases_and_choices_are_proposed() {
     assert_eq!(proposed(Control::Goto, "c"), ["c"]);
     assert_eq!(proposed(Control::Approve, "r"), ["revise"]);
     assert!(proposed(Control::Next, "").is_empty());
+}
+
+#[test]
+fn a_run_that_is_unloaded_says_how_it_ended() {
+    let ends: [(&[RunCondition], fn(&mut World)); 6] = [
+        (&[RunCondition::Complete], |world| {
+            world.tool("next");
+            world.stop("stop");
+        }),
+        (&[RunCondition::Complete], |world| {
+            world.control(Control::Skip, "");
+        }),
+        (&[RunCondition::Cancelled], |world| {
+            world.cancel_command();
+        }),
+        (&[RunCondition::Cancelled], |world| {
+            world.tool("cancel");
+            world.tool("cancel");
+            world.stop("stop");
+        }),
+        (&[RunCondition::Replaced], |world| {
+            world.command("w another");
+            world.answer(true);
+        }),
+        (&[], |world| {
+            world.restart();
+        }),
+    ];
+    for (expected, end) in ends {
+        let mut world = World::started(vec![workflow("w", &["a"])]);
+        end(&mut world);
+        let ended: Vec<_> = world
+            .ended
+            .iter()
+            .map(|(_, condition)| *condition)
+            .collect();
+        assert_eq!(ended, expected, "{:?}", world.ended);
+        assert!(world.ended.iter().all(|(task, _)| task == "the task"));
+    }
+}
+
+#[test]
+fn what_a_dialog_waits_for_is_not_stored() {
+    let mut world = world_with(approved());
+    world.tool("next");
+    let view = world.session.view().unwrap();
+    assert_eq!(view.condition, RunCondition::AwaitsApproval);
+    assert_eq!(
+        view.status.as_deref(),
+        Some("⏸ waiting for your approval · N-w > 🔹 A [1/3]")
+    );
+    let stored = world.session.stored_view().unwrap();
+    assert_eq!(stored.condition, RunCondition::Active);
+    assert_eq!(stored.status.as_deref(), Some("N-w > 🔹 A [1/3]"));
 }

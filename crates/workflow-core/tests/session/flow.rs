@@ -151,7 +151,7 @@ fn an_outcome_leads_to_its_phase_until_the_visits_are_used_up() {
     );
     line(
         &lines,
-        "status N-w > 🔹 REVIEW [3/4] · ⏸ paused: limit of visits",
+        "status ⏸ paused: visit limit · N-w > 🔹 REVIEW [3/4]",
     );
     assert_eq!(index(&world), 2);
 

@@ -72,7 +72,7 @@ fn a_gate_that_passes_lets_the_run_advance() {
         lines,
         [
             "later #2",
-            "status N-w > 🔹 A [1/2] · ⏳ gate running",
+            "status ⏳ gate running · N-w > 🔹 A [1/2]",
             r#"gate #1 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
@@ -106,7 +106,7 @@ fn a_gate_that_fails_keeps_the_phase_and_reports_its_checks() {
         world.tool("next"),
         [
             "later #3",
-            "status N-w > 🔹 A [1/2] · ⏳ gate running",
+            "status ⏳ gate running · N-w > 🔹 A [1/2]",
             r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
@@ -137,7 +137,7 @@ fn commands_of_a_project_run_only_when_they_are_trusted() {
     assert_eq!(
         lines,
         [
-            "status N-w > 🔹 A [1/2] · ⏳ gate running",
+            "status ⏳ gate running · N-w > 🔹 A [1/2]",
             r#"trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#,
             r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust []"#
         ]
@@ -171,7 +171,7 @@ fn a_baseline_is_recorded_when_the_phase_is_entered_and_survives() {
         lines,
         [
             "later #2",
-            "status N-w > 🔹 A [1/2] · ⏳ gate running",
+            "status ⏳ gate running · N-w > 🔹 A [1/2]",
             r#"gate #1 checks [{"check":{"file":{"path":"plan.md","changed":true}}}], baseline {"files":{}}, to trust []"#
         ]
     );
@@ -210,7 +210,7 @@ fn a_person_approves_or_has_it_revised() {
         world.tool("next"),
         [
             "later #2",
-            "status N-w > 🔹 A [1/2] · ⏸ waiting for approval: Plan OK?",
+            "status ⏸ waiting for your approval · N-w > 🔹 A [1/2]",
             "ask Plan OK?: Workflow N-w, phase 🔹 A (1 of 2)\nFile: plan.md\n\n\"approve\" goes to 🔹 B.\n\"revise\" stays in A, and the agent reads the answer.\n= #1 [\"approve\", \"revise\"], shows plan.md",
             r#"await oxydwpxpbpc2 {"ask":"Plan OK?","choices":["approve","revise"],"show":"plan.md"}"#
         ]

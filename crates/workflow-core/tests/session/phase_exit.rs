@@ -305,7 +305,7 @@ fn checks_that_passed_long_ago_are_run_again_before_the_phase_is_left() {
     assert_eq!(
         lines,
         [
-            "status N-w > 🔹 A [1/2] · ⏳ gate running",
+            "status ⏳ gate running · N-w > 🔹 A [1/2]",
             r#"gate #2 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust [{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
@@ -399,7 +399,7 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         world.tool("next"),
         [
             "later #2",
-            "status N-w > 🔹 A [1/2] · ⏳ gate running",
+            "status ⏳ gate running · N-w > 🔹 A [1/2]",
             r#"gate #1 checks [{"check":{"run":{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}},"source":"a.md:5"}], baseline null, to trust []"#
         ]
     );
@@ -408,7 +408,7 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         world.tool("next"),
         [
             "later #3",
-            "status N-w > N-s [2/2] > 🔹 X [1/1] · ⏳ gate running",
+            "status ⏳ gate running · N-w > N-s [2/2] > 🔹 X [1/1]",
             r#"gate #2 checks [{"check":{"run":{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}}}], baseline null, to trust [{"command":["make"],"shell":false,"timeout":600,"exit":{"code":0}}]"#
         ]
     );
@@ -605,7 +605,7 @@ fn an_answer_from_before_the_session_was_restored_waits_for_the_next_call() {
     let lines = reported(&mut world, "revise", true);
     line(
         &lines,
-        "status N-w > 🔹 A [1/2] · ✓ answered: revise · ask the agent to continue",
+        "status ✓ answered: ask the agent to continue · N-w > 🔹 A [1/2]",
     );
     assert!(!starts_any(&lines, "dismiss"), "{lines:?}");
     let lines = world.tool("next");

@@ -223,7 +223,10 @@ fn a_person_decides_in_a_dialog() {
     let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
     let mut world = with_rules(rules());
     assert!(line(&world.tool_call("deploy"), "ask Allow deploy?").contains("consent"));
-    assert_eq!(world.answer(true), ["settled none #2"]);
+    assert_eq!(
+        world.answer(true),
+        ["status N-w > 🔹 A [1/1]", "settled none #2"]
+    );
     world.tool_call("deploy");
     let no = world.answer(false);
     assert!(
@@ -395,7 +398,7 @@ fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
     match said
         .iter()
         .map(String::as_str)
-        .find(|line| !line.starts_with("later #"))
+        .find(|line| !line.starts_with("later #") && !line.starts_with("status "))
     {
         None => 0,
         Some(line) if line.starts_with("ask ") => 1,

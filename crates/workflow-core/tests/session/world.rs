@@ -11,7 +11,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::Diagnostic;
 use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect};
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::session::{Abilities, Control, StepCall};
+use workflow_core::session::{Abilities, Control, RunCondition, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Session};
 
@@ -80,6 +80,8 @@ pub(crate) struct World {
     pub(crate) word: Option<ApprovalDecision>,
     /// The nonce of the approval request that was stored last.
     pub(crate) nonce: String,
+    /// The runs that the session has unloaded for good: task, and how each ended.
+    pub(crate) ended: Vec<(String, RunCondition)>,
     requests: u64,
     /// The requests that are answered later.
     unanswered: BTreeMap<RequestId, RequestKind>,
@@ -110,6 +112,7 @@ impl World {
             restore: RestoreId(0),
             word: None,
             nonce: String::new(),
+            ended: Vec::new(),
             requests: 0,
             unanswered: BTreeMap::new(),
             asked_before: BTreeSet::new(),
@@ -168,6 +171,9 @@ impl World {
             }
             Replied::Now(reply) => lines.extend(reply),
         }
+        let ended = out.ended.into_iter();
+        self.ended
+            .extend(ended.map(|run| (run.state.task_description, run.condition)));
         lines.extend(out.diagnostics.iter().map(render_diagnostic));
         self.take(out.actions, &mut lines);
         for question in out.questions {

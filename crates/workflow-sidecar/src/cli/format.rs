@@ -1,10 +1,10 @@
 //! Output formats and styles.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 use clap::builder::styling::{AnsiColor, Style};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use workflow_core::diagnostic::{is_hidden, visible};
 
 /// A title.
@@ -54,12 +54,45 @@ pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
-/// Formats a time, in milliseconds since 1970, with a number of fractional digits. A time out of range stays a number.
-pub(super) fn moment(millis: i64, digits: usize) -> String {
-    jiff::Timestamp::from_millisecond(millis).map_or_else(
-        |_| millis.to_string(),
-        |moment| format!("{moment:.digits$}"),
-    )
+/// A time in milliseconds since 1970: for people in minutes, for programs with milliseconds. One out of range stays a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment(pub(super) i64);
+
+impl Moment {
+    /// The time for people, in seconds.
+    pub(super) fn with_seconds(self) -> String {
+        self.formatted("%Y-%m-%d %H:%M:%S UTC")
+    }
+
+    fn formatted(self, format: &str) -> String {
+        let moment = jiff::Timestamp::from_millisecond(self.0);
+        moment.map_or_else(
+            |_| self.0.to_string(),
+            |moment| moment.strftime(format).to_string(),
+        )
+    }
+}
+
+impl From<u64> for Moment {
+    fn from(millis: u64) -> Self {
+        Self(i64::try_from(millis).unwrap_or(i64::MAX))
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.formatted("%Y-%m-%d %H:%M UTC"))
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let moment = jiff::Timestamp::from_millisecond(self.0);
+        match moment {
+            Ok(moment) => serializer.collect_str(&format_args!("{moment:.3}")),
+            Err(_) => serializer.collect_str(&self.0),
+        }
+    }
 }
 
 /// Writes a text with a bar before each line.

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::run_condition::RunCondition;
+use workflow_core::session::Needed;
 
 /// The table of the help.
 pub(super) const TABLE: &str = "\
@@ -10,7 +10,7 @@ Exit codes:
   0    success
   1    problems found: an error in a definition, a difference, a failed expectation
   2    usage or I/O error: a wrong command line, a file that cannot be read
-  3    a run waits for a person
+  3    a run waits for the user
   4    a run stopped at a limit
   130  ended by SIGINT (Ctrl+C)
   141  ended because the reader of the output closed the pipe
@@ -39,12 +39,12 @@ pub(super) const FAILED: u8 = 2;
 /// The output pipe was closed: the code that a shell reports for a program ended by SIGPIPE.
 pub(super) const UNREAD: u8 = 141;
 
-impl From<RunCondition> for CommandOutcome {
-    fn from(condition: RunCondition) -> Self {
-        match condition {
-            RunCondition::Fine => Self::Success,
-            RunCondition::Waits => Self::Waits,
-            RunCondition::Limit => Self::Limit,
+impl From<Needed> for CommandOutcome {
+    fn from(needed: Needed) -> Self {
+        match needed {
+            Needed::Nothing => Self::Success,
+            Needed::User => Self::Waits,
+            Needed::Limit => Self::Limit,
         }
     }
 }

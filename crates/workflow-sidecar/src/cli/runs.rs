@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
-use super::format::{OutputFormat, count, json, moment};
+use super::format::{Moment, OutputFormat, count, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::table;
@@ -144,8 +144,8 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     waiting: &'a str,
     active: bool,
-    since: String,
-    updated: String,
+    since: Moment,
+    updated: Moment,
     #[serde(skip_serializing_if = "str::is_empty")]
     machine: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,8 +175,8 @@ impl<'a> Row<'a> {
             state: &run.state,
             waiting: &run.waiting,
             active: run.is_active,
-            since: time(*since, 3),
-            updated: time(*updated, 3),
+            since: (*since).into(),
+            updated: (*updated).into(),
             machine,
             file: file.as_deref(),
         }
@@ -196,18 +196,13 @@ fn print(runs: &[IndexedRun], only_active: bool) -> anyhow::Result<()> {
     }
     let row = |indexed: &IndexedRun| {
         let run = &indexed.run;
-        let state = if run.waiting.is_empty() {
-            run.state.clone()
-        } else {
-            format!("{}: {}", run.state, run.waiting)
-        };
         [
             run.task_id.clone(),
             visible(&indexed.key.host),
             visible(&run.workflow),
             visible(&run.phase),
-            visible(&state),
-            time(indexed.since, 0),
+            visible(run.words()),
+            Moment::from(indexed.since).to_string(),
             visible(&run.task),
             visible(&indexed.cwd.to_string_lossy()),
         ]
@@ -218,8 +213,4 @@ fn print(runs: &[IndexedRun], only_active: bool) -> anyhow::Result<()> {
     ];
     table::write(&mut out, head, &rows)?;
     Ok(())
-}
-
-fn time(milliseconds: u64, digits: usize) -> String {
-    moment(i64::try_from(milliseconds).unwrap_or(i64::MAX), digits)
 }

@@ -5,19 +5,19 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::Serialize;
 use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
 
-use super::format::{BAD, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, count, json, moment};
+use super::format::{BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, block, count, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
-use super::run_session::{RunSession, elsewhere, run_id, run_session};
+use super::run_session::{keep_run, place_of, run_id, run_session};
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
-use crate::show::{Timeline, TimelineEvent, Totals, of_recording, of_session};
+use crate::show::{TimedEvent, Timeline, TimelineEvent, Totals, of_recording, of_session};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,29 +65,55 @@ struct ShowOutput {
 #[derive(Serialize)]
 struct SessionTimeline {
     id: String,
-    #[serde(flatten)]
-    timeline: Timeline,
+    events: Vec<TimedEvent>,
+    /// `None` for a session whose messages only its host knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    totals: Option<Totals>,
+}
+
+impl SessionTimeline {
+    fn of(id: String, timeline: Timeline) -> Self {
+        Self {
+            id,
+            events: timeline.events,
+            totals: Some(timeline.totals),
+        }
+    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    let bytes = match run_id(&arguments.file) {
-        None => read_file(&arguments.file)?,
-        Some(id) => match run_session(id, &arguments.user.directory())? {
-            RunSession::Entries(bytes) => bytes,
-            RunSession::Elsewhere(run) => return Err(elsewhere(&run)),
-        },
-    };
     let loaded = match &arguments.project {
         Some(project) => Some(load(&arguments.user.disk(project)?)),
         None => None,
     };
     let known = loaded.map(|loaded| loaded.catalog);
-    let output = if is_session(&bytes) {
-        session(&bytes, known)
-    } else {
-        let transcript = Transcript::parse(&arguments.file, &bytes)
-            .context("this is neither a session of pi nor a recording");
-        recording(of_recording(&transcript?, known))
+    let output = match run_id(&arguments.file) {
+        Some(id) => {
+            let found = run_session(id, &arguments.user.directory())?;
+            let Some(bytes) = &found.bytes else {
+                bail!("{}", place_of(&found.run));
+            };
+            let mut file = SessionFile::parse(bytes);
+            keep_run(&mut file, &found.run);
+            if file.entries.is_empty() {
+                bail!(
+                    "the session of {} has nothing of it on its current branch",
+                    visible(&found.run.run.task_id)
+                );
+            }
+            file.on_other_branches = 0;
+            session(&file, known, found.has_messages)
+        }
+        None => {
+            let bytes = read_file(&arguments.file)?;
+            if is_session(&bytes) {
+                session(&SessionFile::parse(&bytes), known, true)
+            } else {
+                let transcript = Transcript::parse(&arguments.file, &bytes)
+                    .context("this is neither a session of pi nor a recording");
+                recording(of_recording(&transcript?, known))
+            }
+        }
     };
     match arguments.format {
         OutputFormat::Json => json(&output)?,
@@ -96,16 +122,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     Ok(CommandOutcome::Success)
 }
 
-fn session(bytes: &[u8], known: Option<Arc<Catalog>>) -> ShowOutput {
-    let file = SessionFile::parse(bytes);
-    let timeline = of_session(&file, known);
+fn session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>, has_messages: bool) -> ShowOutput {
+    let mut timeline = SessionTimeline::of(String::new(), of_session(file, known));
+    timeline.totals.take_if(|_| !has_messages);
     ShowOutput {
         kind: "session",
         cwd: file.cwd.as_deref().map(str::to_owned),
-        sessions: vec![SessionTimeline {
-            id: String::new(),
-            timeline,
-        }],
+        sessions: vec![timeline],
         skipped: file.skipped,
         on_other_branches: file.on_other_branches,
     }
@@ -117,7 +140,7 @@ fn recording(sessions: BTreeMap<String, Timeline>) -> ShowOutput {
         kind: "recording",
         cwd: None,
         sessions: sessions
-            .map(|(id, timeline)| SessionTimeline { id, timeline })
+            .map(|(id, timeline)| SessionTimeline::of(id, timeline))
             .collect(),
         skipped: 0,
         on_other_branches: 0,
@@ -127,14 +150,14 @@ fn recording(sessions: BTreeMap<String, Timeline>) -> ShowOutput {
 impl ShowOutput {
     fn print(&self) -> io::Result<()> {
         let mut out = anstream::stdout().lock();
-        for (at, SessionTimeline { id, timeline }) in self.sessions.iter().enumerate() {
+        for (at, session) in self.sessions.iter().enumerate() {
             if at > 0 {
                 writeln!(out)?;
             }
-            if !id.is_empty() {
-                writeln!(out, "{TITLE}session {}{TITLE:#}", shown(id))?;
+            if !session.id.is_empty() {
+                writeln!(out, "{TITLE}session {}{TITLE:#}", shown(&session.id))?;
             }
-            print_timeline(&mut out, timeline)?;
+            print_timeline(&mut out, session)?;
         }
         if self.sessions.is_empty() {
             writeln!(out, "nothing happened in any session")?;
@@ -162,10 +185,10 @@ fn entries(number: usize) -> String {
     format!("{number} {plural}")
 }
 
-fn print_timeline(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
+fn print_timeline(out: &mut impl Write, timeline: &SessionTimeline) -> io::Result<()> {
     let start = timeline.events.iter().find_map(|event| event.at);
     match start {
-        Some(start) => writeln!(out, "{DIMMED}{}{DIMMED:#}", moment(start, 0))?,
+        Some(start) => writeln!(out, "{DIMMED}{}{DIMMED:#}", Moment(start).with_seconds())?,
         None if timeline.events.is_empty() => writeln!(out, "no workflow was run")?,
         None => {}
     }
@@ -176,7 +199,13 @@ fn print_timeline(out: &mut impl Write, timeline: &Timeline) -> io::Result<()> {
         write!(out, "{DIMMED}{since:>11}{DIMMED:#}  ")?;
         print_event(out, &event.what)?;
     }
-    print_totals(out, &timeline.totals)
+    match &timeline.totals {
+        Some(totals) => print_totals(out, totals),
+        None => writeln!(
+            out,
+            "{DIMMED}tool calls and messages are in the session of the host, and not known here{DIMMED:#}"
+        ),
+    }
 }
 
 fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
@@ -263,7 +292,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
         TimelineEvent::CodeRestored { message } => {
             writeln!(out, "the code: {}", visible(message))
         }
-        TimelineEvent::Paused { why } => writeln!(out, "{NOTABLE}paused{NOTABLE:#}: {why}"),
+        TimelineEvent::Paused { why } => writeln!(out, "{NOTABLE}{why}{NOTABLE:#}"),
         TimelineEvent::Compacted => {
             writeln!(out, "{DIMMED}older messages became a summary{DIMMED:#}")
         }

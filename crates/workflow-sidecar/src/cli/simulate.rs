@@ -240,7 +240,7 @@ impl<W: Write> Walk<'_, W> {
     }
 
     fn end(mut self) -> Result<CommandOutcome> {
-        let (rest, location) = self.simulation.condition();
+        let (rest, location) = self.simulation.rest();
         self.simulation.finish()?;
         if self.typed {
             writeln!(self.out)?;

@@ -1,4 +1,4 @@
-//! `status`: the run of a pi session.
+//! `status`: the run of a session, or one of the index.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,20 @@ use workflow_core::definition::{Bound, Loaded, load};
 use workflow_core::diagnostic::{Code, Diagnostic, shown, visible};
 use workflow_core::reminders::PauseReason;
 use workflow_core::run::entry_type;
-use workflow_core::session::View;
+use workflow_core::session::{Needed, RunCondition, View};
 
-use super::format::{BAD, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, json, moment};
+use super::format::{BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, json};
 use super::newest_session::newest_session;
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
-use super::run_session::{RunSession, elsewhere, run_id, run_session};
+use super::run_session::{
+    RunSession, keep_run, place_of, run_id, run_in_project, run_of_file, run_session,
+};
 use crate::platform::answers::approvals::{Approvals, RequestFile};
 use crate::record::Transcript;
-use crate::run_condition::{RunCondition, restored_session, run_condition, stored_path};
+use crate::run_condition::{restored_session, state_name, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};
+use crate::store::{IndexedRun, Run};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,13 +33,13 @@ Examples:
   workflow-sidecar status session.jsonl --project .      with the workflows as they are now
 
 The definition stored in the session is used, unless --project names another.
-Exits with 3 if the run waits for a person, with 4 if it stopped at a limit.";
+Exits with 3 if the run waits for the user, with 4 if it stopped at a limit.";
 
 /// Show the state of a run
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Session file, or the id of a run [default: newest session of the project, or of the current directory]
+    /// Session file, or the id of a run [default: newest pi session of the project or of the current directory, or else the run of another host there]
     #[arg(value_name = "SESSION-FILE|RUN")]
     file: Option<PathBuf>,
     /// Project with the workflows to use instead of the definition stored in the session
@@ -50,68 +53,205 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    let (path, bytes) = session(arguments)?;
-    if !is_session(&bytes) {
-        let file = path.display();
-        match Transcript::parse(&path, &bytes) {
-            Ok(_) => {
-                bail!(
-                    "{file} is a recording, not a session of pi: `workflow-sidecar show` shows it"
-                )
-            }
-            Err(_) => bail!(
-                "{file} is no session of pi: its first line would be {{\"type\":\"session\",…}}"
-            ),
-        }
+    let RunSubject {
+        bytes,
+        file,
+        indexed,
+    } = RunSubject::of(arguments)?;
+    let mut session = SessionFile::parse(bytes.as_deref().unwrap_or_default());
+    if let Some(run) = &indexed {
+        keep_run(&mut session, run);
     }
-    let file = SessionFile::parse(&bytes);
     let loaded = match &arguments.project {
         Some(project) => load(&arguments.user.disk(project)?),
         None => Loaded::default(),
     };
-    let (session, mut problems) = restored_session(&file.ours(), &loaded);
+    let (engine, mut problems) = restored_session(&session.ours(), &loaded);
     // No files were read unless a project was named.
     let is_about_files =
         |found: &Diagnostic| matches!(found.code, Code::DefinitionGone | Code::GuardsWeakened);
     let is_relevant = |found: &Diagnostic| arguments.project.is_some() || !is_about_files(found);
     problems.retain(is_relevant);
-    let view = session.view();
-    let request = view.as_ref().map(|view| approval_of(view, arguments));
-    let request = request.transpose()?.flatten();
-    let output = StatusOutput::of(view.as_ref(), since(&file), request.as_ref(), &problems);
+    let problems = problems.iter().map(ToString::to_string).collect();
+    let view = engine.view();
+    let (output, condition) = match (&view, &indexed) {
+        (Some(view), _) => {
+            let request = approval_of(view, arguments)?;
+            let noted = match &file {
+                Some(file) => run_of_file(&view.state.task_id, file, &arguments.user.directory())?,
+                None => indexed.clone(),
+            };
+            let condition = ShownCondition::of(view, request.as_ref(), noted.as_ref());
+            let output = StatusOutput {
+                status: condition.state.clone(),
+                run: Some(RunStatus::of(
+                    view,
+                    since(&session).or(noted.map(|run| run.since.into())),
+                    request,
+                )),
+                problems,
+            };
+            (output, condition)
+        }
+        (None, Some(run)) => {
+            let condition = ShownCondition::indexed(&run.run);
+            let output = StatusOutput {
+                status: condition.state.clone(),
+                run: Some(RunStatus::indexed(run, bytes.is_none())),
+                problems,
+            };
+            (output, condition)
+        }
+        (None, None) => {
+            let output = StatusOutput {
+                status: "none".to_owned(),
+                run: None,
+                problems,
+            };
+            (output, ShownCondition::none())
+        }
+    };
     match arguments.format {
         OutputFormat::Json => json(&output)?,
-        OutputFormat::Human => output.print()?,
+        OutputFormat::Human => output.print(&condition)?,
     }
-    let condition = match (&view, &request) {
-        (Some(_), Some(request)) if request.choice.is_none() => RunCondition::Waits,
-        // As `approve --list` says: nothing waits for an answer, the agent only has to continue.
-        (Some(view), _) if view.counters.paused == Some(PauseReason::Approval) => {
-            RunCondition::Fine
-        }
-        (Some(view), _) => run_condition(view),
-        (None, _) => RunCondition::Fine,
-    };
-    Ok(condition.into())
+    Ok(condition.needed.into())
 }
 
-/// Reads the session: that of a run's id, a file, or the newest one of the project.
-fn session(arguments: &Arguments) -> anyhow::Result<(PathBuf, Vec<u8>)> {
-    let agent_dir = arguments.user.directory();
-    let Some(file) = &arguments.file else {
-        let project = arguments.project.as_deref().unwrap_or(Path::new("."));
-        let newest = newest_session(project, &agent_dir)?;
-        let bytes = read_file(&newest)?;
-        return Ok((newest, bytes));
-    };
-    let bytes = match run_id(file) {
-        None => read_file(file)?,
-        Some(id) => match run_session(id, &agent_dir)? {
-            RunSession::Entries(bytes) => bytes,
-            RunSession::Elsewhere(run) => return Err(elsewhere(&run)),
-        },
-    };
-    Ok((file.clone(), bytes))
+/// The run to show: the last one of a session, or one of the index.
+struct RunSubject {
+    bytes: Option<Vec<u8>>,
+    /// The file of the session, if it was not found by a run.
+    file: Option<PathBuf>,
+    indexed: Option<IndexedRun>,
+}
+
+impl RunSubject {
+    /// The run of an id, the session of a file, or the newest session of the project.
+    fn of(arguments: &Arguments) -> anyhow::Result<Self> {
+        let agent_dir = arguments.user.directory();
+        let Some(file) = &arguments.file else {
+            let project = arguments.project.as_deref().unwrap_or(Path::new("."));
+            return match newest_session(project, &agent_dir) {
+                Ok(newest) => Self::of_file(newest),
+                // Another host may have a run here.
+                Err(none) => match run_in_project(&project.canonicalize()?, &agent_dir)? {
+                    Some(run) => Ok(run.into()),
+                    None => Err(none),
+                },
+            };
+        };
+        match run_id(file) {
+            Some(id) => Ok(run_session(id, &agent_dir)?.into()),
+            None => Self::of_file(file.clone()),
+        }
+    }
+
+    fn of_file(file: PathBuf) -> anyhow::Result<Self> {
+        let bytes = read_file(&file)?;
+        if !is_session(&bytes) {
+            let name = file.display();
+            match Transcript::parse(&file, &bytes) {
+                Ok(_) => bail!(
+                    "{name} is a recording, not a session of pi: `workflow-sidecar show` shows it"
+                ),
+                Err(_) => bail!(
+                    "{name} is no session of pi: its first line would be {{\"type\":\"session\",…}}"
+                ),
+            }
+        }
+        Ok(Self {
+            bytes: Some(bytes),
+            file: Some(file),
+            indexed: None,
+        })
+    }
+}
+
+impl From<RunSession> for RunSubject {
+    fn from(found: RunSession) -> Self {
+        Self {
+            bytes: found.bytes,
+            file: None,
+            indexed: Some(found.run),
+        }
+    }
+}
+
+/// The condition of a run as it is shown.
+struct ShownCondition {
+    /// Its name, for programs.
+    state: String,
+    words: String,
+    needed: Needed,
+}
+
+impl ShownCondition {
+    /// The condition of a restored run. Its open dialogs are not stored with it, but the index has them.
+    fn of(view: &View<'_>, request: Option<&RequestFile>, indexed: Option<&IndexedRun>) -> Self {
+        let has_answer = request.map(|request| request.choice.is_some());
+        match (view.condition, has_answer) {
+            (RunCondition::AwaitsApproval, None) => Self {
+                words: "its approval is not requested any more: ask the agent to continue"
+                    .to_owned(),
+                ..RunCondition::Answered.into()
+            },
+            (_, Some(true)) => RunCondition::Answered.into(),
+            (_, Some(false)) => Self {
+                words: "waiting for your approval: see workflow-sidecar approve".to_owned(),
+                ..RunCondition::AwaitsApproval.into()
+            },
+            (RunCondition::Active, None) => match indexed {
+                Some(run) if run.run.state == "waits" => Self::indexed(&run.run),
+                Some(_) | None => RunCondition::Active.into(),
+            },
+            (RunCondition::Stale, None) => Self {
+                words: format!("{}, --project DIR names one", view.condition.words()),
+                ..view.condition.into()
+            },
+            (condition, None) => condition.into(),
+        }
+    }
+
+    /// The condition that the index has.
+    fn indexed(run: &Run) -> Self {
+        Self {
+            state: run.state.clone(),
+            words: run.words().to_owned(),
+            needed: match run.state.as_str() {
+                "waits" | "paused" => Needed::User,
+                "stopped" => Needed::Limit,
+                _ => Needed::Nothing,
+            },
+        }
+    }
+
+    fn none() -> Self {
+        Self {
+            state: String::new(),
+            words: String::new(),
+            needed: Needed::Nothing,
+        }
+    }
+
+    fn style(&self) -> Style {
+        match self.state.as_str() {
+            "active" | "complete" => GOOD,
+            "stale" => BAD,
+            "cancelled" | "ended" => DIMMED,
+            _ => NOTABLE,
+        }
+    }
+}
+
+impl From<RunCondition> for ShownCondition {
+    fn from(condition: RunCondition) -> Self {
+        Self {
+            state: state_name(condition).to_owned(),
+            words: condition.described(),
+            needed: condition.needed(),
+        }
+    }
 }
 
 /// The request for approval of a run, as `approve --list` shows it.
@@ -129,7 +269,7 @@ fn approval_of(view: &View<'_>, arguments: &Arguments) -> anyhow::Result<Option<
 }
 
 /// Returns when the run's position changed last, from the entries.
-fn since(file: &SessionFile<'_>) -> Option<i64> {
+fn since(file: &SessionFile<'_>) -> Option<Moment> {
     #[derive(serde::Deserialize, PartialEq)]
     #[serde(rename_all = "camelCase")]
     struct StoredPosition {
@@ -156,15 +296,15 @@ fn since(file: &SessionFile<'_>) -> Option<i64> {
         }
         position = Some(current);
     }
-    since
+    since.map(Moment)
 }
 
 /// The output.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StatusOutput<'a> {
     /// The state of the run.
-    status: &'static str,
+    status: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<RunStatus<'a>>,
     /// Problems of the stored entries.
@@ -172,7 +312,8 @@ struct StatusOutput<'a> {
     problems: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+/// A run; one that only the index has lacks what the index lacks.
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RunStatus<'a> {
     workflow: &'a str,
@@ -180,111 +321,69 @@ struct RunStatus<'a> {
     workflow_name: Option<&'a str>,
     task: &'a str,
     task_id: &'a str,
-    path: &'a workflow_core::run::Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a workflow_core::run::Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
     phase: Option<PhaseStatus<'a>>,
-    steps: u64,
-    started_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    since: Option<String>,
-    reminders: u32,
+    steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reminders: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     paused: Option<PauseReason>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paused_by_owner: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<ApprovalStatus<'a>>,
+    approval: Option<ApprovalStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     visit: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<&'a str>,
+    /// The place of the session, if it is not on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<String>,
 }
 
 /// A request for approval.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct ApprovalStatus<'a> {
-    ask: &'a str,
+#[derive(Debug, Clone, Serialize)]
+struct ApprovalStatus {
+    ask: String,
     /// The answer, if it is not used yet.
     #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<&'a str>,
+    choice: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PhaseStatus<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
     phase_id: &'a str,
     phase_name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     status_line: &'a str,
     #[serde(rename = "maxPushes", skip_serializing_if = "Option::is_none")]
     max_reminders: Option<u32>,
-    waits: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits: Option<bool>,
     #[serde(skip_serializing_if = "str::is_empty")]
     outcomes: &'a str,
 }
 
-impl<'a> StatusOutput<'a> {
-    fn of(
-        view: Option<&'a View<'a>>,
-        since: Option<i64>,
-        request: Option<&'a RequestFile>,
-        problems: &[Diagnostic],
-    ) -> Self {
-        let problems = problems.iter().map(ToString::to_string).collect();
-        let Some(view) = view else {
-            return Self {
-                status: "none",
-                run: None,
-                problems,
-            };
-        };
-        let state = view.state;
-        let phase = view.phase.as_ref();
-        Self {
-            status: state_name(view, request),
-            run: Some(RunStatus {
-                workflow: &state.workflow_key,
-                workflow_name: phase.map(|phase| phase.workflow_name),
-                task: &state.task_description,
-                task_id: &state.task_id,
-                path: &state.current_path,
-                phase: phase.map(|phase| PhaseStatus {
-                    phase_id: phase.id,
-                    phase_name: phase.name,
-                    status_line: phase.status,
-                    max_reminders: match phase.max {
-                        Bound::Times(times) => Some(times),
-                        Bound::Unlimited => None,
-                    },
-                    waits: phase.waits,
-                    outcomes: phase.outcomes,
-                }),
-                steps: state.global_step_count,
-                started_at: moment(state.started_at, 3),
-                since: since.map(|since| moment(since, 3)),
-                reminders: view.counters.reminders,
-                paused: view.counters.paused,
-                paused_by_owner: view.counters.paused_by_owner,
-                approval: request.map(|status| ApprovalStatus {
-                    ask: &status.request.ask,
-                    choice: status.choice.as_deref(),
-                }),
-                visit: view.visit.as_deref(),
-                budget: view.budget.as_deref(),
-            }),
-            problems,
-        }
-    }
-
-    fn print(&self) -> anyhow::Result<()> {
+impl StatusOutput<'_> {
+    fn print(&self, condition: &ShownCondition) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();
         match &self.run {
             None => writeln!(out, "no run is active in this session")?,
             Some(run) => {
                 let name = run.workflow_name.unwrap_or(run.workflow);
-                let (style, text) = described(self.status, run);
+                let (style, words) = (condition.style(), shown(&condition.words));
                 writeln!(
                     out,
-                    "{TITLE}{}{TITLE:#}  {DIMMED}{}{DIMMED:#}  {style}{text}{style:#}",
+                    "{TITLE}{}{TITLE:#}  {DIMMED}{}{DIMMED:#}  {style}{words}{style:#}",
                     shown(name),
                     shown(run.workflow),
                 )?;
@@ -298,15 +397,72 @@ impl<'a> StatusOutput<'a> {
     }
 }
 
-impl RunStatus<'_> {
+impl<'a> RunStatus<'a> {
+    fn of(view: &'a View<'a>, since: Option<Moment>, request: Option<RequestFile>) -> Self {
+        let state = view.state;
+        let phase = view.phase.as_ref();
+        Self {
+            workflow: &state.workflow_key,
+            workflow_name: phase.map(|phase| phase.workflow_name),
+            task: &state.task_description,
+            task_id: &state.task_id,
+            path: Some(&state.current_path),
+            phase: phase.map(|phase| PhaseStatus {
+                phase_id: phase.id,
+                phase_name: phase.name,
+                status_line: phase.status,
+                max_reminders: match phase.max {
+                    Bound::Times(times) => Some(times),
+                    Bound::Unlimited => None,
+                },
+                waits: Some(phase.waits),
+                outcomes: phase.outcomes,
+            }),
+            steps: Some(state.global_step_count),
+            started_at: Some(Moment(state.started_at)),
+            since,
+            reminders: Some(view.counters.reminders),
+            paused: view.counters.paused,
+            paused_by_owner: view.counters.paused_by_owner,
+            approval: request.map(|status| ApprovalStatus {
+                ask: status.request.ask,
+                choice: status.choice,
+            }),
+            visit: view.visit.as_deref(),
+            budget: view.budget.as_deref(),
+            elsewhere: None,
+        }
+    }
+
+    /// What the index has of a run.
+    fn indexed(indexed: &'a IndexedRun, is_elsewhere: bool) -> Self {
+        let run = &indexed.run;
+        Self {
+            workflow: &run.workflow,
+            task: &run.task,
+            task_id: &run.task_id,
+            phase: (!run.phase.is_empty()).then(|| PhaseStatus {
+                phase_name: &run.phase,
+                ..PhaseStatus::default()
+            }),
+            since: Some(indexed.since.into()),
+            elsewhere: is_elsewhere.then(|| place_of(indexed)),
+            ..Self::default()
+        }
+    }
+
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let mut line = |key: &str, value: &str| writeln!(out, "  {key:9} {}", shown(value));
         line("task", self.task)?;
-        match &self.phase {
-            Some(phase) => line("place", phase.status_line)?,
-            None => line("place", &stored_path(self.path))?,
+        match (&self.phase, self.path) {
+            (Some(phase), _) if phase.status_line.is_empty() => line("place", phase.phase_name)?,
+            (Some(phase), _) => line("place", phase.status_line)?,
+            (None, Some(path)) => line("place", &stored_path(path))?,
+            (None, None) => {}
         }
-        line("steps", &self.steps.to_string())?;
+        if let Some(steps) = self.steps {
+            line("steps", &steps.to_string())?;
+        }
         if let Some(visit) = self.visit {
             line("visit", visit)?;
         }
@@ -320,85 +476,27 @@ impl RunStatus<'_> {
         if let Some(budget) = self.budget {
             line("budget", budget)?;
         }
-        line("started", &self.started_at)?;
-        if let Some(since) = &self.since {
-            line("since", since)?;
+        if let Some(started) = self.started_at {
+            line("started", &started.to_string())?;
         }
-        let bound = self.phase.as_ref().and_then(|phase| phase.max_reminders);
+        if let Some(since) = self.since {
+            line("since", &since.to_string())?;
+        }
         if let Some(ApprovalStatus { ask, choice }) = &self.approval {
             line("asks", ask)?;
             if let Some(choice) = choice {
                 line("answered", choice)?;
             }
         }
+        let bound = self.phase.as_ref().and_then(|phase| phase.max_reminders);
         match (self.reminders, bound) {
-            (0, _) => Ok(()),
-            (count, Some(max)) => line("reminders", &format!("{count} of {max}")),
-            (count, None) => line("reminders", &count.to_string()),
+            (None | Some(0), _) => {}
+            (Some(count), Some(max)) => line("reminders", &format!("{count} of {max}"))?,
+            (Some(count), None) => line("reminders", &count.to_string())?,
         }
-    }
-}
-
-/// Returns the name of a run's state.
-fn state_name(view: &View<'_>, request: Option<&RequestFile>) -> &'static str {
-    let state = view.state;
-    match (state.active, view.counters.paused) {
-        (true, None) if request.is_some() || view.counters.paused_by_owner => "paused",
-        (false, _) if state.cancelled => "cancelled",
-        (false, _) => "complete",
-        (true, Some(_)) => "paused",
-        (true, None) => match &view.phase {
-            None => "stale",
-            Some(phase) if phase.waits => "waits",
-            Some(_) => "active",
-        },
-    }
-}
-
-/// Describes the state for people, with its style.
-fn described(state: &str, run: &RunStatus<'_>) -> (Style, &'static str) {
-    match (state, run.paused) {
-        ("paused", _)
-            if run
-                .approval
-                .is_some_and(|approval| approval.choice.is_some()) =>
-        {
-            (GOOD, "approval answered: ask the agent to continue")
+        match &self.elsewhere {
+            Some(place) => line("elsewhere", place),
+            None => Ok(()),
         }
-        ("paused", _) if run.approval.is_some() => (
-            NOTABLE,
-            "waits for your approval: see workflow-sidecar approve",
-        ),
-        ("paused", Some(PauseReason::Approval)) => (
-            NOTABLE,
-            "waited for an approval that is not requested any more: ask the agent to continue",
-        ),
-        ("paused", _) if run.paused_by_owner => {
-            (NOTABLE, "paused by you: /workflow-resume resumes it")
-        }
-        ("paused", Some(PauseReason::Max)) => {
-            (NOTABLE, "paused: no more reminders, any message resumes it")
-        }
-        ("paused", Some(PauseReason::MaxStale)) => (NOTABLE, "paused: the agent called no tool"),
-        ("paused", Some(PauseReason::Error)) => {
-            (NOTABLE, "paused: the model's answer ended in an error")
-        }
-        ("paused", Some(PauseReason::Visits)) => (
-            NOTABLE,
-            "paused at a limit of visits: /workflow-resume allows one more",
-        ),
-        ("paused", Some(PauseReason::Budget)) => (
-            NOTABLE,
-            "paused, because a budget is used up: /workflow-resume +20 turns allows more",
-        ),
-        ("paused", _) => (NOTABLE, "paused: the agent asked a question"),
-        ("waits", _) => (NOTABLE, "waits for the user"),
-        ("stale", _) => (
-            BAD,
-            "stale: its definition is not known, --project DIR names one",
-        ),
-        ("cancelled", _) => (DIMMED, "cancelled"),
-        ("complete", _) => (GOOD, "complete"),
-        (_, _) => (GOOD, "active"),
     }
 }

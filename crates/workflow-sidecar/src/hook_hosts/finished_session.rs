@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::memory::HostMemory;
 use super::restored_session::RestoredSession;
-use crate::run_condition::run_of;
 use crate::store::{Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry};
 use crate::telemetry::PhaseClock;
 use crate::time::wall_time;
@@ -16,7 +15,7 @@ pub(crate) const ATTEMPTS: u32 = 16;
 #[derive(Debug, Default)]
 pub(crate) struct FinishedSession {
     entries: Vec<StoredEntry>,
-    /// The run for the index; `None` without a run.
+    /// The run for the index, which may just have ended; `None` without a run.
     run: Option<Run>,
 }
 
@@ -31,7 +30,7 @@ impl FinishedSession {
         PhaseClock::follow(&mut memory.clock, &restored.session, wall_time());
         Self {
             entries,
-            run: run_of(&restored.session),
+            run: restored.run(),
         }
     }
 

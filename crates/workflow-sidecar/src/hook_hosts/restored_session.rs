@@ -17,8 +17,9 @@ use super::memory::HostMemory;
 use super::text::with_commands_as_prompts;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, Project, RealPlatform, SessionContext};
+use crate::run_condition::{ended_run, indexed_run};
 use crate::server::{Loader, OnDisk};
-use crate::store::{SessionKey, StoredEntry, StoredSession};
+use crate::store::{Run, SessionKey, StoredEntry, StoredSession};
 use crate::telemetry;
 use crate::time::wall_time;
 
@@ -180,6 +181,12 @@ impl<'p> RestoredSession<'p> {
         }
         memory.add_notices(notices);
         outcome
+    }
+
+    /// The run for the index: the one that there is, or that has ended now.
+    pub(crate) fn run(&self) -> Option<Run> {
+        let active = self.session.view().as_ref().map(indexed_run);
+        active.or_else(|| self.out.ended.last().map(ended_run))
     }
 
     /// Lets a person answer outside of the host from now on.

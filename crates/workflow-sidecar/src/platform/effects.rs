@@ -14,6 +14,7 @@ use workflow_core::policy::rules::Paths;
 
 use super::file_excerpt;
 use super::paths::LocalPaths;
+use crate::store::Run;
 
 /// The world outside of sessions.
 pub(crate) trait Platform: fmt::Debug + Send + Sync {
@@ -28,8 +29,8 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
     /// Takes answers that persons give outside of the host, from the begin of a session on.
     fn open_session(&self, _session: &SessionContext<'_>) {}
 
-    /// Notes the run of a session for the index of all runs.
-    fn note_run(&self, _session: &SessionContext<'_>, _host: &str) {}
+    /// Notes a run in the index of all runs.
+    fn note_run(&self, _project: &Project<'_>, _host: &str, _run: Run) {}
 
     /// Ends everything that runs for a session.
     fn close_session(&self, _session: &str) {}

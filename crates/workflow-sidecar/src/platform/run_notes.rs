@@ -70,13 +70,23 @@ impl RunNotes {
 }
 
 impl Queue {
-    fn push(&self, agent_dir: &Path, note: RunNote) {
+    fn push(&self, agent_dir: &Path, mut note: RunNote) {
         let run = NotedRun {
             agent_dir: agent_dir.to_path_buf(),
             host: note.host.clone(),
             task_id: note.run.task_id.clone(),
         };
-        self.pending.lock().notes.insert(run, note);
+        let mut pending = self.pending.lock();
+        if let Some(before) = pending
+            .notes
+            .get(&run)
+            .filter(|_| note.run.phase.is_empty())
+        {
+            // The store would have kept the phase of the note that this one replaces.
+            note.run.phase.clone_from(&before.run.phase);
+        }
+        pending.notes.insert(run, note);
+        drop(pending);
         self.changed.notify_one();
     }
 

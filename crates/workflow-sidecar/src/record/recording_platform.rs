@@ -12,6 +12,7 @@ use super::replay_platform::written;
 use super::results::{ApprovalStore, Form, PlatformResult, QueryResult, ResolvedPath};
 use crate::platform::paths::WrittenPaths;
 use crate::platform::{Platform, PlatformReport, Project, SessionContext};
+use crate::store::Run;
 
 type Results = Arc<Mutex<Vec<PlatformResult>>>;
 
@@ -54,8 +55,8 @@ impl Platform for RecordingPlatform {
         self.inner.open_session(session);
     }
 
-    fn note_run(&self, session: &SessionContext<'_>, host: &str) {
-        self.inner.note_run(session, host);
+    fn note_run(&self, project: &Project<'_>, host: &str, run: Run) {
+        self.inner.note_run(project, host, run);
     }
 
     fn close_session(&self, session: &str) {

@@ -10,6 +10,7 @@ use workflow_protocol::Context;
 
 use super::definitions::{Definitions, ProjectOf};
 use crate::platform::{Project, SessionContext};
+use crate::store::Run;
 use crate::telemetry::PhaseClock;
 
 /// A session, and what the host said of it last.
@@ -26,6 +27,8 @@ pub(super) struct SessionHandle {
     guarded_reported: bool,
     /// The deadline that the timer has for the session.
     pub(super) deadline: Option<Millis>,
+    /// The run as the index of all runs was told last.
+    pub(super) noted: Option<Run>,
     /// The phase and its times, if measurements are exported.
     pub(super) clock: Option<PhaseClock>,
     /// The life of the session in the log.
@@ -42,6 +45,7 @@ impl SessionHandle {
             is_trusted: true,
             guarded_reported: false,
             deadline: None,
+            noted: None,
             clock: None,
         }
     }

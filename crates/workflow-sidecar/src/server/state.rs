@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{Action, DeferredAnswer, DeferredReply, Effect, Reply, TriggerOutcome};
 use workflow_core::event::{Entry, PlatformEvent};
+use workflow_core::session::View;
 use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 use workflow_protocol::method::HostApply;
@@ -29,6 +30,8 @@ use super::timer::Timer;
 use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, PlatformReport};
 use crate::rpc::{Outbox, success};
+use crate::run_condition::{ended_run, indexed_run};
+use crate::store::Run;
 use crate::telemetry::{self, PhaseClock};
 
 /// The server.
@@ -192,6 +195,8 @@ impl Server {
         entries: &[Entry<'_>],
     ) -> Result<Effects, Error> {
         self.sessions.check_room_for(id)?;
+        // What waits in the session as it was waits no longer.
+        self.note_runs(id, Vec::new(), Session::stored_view);
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains(id) {
@@ -214,6 +219,11 @@ impl Server {
                 .open_session(&directories.context(id, &handle.session));
         }
         self.follow_up(id, &mut out);
+        if let Some(handle) = self.sessions.get_mut(id) {
+            // It may be in another file, or another session may have had the run meanwhile.
+            handle.noted = None;
+        }
+        self.note_runs(id, Vec::new(), Session::view);
         Ok(out)
     }
 
@@ -227,6 +237,8 @@ impl Server {
 
     /// Shuts a session down and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Effects {
+        // What waits in it waits no longer.
+        self.note_runs(id, Vec::new(), Session::stored_view);
         let out = self.handle_event(id, Session::handle_shutdown);
         self.end_host_gate(id, None);
         self.questions.forget_session(id);
@@ -345,30 +357,45 @@ impl Server {
         let _entered = span.enter();
         let mut out = Effects::at(now);
         let reply = handle(&mut session.session, &mut out);
+        let has_changed = !out.is_empty();
         self.follow_up(id, &mut out);
         if let Some(handle) = self.sessions.get_mut(id) {
             telemetry::denials(&handle.session, &out.denied);
             PhaseClock::follow(&mut handle.clock, &handle.session, now);
         }
-        let is_stored = |action: &Action| matches!(action, Action::AppendEntry { .. });
-        if out.actions.iter().any(is_stored) {
-            self.note_run(id);
+        if has_changed {
+            let ended = out.ended.iter().map(ended_run).collect();
+            self.note_runs(id, ended, Session::view);
         }
         Some((reply, out))
     }
 
-    /// Has the run of a session noted in the index of all runs. A run with a virtual clock is not real.
-    fn note_run(&self, id: &str) {
-        let (Some(host), Some(handle), Some(directories)) =
-            (&self.host, self.sessions.get(id), self.directories(id))
+    /// Has the runs of a session noted in the index of all runs, unless it has them: those that ended, and the one that
+    /// there is. A run with a virtual clock is not real.
+    fn note_runs(
+        &mut self,
+        id: &str,
+        mut runs: Vec<Run>,
+        view: impl FnOnce(&Session) -> Option<View<'_>>,
+    ) {
+        let (Some(host), Some(directories)) = (&self.host, self.directories(id)) else {
+            return;
+        };
+        let Some(handle) = self
+            .sessions
+            .get_mut(id)
+            .filter(|_| !self.timer.is_virtual())
         else {
             return;
         };
-        if self.timer.is_virtual() {
-            return;
+        runs.extend(view(&handle.session).as_ref().map(indexed_run));
+        for run in runs {
+            if handle.noted.as_ref() != Some(&run) {
+                handle.noted = Some(run.clone());
+                self.platform
+                    .note_run(&directories.project(), &host.name, run);
+            }
         }
-        let context = directories.context(id, &handle.session);
-        self.platform.note_run(&context, &host.name);
     }
 
     /// Performs effects, answers earlier requests, and sends questions. Actions and diagnostics are left for the answer.

@@ -15,4 +15,4 @@ mod timeline;
 
 pub(crate) use recording::of_recording;
 pub(crate) use session::of_session;
-pub(crate) use timeline::{Timeline, TimelineEvent, Totals};
+pub(crate) use timeline::{TimedEvent, Timeline, TimelineEvent, Totals};

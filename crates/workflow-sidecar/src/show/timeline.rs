@@ -7,41 +7,32 @@ use workflow_core::definition::Catalog;
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::policy::gate_report::Report;
-use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, StoredGate, entry_type};
+use workflow_core::session::RunCondition;
 
 use super::run::{FlowNotes, TimelineRun, state_of};
 
 /// The events of a session in order, and totals.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Timeline {
     pub(crate) events: Vec<TimedEvent>,
     pub(crate) totals: Totals,
     /// Definitions of runs that have none stored.
-    #[serde(skip)]
     known: Option<Arc<Catalog>>,
-    #[serde(skip)]
     run: Option<TimelineRun>,
     /// The action of the last call of `workflow_step`, until the run moves.
-    #[serde(skip)]
     action: Option<String>,
     /// The action of the last call of `workflow_step`, after it has moved the run.
-    #[serde(skip)]
     moved_by: Option<String>,
     /// The current phase: the index of its event, and when it was entered.
-    #[serde(skip)]
     open: Option<(usize, Option<i64>)>,
     /// Indexes of the events that need names from the definition: start and phase.
-    #[serde(skip)]
     unnamed: Vec<usize>,
     /// The open questions: id and index of the event.
-    #[serde(skip)]
     open_questions: Vec<(String, usize)>,
     /// Texts of triggers that were not sent to the agent yet.
-    #[serde(skip)]
     trigger_texts: Vec<String>,
     /// The latest known time.
-    #[serde(skip)]
     now: Option<i64>,
 }
 
@@ -421,7 +412,7 @@ impl Timeline {
         }
         if let Some(why) = now.paused.filter(|_| before.paused.is_none()) {
             self.push(TimelineEvent::Paused {
-                why: pause_text(why),
+                why: RunCondition::from(why).words(),
             });
         }
     }
@@ -465,16 +456,4 @@ impl Timeline {
 
 fn characters(text: &str) -> u64 {
     text.chars().count() as u64
-}
-
-fn pause_text(reason: PauseReason) -> &'static str {
-    match reason {
-        PauseReason::Max => "the limit of reminders is reached",
-        PauseReason::MaxStale => "the agent called no tool",
-        PauseReason::Error => "the model's answer ended in an error",
-        PauseReason::Question => "the agent asked a question",
-        PauseReason::Approval => "the phase needs an approval",
-        PauseReason::Visits => "a phase may not be entered again",
-        PauseReason::Budget => "a budget is used up",
-    }
 }

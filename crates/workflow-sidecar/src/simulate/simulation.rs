@@ -9,14 +9,14 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::definition::Loaded;
 use workflow_core::policy::STEP_TOOL;
-use workflow_core::reminders::PauseReason;
 use workflow_core::run::{RunState, restore};
+use workflow_core::session::Needed;
 
 use super::command::{ScriptCommand, Stop};
 use super::host::{SimulatedHost, text};
 use super::reaction::{Changed, Reaction, ReactionLabels};
 use crate::record::Recorder;
-use crate::run_condition::{RunCondition, restored_session, run_condition};
+use crate::run_condition::restored_session;
 
 /// The text of a person who has nothing else to say.
 const GO_ON: &str = "Go on.";
@@ -455,40 +455,23 @@ impl Simulation {
         restore(&self.host.entries()).state
     }
 
-    /// The state of the run, and its phase if it is not over.
-    pub(crate) fn condition(&self) -> (RunCondition, Option<String>) {
+    /// Who or what the run needs to continue, and its place if it is not over.
+    pub(crate) fn rest(&self) -> (Needed, Option<String>) {
         let entries = self.host.entries();
         let (session, _) = restored_session(&entries, &self.loaded);
-        let view = session.view();
-        let view = view.as_ref();
-        let rest = match view {
-            _ if self.host.question.is_some() => RunCondition::Waits,
-            Some(view) if !self.is_running => run_condition(view),
-            Some(_) | None => RunCondition::Fine,
+        let Some(view) = session.view() else {
+            return (Needed::Nothing, None);
         };
-        let how = match view {
-            _ if self.host.question.is_some() => ": a question is open",
-            Some(view) if view.counters.paused == Some(PauseReason::Approval) => {
-                ": waits for your approval"
-            }
-            Some(view) if view.counters.paused == Some(PauseReason::Budget) => {
-                ": paused, because its budget is used up; `/workflow-resume +20 turns` allows more"
-            }
-            Some(view) if view.counters.paused == Some(PauseReason::Visits) => {
-                ": paused, because a phase may not be entered again; `/workflow-resume` allows one more visit"
-            }
-            Some(view) if view.counters.paused_by_owner => {
-                ": paused by its owner; `/workflow-resume` resumes it"
-            }
-            Some(view) if view.counters.paused.is_some() => ": paused; any message resumes it",
-            Some(_) if rest == RunCondition::Waits => ": waits for a person",
-            Some(_) | None => "",
+        let condition = view.condition;
+        let (needed, how) = match condition.needed() {
+            _ if self.host.question.is_some() => (Needed::User, ": a question is open".to_owned()),
+            Needed::Nothing => (Needed::Nothing, String::new()),
+            // The agent is still at work.
+            Needed::User if self.is_running => (Needed::Nothing, String::new()),
+            needed => (needed, format!(": {}", condition.described())),
         };
-        let place = view.and_then(|view| view.phase.as_ref());
-        (
-            rest,
-            place.map(|place| format!("still in {}{how}", place.status)),
-        )
+        let place = view.phase.map(|phase| phase.status);
+        (needed, place.map(|place| format!("still in {place}{how}")))
     }
 
     /// Ends the session.

@@ -54,11 +54,22 @@ pub(crate) struct Run {
     pub(crate) task: String,
     /// The status line.
     pub(crate) status: String,
-    /// `active`, `waits`, `paused`, `stopped`, `stale`, `complete` or `cancelled`.
+    /// `active`, `waits`, `paused`, `stopped` at a limit, `stale`, `complete`, `cancelled`, or `ended` by another run.
     pub(crate) state: String,
-    /// The event that it waits for; empty if there is none.
+    /// The state in words, for people; empty if the name says it.
     pub(crate) waiting: String,
     pub(crate) is_active: bool,
+}
+
+impl Run {
+    /// The state in words, for people.
+    pub(crate) fn words(&self) -> &str {
+        if self.waiting.is_empty() {
+            &self.state
+        } else {
+            &self.waiting
+        }
+    }
 }
 
 /// A run in the index, and its session.

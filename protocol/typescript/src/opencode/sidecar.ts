@@ -209,7 +209,7 @@ export class Sidecar {
       deadlineMs: this.#deadlineMs,
       initialize: () => ({
         protocolVersion: 1,
-        host: { name: "opencode, by the plugin of workflow-sidecar", version: manifest.server.version },
+        host: { name: "opencode", version: manifest.server.version },
         cwd: this.#host.directory,
         capabilities: { dialogs: hasPerson, dismiss: hasPerson, widgets: false, settle: true, hints: false, exec: false },
       }),

@@ -15,7 +15,7 @@ pub(crate) use self::moves::{
     ConfirmationText, PersonExit, Plan, PlannedMove, cannot_confirm, left_out, plan_goto, plan_skip,
 };
 pub(crate) use self::texts::{
-    exit_refusal, no_allowance, no_definition, no_run, status_note, status_text, takes_no_argument,
+    exit_refusal, no_allowance, no_definition, no_run, status_text, takes_no_argument,
 };
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::effect::{DeferredAnswer, Effects};

@@ -3,15 +3,12 @@
 use super::command::Control;
 use crate::definition::Bound;
 use crate::diagnostic::visible;
-use crate::reminders::PauseReason;
+use crate::session::condition::RunCondition;
 use crate::session::phase_exit::ExitActivity;
 use crate::session::phase_rules::needed_to_leave;
 use crate::session::run::ActiveRun;
 use crate::text;
 use crate::types::Millis;
-
-/// UTF-16 units of a question that the status line shows.
-const MAX_ASK_IN_STATUS: u32 = 60;
 
 /// The answer without a run.
 pub(crate) fn no_run(control: Control) -> String {
@@ -69,49 +66,8 @@ pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
     }
 }
 
-/// The addition to the status line: why the run does not continue. `is_held` is true if typing stopped a countdown.
-pub(crate) fn status_note(
-    run: &ActiveRun,
-    exit: Option<ExitActivity>,
-    is_held: bool,
-) -> Option<String> {
-    let approval = || {
-        if let Some(choice) = &run.answered {
-            let choice = text::shortened(choice, MAX_ASK_IN_STATUS);
-            return format!("✓ answered: {choice} · ask the agent to continue");
-        }
-        let ask = run.approval().map_or("", |approval| &approval.ask);
-        let ask = text::shortened(&visible(ask), MAX_ASK_IN_STATUS);
-        format!("⏸ waiting for approval: {ask}")
-    };
-    Some(match (exit, run.counters.paused) {
-        (Some(ExitActivity::RunningGate), _) => "⏳ gate running".to_owned(),
-        (Some(ExitActivity::AwaitingTrust), _) => {
-            "⏸ waiting for your trust in the gate's commands".to_owned()
-        }
-        (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
-            approval()
-        }
-        (None, _) if run.counters.paused_by_owner => "⏸ paused by you".to_owned(),
-        (None, Some(PauseReason::Max | PauseReason::MaxStale)) => {
-            "⏸ paused: reminder limit reached".to_owned()
-        }
-        (None, Some(PauseReason::Error)) => "⏸ paused: model error".to_owned(),
-        (None, Some(PauseReason::Question)) => "⏸ paused: the agent asks you".to_owned(),
-        (None, Some(PauseReason::Visits)) => "⏸ paused: limit of visits".to_owned(),
-        (None, Some(PauseReason::Budget)) => "⏸ paused: budget used up".to_owned(),
-        (None, None) if is_held => "⏸ reminder held: /workflow-resume sends it".to_owned(),
-        (None, None) => return None,
-    })
-}
-
 /// The answer to `/workflow-status`.
-pub(crate) fn status_text(
-    run: &ActiveRun,
-    exit: Option<ExitActivity>,
-    is_held: bool,
-    now: Millis,
-) -> String {
+pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis) -> String {
     let state = run.state();
     let Some(phase) = run.phase() else {
         return no_definition();
@@ -120,10 +76,8 @@ pub(crate) fn status_text(
         format!("{}: {}", phase.workflow_name, state.task_description),
         format!("Phase: {}", phase.status),
     ];
-    if let Some(note) = status_note(run, exit, is_held) {
-        lines.push(format!("Now: {note}"));
-    } else if phase.auto_continue.wait {
-        lines.push("Now: waiting for you".to_owned());
+    if condition != RunCondition::Active {
+        lines.push(format!("Now: {}", condition.described()));
     }
     if let Some(tools) = &phase.allowed {
         lines.push(format!("Tools: {tools}"));

@@ -17,12 +17,11 @@ use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
 use super::answers::trust_store::{hash_of, hash_of_triggers, trust};
-use super::effects::{Platform, PlatformReport, SessionContext};
+use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
 use super::open_sessions::OpenSessions;
 use super::run_notes::RunNotes;
-use crate::run_condition::run_of;
-use crate::store::RunNote;
+use crate::store::{Run, RunNote};
 use crate::time::wall_time;
 
 /// This machine.
@@ -112,25 +111,22 @@ impl Platform for RealPlatform {
         }
     }
 
-    fn note_run(&self, session: &SessionContext<'_>, host: &str) {
-        let project = session.project;
+    fn note_run(&self, project: &Project<'_>, host: &str, run: Run) {
         // A relative directory is a name in a transcript.
         if !project.agent_dir.is_absolute() {
             return;
         }
-        if let Some(run) = run_of(session.session) {
-            let note = RunNote {
-                host: host.to_owned(),
-                run,
-                cwd: std::path::absolute(project.cwd).unwrap_or_else(|_| project.cwd.to_path_buf()),
-                file: project
-                    .session_file
-                    .map(|file| file.to_string_lossy().into_owned()),
-                now: wall_time(),
-            };
-            let answers = self.answers.stored(&self.sessions);
-            self.notes.write(project.agent_dir, note, answers);
-        }
+        let note = RunNote {
+            host: host.to_owned(),
+            run,
+            cwd: std::path::absolute(project.cwd).unwrap_or_else(|_| project.cwd.to_path_buf()),
+            file: project
+                .session_file
+                .map(|file| file.to_string_lossy().into_owned()),
+            now: wall_time(),
+        };
+        let answers = self.answers.stored(&self.sessions);
+        self.notes.write(project.agent_dir, note, answers);
     }
 
     fn close_session(&self, session: &str) {

@@ -15,6 +15,7 @@ pub(in crate::server) fn session_state_result(
     let View {
         state,
         phase,
+        condition: _,
         counters,
         status,
         countdown,

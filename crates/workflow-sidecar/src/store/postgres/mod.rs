@@ -434,7 +434,8 @@ fn set_run(
     ];
     let set = "UPDATE sessions SET
          since = CASE WHEN task_id = $2 AND phase = $4 AND state = $7 AND waiting = $8 THEN since ELSE $10 END,
-         task_id = $2, workflow = $3, phase = $4, task = $5, status = $6, state = $7, waiting = $8, active = $9
+         task_id = $2, workflow = $3,
+         phase = CASE WHEN $4 = '' AND task_id = $2 THEN phase ELSE $4 END, task = $5, status = $6, state = $7, waiting = $8, active = $9
          WHERE id = $1";
     transaction.execute(set, &values).map(drop)
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use super::super::{IndexedRun, Run, RunNote, RunQuery, SessionKey};
 use super::numbers::{integer, number};
 
-/// Sets the run of a session. Without a run, that of before is over.
+/// Sets the run of a session; one without a phase keeps the last one. Without a run, that of before is over.
 pub(super) fn set(
     connection: &Connection,
     session: i64,
@@ -24,7 +24,8 @@ pub(super) fn set(
     connection.execute(
         "UPDATE sessions SET
              since = CASE WHEN task_id IS ?2 AND phase IS ?4 AND state = ?7 AND waiting = ?8 THEN since ELSE ?10 END,
-             task_id = ?2, workflow = ?3, phase = ?4, task = ?5, status = ?6, state = ?7, waiting = ?8, active = ?9
+             task_id = ?2, workflow = ?3,
+             phase = CASE WHEN ?4 = '' AND task_id IS ?2 THEN phase ELSE ?4 END, task = ?5, status = ?6, state = ?7, waiting = ?8, active = ?9
          WHERE id = ?1",
         params![
             session,
