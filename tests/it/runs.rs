@@ -13,6 +13,11 @@ use crate::host::TestHost;
 
 const DEADLINE: Duration = Duration::from_secs(15);
 
+/// State and phase of runs, the newest first.
+type Listed = &'static [(&'static str, &'static str)];
+/// Ends the run.
+type End = fn(&mut Keeper);
+
 /// A host with dialogs that keeps its session in a file, as pi does.
 struct Keeper {
     host: TestHost,
@@ -71,7 +76,7 @@ impl Keeper {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         let context = json!({"branch": branch, "sessionFile": self.file});
-        self.call("hook/session_start", json!({ "context": context }));
+        self.call("hook/session_start", &json!({ "context": context }));
     }
 
     /// Reads lines up to one that matches; keeps the entries of all.
@@ -93,8 +98,8 @@ impl Keeper {
         }
     }
 
-    fn call(&mut self, method: &str, params: Value) -> Value {
-        let id = self.host.request(method, &params);
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.host.request(method, params);
         self.until(|line| line["id"] == id)
     }
 
@@ -120,15 +125,15 @@ impl Keeper {
         self.until(|line| line["id"] == id);
     }
 
-    fn begin_step(&mut self, arguments: Value) -> u64 {
+    fn begin_step(&mut self, arguments: &Value) -> u64 {
         let call = json!({"name": "workflow_step", "toolCallId": "c", "arguments": arguments});
         self.host.request("tool/execute", &call)
     }
 
-    fn step(&mut self, arguments: Value) {
+    fn step(&mut self, arguments: &Value) {
         let id = self.begin_step(arguments);
         self.until(|line| line["id"] == id);
-        self.call("hook/turn_start", json!({}));
+        self.call("hook/turn_start", &json!({}));
     }
 
     /// Waits for a question.
@@ -196,27 +201,27 @@ impl Keeper {
 
 #[test]
 fn a_run_that_ended_is_listed_as_what_it_is_with_its_last_phase() {
-    let ends: [(&str, &[(&str, &str)], fn(&mut Keeper)); 7] = [
+    let ends: [(&str, Listed, End); 7] = [
         ("gate", &[("complete", "B")], |keeper| {
-            keeper.step(json!({"action": "next"}));
-            keeper.step(json!({"action": "next"}));
+            keeper.step(&json!({"action": "next"}));
+            keeper.step(&json!({"action": "next"}));
         }),
         ("approval", &[("complete", "B")], |keeper| {
-            keeper.step(json!({"action": "next"}));
-            let call = keeper.begin_step(json!({"action": "next"}));
+            keeper.step(&json!({"action": "next"}));
+            let call = keeper.begin_step(&json!({"action": "next"}));
             let question = keeper.question();
             keeper.answer(&question, &json!("yes"));
             keeper.until(|line| line["id"] == call);
         }),
         ("gate", &[("cancelled", "A")], |keeper| {
-            keeper.step(json!({"action": "cancel"}));
-            keeper.step(json!({"action": "cancel"}));
+            keeper.step(&json!({"action": "cancel"}));
+            keeper.step(&json!({"action": "cancel"}));
         }),
         ("gate", &[("cancelled", "A")], |keeper| {
             keeper.command("cancel-workflow", "");
         }),
         ("w", &[("complete", "A")], |keeper| {
-            keeper.step(json!({"action": "next", "outcome": "over"}));
+            keeper.step(&json!({"action": "next", "outcome": "over"}));
         }),
         ("approval", &[("complete", "B")], |keeper| {
             keeper.command("workflow-skip", "");
@@ -238,7 +243,7 @@ fn a_run_that_ended_is_listed_as_what_it_is_with_its_last_phase() {
         end(&mut keeper);
         keeper.lists(expected);
         // The announcement of the end changes nothing.
-        keeper.call("hook/agent_end", json!({}));
+        keeper.call("hook/agent_end", &json!({}));
         keeper.host.close_and_hear();
         assert!(keeper.lists_now(expected), "{expected:?}");
     }
@@ -248,9 +253,9 @@ fn a_run_that_ended_is_listed_as_what_it_is_with_its_last_phase() {
 fn a_run_is_listed_where_its_gate_has_brought_it() {
     let mut keeper = Keeper::new();
     keeper.start("w");
-    keeper.step(json!({"action": "next", "outcome": "on"}));
+    keeper.step(&json!({"action": "next", "outcome": "on"}));
     keeper.lists(&[("active", "B")]);
-    keeper.step(json!({"action": "next"}));
+    keeper.step(&json!({"action": "next"}));
     keeper.lists(&[("active", "C")]);
 }
 
@@ -280,8 +285,8 @@ fn a_run_that_waits_in_a_dialog_says_so_until_the_dialog_is_over() {
     assert_eq!(keeper.said(&["status", &file]).1, 0);
 
     keeper.start_over("approval");
-    keeper.step(json!({"action": "next"}));
-    keeper.begin_step(json!({"action": "next"}));
+    keeper.step(&json!({"action": "next"}));
+    keeper.begin_step(&json!({"action": "next"}));
     keeper.question();
     keeper.lists(&[("waits", "B"), ("ended", "A")]);
     assert_eq!(keeper.said(&["status", &file]).1, 3);
@@ -294,9 +299,9 @@ fn a_run_that_waits_in_a_dialog_says_so_until_the_dialog_is_over() {
 fn a_run_is_found_by_its_id_among_several_of_a_session() {
     let mut keeper = Keeper::new();
     keeper.start("gate");
-    keeper.step(json!({"action": "next"}));
-    keeper.step(json!({"action": "next"}));
-    keeper.call("hook/agent_end", json!({}));
+    keeper.step(&json!({"action": "next"}));
+    keeper.step(&json!({"action": "next"}));
+    keeper.call("hook/agent_end", &json!({}));
     keeper.start("w");
     keeper.lists(&[("active", "A"), ("complete", "B")]);
     let (first, second) = (keeper.id_of("gate"), keeper.id_of("w"));
@@ -327,7 +332,7 @@ fn after_a_fork_the_session_that_went_on_last_has_the_run() {
     let origin = keeper.file.clone();
     fs::copy(&origin, keeper.home.path().join("fork.jsonl")).unwrap();
     keeper.begin("fork.jsonl");
-    keeper.step(json!({"action": "next", "outcome": "on"}));
+    keeper.step(&json!({"action": "next", "outcome": "on"}));
     keeper.lists(&[("active", "B")]);
     let (text, _) = keeper.said(&["status", &id]);
     assert!(text.contains("place     w > b B [2/3]"), "{text}");

@@ -92,9 +92,10 @@ impl RunCondition {
         let condition = match (exit, run.counters.paused) {
             (Some(ExitActivity::RunningGate), _) => Self::RunningGate,
             (Some(ExitActivity::AwaitingTrust), _) => Self::AwaitsTrust,
-            (Some(ExitActivity::AwaitingApproval), _) => Self::AwaitsApproval,
             (None, _) if asks_about_call => Self::AwaitsConsent,
-            (None, Some(PauseReason::Approval)) => Self::AwaitsApproval,
+            (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
+                Self::AwaitsApproval
+            }
             (None, _) if run.counters.paused_by_owner => Self::PausedByUser,
             (None, Some(reason)) => reason.into(),
             (None, None) => match run.phase() {

@@ -77,7 +77,7 @@ fn the_end_is_announced_even_when_the_definition_is_gone() {
     assert!(line(&lines, "message").ends_with("**Phases completed:** 2"));
 }
 
-const HELD: &str = "status N-w > 🔹 A [1/2] · ⏸ reminder held: /workflow-resume sends it";
+const HELD: &str = "status ⏸ reminder held: /workflow-resume sends it · N-w > 🔹 A [1/2]";
 
 #[test]
 fn typing_holds_the_reminder_and_the_status_says_so() {

@@ -452,9 +452,12 @@ fn phases_and_choices_are_proposed() {
     assert!(proposed(Control::Next, "").is_empty());
 }
 
+/// Ends or leaves the run.
+type End = fn(&mut World);
+
 #[test]
 fn a_run_that_is_unloaded_says_how_it_ended() {
-    let ends: [(&[RunCondition], fn(&mut World)); 6] = [
+    let ends: [(&[RunCondition], End); 6] = [
         (&[RunCondition::Complete], |world| {
             world.tool("next");
             world.stop("stop");

@@ -14,7 +14,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use super::format::{BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, block, count, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
-use super::run_session::{keep_run, place_of, run_id, run_session};
+use super::run_session::{RunSession, keep_run, place_of, run_id, run_session};
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::show::{TimedEvent, Timeline, TimelineEvent, Totals, of_recording, of_session};
@@ -87,32 +87,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         None => None,
     };
     let known = loaded.map(|loaded| loaded.catalog);
-    let output = match run_id(&arguments.file) {
-        Some(id) => {
-            let found = run_session(id, &arguments.user.directory())?;
-            let Some(bytes) = &found.bytes else {
-                bail!("{}", place_of(&found.run));
-            };
-            let mut file = SessionFile::parse(bytes);
-            keep_run(&mut file, &found.run);
-            if file.entries.is_empty() {
-                bail!(
-                    "the session of {} has nothing of it on its current branch",
-                    visible(&found.run.run.task_id)
-                );
-            }
-            file.on_other_branches = 0;
-            session(&file, known, found.has_messages)
-        }
-        None => {
-            let bytes = read_file(&arguments.file)?;
-            if is_session(&bytes) {
-                session(&SessionFile::parse(&bytes), known, true)
-            } else {
-                let transcript = Transcript::parse(&arguments.file, &bytes)
-                    .context("this is neither a session of pi nor a recording");
-                recording(of_recording(&transcript?, known))
-            }
+    let output = if let Some(id) = run_id(&arguments.file) {
+        of_run(&run_session(id, &arguments.user.directory())?, known)?
+    } else {
+        let bytes = read_file(&arguments.file)?;
+        if is_session(&bytes) {
+            session(&SessionFile::parse(&bytes), known, true)
+        } else {
+            let transcript = Transcript::parse(&arguments.file, &bytes)
+                .context("this is neither a session of pi nor a recording");
+            recording(of_recording(&transcript?, known))
         }
     };
     match arguments.format {
@@ -120,6 +104,23 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         OutputFormat::Human => output.print()?,
     }
     Ok(CommandOutcome::Success)
+}
+
+/// The part of a session that is about one run.
+fn of_run(found: &RunSession, known: Option<Arc<Catalog>>) -> anyhow::Result<ShowOutput> {
+    let Some(bytes) = &found.bytes else {
+        bail!("{}", place_of(&found.run));
+    };
+    let mut file = SessionFile::parse(bytes);
+    keep_run(&mut file, &found.run);
+    if file.entries.is_empty() {
+        bail!(
+            "the session of {} has nothing of it on its current branch",
+            visible(&found.run.run.task_id)
+        );
+    }
+    file.on_other_branches = 0;
+    Ok(session(&file, known, found.has_messages))
 }
 
 fn session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>, has_messages: bool) -> ShowOutput {
