@@ -65,10 +65,6 @@ fn the_question_has_the_outputs_of_the_same_call_at_every_visit() {
     let mut world = started(with_plan());
     let lines = world.next("", &plan("one"));
     line(&lines, "ask Do this? one: ");
-    line(
-        &lines,
-        "status N-w > 🔹 PLAN [1/3] · ⏸ waiting for approval: Do this? one",
-    );
     world.choose(Some("redo"));
     let lines = world.next("", &plan("two\nCheck: ✓"));
     line(&lines, "ask Do this? two\n    Check: ✓: ");
