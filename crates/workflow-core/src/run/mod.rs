@@ -18,7 +18,8 @@ pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};
 pub use restore::{RestoredRun, restore};
-pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage, read_allowance};
+pub(crate) use spending::read_allowances;
+pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
     PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending,

@@ -162,6 +162,11 @@ impl BudgetUse {
         format!("{} {}", self.unit.shown(self.amounts.1), self.unit)
     }
 
+    /// The amount that is used beyond the limit.
+    pub(crate) fn excess(&self) -> u64 {
+        self.amounts.0.saturating_sub(self.amounts.1)
+    }
+
     /// Returns true if nothing is left.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
@@ -218,7 +223,14 @@ impl ScopeUsage {
 impl Spending {
     /// Adds to everything that the run is in.
     pub(crate) fn add(&mut self, add: impl Fn(&mut Usage)) {
-        for usage in self.scopes.iter_mut().chain([&mut self.phase]) {
+        self.add_in(None, add);
+    }
+
+    /// Adds to so many outer scopes; without a number, to all and to the phase.
+    pub(crate) fn add_in(&mut self, scopes: Option<usize>, add: impl Fn(&mut Usage)) {
+        let phase = scopes.is_none().then_some(&mut self.phase);
+        let scopes = scopes.unwrap_or(usize::MAX);
+        for usage in self.scopes.iter_mut().take(scopes).chain(phase) {
             add(&mut usage.used);
         }
     }
@@ -228,8 +240,8 @@ impl Spending {
         self.add(|usage| usage.milliseconds = usage.milliseconds.saturating_add(milliseconds));
     }
 
-    /// Moves to another phase: scopes that are entered anew, and the phase, begin at nothing.
-    pub(crate) fn enter(&mut self, before: &Path, after: &Path) {
+    /// Moves to another phase: scopes that are entered anew, and the phase, begin at nothing. Returns the number of the others.
+    pub(crate) fn enter(&mut self, before: &Path, after: &Path) -> usize {
         let (before, after) = (before.segments(), after.segments());
         // A scope stays the same as long as the entries of the scopes around it do.
         let is_same = |depth: usize| {
@@ -241,20 +253,38 @@ impl Spending {
         self.scopes.truncate(kept);
         self.scopes.resize(after.len(), ScopeUsage::default());
         self.phase = ScopeUsage::default();
+        kept
     }
 }
 
-/// Reads `+20 turns`: the amount and the unit.
-#[must_use]
-pub fn read_allowance(text: &str) -> Option<(u64, Unit)> {
-    let (amount, word) = text.strip_prefix('+')?.trim_start().split_once(' ')?;
-    let word = word.trim();
-    let names = |unit: &Unit| {
-        let is_word = word.eq_ignore_ascii_case(unit.name());
-        is_word || word == unit.to_string() || format!("{word}s") == unit.name()
+/// Reads `+20 turns`, or several of them: the amounts and their units. An amount without a unit has this one. The error names
+/// the part that cannot be read.
+pub(crate) fn read_allowances(text: &str, unit: Unit) -> Result<Vec<(u64, Unit)>, &str> {
+    let Some(parts) = text.strip_prefix('+') else {
+        return Err(text);
     };
-    let unit = Unit::ALL.into_iter().find(names)?;
-    Some((unit.read(amount)?, unit)).filter(|(amount, _)| *amount > 0)
+    let read = |part: &str| {
+        let part = part.trim().trim_end_matches(',');
+        let end = part.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let (amount, word) = part.split_at(end.unwrap_or(part.len()));
+        let word = word.trim();
+        let is_it = |unit: &Unit| {
+            let names = [unit.name().to_owned(), unit.to_string()];
+            names.iter().any(|name| {
+                let one = name.strip_suffix('s').unwrap_or(name);
+                word.eq_ignore_ascii_case(name) || word.eq_ignore_ascii_case(one)
+            })
+        };
+        let unit = match word {
+            "" => unit,
+            _ => Unit::ALL.into_iter().find(is_it)?,
+        };
+        Some((unit.read(amount)?, unit)).filter(|(amount, _)| *amount > 0)
+    };
+    parts
+        .split('+')
+        .map(|part| read(part).ok_or(part))
+        .collect()
 }
 
 impl ScopeUsage {

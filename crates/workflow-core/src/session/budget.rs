@@ -1,6 +1,6 @@
 //! Budgets: what a run uses, the warning before a limit, and the pause at it.
 
-use std::collections::BTreeSet;
+use serde::{Deserialize, Serialize};
 
 use crate::definition::Budget;
 use crate::effect::{Decider, ToolDecision};
@@ -13,10 +13,16 @@ pub(crate) struct Budgets {
     limits: Vec<Limit>,
     spending: Spending,
     persisted: Spending,
-    /// Since when the agent works.
-    working_since: Option<Millis>,
-    /// The limits about which the agent was warned.
-    warned: BTreeSet<(usize, Unit)>,
+    work: Option<Work>,
+}
+
+/// The work of the agent that is not counted yet.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Work {
+    since: Millis,
+    /// The scopes that the response in progress has not left, if it has entered another phase. It belongs to these only.
+    scopes: Option<usize>,
 }
 
 /// The budget of a scope or of the phase, and its name.
@@ -47,16 +53,28 @@ impl Budgets {
 
     /// Adopts the limits that apply in the phase; one for each scope, then the phase's.
     pub(crate) fn adopt(&mut self, limits: Vec<Limit>) {
-        self.spending
-            .scopes
-            .resize(limits.len().saturating_sub(1), ScopeUsage::default());
+        let scopes = limits.len().saturating_sub(1);
+        for spending in [&mut self.spending, &mut self.persisted] {
+            spending.scopes.resize(scopes, ScopeUsage::default());
+        }
         self.limits = limits;
     }
 
     /// Moves to another phase.
     pub(crate) fn enter(&mut self, before: &Path, after: &Path) {
-        self.spending.enter(before, after);
-        self.warned.clear();
+        let kept = self.spending.enter(before, after);
+        if let Some(work) = &mut self.work {
+            work.scopes = Some(work.scopes.map_or(kept, |scopes| scopes.min(kept)));
+        }
+    }
+
+    pub(crate) fn work(&self) -> Option<Work> {
+        self.work
+    }
+
+    /// Adopts the work that another process has begun to count.
+    pub(crate) fn recall(&mut self, work: Option<Work>) {
+        self.work = work;
     }
 
     /// Returns true if nothing is limited.
@@ -66,21 +84,30 @@ impl Budgets {
 
     /// Adds the time since the agent began to work, or since this was last called.
     pub(crate) fn tick(&mut self, now: Millis) {
-        let since = self.working_since.replace(now).unwrap_or(now);
-        self.spending.add_time(now.saturating_sub(since));
+        let scopes = self.work.and_then(|work| work.scopes);
+        let before = self.work.replace(Work { since: now, scopes });
+        if let Some(before) = before {
+            self.spending.add_time(now.saturating_sub(before.since));
+        }
     }
 
     /// Adds the last time, and stops the clock.
     pub(crate) fn stop(&mut self, now: Millis) {
-        if self.working_since.is_some() {
+        if self.work.is_some() {
             self.tick(now);
-            self.working_since = None;
+            self.work = None;
         }
     }
 
-    /// Counts a response of the model, with what the host reports about it.
+    /// Forgets work whose end was not reported.
+    pub(crate) fn forget_work(&mut self) {
+        self.work = None;
+    }
+
+    /// Counts a response of the model, with what the host reports about it, where the response began.
     pub(crate) fn count_turn(&mut self, turn: TurnUsage) {
-        self.spending.add(|usage| {
+        let scopes = self.work.as_mut().and_then(|work| work.scopes.take());
+        self.spending.add_in(scopes, |usage| {
             usage.turns = usage.turns.saturating_add(1);
             usage.tokens = usage.tokens.saturating_add(turn.tokens);
             usage.micro_usd = usage.micro_usd.saturating_add(turn.micro_usd);
@@ -95,21 +122,28 @@ impl Budgets {
         }
     }
 
-    fn usages(&self) -> impl Iterator<Item = (&Limit, &ScopeUsage)> {
-        let usages = self.spending.scopes.iter().chain([&self.spending.phase]);
-        self.limits.iter().zip(usages)
-    }
-
     /// The first limit that is used up, as people read it.
     pub(crate) fn used_up(&self) -> Option<String> {
-        self.shares()
+        let used_up = self.first_used_up()?;
+        Some(described(used_up))
+    }
+
+    /// The unit of the first limit that is used up.
+    pub(crate) fn used_up_unit(&self) -> Option<Unit> {
+        let (_, share) = self.first_used_up()?;
+        Some(share.unit)
+    }
+
+    fn first_used_up(&self) -> Option<(&str, BudgetUse)> {
+        self.shares(&self.spending)
             .find(|(_, share)| share.is_used_up())
-            .map(|(of, share)| described(of, share))
     }
 
     /// All limits, with what is used of each.
-    fn shares(&self) -> impl Iterator<Item = (&str, BudgetUse)> {
-        self.usages().flat_map(|(limit, usage)| {
+    fn shares<'a>(&'a self, spending: &'a Spending) -> impl Iterator<Item = (&'a str, BudgetUse)> {
+        let usages = spending.scopes.iter().chain([&spending.phase]);
+        let usages = self.limits.iter().zip(usages);
+        usages.flat_map(|(limit, usage)| {
             let shares = usage.shares(&limit.budget);
             shares.map(|share| (limit.of.as_str(), share))
         })
@@ -117,29 +151,29 @@ impl Budgets {
 
     /// The limits and what is used of them, in one line; empty without limits.
     pub(crate) fn describe(&self) -> String {
-        let shares: Vec<String> = self
-            .shares()
-            .map(|(of, share)| described(of, share))
-            .collect();
+        self.description(&self.spending)
+    }
+
+    fn description(&self, spending: &Spending) -> String {
+        let shares: Vec<String> = self.shares(spending).map(described).collect();
         shares.join("; ")
     }
 
-    /// The limits that are nearly used up, and about which the agent was not warned yet.
-    pub(crate) fn warnings(&mut self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let mut warned = std::mem::take(&mut self.warned);
-        for (number, (limit, usage)) in self.usages().enumerate() {
-            for share in usage.shares(&limit.budget) {
-                if share.is_nearly_used_up() && warned.insert((number, share.unit)) {
-                    warnings.push(described(&limit.of, share));
-                }
-            }
-        }
-        self.warned = warned;
-        warnings
+    /// Whether each limit is nearly used up.
+    pub(crate) fn scarce(&self) -> Vec<bool> {
+        let shares = self.shares(&self.spending);
+        shares.map(|(_, share)| share.is_nearly_used_up()).collect()
     }
 
-    /// Allows more of a unit, wherever it is used up. Returns false if it is nowhere.
+    /// The limits that are nearly used up, and were not before.
+    pub(crate) fn newly_scarce(&self, before: &[bool]) -> Vec<String> {
+        let now = self.shares(&self.spending).zip(before);
+        now.filter(|((_, share), was_scarce)| !**was_scarce && share.is_nearly_used_up())
+            .map(|(share, _)| described(share))
+            .collect()
+    }
+
+    /// Allows more of a unit than is used now, wherever it is used up. Returns false if it is nowhere.
     pub(crate) fn allow(&mut self, amount: u64, unit: Unit) -> bool {
         let mut found = false;
         let usages = self
@@ -148,14 +182,19 @@ impl Budgets {
             .iter_mut()
             .chain([&mut self.spending.phase]);
         for (limit, usage) in self.limits.iter().zip(usages) {
-            let is_used_up = |share: BudgetUse| share.unit == unit && share.is_used_up();
-            if usage.shares(&limit.budget).any(is_used_up) {
-                usage.allow(amount, unit);
+            let is_used_up = |share: &BudgetUse| share.unit == unit && share.is_used_up();
+            let used_up = usage.shares(&limit.budget).find(is_used_up);
+            if let Some(used_up) = used_up {
+                usage.allow(amount.saturating_add(used_up.excess()), unit);
                 found = true;
             }
         }
-        self.warned.clear();
         found
+    }
+
+    /// Returns true if what people read of the use is not stored.
+    pub(crate) fn shows_more_than_stored(&self) -> bool {
+        self.describe() != self.description(&self.persisted)
     }
 
     /// The use to be stored, if it changed and is limited.
@@ -168,7 +207,7 @@ impl Budgets {
     }
 }
 
-fn described(of: &str, share: BudgetUse) -> String {
+fn described((of, share): (&str, BudgetUse)) -> String {
     format!("{share} of {of}")
 }
 

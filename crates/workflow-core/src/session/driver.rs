@@ -95,10 +95,14 @@ impl RunDriver {
         if run.budgets.is_empty() {
             return None;
         }
+        let before = run.budgets.scarce();
         run.budgets.tick(out.now());
-        let before = run.budgets.used_up();
+        let used_up = run.budgets.used_up();
         count(&mut run.budgets);
-        let warnings = run.budgets.warnings();
+        if run.budgets.shows_more_than_stored() {
+            run.persist_spending(out);
+        }
+        let warnings = run.budgets.newly_scarce(&before);
         if let Some(used_up) = run.budgets.used_up() {
             if run.counters.paused != Some(PauseReason::Budget) {
                 run.pause(PauseReason::Budget, out);
@@ -113,7 +117,7 @@ impl RunDriver {
                 delivery: Delivery::Steer,
             });
         }
-        before
+        used_up
     }
 
     /// Ends the run at once, as `/cancel-workflow` asks. Its entry says that the end was announced (B01).
@@ -342,6 +346,7 @@ impl RunDriver {
         if call.action != Some("cancel") {
             self.forget_first_cancel();
         }
+        self.spend(|_| {}, out);
         let reply = Reply::Now(match (call.action, self.budget_used_up()) {
             (Some("status"), _) => {
                 self.mark_phase_read();

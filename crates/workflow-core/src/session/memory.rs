@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::auto_continue::SentReminder;
+use super::budget::Work;
 use super::context::SentContext;
 use super::tool_guard::RepeatedDenial;
 
@@ -22,4 +23,7 @@ pub struct Memory {
     pub(crate) is_unread: bool,
     pub(crate) reminded: Option<SentReminder>,
     pub(crate) repeated: Option<RepeatedDenial>,
+    /// The work of the agent that is not counted yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) work: Option<Work>,
 }

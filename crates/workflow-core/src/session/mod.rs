@@ -196,6 +196,7 @@ impl Session {
             is_unread: run.is_some_and(|run| run.is_unread),
             reminded: self.driver.auto_continue.reminded(),
             repeated: self.driver.calls.repeated(),
+            work: run.and_then(|run| run.budgets.work()),
         }
     }
 
@@ -209,6 +210,7 @@ impl Session {
         };
         run.cancel_pending = memory.cancel_pending;
         run.is_unread = memory.is_unread;
+        run.budgets.recall(memory.work);
         self.driver.sent_context = memory.sent_context;
         self.driver.auto_continue.recall(memory.reminded);
     }
@@ -377,10 +379,14 @@ impl Session {
         self.on_activity(Activity::Starts, out);
         self.driver.forget_first_cancel();
         self.driver.turn_moved = None;
+        if let Some(run) = &mut self.driver.run {
+            run.budgets.forget_work();
+        }
         let run = self.driver.run.as_ref();
         if !self.driver.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message(out);
         }
+        self.driver.refresh_status(out);
         self.driver.context_message()
     }
 
@@ -476,6 +482,7 @@ impl Session {
     ) -> Reply<ToolDecision> {
         self.on_activity(Activity::CallsTool, out);
         if call.tool() != STEP_TOOL
+            && !call.is_part()
             && let Some(used_up) = self.driver.spend(Budgets::count_call, out)
         {
             return Reply::Now(budget::blocked(&used_up));

@@ -8,7 +8,7 @@ use super::questions::QuestionTopic;
 use super::{budget, controls};
 use crate::diagnostic::visible;
 use crate::effect::{Delivery, Effects, Reply};
-use crate::run::{Actor, phase_name, read_allowance};
+use crate::run::{Actor, phase_name};
 use crate::types::{RequestId, Severity};
 
 impl RunDriver {
@@ -136,11 +136,8 @@ impl RunDriver {
     fn resume(&mut self, argument: &str, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
         if !argument.is_empty() {
-            let allowance = read_allowance(argument);
-            let allowed = allowance.is_some_and(|(amount, unit)| run.budgets.allow(amount, unit));
-            if !allowed {
-                let message = controls::no_allowance(argument, run.budgets.used_up());
-                return out.notify(Severity::Warning, message);
+            if let Err(refusal) = controls::allow(&mut run.budgets, argument) {
+                return out.notify(Severity::Warning, refusal);
             }
             run.persist_spending(out);
         }
@@ -173,7 +170,14 @@ impl RunDriver {
             && let Some(phase) = self.phase().filter(|phase| !phase.auto_continue.wait)
         {
             let has_instructions = self.sent_context.has_instructions(&phase.context);
-            let text = phase.reminder.text(has_instructions).to_owned();
+            let mut text = phase.reminder.text(has_instructions).to_owned();
+            if !argument.is_empty() {
+                let used = self.run.as_ref().map(|run| run.budgets.describe());
+                text = format!(
+                    "{text}\n\nThe user allowed more. Used: {}.",
+                    used.unwrap_or_default()
+                );
+            }
             self.send_to_agent(text, Delivery::IfIdle, out);
         }
     }

@@ -5,7 +5,7 @@ use workflow_core::event::Author;
 use workflow_core::session::Control;
 
 use crate::event::Event;
-use crate::world::{World, line, workflow};
+use crate::world::{World, line, user_text, workflow};
 
 fn limited(budget: Budget) -> World {
     let mut work = workflow("w", &["a", "b"]);
@@ -80,12 +80,90 @@ fn the_agent_is_warned_once_and_stopped_at_the_limit_until_a_person_allows_more(
     );
     let lines = world.control(Control::Resume, "+2 minutes");
     assert!(
-        line(&lines, "notify Warning").contains("allows nothing"),
+        line(&lines, "notify Warning").contains("No limit of minutes is used up"),
         "{lines:?}"
     );
+    world.stop("stop");
     let lines = world.control(Control::Resume, "+2 turns");
     line(&lines, "notify Info ▶ The workflow is resumed.");
+    assert!(
+        user_text(&lines).contains("The user allowed more. Used: 5 of 7 turns of workflow N-w."),
+        "{lines:?}"
+    );
     assert!(runs(&mut world));
+}
+
+#[test]
+fn more_is_allowed_from_what_is_used_now_with_one_or_several_amounts() {
+    for (argument, turns, calls) in [
+        ("+2 turns", Some(2), None),
+        ("+2turns", Some(2), None),
+        ("+2", Some(2), None),
+        ("+1 turn +3 toolCalls", Some(1), Some(3)),
+        ("+1 turns, +3 tool calls", Some(1), Some(3)),
+        ("2 turns", None, None),
+        ("+0 turns", None, None),
+        ("+two turns", None, None),
+        ("+2 turns +1 hour", None, None),
+    ] {
+        let mut world = limited(Budget {
+            turns: Some(1),
+            tool_calls: calls.map(|_| 1),
+            ..Budget::default()
+        });
+        world.tool_call("read");
+        // The agent talks while the run is paused.
+        for _ in 0..3 {
+            turn(&mut world);
+        }
+        let lines = world.control(Control::Resume, argument);
+        let Some(turns) = turns else {
+            let refusal = line(&lines, "notify Warning");
+            assert!(
+                refusal.contains("is no amount and unit. Write for example /workflow-resume +20 turns. Units: turns, toolCalls"),
+                "{argument}: {refusal}"
+            );
+            continue;
+        };
+        line(&lines, "notify Info ▶ The workflow is resumed.");
+        for _ in 0..calls.unwrap_or(1) {
+            assert!(runs(&mut world), "{argument}");
+        }
+        assert_eq!(runs(&mut world), calls.is_none(), "{argument}");
+        for _ in 0..turns {
+            assert_eq!(
+                world.session.view().unwrap().counters.paused.is_some(),
+                calls.is_some()
+            );
+            turn(&mut world);
+        }
+        assert!(!runs(&mut world), "{argument}");
+    }
+}
+
+#[test]
+fn a_turn_belongs_to_the_phase_in_which_it_began() {
+    let mut work = workflow("w", &["a", "b"]);
+    for entry in &mut work.phases {
+        let PhaseEntry::Phase(phase) = entry else {
+            panic!("it is a phase");
+        };
+        phase.budget.turns = Some(1);
+    }
+    work.budget.turns = Some(9);
+    let mut world = started(work);
+    world.step(Event::TurnStart { index: None });
+    world.tool("next");
+    world.step(Event::TurnEnd);
+    let lines = world.control(Control::Status, "");
+    assert!(
+        line(&lines, "notify Info")
+            .contains("1 of 9 turns of workflow N-w; 0 of 1 turns of phase B"),
+        "{lines:?}"
+    );
+    assert!(runs(&mut world));
+    let lines = turn(&mut world);
+    assert!(line(&lines, "notify Warning").contains("1 of 1 turns of phase B"));
 }
 
 #[test]
@@ -99,6 +177,41 @@ fn what_is_used_survives_a_restart() {
     world.step(Event::TurnEnd);
     world.reload();
     assert!(line(&world.tool_call("read"), "block").contains("2 of 2 tool calls"));
+}
+
+#[test]
+fn what_an_unfinished_turn_has_used_survives_a_killed_process() {
+    let mut world = limited(Budget {
+        tool_calls: Some(3),
+        minutes: Some(9),
+        ..Budget::default()
+    });
+    world.step(Event::TurnStart { index: None });
+    world.tool_call("read");
+    world.now += 4 * 60_000;
+    world.tool_call("read");
+    world.restart();
+    let lines = world.control(Control::Status, "");
+    assert!(
+        line(&lines, "notify Info")
+            .contains("2 of 3 tool calls of workflow N-w; 4 of 9 minutes of workflow N-w"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn calls_without_a_budget_and_time_that_nobody_reads_store_nothing() {
+    let mut world = limited(Budget {
+        minutes: Some(9),
+        ..Budget::default()
+    });
+    world.step(Event::TurnStart { index: None });
+    for _ in 0..9 {
+        world.now += 6_000;
+        assert_eq!(world.tool_call("read"), Vec::<String>::new());
+    }
+    world.now += 6_000;
+    line(&world.tool_call("read"), "entry workflow:budget");
 }
 
 #[test]

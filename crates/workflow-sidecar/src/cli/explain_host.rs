@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use workflow_core::explain::{Row, Topic, Value};
+use workflow_core::run::Unit;
 
 use super::format::TITLE;
 use crate::hook_hosts::{ChangeableResults, HookHost};
@@ -21,6 +22,14 @@ pub(super) struct HostLimits {
     not_enforced: Vec<&'static str>,
     /// Statements of the workflow that the host carries out in another way or not at all.
     different: Vec<String>,
+}
+
+/// Returns true if the description of a budget has a limit in one of these units.
+fn limits(budget: &Value, units: &[Unit]) -> bool {
+    let Value::Label(budget) = budget else {
+        return false;
+    };
+    units.iter().any(|unit| budget.contains(&unit.to_string()))
 }
 
 impl HostLimits {
@@ -49,6 +58,22 @@ impl HostLimits {
         note(
             has("results") && host.limits.results == ChangeableResults::OfMcp,
             "results: applied to tools of MCP servers only",
+        );
+        note(
+            has_value("budget", |value| {
+                limits(value, &[Unit::Tokens, Unit::UsCents])
+            }),
+            "budget: `tokens` and `usd` do not count, because no hook reports them",
+        );
+        note(
+            has_value("budget", |value| limits(value, &[Unit::Turns])),
+            "budget: a turn is the agent's work from a prompt or a reminder until it stops",
+        );
+        let hints = ["model", "thinking", "activeTools"];
+        let hints: Vec<&str> = hints.into_iter().filter(|key| has(key)).collect();
+        note(
+            !hints.is_empty(),
+            &format!("{}: not set, because a hook cannot", hints.join(", ")),
         );
         note(has_value("checkpoint", is_git), "checkpoint: none is taken");
         note(has("trigger"), "triggers: none is watched");

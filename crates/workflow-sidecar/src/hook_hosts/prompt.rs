@@ -57,7 +57,7 @@ fn action<'a>(text: &'a str, loaded: &Loaded) -> Option<PromptAction<'a>> {
         "cancel" if is_alone => Some(PromptAction::Cancel),
         "status" if is_alone => control(Control::Status),
         "pause" if is_alone => control(Control::Pause),
-        "resume" if is_alone => control(Control::Resume),
+        "resume" if is_alone || rest.starts_with('+') => control(Control::Resume),
         "next" if is_alone => control(Control::Next),
         "skip" if is_alone => control(Control::Skip),
         // A phase is named by one word or by its name.

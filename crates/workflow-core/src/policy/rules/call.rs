@@ -28,6 +28,7 @@ pub struct Call<'a> {
     pub(super) paths: &'a dyn Paths,
     /// The directory in which it opens relative paths; empty for that of the session.
     directory: &'a str,
+    is_part: bool,
     fields: OnceCell<Option<Map<String, Value>>>,
     /// The arguments with nested JSON parsed; `None` if there is none.
     expanded: OnceCell<Option<Map<String, Value>>>,
@@ -77,6 +78,7 @@ impl<'a> Call<'a> {
             input,
             paths,
             directory: "",
+            is_part: false,
             fields: OnceCell::new(),
             expanded: OnceCell::new(),
             shell_lines: OnceCell::new(),
@@ -93,6 +95,21 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn opened_in(self, directory: &'a str) -> Self {
         Self { directory, ..self }
+    }
+
+    /// The same call, as a further part of one that is decided in several.
+    #[must_use]
+    pub fn as_part(self) -> Self {
+        Self {
+            is_part: true,
+            ..self
+        }
+    }
+
+    /// Returns true if it is a further part of a call: budgets count the call once.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// Returns a path of the arguments relative to the directory of the session.

@@ -9,14 +9,12 @@ mod texts;
 
 use std::collections::BTreeMap;
 
-pub(crate) use self::arguments::{choose_outcome, complete, read_reply};
+pub(crate) use self::arguments::{allow, choose_outcome, complete, read_reply};
 pub use self::command::Control;
 pub(crate) use self::moves::{
     ConfirmationText, PersonExit, Plan, PlannedMove, cannot_confirm, left_out, plan_goto, plan_skip,
 };
-pub(crate) use self::texts::{
-    exit_refusal, no_allowance, no_definition, no_run, status_text, takes_no_argument,
-};
+pub(crate) use self::texts::{exit_refusal, no_definition, no_run, status_text, takes_no_argument};
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;

@@ -33,20 +33,6 @@ pub(crate) fn takes_no_argument(control: Control, argument: &str) -> String {
     )
 }
 
-/// The answer to `/workflow-resume` with an argument that allows nothing.
-pub(crate) fn no_allowance(argument: &str, used_up: Option<String>) -> String {
-    match used_up {
-        Some(used_up) => format!(
-            "\"{}\" allows nothing: the budget that is used up is {used_up}. Write for example /workflow-resume +20 turns.",
-            visible(argument)
-        ),
-        None => format!(
-            "No budget is used up, so there is nothing to allow: \"{}\" was not understood, and nothing was done.",
-            visible(argument)
-        ),
-    }
-}
-
 /// The answer without a definition.
 pub(crate) fn no_definition() -> String {
     "The definition of this workflow is missing, so the run cannot be moved. /cancel-workflow ends it."

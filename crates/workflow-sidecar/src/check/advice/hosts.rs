@@ -34,7 +34,7 @@ pub(super) fn limits(
         ));
         let mut triggers = settings.triggers.iter();
         if triggers.any(|trigger| trigger.tier == file.tier) {
-            found.extend(level.useless("triggers", "`triggers` do nothing"));
+            found.extend(level.useless(&["triggers"], "`triggers` do nothing"));
         }
     }
     for workflow in loaded.catalog.iter() {
@@ -87,6 +87,11 @@ impl CheckedLevel<'_> {
             self.results(results),
             self.checkpoint(checkpoint),
             self.reminders(auto_continue),
+            self.useless(&["budget", "tokens"], "`tokens` of a budget do not count"),
+            self.useless(&["budget", "usd"], "`usd` of a budget does not count"),
+            self.useless(&["model"], "`model` is not set"),
+            self.useless(&["thinking"], "`thinking` is not set"),
+            self.useless(&["activeTools"], "`activeTools` hides nothing"),
         ];
         found.into_iter().flatten()
     }
@@ -112,7 +117,7 @@ impl CheckedLevel<'_> {
 
     fn checkpoint(&self, checkpoint: Option<Checkpoint>) -> Option<Diagnostic> {
         (checkpoint == Some(Checkpoint::Git))
-            .then(|| self.useless("checkpoint", "`checkpoint: git` does nothing"))
+            .then(|| self.useless(&["checkpoint"], "`checkpoint: git` does nothing"))
             .flatten()
     }
 
@@ -139,11 +144,11 @@ impl CheckedLevel<'_> {
     }
 
     /// Something that none of the hosts does.
-    fn useless(&self, key: &'static str, what: &str) -> Option<Diagnostic> {
+    fn useless(&self, key: &[&str], what: &str) -> Option<Diagnostic> {
         // Settings apply where they are: the other file may have the value.
-        self.keys.of(&[key])?;
+        self.keys.of(key)?;
         let names = self.named(|_| true)?;
-        Some(self.found(Severity::Info, &[key], format!("{what} in {names}")))
+        Some(self.found(Severity::Info, key, format!("{what} in {names}")))
     }
 
     fn named(&self, is_selected: impl Fn(&HookHost) -> bool) -> Option<String> {

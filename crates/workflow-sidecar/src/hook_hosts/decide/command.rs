@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use workflow_core::Session;
 use workflow_core::effect::Reply;
 use workflow_core::event::Answer as PersonsAnswer;
 use workflow_core::session::Control;
@@ -82,6 +83,9 @@ pub(super) fn carry_out(
     }
     memory.reminders = 0;
     let outcome = restored.finish(memory);
+    if !outcome.to_agent.is_empty() {
+        restored.handle(Session::handle_agent_start);
+    }
     let answer = if outcome.to_agent.is_empty() {
         let text = memory.take_notices();
         HookAnswer::of(HookDecision::BlockPrompt(

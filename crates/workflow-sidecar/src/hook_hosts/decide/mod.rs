@@ -13,8 +13,9 @@ mod tool_calls;
 
 use std::path::Path;
 
+use workflow_core::Session;
 use workflow_core::event::LastAssistant;
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, TurnUsage};
 
 use self::decided::Decided;
 pub(super) use self::decided::HookError;
@@ -155,6 +156,7 @@ impl EventHandler<'_> {
                 }
                 let message = restored
                     .handle(|session, out| session.handle_before_agent_start(Some(prompt), out));
+                restored.handle(Session::handle_agent_start);
                 if restored
                     .session
                     .view()
@@ -194,6 +196,7 @@ impl EventHandler<'_> {
         let outcome = restored.finish(memory);
         if matches!(event.kind, EventKind::Stop { .. }) && !outcome.to_agent.is_empty() {
             memory.reminders += 1;
+            restored.handle(Session::handle_agent_start);
             decision = HookDecision::Continue(outcome.to_agent.join("\n\n"));
         }
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
@@ -215,7 +218,9 @@ impl EventHandler<'_> {
     }
 }
 
+/// Ends the agent's work, which the host reports as a whole: it counts as one turn.
 fn stop(restored: &mut RestoredSession<'_>, reason: &str, last: Option<&str>) {
+    restored.handle(|session, out| session.handle_turn_end(TurnUsage::default(), out));
     let last = LastAssistant {
         stop_reason: Some(reason),
         text_tail: last,

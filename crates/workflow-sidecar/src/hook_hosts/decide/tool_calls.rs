@@ -38,9 +38,10 @@ pub(super) fn judge(
     };
     let paths = restored.platform().paths(&project);
     let paths = ProtectedPaths::new(host, paths, project.cwd);
-    for call in host.engine_calls(tool, input) {
+    for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
         let request = restored.request();
-        let call = Call::new(&call.tool, call.input.as_deref(), &paths).opened_in(&opened_in);
+        let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
+        let call = if number == 0 { call } else { call.as_part() };
         let reply = restored.handle(|session, out| session.handle_tool_call(request, &call, out));
         match reply {
             Reply::Now(ToolDecision::Allow) => {}

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::world::{
-    World, context_of, fixture, json_of, parsed, recorded, session_of, writing_call,
+    World, call_of, context_of, fixture, json_of, parsed, recorded, session_of, writing_call,
 };
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::{EventKind, EventName, EventPayload, StartReason};
@@ -109,4 +109,39 @@ fn a_clear_or_compaction_shortens_and_a_fork_copies() {
     assert_eq!(source("clear"), StartReason::Shortened);
     assert_eq!(source("fork"), StartReason::Fork);
     assert_eq!(source("resume"), StartReason::Startup);
+}
+
+#[test]
+fn budgets_count_calls_turns_and_minutes_across_the_processes_of_a_host() {
+    for host in HOSTS {
+        let world = World::new(host);
+        world.limit("{ toolCalls: 3, turns: 2 }");
+        let prompted = host.injects || host.answers_prompts;
+        world.prompt("workflow bugfix the export is empty");
+        let call = call_of(host, "bash");
+        let calls = (0..5).map(|_| world.send(&call).stdout);
+        let blocked = calls.filter(|answer| answer.contains("3 of 3 tool calls"));
+        assert_eq!(blocked.count(), 2, "{}", host.name);
+
+        let world = World::new(host);
+        world.limit("{ turns: 2 }");
+        world.prompt("workflow bugfix the export is empty");
+        world.send_with(EventName::Stop, &json!({}));
+        assert!(
+            !world.send(&call).stdout.contains("budget"),
+            "{}",
+            host.name
+        );
+        world.send_with(EventName::Stop, &json!({}));
+        let blocked = world.send(&call).stdout;
+        assert!(blocked.contains("2 of 2 turns"), "{}: {blocked}", host.name);
+        if prompted {
+            world.command("workflow resume +1");
+            assert!(
+                !world.send(&call).stdout.contains("budget"),
+                "{}",
+                host.name
+            );
+        }
+    }
 }

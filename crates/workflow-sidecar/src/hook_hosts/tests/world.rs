@@ -39,6 +39,15 @@ impl World {
         Self { host, root, store }
     }
 
+    /// Limits the workflow.
+    pub(super) fn limit(&self, budget: &str) {
+        let file = self
+            .root
+            .path()
+            .join("project/.pi/workflows/bugfix/workflow.yaml");
+        fs::write(file, format!("{WORKFLOW}budget: {budget}\n")).unwrap();
+    }
+
     /// Sends an event, and gives what is printed for it.
     pub(super) fn send(&self, event: &Value) -> Printed {
         self.send_from(event, false)

@@ -167,24 +167,31 @@ pub(super) fn read_budget(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Budget
     else {
         return Budget::default();
     };
-    let reported = map
-        .entries
+    let find = |name: &&str| map.entries.iter().find(|entry| entry.key == **name);
+    let reported: Vec<&str> = ["tokens", "usd"]
+        .into_iter()
+        .filter(|name| find(name).is_some())
+        .collect();
+    let reported_at = reported.first().and_then(find).map(|entry| entry.key_span);
+    let is_enforced = ["turns", "toolCalls", "minutes"]
         .iter()
-        .find(|entry| ["tokens", "usd"].contains(&&*entry.key));
-    let reported = reported.map(|entry| (entry.key.to_string(), entry.key_span));
+        .any(|name| find(name).is_some());
     let mut keys = MapReader::new(keys.reader, Section::Budget, map, span);
     if keys.is_empty() {
         let finding = Finding::error(Code::MissingKey, key_span, "`budget` limits nothing");
         keys.report(finding.help(key.for_example()));
     }
-    if let Some((name, span)) = reported {
-        let message = format!("`{name}` is enforced only where the host reports usage");
-        keys.report(Finding::new(
-            crate::diagnostic::Severity::Info,
-            Code::HostReports,
-            span,
-            message,
-        ));
+    if let Some(span) = reported_at {
+        let verb = if reported.len() == 1 { "is" } else { "are" };
+        let names = reported.join("` and `");
+        let message = format!("`{names}` {verb} enforced only where the host reports usage");
+        let severity = crate::diagnostic::Severity::Info;
+        let finding = Finding::new(severity, Code::HostReports, span, message);
+        keys.report(if is_enforced {
+            finding.help("nothing: the other limits of this budget are enforced everywhere")
+        } else {
+            finding
+        });
     }
     let wide = |number: Option<u32>| number.map(u64::from);
     Budget {
