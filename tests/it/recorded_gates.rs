@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::host::TestHost;
+use crate::questions::start;
 use crate::recordings::{recorded, recording};
 use crate::transcripts::{replay, serving};
 
@@ -231,4 +232,87 @@ fn a_gate_that_is_replayed_runs_nothing() {
         assert!(against.contains("1 skipped"), "{against}");
     }
     assert!(!seen.exists());
+}
+
+/// A project with a phase that is left with this, and another one.
+fn guarded_project(leave: &str, second: &str) -> TempDir {
+    let project = tempfile::tempdir().unwrap();
+    write_guarded(&project, leave, second);
+    project
+}
+
+fn write_guarded(project: &TempDir, leave: &str, second: &str) {
+    let workflow = project.path().join(".pi/workflows/w");
+    fs::create_dir_all(&workflow).unwrap();
+    let phases = format!(
+        "phases:\n  - {{id: a, name: A, emoji: a, instructions: Do a., {leave}}}\n  - {{id: b, name: B, emoji: b, instructions: Do b., {second}}}\n"
+    );
+    let text = format!("name: W\ncommandName: w\ninitialMessage: Go\n{phases}");
+    fs::write(workflow.join("workflow.yaml"), text).unwrap();
+}
+
+#[test]
+fn an_approval_that_waits_or_was_dismissed_replays() {
+    for dialogs in [false, true] {
+        let (_directory, file) = recording();
+        let project = guarded_project("approve: {ask: Right?}", "");
+        let mut host = TestHost::over(recorded(&file, &[]));
+        let params = json!({
+            "protocolVersion": 1, "host": {"name": "test", "version": "0"}, "cwd": project.path(),
+            "agentDir": project.path().join("agent"), "capabilities": {"dialogs": dialogs},
+        });
+        host.result("initialize", &params);
+        start(&mut host, "");
+        let call = next(&mut host);
+        if dialogs {
+            let question = until(&mut host, |line| line["method"] == "ui/select");
+            answer(&mut host, &question, &Value::Null);
+        }
+        let waits = until(&mut host, |line| line["id"] == call);
+        assert_eq!(waits["result"]["details"]["waiting"], "approval");
+        host.close_and_hear();
+        drop(host);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(
+            text.contains(r#""result":{"approvalRequested":"#) && text.contains("[code]"),
+            "{text}"
+        );
+        replay(&[&file.display().to_string()]).unwrap_or_else(|output| panic!("{output}"));
+    }
+}
+
+#[test]
+fn other_definitions_are_compared_behind_a_gate_and_an_approval() {
+    for (leave, dialog, yes) in [
+        ("gate: [{run: [\"true\"]}]", "ui/confirm", json!(true)),
+        (
+            "approve: {ask: Right?, choices: [\"yes\", \"no\"]}",
+            "ui/select",
+            json!("yes"),
+        ),
+    ] {
+        let (_directory, file) = recording();
+        let project = guarded_project(leave, "tools: {blacklist: [edit, write]}");
+        let mut host = TestHost::over(recorded(&file, &[]));
+        host.initialize(project.path(), &json!("system"));
+        start(&mut host, "");
+        let call = next(&mut host);
+        let question = until(&mut host, |line| line["method"] == dialog);
+        answer(&mut host, &question, &yes);
+        until(&mut host, |line| line["id"] == call);
+        host.close_and_hear();
+        drop(host);
+        let (file, directory) = (
+            file.display().to_string(),
+            project.path().display().to_string(),
+        );
+        let replayed = || replay(&[&file, "--definitions", &directory]);
+        replayed().unwrap_or_else(|output| panic!("{output}"));
+        write_guarded(&project, leave, "tools: {blacklist: [edit]}");
+        let output = replayed().unwrap_err();
+        assert!(
+            output.contains("the answer to the agent differs"),
+            "{output}"
+        );
+    }
 }

@@ -213,6 +213,7 @@ impl<'p> RestoredSession<'p> {
             session: &self.session,
             project: self.project(),
             is_trusted: true,
+            is_virtual: false,
         }
     }
 }

@@ -74,6 +74,8 @@ pub(crate) struct SessionContext<'a> {
     pub(crate) project: Project<'a>,
     /// False if the host says that the user does not trust the project.
     pub(crate) is_trusted: bool,
+    /// True on a virtual clock, with which nothing may be random.
+    pub(crate) is_virtual: bool,
 }
 
 /// An event that was not the immediate result of an effect.

@@ -3,6 +3,8 @@
 //! With other definitions nearly every line differs somewhere, because the definition is stored in the session. So the effects
 //! are compared: which call is blocked, which text is read.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use workflow_core::run::entry_type;
 
@@ -49,14 +51,33 @@ struct Fact {
     text: String,
 }
 
-/// The differences in meaning between the expected lines and the actual ones, after a line of the host.
+/// The methods of the host's requests, by id. An answer belongs to one of them, also if it comes after other events.
+#[derive(Debug, Default)]
+pub(super) struct Requests(HashMap<String, String>);
+
+impl Requests {
+    /// Notes a line of the host, if it is a request.
+    pub(super) fn note(&mut self, message: &Value) {
+        if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
+            self.0.insert(id.to_string(), method.to_owned());
+        }
+    }
+
+    /// The method of the request that a message answers.
+    fn answered_by(&self, message: &Value) -> Option<&str> {
+        let id = message.get("id")?;
+        self.0.get(&id.to_string()).map(String::as_str)
+    }
+}
+
+/// The differences in meaning between the expected lines and the actual ones, after an event.
 pub(super) fn changes(
-    asked: Option<&str>,
+    requests: &Requests,
     expected: &[String],
     received: &[String],
 ) -> Vec<MeaningChange> {
     let [expected, received] = [expected, received].map(|lines| {
-        let facts = lines.iter().flat_map(|line| facts(asked, line));
+        let facts = lines.iter().flat_map(|line| facts(requests, line));
         facts.collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
@@ -72,12 +93,12 @@ pub(super) fn changes(
 
 /// The differences in decisions and phase moves: the wording of texts does not count.
 pub(super) fn decisions(
-    asked: Option<&str>,
+    requests: &Requests,
     expected: &[String],
     received: &[String],
 ) -> Vec<MeaningChange> {
     let [expected, received] = [expected, received].map(|lines| {
-        let facts = lines.iter().flat_map(|line| facts(asked, line));
+        let facts = lines.iter().flat_map(|line| facts(requests, line));
         facts.filter_map(|fact| decision(&fact)).collect::<Vec<_>>()
     });
     let differing = |about: &&'static str| {
@@ -146,10 +167,10 @@ fn change(about: &str, expected: &[&Fact], received: &[&Fact]) -> Option<Meaning
 }
 
 /// The facts in a line. One that is not a message is a fact itself.
-fn facts(asked: Option<&str>, line: &str) -> Vec<Fact> {
+fn facts(requests: &Requests, line: &str) -> Vec<Fact> {
     let mut found = Vec::new();
     match serde_json::from_str(line) {
-        Ok(Value::Object(message)) => of_message(asked, &Value::Object(message), &mut found),
+        Ok(Value::Object(message)) => of_message(requests, &Value::Object(message), &mut found),
         Ok(_) | Err(_) => push(&mut found, OTHER, line.to_owned()),
     }
     found
@@ -163,7 +184,7 @@ fn push(found: &mut Vec<Fact>, about: &'static str, text: String) {
     });
 }
 
-fn of_message(asked: Option<&str>, message: &Value, found: &mut Vec<Fact>) {
+fn of_message(requests: &Requests, message: &Value, found: &mut Vec<Fact>) {
     match message["method"].as_str() {
         Some("host/apply") => of_actions(&message["params"]["actions"], found),
         Some(_) => {
@@ -174,7 +195,7 @@ fn of_message(asked: Option<&str>, message: &Value, found: &mut Vec<Fact>) {
         None if message.get("error").is_some() => {
             push(found, ERROR, text(&message["error"]["message"]));
         }
-        None => of_result(asked, &message["result"], found),
+        None => of_result(requests.answered_by(message), &message["result"], found),
     }
 }
 
@@ -247,10 +268,17 @@ fn text(value: &Value) -> String {
 mod tests {
     use super::*;
 
+    /// A request with the id 1.
+    fn asked_first(method: &str) -> Requests {
+        let mut requests = Requests::default();
+        requests.note(&serde_json::json!({"id": 1, "method": method}));
+        requests
+    }
+
     fn summary(asked: &str, expected: &[&str], received: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
         let [expected, received]: [Vec<String>; 2] = [owned(expected), owned(received)];
-        let found = changes(Some(asked), &expected, &received);
+        let found = changes(&asked_first(asked), &expected, &received);
         found.into_iter().map(|change| change.what).collect()
     }
 
@@ -284,7 +312,7 @@ mod tests {
         };
         let allowed = vec![r#"{"id":1,"result":{}}"#.to_owned()];
         let differ = |one: &[String], other: &[String]| {
-            let changes = decisions(Some("hook/tool_call"), one, other);
+            let changes = decisions(&asked_first("hook/tool_call"), one, other);
             changes
                 .into_iter()
                 .map(|change| change.what)
@@ -336,6 +364,36 @@ mod tests {
         assert_eq!(
             step(&next("Fix", false), &next("No", true)),
             ["was answered, is refused"]
+        );
+    }
+
+    #[test]
+    fn an_answer_that_comes_later_belongs_to_its_request() {
+        let mut requests = Requests::default();
+        requests.note(&serde_json::json!({"id": 1, "method": "tool/execute"}));
+        requests.note(&serde_json::json!({"id": 2, "method": "hook/tool_call"}));
+        // A person's answer has an id of the sidecar, and is no request.
+        requests.note(&serde_json::json!({"id": "s1", "result": true}));
+        let found = |one: &str, other: &str| {
+            let changes = changes(&requests, &[one.to_owned()], &[other.to_owned()]);
+            changes
+                .into_iter()
+                .map(|change| change.what)
+                .collect::<Vec<_>>()
+        };
+        let step = |text: &str| {
+            format!(r#"{{"id":1,"result":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#)
+        };
+        assert_eq!(
+            found(&step("edit is blocked"), &step("all tools")),
+            ["the answer to the agent differs"]
+        );
+        assert_eq!(
+            found(
+                r#"{"id":2,"result":{}}"#,
+                r#"{"id":2,"result":{"block":{"reason":"No."}}}"#
+            ),
+            ["was allowed, is blocked"]
         );
     }
 }

@@ -12,7 +12,7 @@ use workflow_core::diagnostic::shown;
 use super::definitions::RecordedDirectory;
 use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
 use super::format::{ProtocolLine, Transcript, TranscriptLine};
-use super::meaning::{changes, decisions};
+use super::meaning::{Requests, changes, decisions};
 use super::player::{Player, ReceivedLines, ReplayError, ReplayOptions};
 use super::redefine::redefined;
 use super::steps::{Torn, TranscriptEvent, TranscriptStep, steps};
@@ -38,16 +38,26 @@ pub(crate) fn replay(
         let mut player = Player::new(&transcript.path, options);
         let mut replayed = Replayed::default();
         let mut noted = None;
+        let mut requests = Requests::default();
         for step in steps(&transcript.lines) {
             let received = player.play(&step)?;
+            match step.event {
+                TranscriptEvent::Start(_) => requests = Requests::default(),
+                TranscriptEvent::Host(sent) => requests.note(&sent.message().unwrap_or_default()),
+                TranscriptEvent::Definitions(_)
+                | TranscriptEvent::Result(_)
+                | TranscriptEvent::Reported(_)
+                | TranscriptEvent::Time(_)
+                | TranscriptEvent::End => {}
+            }
             let (found, after) = if options.only_decisions {
                 (
-                    difference_in_meaning(&step, received, decisions),
+                    difference_in_meaning(&step, received, &requests, decisions),
                     in_short(&step),
                 )
             } else if options.instead.are_given() {
                 (
-                    difference_in_meaning(&step, received, changes),
+                    difference_in_meaning(&step, received, &requests, changes),
                     in_short(&step),
                 )
             } else {
@@ -169,13 +179,14 @@ fn first_difference(
     more.or(broken).map(|what| (last.number, what))
 }
 
-/// Compares the expected lines with the actual ones, after a line of the host.
-type Comparison = fn(Option<&str>, &[String], &[String]) -> Vec<MeaningChange>;
+/// Compares the expected lines with the actual ones, after an event.
+type Comparison = fn(&Requests, &[String], &[String]) -> Vec<MeaningChange>;
 
 /// The differences in meaning, and their line.
 fn difference_in_meaning(
     step: &TranscriptStep<'_>,
     received: ReceivedLines,
+    requests: &Requests,
     changes: Comparison,
 ) -> Option<(usize, DifferenceKind)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
@@ -198,16 +209,7 @@ fn difference_in_meaning(
     if step.torn.is_none() {
         now.extend(then);
     }
-    let asked = match step.event {
-        TranscriptEvent::Host(sent) => method(sent),
-        TranscriptEvent::Start(_)
-        | TranscriptEvent::Definitions(_)
-        | TranscriptEvent::Result(_)
-        | TranscriptEvent::Reported(_)
-        | TranscriptEvent::Time(_)
-        | TranscriptEvent::End => None,
-    };
-    let changes = changes(asked.as_deref(), &expected, &now);
+    let changes = changes(requests, &expected, &now);
     (!changes.is_empty()).then_some((line.number, DifferenceKind::Means { changes }))
 }
 

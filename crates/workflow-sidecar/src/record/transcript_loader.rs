@@ -57,10 +57,11 @@ fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
     let paths = ["agent", "project"].map(|name| directory.join(name));
     let has = paths.each_ref().map(|path| path.is_dir());
     let has_definitions = |project: &Path| project.join(HOST_DIRECTORY).is_dir();
+    // A project may have directories of any name.
+    if has_definitions(directory) {
+        return Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]));
+    }
     match (has, &paths) {
-        ([false, false], _) if has_definitions(directory) => {
-            Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]))
-        }
         ([false, false], _) => Err(NoDefinitions::None(directory.to_path_buf())),
         ([_, true], [_, project]) if !has_definitions(project) => {
             Err(NoDefinitions::NoHostDirectory(project.clone()))

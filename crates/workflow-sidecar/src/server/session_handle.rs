@@ -127,6 +127,7 @@ impl SessionDirectories {
             session,
             project: self.project(),
             is_trusted: self.is_trusted,
+            is_virtual: false,
         }
     }
 

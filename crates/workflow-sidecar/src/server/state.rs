@@ -28,7 +28,7 @@ use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
 use crate::platform::gates::HostAnswer;
-use crate::platform::{Platform, PlatformReport};
+use crate::platform::{Platform, PlatformReport, SessionContext};
 use crate::rpc::{Outbox, success};
 use crate::run_condition::{ended_run, indexed_run};
 use crate::store::Run;
@@ -449,11 +449,11 @@ impl Server {
     /// Has the platform perform an effect of a session. Gives the result if it is known at once.
     pub(super) fn perform_on_platform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
         let directories = self.directories(id)?;
-        let context = directories.context(id, &self.sessions.get(id)?.session);
-        let event = self.platform.perform(&context, effect)?;
-        // A code is random, so a session with a virtual clock has none.
-        let has_code = matches!(event, PlatformEvent::ApprovalRequested { .. });
-        (!has_code || !self.timer.is_virtual()).then_some(event)
+        let context = SessionContext {
+            is_virtual: self.timer.is_virtual(),
+            ..directories.context(id, &self.sessions.get(id)?.session)
+        };
+        self.platform.perform(&context, effect)
     }
 
     /// Answers an earlier request. The actions for one that came without an id are sent alone.

@@ -190,6 +190,7 @@ mod tests {
                 session_file: None,
             },
             is_trusted: true,
+            is_virtual: false,
         };
         let (code, sessions) = (CodeRestores::default(), OpenSessions::default());
         let record = || code.record(&context.project);
