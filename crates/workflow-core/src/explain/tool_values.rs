@@ -14,43 +14,51 @@ use super::row::{Origin, OriginKind, Row, Topic, Value, row};
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let all = |text: &str| Value::Label(text.to_owned());
     let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
-    let (allowed, blocked, origin) = match &phase.tools {
-        _ if own.read_only_in(phase).is_some() => {
-            let source = if phase.has_tools() {
-                RuleSource::Phase
-            } else {
+    let read_only = own.read_only_in(phase).map(|_| {
+        let source = match &phase.tools {
+            Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
+            Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None => {
                 RuleSource::Workflow(&own.key)
-            };
-            (
-                all("read-only: what changes nothing"),
-                all("what changes files"),
-                lookup.key_of(source, &["tools"]),
-            )
-        }
-        None | Some(ToolAccess::ReadOnly { .. }) => {
-            (all("all"), Value::None, Origin::default_value())
-        }
-        Some(ToolAccess::Blacklist(names)) => (
+            }
+        };
+        (
+            all("read-only: what changes nothing"),
+            all("what changes files"),
+            lookup.key_of(source, &["tools"]),
+        )
+    });
+    let list = match &phase.tools {
+        None | Some(ToolAccess::ReadOnly { .. }) => None,
+        Some(ToolAccess::Blacklist(names)) => Some((
             all("all others"),
             Value::Names(names.clone()),
             lookup.phase(&["tools", "blacklist"]),
-        ),
-        Some(ToolAccess::Whitelist(names)) => (
+        )),
+        Some(ToolAccess::Whitelist(names)) => Some((
             Value::Names(names.clone()),
             all("all others"),
             lookup.phase(&["tools", "whitelist"]),
-        ),
+        )),
     };
-    let mut rows = vec![
-        row(Topic::Tools, "allowed", allowed, origin.clone()),
-        row(Topic::Tools, "blocked", blocked, origin),
-        row(
-            Topic::Tools,
-            "always",
-            Value::Names(vec![STEP_TOOL.to_owned()]),
-            None,
-        ),
-    ];
+    let mut restrictions: Vec<_> = read_only.into_iter().chain(list).collect();
+    if restrictions.is_empty() {
+        restrictions.push((all("all"), Value::None, Origin::default_value()));
+    }
+    let mut rows: Vec<Row> = restrictions
+        .into_iter()
+        .flat_map(|(allowed, blocked, origin)| {
+            [
+                row(Topic::Tools, "allowed", allowed, origin.clone()),
+                row(Topic::Tools, "blocked", blocked, origin),
+            ]
+        })
+        .collect();
+    rows.push(row(
+        Topic::Tools,
+        "always",
+        Value::Names(vec![STEP_TOOL.to_owned()]),
+        None,
+    ));
     if let Some(allowed) = allowed_by_phase(lookup) {
         let template = lookup
             .position

@@ -45,11 +45,15 @@ impl<'a> ContextVariables<'a> {
         let is_closed = workflow.read_only_in(phase).is_some()
             && workflow.writable.is_empty()
             && phase.writable.is_empty();
-        let blocked_tools = match &phase.tools {
-            Some(ToolAccess::Blacklist(names)) => text::list(names),
-            _ if is_closed => text::list(&["edit", "write"].map(str::to_owned)),
-            Some(ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. }) | None => text::list(&[]),
+        let mut blocked_tools = match &phase.tools {
+            Some(ToolAccess::Blacklist(names)) => names.clone(),
+            Some(ToolAccess::Whitelist(_) | ToolAccess::ReadOnly { .. }) | None => Vec::new(),
         };
+        for tool in ["edit", "write"].iter().filter(|_| is_closed) {
+            if !blocked_tools.iter().any(|blocked| blocked == tool) {
+                blocked_tools.push((*tool).to_owned());
+            }
+        }
         Self {
             workflow_name: &position.root().name,
             workflow_key: &state.workflow_key,
@@ -59,7 +63,7 @@ impl<'a> ContextVariables<'a> {
             phase_name: &position.phase.name,
             previous_phase_name: previous_name(position, catalog),
             next_phase_name: next,
-            blocked_tools,
+            blocked_tools: text::list(&blocked_tools),
             breadcrumb: position.breadcrumb(),
             step_count: state.global_step_count.to_string(),
             values,

@@ -94,6 +94,23 @@ fn origin(place: &str, section: Topic, key: &str) -> String {
 }
 
 #[test]
+fn the_read_only_of_a_workflow_has_its_line_in_a_phase_that_adds_a_list_and_a_rule() {
+    let files = MemoryFiles::new().with(
+        Tier::Project,
+        "fix/workflow.yaml",
+        "name: Fix\ncommandName: fix\ninitialMessage: Go\ntools: read-only\nphases:\n  \
+         - {id: a, name: A, emoji: a, instructions: Do it., tools: {blacklist: [fetch], rules: [{block: bash, command: git log}]}}\n",
+    );
+    let allowed = origin_in(&files, "a", Topic::Tools, "allowed");
+    let read_only = Value::Label("read-only: what changes nothing".to_owned());
+    let origin = "workflow fix .pi/workflows/fix/workflow.yaml:4".to_owned();
+    assert_eq!(allowed, (read_only, origin));
+    let (in_force, _) = origin_in(&files, "a", Topic::Tools, "inForce");
+    let all = "read-only; all except fetch; bash may not run `git log`";
+    assert_eq!(in_force, Value::Label(all.to_owned()));
+}
+
+#[test]
 fn a_phase_file_is_an_origin_in_its_frontmatter_and_its_body() {
     let at = |section, key| origin("look", section, key);
     let file = ".pi/workflows/fix/look.md";

@@ -45,7 +45,7 @@ fn no_dialog_offers_to_override_the_built_in_rule() {
     for _ in 0..10 {
         let said = world.call("bash", &json!({"command": "workflow-sidecar approve"}));
         assert!(
-            line(&said, "block").contains("workflow-sidecar (built in): only a person may approve")
+            line(&said, "block").contains("workflow-sidecar (built in): only the user may approve")
         );
         assert!(!has_dialog(&said), "{said:?}");
     }

@@ -148,6 +148,52 @@ fn weaker_definitions_are_used_only_when_a_person_agrees() {
 }
 
 #[test]
+fn a_phase_that_opens_the_read_only_of_its_workflow_is_weaker_and_one_that_adds_to_it_is_not() {
+    let read_only = |change: fn(&mut Phase)| {
+        let mut own = workflow("w", &["a", "b"]);
+        let source = "w.yaml:2".to_owned();
+        own.tools = Some(ToolAccess::ReadOnly { source });
+        let mut first = phase("a");
+        change(&mut first);
+        own.phases[0] = PhaseEntry::Phase(first);
+        own
+    };
+    let with = |change| {
+        let mut world = World::started(vec![read_only(|_| {})]);
+        world.workflows = vec![read_only(change)];
+        world.reload()
+    };
+    let asked = |change| line(&with(change), "ask Weaken the rules").to_owned();
+    let said = asked(|phase| phase.tools = Some(ToolAccess::Blacklist(Vec::new())));
+    assert!(
+        said.contains("- phase A is no longer read-only\n"),
+        "{said}"
+    );
+    for verdict in ["allow", "ask"] {
+        let said = match verdict {
+            "allow" => asked(|phase| {
+                let allow = json!({"verdict": "allow", "tools": ["write"]});
+                phase.rules = vec![rule(allow)];
+            }),
+            _ => asked(|phase| {
+                let ask = json!({"verdict": "ask", "tools": ["write"]});
+                phase.rules = vec![rule(ask)];
+            }),
+        };
+        let expected = format!("- the rule `{verdict}: write` of phase A is new\n");
+        assert!(said.contains(&expected), "{said}");
+    }
+    let stricter: [fn(&mut Phase); 2] = [
+        |phase| phase.rules = vec![blocks_env()],
+        |phase| phase.tools = Some(ToolAccess::Blacklist(names(&["fetch"]))),
+    ];
+    for change in stricter {
+        let said = with(change);
+        assert!(!said.iter().any(|line| line.starts_with("ask")), "{said:?}");
+    }
+}
+
+#[test]
 fn a_person_who_agrees_has_the_run_go_on_with_the_files() {
     let mut world = World::started(vec![strict()]);
     world.workflows = vec![with_phase(|phase| phase.tools = None)];

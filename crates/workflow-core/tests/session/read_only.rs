@@ -160,9 +160,8 @@ fn a_rule_that_allows_a_command_allows_no_option_before_its_subcommand() {
     for (pattern, command, others) in OPTIONS_BEFORE_SUBCOMMANDS {
         let allow = json!({"verdict": "allow", "tools": ["bash"], "command": [pattern]});
         let block = json!({"verdict": "block", "tools": ["bash"]});
-        let rules = [allow, block].map(|rule| serde_json::from_value(rule).expect("it is a rule"));
         let mut world = started(Phase {
-            rules: rules.to_vec(),
+            rules: rules(&[allow, block]),
             ..phase("a")
         });
         assert!(is_allowed(&bash(&mut world, command)), "{command}");
@@ -224,16 +223,73 @@ fn a_phase_adds_to_what_its_workflow_opens() {
     assert!(!allows(&mut world, "write", &json!({"path": "a"})));
 }
 
-#[test]
-fn the_tools_of_a_phase_replace_the_read_only_of_its_workflow() {
-    let mut work = workflow_of([Phase {
-        tools: Some(ToolAccess::Blacklist(vec!["edit".to_owned()])),
-        ..phase("a")
-    }]);
+/// A phase in a read-only workflow.
+fn in_read_only_workflow(phase: Phase) -> World {
+    let mut work = workflow_of([phase]);
     work.tools = Some(read_only());
-    let mut world = World::started(vec![work]);
+    World::started(vec![work])
+}
+
+fn rules(rules: &[Value]) -> Vec<Rule> {
+    let rules = rules.iter().cloned();
+    let rules = rules.map(|rule| serde_json::from_value(rule).expect("it is a rule"));
+    rules.collect()
+}
+
+#[test]
+fn a_rule_or_a_list_of_a_phase_adds_to_the_read_only_of_its_workflow() {
+    let names = || vec!["fetch".to_owned()];
+    let block = json!({"verdict": "block", "tools": ["fetch"]});
+    let phases = [
+        Phase {
+            rules: rules(&[block]),
+            ..phase("a")
+        },
+        Phase {
+            tools: Some(ToolAccess::Blacklist(names())),
+            ..phase("a")
+        },
+        Phase {
+            tools: Some(ToolAccess::Whitelist(vec![
+                "bash".to_owned(),
+                "write".to_owned(),
+            ])),
+            ..phase("a")
+        },
+    ];
+    for phase in phases {
+        let mut world = in_read_only_workflow(phase.clone());
+        assert!(is_allowed(&bash(&mut world, "git status")), "{phase:?}");
+        assert!(!is_allowed(&bash(&mut world, "rm a")), "{phase:?}");
+        let path = json!({"path": "a"});
+        assert!(!allows(&mut world, "write", &path), "{phase:?}");
+        assert!(!allows(&mut world, "fetch", &json!({})), "{phase:?}");
+    }
+}
+
+#[test]
+fn a_phase_opens_what_its_rules_allow_of_the_read_only_of_its_workflow() {
+    let allow = json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**"]});
+    let ask = json!({"verdict": "ask", "tools": ["bash"], "command": ["git push"]});
+    let mut world = in_read_only_workflow(Phase {
+        rules: rules(&[allow, ask]),
+        ..phase("a")
+    });
+    assert!(allows(&mut world, "write", &json!({"path": "docs/a"})));
+    let said = world.call("write", &json!({"path": "src/a"}));
+    let allowed = "Only read-only calls and `docs/**` are allowed here.";
+    assert!(line(&said, "block").contains(allowed), "{said:?}");
+    assert!(!is_allowed(&bash(&mut world, "rm a")));
+    line(&bash(&mut world, "git push"), "ask Allow bash?");
+}
+
+#[test]
+fn an_empty_blacklist_of_a_phase_replaces_the_read_only_of_its_workflow() {
+    let mut world = in_read_only_workflow(Phase {
+        tools: Some(ToolAccess::Blacklist(Vec::new())),
+        ..phase("a")
+    });
     assert!(allows(&mut world, "write", &json!({"path": "a"})));
-    assert!(!allows(&mut world, "edit", &json!({"path": "a"})));
 }
 
 #[test]
@@ -324,7 +380,7 @@ fn a_rule_on_writing_lets_code_of_the_project_run_and_names_the_rule_that_would_
     let said = bash(&mut world, "mytool --check");
     let said = line(&said, "block");
     let expected = "`mytool --check` is unknown: `mytool` is not a program that is known to only read.\n\
-         A person can allow it with `rules: [{allow: bash, command: \"mytool --check *\"}]` before that rule.";
+         To allow this, the user can add `rules: [{allow: bash, command: \"mytool --check *\"}]` before that rule.";
     assert!(said.contains(expected), "{said}");
     assert!(said.lines().count() <= 4, "{said}");
 }

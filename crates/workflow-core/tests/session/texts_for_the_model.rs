@@ -190,6 +190,23 @@ fn a_read_only_phase_names_what_is_open() {
 }
 
 #[test]
+fn a_phase_with_rules_in_a_read_only_workflow_names_both() {
+    let mut work = workflow("w", &[]);
+    work.tools = Some(ToolAccess::ReadOnly {
+        source: "w.yaml:4".to_owned(),
+    });
+    let block = json!({"verdict": "block", "tools": ["bash"], "command": ["git log *"]});
+    work.phases = vec![PhaseEntry::Phase(Phase {
+        rules: vec![serde_json::from_value(block).expect("it is a rule")],
+        ..phase("a")
+    })];
+    let mut world = World::started(vec![work]);
+    let said = context(&mut world);
+    let tools = "**Tools:** read-only; bash may not run `git log *`\n";
+    assert!(said.contains(tools), "{said}");
+}
+
+#[test]
 fn a_phase_in_which_nothing_can_be_changed_says_so_in_the_role() {
     let closed = Phase {
         tools: Some(ToolAccess::ReadOnly {
@@ -392,8 +409,8 @@ fn a_denial_by_read_only_names_what_is_open() {
     assert_eq!(
         line(&said, "block"),
         "block by Rule: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
-         write: a redirection (src/a.rs).\nA person can open it with `writable: [\"src/a.rs\"]` beside `tools: read-only`.\n\
-         Allowed here: calls that only read; writing to `docs/**`; `cargo test*`.\n\
+         write: a redirection (src/a.rs).\nTo allow this, the user can add `writable: [\"src/a.rs\"]`.\n\
+         Only read-only calls, writing to `docs/**` and `cargo test*` are allowed here.\n\
          Use another approach, or call workflow_step with action='next' if the phase is done."
     );
 }

@@ -72,7 +72,7 @@ pub(super) fn read_tools(
         lost.push(key_span);
     }
     if keys.is_empty() {
-        let message = "`tools` has no list: all tools are allowed";
+        let message = "`tools` has no list and no rules: it changes nothing";
         keys.report(Finding::warning(Code::NoValue, key_span, message));
     }
     read.access = read_access(&mut keys, &mut lost);
@@ -179,13 +179,13 @@ pub(super) fn check_phase_openings(
     }
     for &(key, span) in given {
         let why = if workflow.is_read_only() {
-            "the `tools` of the phase replace the `read-only` of the workflow"
+            "the empty `blacklist` of the phase replaces the `read-only` of the workflow"
         } else {
             "neither the phase nor its workflow is read-only"
         };
         let message = format!("`{key}` opens nothing, because {why}");
         let help = if workflow.is_read_only() {
-            "remove `tools` from the phase, or write `tools: read-only` there"
+            "remove the `blacklist` from the phase, or write `tools: read-only` there"
         } else {
             "add `tools: read-only` to the phase or to its workflow"
         };

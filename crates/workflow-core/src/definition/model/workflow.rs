@@ -82,18 +82,15 @@ impl Workflow {
         matches!(self.tools, Some(ToolAccess::ReadOnly { .. }))
     }
 
-    /// The location of the `read-only` that applies in a phase of its own, if one does: the phase's, or without `tools`
-    /// in the phase the workflow's.
+    /// The location of the `read-only` that applies in a phase of its own, if one does: the phase's, or the workflow's, to
+    /// which the phase adds its list and rules. Only an empty blacklist replaces it.
     #[must_use]
     pub fn read_only_in<'a>(&'a self, phase: &'a Phase) -> Option<&'a str> {
-        let tools = if phase.has_tools() {
-            &phase.tools
-        } else {
-            &self.tools
-        };
-        match tools {
-            Some(ToolAccess::ReadOnly { source }) => Some(source),
-            Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None => None,
+        match (&phase.tools, &self.tools) {
+            (Some(ToolAccess::Blacklist(names)), _) if names.is_empty() => None,
+            (Some(ToolAccess::ReadOnly { source }), _)
+            | (_, Some(ToolAccess::ReadOnly { source })) => Some(source),
+            (_, Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None) => None,
         }
     }
 
@@ -209,7 +206,7 @@ impl Phase {
                 .is_some_and(|approve| !approve.targets.is_empty())
     }
 
-    /// Returns whether it has a list of tools or rules, which replace the `read-only` of its workflow.
+    /// Returns whether it has a list of tools or rules.
     #[must_use]
     pub fn has_tools(&self) -> bool {
         self.tools.is_some() || !self.rules.is_empty()

@@ -57,7 +57,7 @@ pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`,
 pub(crate) const SOURCE: &str = "built in";
 
 static ANSWERS: LazyLock<Rule> = LazyLock::new(|| {
-    rule("only a person may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
+    rule("only the user may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
 });
 static ENDS: LazyLock<Rule> = LazyLock::new(|| {
     rule("the sidecar enforces the rules of this session. Do not end its process")

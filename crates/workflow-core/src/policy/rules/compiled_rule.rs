@@ -197,7 +197,7 @@ impl CompiledRule {
         }
     }
 
-    /// Describes, for display, what the rule found in a line, and how a person could allow it.
+    /// Describes, for display, what the rule found in a line, and how the user could allow it.
     fn line_seen(&self, call: &Call<'_>) -> String {
         let mut seen = call.write_summary();
         let only_writes = rule_is_on_writes(&self.rule);

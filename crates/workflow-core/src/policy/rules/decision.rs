@@ -35,7 +35,7 @@ pub struct Denial<'r> {
     pub in_workflow: bool,
     /// The rule; `None` if the level's list of tools decides.
     pub rule: Option<&'r Rule>,
-    /// The alternatives that the level allows, for display; may be empty.
+    /// The alternatives that the level allows, for display: a sentence about a rule, items about a list; may be empty.
     pub allowed: Cow<'r, str>,
     /// The match of the rule in the call, for display; may be empty.
     pub seen: String,

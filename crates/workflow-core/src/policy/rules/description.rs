@@ -219,14 +219,14 @@ impl<'a> Description<'a> {
                 }
                 (RuleAction::Block, false) => format!("{tools} may not {}", action(rule)),
                 (RuleAction::Ask, true) if tools == "*" => {
-                    "every tool only if a person agrees".to_owned()
+                    "every tool only if the user agrees".to_owned()
                 }
-                (RuleAction::Ask, true) => format!("{tools} only if a person agrees"),
+                (RuleAction::Ask, true) => format!("{tools} only if the user agrees"),
                 (RuleAction::Ask, false) if tools == "*" => {
-                    format!("tools may {} only if a person agrees", action(rule))
+                    format!("tools may {} only if the user agrees", action(rule))
                 }
                 (RuleAction::Ask, false) => {
-                    format!("{tools} may {} only if a person agrees", action(rule))
+                    format!("{tools} may {} only if the user agrees", action(rule))
                 }
             };
             let excepted: Vec<String> = before
@@ -339,7 +339,7 @@ fn opening(rule: &Rule) -> String {
     }
     parts.extend(input(rule));
     if rule.action == RuleAction::Ask {
-        parts.push("if a person agrees".to_owned());
+        parts.push("if the user agrees".to_owned());
     }
     parts.join(" ")
 }

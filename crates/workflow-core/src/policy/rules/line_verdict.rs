@@ -51,7 +51,7 @@ impl<'a> LineFinding<'a> {
         }
     }
 
-    /// Returns a pattern with which a person could open the command, unless that would open anything.
+    /// Returns a pattern with which the user could open the command, unless that would open anything.
     pub(super) fn pattern(&self) -> Option<String> {
         let Self::Command(command) = self else {
             return None;
@@ -262,14 +262,14 @@ fn pattern_of(command: &SimpleCommand) -> Option<String> {
     })
 }
 
-/// Returns the rule with which a person could allow a line that a rule forbids.
+/// Returns the rule with which the user could allow a line that a rule forbids.
 pub(super) fn allowing_rule(tool: &str, findings: &[LineFinding<'_>]) -> Option<String> {
     if !findings.iter().all(|finding| finding.is_unknown()) {
         return None;
     }
     let pattern = findings.iter().find_map(LineFinding::pattern)?;
     Some(format!(
-        "A person can allow it with `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
+        "To allow this, the user can add `rules: [{{allow: {tool}, command: \"{pattern}\"}}]` before that rule."
     ))
 }
 

@@ -193,7 +193,11 @@ impl CompiledLevel {
                 },
             };
             let denial = || {
-                let (allowed, seen) = (self.allowed(call), found.seen(call));
+                let seen = found.seen(call);
+                let allowed = match &*self.allowed_by_rules(call) {
+                    [] => String::new(),
+                    patterns => format!("Allowed here: {}.", patterns.join(", ")),
+                };
                 let subject = found.subject(call);
                 self.denial(Some(&found.rule), allowed.into(), seen, subject)
             };
@@ -205,7 +209,8 @@ impl CompiledLevel {
         }
         if let Some(read_only) = &self.read_only {
             let denial = || {
-                let (allowed, seen) = (read_only.allowed(call), read_only.seen(call));
+                let allowed = read_only.allowed(call, &self.allowed_by_rules(call));
+                let seen = read_only.seen(call);
                 self.denial(
                     Some(&read_only.rule),
                     allowed.into(),
@@ -250,18 +255,17 @@ impl CompiledLevel {
         }
     }
 
-    /// Returns what its rules allow for the tool of a call, for display.
-    fn allowed(&self, call: &Call<'_>) -> String {
+    /// Returns the patterns of the rules that allow calls of the tool, for display.
+    fn allowed_by_rules(&self, call: &Call<'_>) -> Vec<&str> {
         let allowing = self
             .rules
             .iter()
             .map(|compiled| &compiled.rule)
             .filter(|rule| rule.action == RuleAction::Allow && names_match(&rule.tools, call.tool));
-        let patterns: Vec<&str> = allowing
+        allowing
             .flat_map(|rule| rule.path.iter().chain(&rule.command))
             .map(String::as_str)
-            .collect();
-        patterns.join(", ")
+            .collect()
     }
 }
 

@@ -168,7 +168,7 @@ impl ReadOnlyRule {
         !forms.is_empty() && forms.iter().all(fits)
     }
 
-    /// Explains, for display, what of a call is not open, and how a person could open it.
+    /// Explains, for display, what of a call is not open, and how the user could open it.
     pub(super) fn seen(&self, call: &Call<'_>) -> String {
         let findings = self.findings(call).unwrap_or_default();
         let mut text = line_verdict::describe(&findings);
@@ -179,9 +179,9 @@ impl ReadOnlyRule {
             path.map(|path| format!("`writable: [\"{path}\"]`"))
         };
         if let Some(open) = open {
-            text.push_str("\nA person can open it with ");
+            text.push_str("\nTo allow this, the user can add ");
             text.push_str(&open);
-            text.push_str(" beside `tools: read-only`.");
+            text.push('.');
         }
         text.trim_start().to_owned()
     }
@@ -203,15 +203,18 @@ impl ReadOnlyRule {
             .filter(|path| !path.is_empty() && !path.contains(['"', '*', '?', '[', '{']))
     }
 
-    /// Describes, for display, what is allowed for the tool of a call.
-    pub(super) fn allowed(&self, call: &Call<'_>) -> String {
-        let mut allowed = vec!["calls that only read".to_owned()];
+    /// Says, for display, what is allowed for the tool of a call: this, and what rules of its level open.
+    pub(super) fn allowed(&self, call: &Call<'_>, by_rules: &[&str]) -> String {
+        let mut allowed = vec!["read-only calls".to_owned()];
         if !self.writable.is_empty() {
             allowed.push(format!("writing to {}", quoted(self.writable.texts())));
         }
         if call.shell_analysis().is_some() && !self.run.is_empty() {
             allowed.push(quoted(self.run.texts()));
         }
-        allowed.join("; ")
+        if !by_rules.is_empty() {
+            allowed.push(quoted(by_rules));
+        }
+        format!("Only {} are allowed here.", joined(&allowed, "and"))
     }
 }

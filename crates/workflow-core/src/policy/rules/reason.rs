@@ -10,11 +10,12 @@ use crate::text::joined;
 
 /// Formats the message about a denial, for an agent in this phase or in none.
 pub(crate) fn reason(denial: &Denial<'_>, tool: &str, phase: Option<&str>) -> String {
-    let allowed = &denial.allowed;
     let cause = cause(denial, tool);
     let mut text = format!("[workflow] The tool \"{tool}\" is blocked by {cause}");
-    if !allowed.is_empty() {
-        write!(text, "\nAllowed here: {allowed}.").expect("writing to a string cannot fail");
+    match (&*denial.allowed, denial.rule) {
+        ("", _) => {}
+        (sentence, Some(_)) => text = format!("{text}\n{sentence}"),
+        (items, None) => text = format!("{text}\nAllowed here: {items}."),
     }
     text += match phase {
         Some(_) => {

@@ -58,12 +58,11 @@ pub(crate) fn weakened(before: &Catalog, after: &Catalog, state: &RunState) -> V
             let level = format!("phase {}", shown(&phase.name));
             match changed.own_phases().find(|changed| changed.id == phase.id) {
                 Some(after) => {
-                    if workflow.read_only_in(phase).is_some()
-                        && changed.read_only_in(after).is_none()
-                    {
+                    let is_read_only = workflow.read_only_in(phase).is_some();
+                    if is_read_only && changed.read_only_in(after).is_none() {
                         lost.push(format!("{level} is no longer read-only"));
                     }
-                    compare_phases(&level, phase, after, &mut lost);
+                    compare_phases(&level, is_read_only, phase, after, &mut lost);
                 }
                 None if is_guarded(phase) => {
                     lost.push(format!(
@@ -169,6 +168,8 @@ struct LevelGuards<'a> {
     tools: Option<&'a ToolAccess>,
     rules: &'a [Rule],
     results: &'a [ResultRule],
+    /// `read-only` applies, also that of the workflow around a phase.
+    is_read_only: bool,
     /// Members that this comparison does not know.
     others: Map<String, Value>,
 }
@@ -205,6 +206,7 @@ impl<'a> LevelGuards<'a> {
             tools,
             rules,
             results,
+            is_read_only: false,
             others,
         }
     }
@@ -247,7 +249,7 @@ fn compare_levels(
         level,
         before.rules,
         after.rules,
-        before.tools.is_some(),
+        before.tools.is_some() || before.is_read_only,
         lost,
     );
     let mut left = after.results.iter().map(meaning);
@@ -381,7 +383,7 @@ fn compare_rules(
             .any(|rule| rule.action == RuleAction::Block);
         let new = rest[..found].iter().find(|new| match new.action {
             RuleAction::Allow => true,
-            RuleAction::Ask => needs_block,
+            RuleAction::Ask => needs_block || has_list,
             RuleAction::Block => false,
         });
         if let Some(new) = new {
@@ -441,13 +443,18 @@ fn described(rule: &Rule) -> String {
     )
 }
 
-fn compare_phases(level: &str, before: &Phase, after: &Phase, lost: &mut Vec<String>) {
-    compare_levels(
-        level,
-        &LevelGuards::of(before),
-        &LevelGuards::of(after),
-        lost,
-    );
+fn compare_phases(
+    level: &str,
+    is_read_only: bool,
+    before: &Phase,
+    after: &Phase,
+    lost: &mut Vec<String>,
+) {
+    let guards = LevelGuards {
+        is_read_only,
+        ..LevelGuards::of(before)
+    };
+    compare_levels(level, &guards, &LevelGuards::of(after), lost);
     flow::compare_phases(level, before, after, lost);
     for gate in &before.gate {
         if !after.gate.iter().any(|other| is_as_demanding(gate, other)) {

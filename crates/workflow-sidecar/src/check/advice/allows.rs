@@ -105,7 +105,8 @@ fn acts(level: &RuleLevel<'_>, at: usize, tool: &str) -> bool {
         level.lists_out(tool)
     };
     let mut later = level.rules[at + 1..].iter();
-    list || later.any(|rule| rule.action != RuleAction::Allow && (any_tool || rule.names(tool)))
+    list || level.is_read_only
+        || later.any(|rule| rule.action != RuleAction::Allow && (any_tool || rule.names(tool)))
 }
 
 /// Returns true if a rule says that the shell may write where other tools may not.

@@ -14,6 +14,8 @@ pub(super) struct RuleLevel<'a> {
     /// Its name in messages.
     pub(super) name: String,
     pub(super) list: Option<&'a ToolAccess>,
+    /// `read-only` applies, also that of the workflow around a phase.
+    pub(super) is_read_only: bool,
     pub(super) rules: &'a [Rule],
 }
 
@@ -27,6 +29,7 @@ impl<'a> RuleLevel<'a> {
         .map(|(name, guards)| Self {
             name: name.to_owned(),
             list: guards.tools.as_ref(),
+            is_read_only: false,
             rules: &guards.rules,
         })
         .to_vec()
@@ -37,6 +40,7 @@ impl<'a> RuleLevel<'a> {
         Self {
             name: format!("the workflow \"{}\"", shown(&workflow.name)),
             list: workflow.tools.as_ref(),
+            is_read_only: false,
             rules: &workflow.rules,
         }
     }
@@ -52,6 +56,7 @@ impl<'a> RuleLevel<'a> {
         levels.push(Self {
             name: format!("the phase \"{}\"", shown(&phase.name)),
             list: phase.tools.as_ref(),
+            is_read_only: workflow.read_only_in(phase).is_some(),
             rules: &phase.rules,
         });
         levels

@@ -105,7 +105,7 @@ fn rules_without_a_list_are_described_one_by_one() {
         only_rules(&list).as_deref(),
         Some(
             "bash may not run `git push` or `npm publish`; edit and write may not write to `.env`; \
-             bash may run `make *` only if a person agrees; no tool may access `secrets/**`; \
+             bash may run `make *` only if the user agrees; no tool may access `secrets/**`; \
              mcp__* may not write to this project"
         )
     );
