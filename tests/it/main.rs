@@ -44,6 +44,8 @@ mod runs;
 mod sessions;
 #[cfg(unix)]
 mod settings;
+#[cfg(unix)]
+mod templates_in_projects;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod transcripts;

@@ -49,10 +49,20 @@ fn files(root: &Path, directory: &Path) -> BTreeMap<String, String> {
 
 /// A home directory that is a project with all ready-made workflows.
 fn all_of_them() -> tempfile::TempDir {
+    with_templates(&[])
+}
+
+/// The same in a project with these files.
+fn with_templates(project: &[(&str, &str)]) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
+    for (path, text) in project {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
     for name in names() {
         let status = Process::command()
-            .args(["init", "--template", &name, "--project"])
+            .args(["init", "--no-run", "--template", &name, "--project"])
             .arg(home.path())
             .env("HOME", home.path())
             .stdout(std::process::Stdio::null())
@@ -63,15 +73,75 @@ fn all_of_them() -> tempfile::TempDir {
 }
 
 #[test]
-fn there_is_nothing_to_say_against_any_of_them() {
-    let home = all_of_them();
-    let mut check = Process::command();
-    let check = check.arg("check").arg(home.path()).env("HOME", home.path());
-    let said = String::from_utf8(check.output().unwrap().stdout).unwrap();
-    let mut codes = said.lines().filter(|line| line.contains("[WF"));
-    // An approval holds as long as the run does, which every template with one says in its own words.
-    assert!(codes.all(|line| line.starts_with("info[WF056]")), "{said}");
-    assert!(said.ends_with("can run, 0 errors, 0 warnings\n"), "{said}");
+fn no_template_has_a_finding_in_a_project_of_any_language() {
+    const PROJECTS: [(&str, &str); 5] = [
+        ("Cargo.toml", "[package]"),
+        ("package.json", r#"{"scripts":{"test":"node --test"}}"#),
+        ("tests/test_a.py", "import unittest"),
+        ("go.mod", "module m"),
+        ("Makefile", "test:\n\ttrue\n"),
+    ];
+    // The programs of the gates are found, whatever this machine has.
+    let programs = tempfile::tempdir().unwrap();
+    for name in ["cargo", "npm", "python3", "go", "make"] {
+        let path = programs.path().join(name);
+        fs::write(&path, "#!/bin/sh\n").unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    for (file, text) in PROJECTS {
+        let home = with_templates(&[(file, text)]);
+        let mut check = Process::command();
+        check.arg("check").arg(home.path()).env("HOME", home.path());
+        let output = check.env("PATH", programs.path()).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(!said.contains("[WF"), "{file}: {said}");
+        assert!(said.ends_with("can run, 0 errors, 0 warnings\n"), "{said}");
+    }
+}
+
+/// Commands that publish, or may do so.
+const PUBLISHING: [&str; 14] = [
+    "git push --tags",
+    "npx changeset publish",
+    "npx semantic-release",
+    "lerna publish",
+    "cargo release",
+    "cargo publish",
+    "npx np",
+    "npm run release",
+    "gh workflow run release.yml",
+    "docker buildx build --push .",
+    "gh api -X POST repos/a/b/releases",
+    "npm dist-tag add a@1.0.0 latest",
+    "./scripts/release.sh",
+    "make test publish",
+];
+
+#[test]
+fn nothing_is_published_in_a_release_before_publish_without_a_question() {
+    let home = with_templates(&[("Makefile", "test:\n\ttrue\n")]);
+    let decisions = |line: &str| {
+        let mut check = Process::command();
+        let check = check.args(["check", "--explain-command", line, "."]);
+        let output = check.current_dir(home.path()).env("HOME", home.path());
+        let text = String::from_utf8(output.output().unwrap().stdout).unwrap();
+        let decisions = text.lines().filter(|line| line.starts_with("release, "));
+        decisions.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let allowed = |line: &str| {
+        let mut decisions = decisions(line);
+        assert_eq!(decisions.len(), 5, "{line}: {decisions:?}");
+        decisions.retain(|decision| decision.ends_with(": allowed"));
+        decisions
+    };
+    for line in PUBLISHING {
+        assert_eq!(allowed(line), ["release, publish: allowed"], "{line}");
+    }
+    for line in ["git add -A", "git commit -m 1.2.0", "cargo package"] {
+        let prepare = "release, release-candidate/prepare: allowed";
+        assert_eq!(allowed(line), [prepare, "release, publish: allowed"]);
+    }
 }
 
 /// Runs the script of each template to its end: `tests/ready-made/NAME.steps`.

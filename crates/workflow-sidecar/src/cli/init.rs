@@ -1,7 +1,7 @@
 //! `init`: a new workflow from a template.
 
 use std::fmt::Write as _;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
@@ -9,10 +9,11 @@ use workflow_core::definition::{LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
-    Language, SCHEMA, STARTER, SchemaState, TEMPLATES, Template, TestCommand, WORKFLOWS,
-    WrittenTemplate, write,
+    Language, SCHEMA, SECONDS, STARTER, SchemaState, TEMPLATES, Template, WORKFLOWS,
+    WrittenTemplate, first_run, write,
 };
 use crate::platform::disk::{Disk, user_agent_dir};
+use crate::platform::gates::{Report, Verdict, no_test_ran};
 
 use super::outcome::CommandOutcome;
 use super::schema;
@@ -24,7 +25,8 @@ Examples:
   workflow-sidecar init --template bugfix --name fix  the same under another name
   workflow-sidecar init --json5                       JSON5 instead of YAML
 
-No existing file is overwritten.";
+No existing file is overwritten. The test command that is found in the files of the project is run once, to show what the
+gates of the workflow will find; a guess is not run.";
 
 /// The default key.
 const DEFAULT_KEY: &str = "my-workflow";
@@ -42,6 +44,9 @@ pub(super) struct Arguments {
     /// Write the definition in JSON5
     #[arg(long)]
     json5: bool,
+    /// Do not run the test command
+    #[arg(long)]
+    no_run: bool,
     /// Directory of the project; the workflow is written to its `.pi/workflows`
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
@@ -83,8 +88,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     )?;
     let mut out = anstream::stdout().lock();
     print_written(&mut out, project, &written)?;
-    if let Some(tests) = &written.tests {
-        print_tests(&mut out, tests)?;
+    if !written.files_with_tests.is_empty() {
+        print_tests(&mut out, project, &written)?;
+        if written.tests.is_detected && !arguments.no_run {
+            run_tests(&mut out, project, &written)?;
+        }
     }
     print_problems(&mut out, project, &written)?;
     print_next_steps(&mut out, project, key)?;
@@ -133,22 +141,72 @@ fn print_written(
 }
 
 /// Prints the command that runs tests.
-fn print_tests(out: &mut impl Write, tests: &TestCommand) -> anyhow::Result<()> {
-    let typed = &tests.typed;
+fn print_tests(
+    out: &mut impl Write,
+    project: &Path,
+    written: &WrittenTemplate,
+) -> anyhow::Result<()> {
+    let command = written.tests.typed();
+    if written.tests.is_detected {
+        writeln!(
+            out,
+            "Detected test command: `{command}` (change it under `gate` and `run`)."
+        )?;
+        return Ok(());
+    }
+    let files = written.files_with_tests.iter();
+    let files: Vec<String> = files.map(|file| project_path(project, file)).collect();
     writeln!(
         out,
-        "{}",
-        if tests.is_found {
-            format!(
-                "tests run with `{typed}`: if that is not your command, change it under `gate` and `run`"
-            )
-        } else {
-            format!(
-                "no file of the project says how its tests run, so the workflow uses `{typed}`: write your command under `gate` and `run`"
-            )
-        }
+        "Could not detect a test command; using `{command}`. Change it in:\n  {}",
+        files.join("\n  ")
     )?;
     Ok(())
+}
+
+/// Runs the command that runs tests once, and prints its result.
+fn run_tests(
+    out: &mut impl Write,
+    project: &Path,
+    written: &WrittenTemplate,
+) -> anyhow::Result<()> {
+    write!(
+        out,
+        "Running it once, for at most {} minutes (`--no-run` skips this)",
+        SECONDS / 60
+    )?;
+    out.flush()?;
+    let is_watched = std::io::stdout().is_terminal();
+    let report = first_run(&written.tests, project, || {
+        if is_watched {
+            // Progress is not worth an error.
+            let _ = write!(out, ".").and_then(|()| out.flush());
+        }
+    });
+    let result = match report {
+        Some(report) => result(&report),
+        None => "⚠ it ended without a result".to_owned(),
+    };
+    writeln!(out, "\n{result}")?;
+    Ok(())
+}
+
+/// Describes the result of the tests, with the end of their output if they did not pass.
+fn result(report: &Report) -> String {
+    const MAX_LINES: usize = 10;
+    let (reason, seconds) = (&report.reason, report.duration_ms / 1000);
+    let head = match report.verdict {
+        Verdict::Passed => return format!("✓ it passes ({seconds} s)"),
+        Verdict::CouldNotRun(_) => format!("⚠ it could not run: {reason}"),
+        Verdict::Failed => match no_test_ran(&report.tail) {
+            Some(sentence) => format!("✗ it ran no test ({reason}): \"{sentence}\""),
+            None => format!("✗ it fails ({reason})"),
+        },
+    };
+    let lines: Vec<&str> = report.tail.lines().collect();
+    let last = lines[lines.len().saturating_sub(MAX_LINES)..].iter();
+    let output = last.fold(String::new(), |text, line| format!("{text}\n  {line}"));
+    format!("{head}{output}\nThe gates of this workflow need it to pass.")
 }
 
 /// Prints which workflows the new ones replace, and their diagnostics.

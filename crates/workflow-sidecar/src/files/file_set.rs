@@ -51,5 +51,7 @@ impl FileState {
 /// Returns true for the repository, for installed packages, and for a directory that its tool marks as a cache.
 fn is_generated(directory: &Path, name: &str) -> bool {
     let has = |file: &str| directory.join(file).exists();
-    matches!(name, ".git" | "node_modules") || has("CACHEDIR.TAG") || has("pyvenv.cfg")
+    matches!(name, ".git" | "node_modules" | "__pycache__")
+        || has("CACHEDIR.TAG")
+        || has("pyvenv.cfg")
 }

@@ -1,5 +1,7 @@
 //! Writing a template into a project. Nothing is ever overwritten.
 
+mod ecosystem;
+mod first_run;
 mod templates;
 mod test_command;
 
@@ -8,9 +10,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use test_command::{COMMAND_PLACEHOLDER, GATE_PLACEHOLDER, test_command};
+use ecosystem::{Ecosystem, OTHER};
+use test_command::ProjectFiles;
 
+pub(crate) use first_run::{SECONDS, first_run};
 pub(crate) use templates::{Language, STARTER, TEMPLATES, Template};
+pub(crate) use test_command::TestCommand;
+
+/// The command of gates in the templates, which is replaced.
+const GATE_PLACEHOLDER: &str = "run: [make, test]";
+/// The same command at the start of patterns.
+const COMMAND_PLACEHOLDER: &str = "\"make test";
 
 /// A reason why nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -41,17 +51,9 @@ pub(crate) struct WrittenTemplate {
     /// All files, relative to the project.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) schema: SchemaState,
-    /// The command that runs tests, if the template runs them.
-    pub(crate) tests: Option<TestCommand>,
-}
-
-/// The command that runs tests in the files of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TestCommand {
-    /// As it is typed.
-    pub(crate) typed: String,
-    /// Set if a file of the project names it.
-    pub(crate) is_found: bool,
+    /// The command that runs tests, and the files that contain it.
+    pub(crate) tests: TestCommand,
+    pub(crate) files_with_tests: Vec<PathBuf>,
 }
 
 /// The state of the schema file for editors.
@@ -88,7 +90,7 @@ pub(crate) fn write(
     let mut created = Vec::new();
     let written = create_directories(project, directories, &mut created).and_then(|()| {
         let mut files = template.files(key, language);
-        let tests = with_test_command(project, &mut files);
+        let (tests, files_with_tests) = adapt(ProjectFiles(project), &mut files);
         let files = write_files(project, files)?;
         let schema = write_schema(project, schema)?;
         Ok(WrittenTemplate {
@@ -96,6 +98,7 @@ pub(crate) fn write(
             files,
             schema,
             tests,
+            files_with_tests,
         })
     });
     if written.is_err() {
@@ -141,22 +144,37 @@ fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathB
     Ok(written)
 }
 
-/// Puts the project's own command in place of the templates' one. `None` if no file of them runs tests.
-fn with_test_command(project: &Path, files: &mut [(String, String)]) -> Option<TestCommand> {
-    let found = test_command(project);
-    let words = found.as_deref().unwrap_or("make, test");
-    let typed = words.replace(", ", " ");
-    let mut runs_tests = false;
-    for (_, text) in files {
-        runs_tests |= text.contains(GATE_PLACEHOLDER) || text.contains(COMMAND_PLACEHOLDER);
+/// Puts the project's own test command and test files in place of the templates' ones. Returns the command, and the files
+/// that contain it.
+fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestCommand, Vec<PathBuf>) {
+    let ecosystem = Ecosystem::of(&project.all_names());
+    let command = TestCommand::of(project, ecosystem.guess);
+    let mut changed = Vec::new();
+    for (path, text) in files {
+        if text.contains(GATE_PLACEHOLDER) || text.contains(COMMAND_PLACEHOLDER) {
+            changed.push(Path::new(WORKFLOWS).join(&path));
+        }
         *text = text
-            .replace(GATE_PLACEHOLDER, &format!("run: [{words}]"))
-            .replace(COMMAND_PLACEHOLDER, &format!("run: [\"{typed}"));
+            .replace(GATE_PLACEHOLDER, &command.gate())
+            .replace(COMMAND_PLACEHOLDER, &command.patterns())
+            .replace(&list(OTHER.tests), &list(ecosystem.tests))
+            .replace(&either(OTHER.changes), &either(ecosystem.changes));
     }
-    runs_tests.then(|| TestCommand {
-        typed,
-        is_found: found.is_some(),
-    })
+    (command, changed)
+}
+
+/// Returns globs as a list of YAML.
+fn list(globs: &[&str]) -> String {
+    let quoted: Vec<String> = globs.iter().map(|glob| format!("\"{glob}\"")).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+/// Returns one glob that matches what any of several does, as text of YAML.
+fn either(globs: &[&str]) -> String {
+    match globs {
+        [glob] => format!("\"{glob}\""),
+        globs => format!("\"{{{}}}\"", globs.join(",")),
+    }
 }
 
 /// Returns true for a name that `/workflow NAME` accepts.

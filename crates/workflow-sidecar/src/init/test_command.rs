@@ -1,93 +1,392 @@
-//! The command that runs a project's tests, from the files at its root.
+//! The command that runs a project's tests, from the project's own files.
 
 use std::fs;
 use std::path::Path;
 
-/// The command of gates in the templates, which is replaced.
-pub(super) const GATE_PLACEHOLDER: &str = "run: [make, test]";
+use workflow_core::definition::{Check, ExpectedExit, Gate, OutputStream, RunCheck};
 
-/// The beginning of command patterns in the templates: the same command, which is replaced.
-pub(super) const COMMAND_PLACEHOLDER: &str = "run: [\"make test";
-
-/// Files at the root of a project, and the command that runs its tests; the first file that exists decides.
-const BY_FILE: &[(&str, &str)] = &[
-    ("Cargo.toml", "cargo, test"),
-    ("go.mod", "go, test, ./..."),
-    ("pnpm-lock.yaml", "pnpm, test"),
-    ("yarn.lock", "yarn, test"),
-    ("bun.lock", "bun, test"),
-    ("deno.json", "deno, test"),
-    ("package.json", "npm, test"),
-    ("uv.lock", "uv, run, pytest"),
-    ("poetry.lock", "poetry, run, pytest"),
-    ("pyproject.toml", "python3, -m, pytest"),
-    ("pytest.ini", "python3, -m, pytest"),
-    ("setup.py", "python3, -m, pytest"),
-    ("mvnw", "./mvnw, test"),
-    ("pom.xml", "mvn, test"),
-    ("gradlew", "./gradlew, test"),
-    ("build.gradle", "gradle, test"),
-    ("build.gradle.kts", "gradle, test"),
-    ("mix.exs", "mix, test"),
-    ("Package.swift", "swift, test"),
-    ("Rakefile", "bundle, exec, rake, test"),
-    ("composer.json", "composer, test"),
-];
-
-/// Returns the words of the command, as a YAML list without its brackets; `None` if no file says it.
-pub(super) fn test_command(project: &Path) -> Option<String> {
-    let named = BY_FILE
-        .iter()
-        .find(|(file, _)| project.join(file).is_file())
-        .map(|(_, command)| *command);
-    let is_dotnet = || {
-        let entries = fs::read_dir(project).ok()?;
-        let mut files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        files
-            .any(|name| {
-                [".sln", ".csproj", ".fsproj"]
-                    .iter()
-                    .any(|end| name.ends_with(end))
-            })
-            .then_some("dotnet, test")
-    };
-    let has_make_target = || {
-        let makefiles = ["GNUmakefile", "makefile", "Makefile"];
-        let text = makefiles
-            .iter()
-            .find_map(|name| fs::read_to_string(project.join(name)).ok())?;
-        let is_target = |line: &str| line.strip_prefix("test").is_some_and(starts_prerequisites);
-        text.lines().any(is_target).then_some("make, test")
-    };
-    named
-        .or_else(is_dotnet)
-        .or_else(has_make_target)
-        .map(str::to_owned)
+/// The command that runs tests in the files of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TestCommand {
+    /// The program and its arguments, or a line for the shell.
+    line: String,
+    shell: bool,
+    /// False for a guess: no file of the project names it.
+    pub(crate) is_detected: bool,
 }
 
-/// True if this follows the name of a target, and not that of a variable.
-fn starts_prerequisites(rest: &str) -> bool {
-    let rest = rest.trim_start();
-    rest.starts_with(':') && !rest.starts_with(":=") && !rest.starts_with("::=")
+/// The shell line for CMake, whose tests do not build what they test.
+const CMAKE: &str = "cmake --build build && ctest --test-dir build";
+
+/// Lock files of Python, and the command that runs pytest there.
+const LOCKED: &[(&str, &str)] = &[
+    ("uv.lock", "uv run pytest"),
+    ("poetry.lock", "poetry run pytest"),
+];
+
+/// Files that mention pytest where it is used.
+const PYTHON_FILES: &[&str] = &[
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "uv.lock",
+    "poetry.lock",
+];
+
+/// Files at the root of a project that name the command by themselves.
+const BY_FILE: &[(&str, &str)] = &[
+    ("mvnw", "./mvnw test"),
+    ("pom.xml", "mvn test"),
+    ("gradlew", "./gradlew test"),
+    ("build.gradle", "gradle test"),
+    ("build.gradle.kts", "gradle test"),
+    ("mix.exs", "mix test"),
+    ("Package.swift", "swift test"),
+    ("Rakefile", "bundle exec rake test"),
+];
+
+impl TestCommand {
+    /// Returns the command of a project, or a guess.
+    pub(super) fn of(project: ProjectFiles<'_>, guess: &str) -> Self {
+        let named = project.by_language().or_else(|| project.by_task());
+        let (line, is_detected) = match named {
+            Some(line) => (line, true),
+            None if project.has_ctest() => (CMAKE, true),
+            None => (project.first_of(LOCKED).unwrap_or(guess), false),
+        };
+        Self {
+            line: line.to_owned(),
+            shell: line == CMAKE,
+            is_detected,
+        }
+    }
+
+    /// Returns the command as it is typed.
+    pub(crate) fn typed(&self) -> &str {
+        &self.line
+    }
+
+    /// Returns the key of a gate that runs it.
+    pub(super) fn gate(&self) -> String {
+        if self.shell {
+            format!("run: {}\n    shell: true", self.line)
+        } else {
+            format!("run: [{}]", self.line.replace(' ', ", "))
+        }
+    }
+
+    /// Returns its commands as items of a list of YAML, without the quote at the end.
+    pub(super) fn patterns(&self) -> String {
+        format!("\"{}", self.line.replace(" && ", "\", \""))
+    }
+
+    /// Returns a check that runs it for a time.
+    pub(super) fn check(&self, timeout: u32) -> Gate {
+        let words = self.line.split(' ').map(str::to_owned);
+        Gate {
+            check: Check::Run(RunCheck {
+                command: words.collect(),
+                shell: self.shell,
+                timeout,
+                exit: ExpectedExit::Code(0),
+                stdout: None,
+                stream: OutputStream::default(),
+                cwd: None,
+                env: Vec::new(),
+            }),
+            on_fail: None,
+            source: String::new(),
+        }
+    }
+}
+
+/// The files of a project.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProjectFiles<'p>(pub(super) &'p Path);
+
+impl ProjectFiles<'_> {
+    /// Returns the command of the project's language.
+    fn by_language(self) -> Option<&'static str> {
+        self.first_of(&[("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")])
+            .or_else(|| self.javascript())
+            .or_else(|| self.python())
+            .or_else(|| self.first_of(BY_FILE))
+            .or_else(|| self.has_script("composer.json").then_some("composer test"))
+            .or_else(|| self.has_dotnet().then_some("dotnet test"))
+    }
+
+    fn javascript(self) -> Option<&'static str> {
+        let has_bun = self.has("bun.lock") || self.has("bun.lockb");
+        if self.has_script("package.json") {
+            let managed = [("pnpm-lock.yaml", "pnpm test"), ("yarn.lock", "yarn test")];
+            let otherwise = if has_bun { "bun run test" } else { "npm test" };
+            return self.first_of(&managed).or(Some(otherwise));
+        }
+        let deno = [("deno.json", "deno test"), ("deno.jsonc", "deno test")];
+        has_bun
+            .then_some("bun test")
+            .or_else(|| self.first_of(&deno))
+    }
+
+    fn python(self) -> Option<&'static str> {
+        let tests = self.python_tests();
+        let is_unittest = tests.iter().any(|text| text.contains("unittest"));
+        let is_configured = ["pytest.ini", "conftest.py", "tests/conftest.py"];
+        let uses_pytest = PYTHON_FILES
+            .iter()
+            .any(|file| self.mentions(file, &["pytest"]))
+            || is_configured.into_iter().any(|file| self.has(file))
+            || (!tests.is_empty() && !is_unittest);
+        let locked = self.first_of(LOCKED).filter(|_| uses_pytest);
+        let tox = || {
+            self.mentions("tox.ini", &["[tox]", "[testenv"])
+                .then_some("tox")
+        };
+        let pytest = || uses_pytest.then_some("python3 -m pytest");
+        // A directory that is no package is not searched.
+        let is_package = self.has("tests/__init__.py") || !self.0.join("tests").is_dir();
+        let unittest = || {
+            is_unittest.then_some(if is_package {
+                "python3 -m unittest"
+            } else {
+                "python3 -m unittest discover -s tests"
+            })
+        };
+        locked.or_else(tox).or_else(pytest).or_else(unittest)
+    }
+
+    /// Returns the command of a tool that runs tasks, or a script.
+    fn by_task(self) -> Option<&'static str> {
+        let has_line = |files: &[&str], is_test: fn(&str) -> bool| {
+            let text = files.iter().find_map(|file| self.text(file));
+            text.is_some_and(|text| text.lines().any(is_test))
+        };
+        if has_line(&["justfile", "Justfile", ".justfile"], starts_test_recipe) {
+            return Some("just test");
+        }
+        if has_line(&["GNUmakefile", "makefile", "Makefile"], starts_test_target) {
+            return Some("make test");
+        }
+        let scripts = ["scripts/test", "scripts/test.sh", "script/test"];
+        scripts.into_iter().find(|script| self.has(script))
+    }
+
+    fn has(self, file: &str) -> bool {
+        self.0.join(file).is_file()
+    }
+
+    fn text(self, file: &str) -> Option<String> {
+        fs::read_to_string(self.0.join(file)).ok()
+    }
+
+    fn mentions(self, file: &str, words: &[&str]) -> bool {
+        let text = self.text(file).unwrap_or_default();
+        words.iter().any(|word| text.contains(word))
+    }
+
+    fn first_of(self, commands: &[(&str, &'static str)]) -> Option<&'static str> {
+        let first = commands.iter().find(|(file, _)| self.has(file));
+        first.map(|(_, command)| *command)
+    }
+
+    /// Returns true if a file has a script `test`, and not the one that npm writes into a new project.
+    fn has_script(self, file: &str) -> bool {
+        let text = self.text(file).unwrap_or_default();
+        let package: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        match &package["scripts"]["test"] {
+            serde_json::Value::String(script) => !script.contains("no test specified"),
+            // Composer takes a list, too.
+            script => script.is_array(),
+        }
+    }
+
+    fn has_dotnet(self) -> bool {
+        let is_mark = |name: &String| {
+            let ends = [".sln", ".slnx", ".csproj", ".fsproj"];
+            ends.iter().any(|end| name.ends_with(end))
+        };
+        self.names("").iter().any(is_mark)
+    }
+
+    fn has_ctest(self) -> bool {
+        let lists = self
+            .text("CMakeLists.txt")
+            .unwrap_or_default()
+            .to_lowercase();
+        lists.contains("enable_testing") || lists.contains("include(ctest)")
+    }
+
+    /// Returns the texts of Python's test files.
+    fn python_tests(self) -> Vec<String> {
+        const MOST: usize = 20;
+        let is_test = |path: &String| {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            name.ends_with("_test.py") || (name.starts_with("test_") && name.ends_with(".py"))
+        };
+        let tests = self.all_names().into_iter().filter(is_test).take(MOST);
+        tests.filter_map(|path| self.text(&path)).collect()
+    }
+
+    /// Returns the names at the root, and the paths in `tests`.
+    pub(super) fn all_names(self) -> Vec<String> {
+        [self.names(""), self.names("tests/")].concat()
+    }
+
+    fn names(self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.0.join(directory)).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.map(|name| format!("{directory}{name}")).collect()
+    }
+}
+
+/// Returns true for `test: build` of a Makefile, and not for the variable in `test := all`.
+fn starts_test_target(line: &str) -> bool {
+    line.strip_prefix("test").is_some_and(|rest| {
+        let rest = rest.trim_start();
+        rest.starts_with(':') && !rest.starts_with(":=") && !rest.starts_with("::=")
+    })
+}
+
+/// Returns true for `test:`, `@test:` and `test *arguments: build` of a justfile.
+fn starts_test_recipe(line: &str) -> bool {
+    let name = line.strip_prefix('@').unwrap_or(line);
+    name.strip_prefix("test").is_some_and(|rest| {
+        rest.starts_with([':', ' ']) && rest.contains(':') && !rest.contains(":=")
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_first_known_file_names_the_command() {
+    /// Returns the command for a project of these files; `?` before it marks a guess.
+    fn command(files: &[(&str, &str)]) -> String {
         let project = tempfile::tempdir().unwrap();
-        assert_eq!(test_command(project.path()), None);
-        let makefile = project.path().join("Makefile");
-        fs::write(&makefile, "test := all\nbuild:\n\ttrue\n").unwrap();
-        assert_eq!(test_command(project.path()), None);
-        fs::write(&makefile, "build:\n\ttrue\ntest: build\n\ttrue\n").unwrap();
-        assert_eq!(test_command(project.path()).unwrap(), "make, test");
-        fs::write(project.path().join("App.csproj"), "").unwrap();
-        assert_eq!(test_command(project.path()).unwrap(), "dotnet, test");
-        fs::write(project.path().join("package.json"), "{}").unwrap();
-        fs::write(project.path().join("pnpm-lock.yaml"), "").unwrap();
-        assert_eq!(test_command(project.path()).unwrap(), "pnpm, test");
+        for (path, text) in files {
+            let path = project.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let command = TestCommand::of(ProjectFiles(project.path()), "make test");
+        let mark = if command.is_detected { "" } else { "?" };
+        format!("{mark}{}", command.typed())
+    }
+
+    const SCRIPT: (&str, &str) = ("package.json", r#"{"scripts":{"test":"vitest run"}}"#);
+
+    #[test]
+    fn the_files_of_a_language_name_its_command() {
+        for (file, expected) in [
+            ("Cargo.toml", "cargo test"),
+            ("go.mod", "go test ./..."),
+            ("deno.jsonc", "deno test"),
+            ("gradlew", "./gradlew test"),
+            ("pom.xml", "mvn test"),
+            ("App.csproj", "dotnet test"),
+            ("mix.exs", "mix test"),
+            ("scripts/test", "scripts/test"),
+        ] {
+            assert_eq!(command(&[(file, "")]), expected);
+        }
+    }
+
+    #[test]
+    fn a_script_of_a_package_runs_by_its_manager() {
+        for (lock, expected) in [
+            ("pnpm-lock.yaml", "pnpm test"),
+            ("yarn.lock", "yarn test"),
+            ("bun.lock", "bun run test"),
+            ("package-lock.json", "npm test"),
+        ] {
+            assert_eq!(command(&[SCRIPT, (lock, "")]), expected);
+        }
+        assert_eq!(
+            command(&[("package.json", "{}"), ("bun.lock", "")]),
+            "bun test"
+        );
+    }
+
+    #[test]
+    fn a_package_without_a_test_script_names_no_command() {
+        let new = r#"{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}"#;
+        for package in ["{}", "{", new, r#"{"scripts":{"build":"tsc"}}"#] {
+            let files = [("package.json", package), ("pnpm-lock.yaml", "")];
+            assert_eq!(command(&files), "?make test", "{package}");
+        }
+        let makefile = ("Makefile", "test: build\n\ttrue\n");
+        assert_eq!(command(&[("package.json", "{}"), makefile]), "make test");
+    }
+
+    #[test]
+    fn python_runs_what_its_tests_import() {
+        let unittest = ("tests/test_a.py", "import unittest\n");
+        let function = ("tests/test_a.py", "def test_a():\n    assert 1\n");
+        for (files, expected) in [
+            (vec![function], "python3 -m pytest"),
+            (vec![unittest], "python3 -m unittest discover -s tests"),
+            (
+                vec![unittest, ("tests/__init__.py", "")],
+                "python3 -m unittest",
+            ),
+            (
+                vec![("test_a.py", "import unittest")],
+                "python3 -m unittest",
+            ),
+            (
+                vec![unittest, ("requirements.txt", "pytest==8\n")],
+                "python3 -m pytest",
+            ),
+            (
+                vec![("pyproject.toml", "[tool.pytest]")],
+                "python3 -m pytest",
+            ),
+            (vec![function, ("uv.lock", "")], "uv run pytest"),
+            (vec![function, ("poetry.lock", "")], "poetry run pytest"),
+            (vec![function, ("tox.ini", "[testenv]\n")], "tox"),
+            (
+                vec![function, ("tox.ini", "[flake8]\n")],
+                "python3 -m pytest",
+            ),
+            (
+                vec![("pyproject.toml", ""), ("uv.lock", "")],
+                "?uv run pytest",
+            ),
+            (vec![("requirements.txt", "flask\n")], "?make test"),
+        ] {
+            assert_eq!(command(&files), expected, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn a_task_is_found_by_its_name() {
+        for (file, text, expected) in [
+            ("Makefile", "test := all\nbuild:\n\ttrue\n", "?make test"),
+            (
+                "Makefile",
+                "build:\n\ttrue\ntest: build\n\ttrue\n",
+                "make test",
+            ),
+            ("justfile", "test:\n  true\n", "just test"),
+            ("justfile", "@test *args: build\n  true\n", "just test"),
+            ("justfile", "test := 'x'\nbuild:\n  true\n", "?make test"),
+            ("CMakeLists.txt", "enable_testing()\n", CMAKE),
+            ("CMakeLists.txt", "project(a)\n", "?make test"),
+        ] {
+            assert_eq!(command(&[(file, text)]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_for_the_shell_is_a_gate_and_several_patterns() {
+        let command = TestCommand {
+            line: CMAKE.to_owned(),
+            shell: true,
+            is_detected: true,
+        };
+        assert_eq!(command.gate(), format!("run: {CMAKE}\n    shell: true"));
+        let patterns = "\"cmake --build build\", \"ctest --test-dir build";
+        assert_eq!(command.patterns(), patterns);
     }
 }

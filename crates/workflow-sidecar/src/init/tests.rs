@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use workflow_core::definition::{PhaseEntry, ToolAccess, Workflow};
+use workflow_core::definition::{Check, FileCheck, PhaseEntry, ToolAccess, Workflow};
 
 use super::*;
 
@@ -89,6 +89,49 @@ fn a_template_loads_under_every_valid_name() {
             assert_eq!(started[0].command_name, name);
             assert_ne!(started[0].name, "");
         }
+    }
+}
+
+#[test]
+fn tests_are_where_the_language_of_the_project_has_them() {
+    let tdd = TEMPLATES.iter().find(|template| template.name == "tdd");
+    for (mark, test, others) in [
+        (
+            "Cargo.toml",
+            "tests/a.rs",
+            ["src/latest.rs", "src/inspector.rs"],
+        ),
+        ("go.mod", "a/b_test.go", ["a/latest.go", "a/contest.go"]),
+        (
+            "package.json",
+            "src/a.test.ts",
+            ["src/latest.js", "src/inspector.js"],
+        ),
+        ("pyproject.toml", "a/test_b.py", ["contest.py", "tests.py"]),
+        ("README", "spec/a.rb", ["src/latest.js", "contest.py"]),
+    ] {
+        let project = tempfile::tempdir().unwrap();
+        fs::write(project.path().join(mark), "").unwrap();
+        write(project.path(), tdd.unwrap(), "tdd", Language::Yaml, "{}").unwrap();
+        let agent_dir = project.path().join("agent");
+        let disk = crate::platform::disk::Disk::new(agent_dir, project.path().to_path_buf());
+        let loaded = workflow_core::definition::load(&disk);
+        let PhaseEntry::Phase(red) = &loaded.catalog.get("tdd-cycle").unwrap().phases[0] else {
+            panic!("a phase is the first");
+        };
+        let is_open = |file: &str| {
+            let mut globs = red.rules[0].path.iter().map(|path| FileCheck {
+                path: path.clone(),
+                changed: None,
+            });
+            globs.any(|check| check.glob().unwrap().matches(file))
+        };
+        assert!(is_open(test), "{mark}: {test}");
+        assert!(!others.into_iter().any(is_open), "{mark}: {others:?}");
+        let Check::File(changed) = &red.gate[0].check else {
+            panic!("{mark}: a file is the first check");
+        };
+        assert!(changed.glob().unwrap().matches(test), "{mark}");
     }
 }
 

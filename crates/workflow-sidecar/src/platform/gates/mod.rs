@@ -49,6 +49,7 @@ pub use crate::files::FileState;
 pub use baseline::Baseline;
 pub use check::Job;
 pub(crate) use host_command::{HostAnswer, HostCommand, HostOutput, judge_answer};
+pub(crate) use no_test::no_test_ran;
 pub use report::{check_name, could_not_run};
 pub use runner::{GateEvent, GateProgress, Running, SupervisorBinary, start};
 pub(crate) use supervisor::supervise;

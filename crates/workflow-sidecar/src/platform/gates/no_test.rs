@@ -38,7 +38,7 @@ const SENTENCES: &[&str] = &[
 ];
 
 /// Returns the sentence that says that no test ran, if the end of an output has one.
-pub(super) fn no_test_ran(output: &str) -> Option<&'static str> {
+pub(crate) fn no_test_ran(output: &str) -> Option<&'static str> {
     let output = output.to_lowercase();
     let mut sentences = SENTENCES.iter().copied();
     sentences.find(|sentence| output.contains(sentence))
