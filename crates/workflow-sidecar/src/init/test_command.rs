@@ -15,7 +15,7 @@ pub(crate) struct TestCommand {
     pub(crate) is_detected: bool,
 }
 
-/// The shell line for CMake, whose tests do not build what they test.
+/// The shell line for `cmake`, whose tests do not build what they test.
 const CMAKE: &str = "cmake --build build && ctest --test-dir build";
 
 /// Lock files of Python, and the command that runs pytest there.
@@ -223,7 +223,8 @@ impl ProjectFiles<'_> {
         const MOST: usize = 20;
         let is_test = |path: &String| {
             let name = path.rsplit('/').next().unwrap_or_default();
-            name.ends_with("_test.py") || (name.starts_with("test_") && name.ends_with(".py"))
+            name.strip_suffix(".py")
+                .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
         };
         let tests = self.all_names().into_iter().filter(is_test).take(MOST);
         tests.filter_map(|path| self.text(&path)).collect()
