@@ -141,6 +141,9 @@ impl Variables {
 
     /// Notes that the values of a variable, which has no other assignment, are numbers.
     pub(super) fn set_number(&mut self, name: &str, source: &str) {
+        if self.assignments >= MAX_VARIABLES {
+            return;
+        }
         self.numbers.insert(name.to_owned());
         // An arithmetic expression that changes it leaves a number.
         let source = source.replace(&format!("$(({name}"), "$((");
@@ -164,6 +167,9 @@ impl Variables {
 
     /// Notes that the certain value of a variable, which has no other assignment, is empty or a list of files or commits.
     pub(super) fn set_lists_files(&mut self, name: &str, after_and: bool, source: &str) {
+        if self.assignments >= MAX_VARIABLES {
+            return;
+        }
         // `base=$(git merge-base a b)`: the subcommand is no other assignment.
         let source = source.replace("git merge-base ", "git ");
         if self.may_keep(name, &source) {
