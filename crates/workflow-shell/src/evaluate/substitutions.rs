@@ -133,11 +133,14 @@ impl Evaluator<'_> {
         if text.contains("$(") || text.contains('`') || text.contains("${") {
             return self.give_up_part(text, UnknownReason::Code);
         }
-        // `16#FF` is a number.
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '#';
-        let names = text.split(|c| !is_name(c));
-        for name in names.filter(|name| name.starts_with(|c: char| !c.is_ascii_digit())) {
-            self.variables.evaluate(name);
+        let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+        // `16#FF` is a number.
+        let words = text.split(|c| !is_name(c)).filter(|word| !is_number(word));
+        for name in words.flat_map(|word| word.split('#')) {
+            if !name.is_empty() && !is_number(&name) {
+                self.variables.evaluate(name);
+            }
         }
     }
 

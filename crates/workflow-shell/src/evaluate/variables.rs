@@ -191,8 +191,8 @@ impl Variables {
 
     /// Notes that a command assigns a variable, and whether the value is a number.
     pub(super) fn note_assignment(&mut self, name: &str, is_number: bool) {
-        let several = self.assigned.contains_key(name);
-        self.assigned.insert(name.to_owned(), several);
+        let assigned = self.assigned.entry(name.to_owned());
+        assigned.and_modify(|several| *several = true).or_default();
         if !is_number {
             self.texts.insert(name.to_owned());
         }
