@@ -446,7 +446,7 @@ fn block(reason: String) -> Reply<ToolDecision> {
 
 fn undecided(reason: &str, why: &str) -> ToolDecision {
     ToolDecision::Block {
-        reason: format!("{reason}\nNo person decided about it: {why}."),
+        reason: format!("{reason}\nThe user did not decide about it: {why}."),
         by: Decider::Nobody,
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn judge(
             Reply::Now(ToolDecision::Block { reason, .. }) => return HookDecision::Deny(reason),
             Reply::Later => {
                 let reason =
-                    "[workflow] A person has to decide about this call, and this host cannot ask.";
+                    "[workflow] The user has to decide about this call, and this host cannot ask.";
                 return HookDecision::Deny(reason.to_owned());
             }
         }
