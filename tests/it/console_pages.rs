@@ -25,6 +25,9 @@ const FOREIGN: [&str; 9] = [
     "WORKFLOW_SIDECAR_RECORD_REDACT",
 ];
 
+/// The directory of programs that are there if the machine has none of these names.
+const PROGRAMS: &str = "programs";
+
 /// A page, and the directory it happens in.
 pub(crate) struct Page {
     path: PathBuf,
@@ -36,11 +39,23 @@ impl Page {
     pub(crate) fn read(path: &Path) -> Self {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir(home.path().join("project")).unwrap();
+        // Gates of pages name them; a machine may have none of them.
+        for program in ["cargo", "make", "npm"] {
+            let programs = home.path().join(PROGRAMS);
+            fs::create_dir_all(&programs).unwrap();
+            fs::write(programs.join(program), "").unwrap();
+        }
         Self {
             path: path.to_path_buf(),
             text: fs::read_to_string(path).unwrap(),
             home,
         }
+    }
+
+    /// The same page, in a project with one more file.
+    pub(crate) fn with_file(self, path: &str, text: &str) -> Self {
+        self.write_file(path, text);
+        self
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -127,11 +142,12 @@ impl Page {
         let binary = Path::new(env!("CARGO_BIN_EXE_workflow-sidecar"));
         let binaries = binary.parent().unwrap().display();
         let search = std::env::var("PATH").unwrap_or_default();
+        let programs = self.home.path().join(PROGRAMS);
         let mut shell = Command::new("sh");
         shell
             .args(["-c", &format!("exec 2>&1\n{command}")])
             .current_dir(self.project())
-            .env("PATH", format!("{binaries}:{search}"))
+            .env("PATH", format!("{binaries}:{search}:{}", programs.display()))
             .env("HOME", self.home.path())
             .env(
                 "SESSIONS",

@@ -10,6 +10,9 @@ use crate::console_pages::Page;
 
 /// The marks around the session in the protocol's page.
 const SESSION: [&str; 2] = ["<!-- session -->\n", "<!-- /session -->"];
+/// The tests of a project that the documents are read in.
+const MAKEFILE: &str = "test:\n\ttrue\n";
+const PACKAGE: &str = r#"{"scripts": {"test": "true"}}"#;
 /// Longer lines are cut in the page.
 const LONGEST: usize = 320;
 
@@ -59,7 +62,7 @@ fn cut(line: &str) -> String {
 
 #[test]
 fn the_guide_prints_what_it_shows() {
-    let guide = Page::read(&repository().join("docs/GUIDE.md"));
+    let guide = Page::read(&repository().join("docs/GUIDE.md")).with_file("Makefile", MAKEFILE);
     guide
         .play()
         .unwrap_or_else(|difference| panic!("{difference}"));
@@ -77,6 +80,9 @@ fn the_page_on_blocked_calls_prints_what_it_shows() {
 fn the_recipes_print_what_they_show() {
     let path = repository().join("docs/RECIPES.md");
     Page::read(&path)
+        .with_file("package.json", PACKAGE)
+        .with_file("packages/api/package.json", PACKAGE)
+        .with_file("packages/web/package.json", PACKAGE)
         .play()
         .unwrap_or_else(|difference| panic!("{difference}"));
     let page = fs::read_to_string(path).unwrap();
@@ -91,7 +97,7 @@ fn the_recipes_print_what_they_show() {
 /// The workflow of the README passes `check --strict`.
 #[test]
 fn the_readmes_workflow_has_no_mistakes() {
-    let page = Page::read(&repository().join("README.md"));
+    let page = Page::read(&repository().join("README.md")).with_file("Makefile", MAKEFILE);
     page.write_files();
     let project = page.project();
     let mut check = Process::command();

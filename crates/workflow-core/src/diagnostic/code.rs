@@ -91,7 +91,7 @@ codes! {
     NoInstructions = "WF024", "write the instructions for the agent below the second `---` line";
     /// An invalid glob or regular expression.
     Pattern = "WF025", "correct the pattern";
-    /// A blacklist of tools that shell commands can replace.
+    /// A blacklist that shell commands can bypass.
     FreeShell = "WF026", "write `tools: read-only`, with `writable` and `run` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` states that it is intended";
     /// A text that people read contains control or invisible characters.
     HiddenCharacter = "WF028", "remove it: it is shown as an escape";
@@ -133,13 +133,13 @@ codes! {
     UnreachablePhase = "WF059", "lead an outcome to it, or remove it";
     /// A loop in which no phase has its own bound.
     UnboundedLoop = "WF060", "give one of its phases `maxVisits: 3`, for example";
-    /// A bound on visits that can never act.
+    /// A bound that can never act.
     IdleVisits = "WF061", "remove it, or let an outcome or a gate lead back to the phase";
     /// `onMaxVisits` leads back to where it comes from.
     VisitsCycle = "WF062", "lead it to a phase without `maxVisits`, or write `pause`";
-    /// A value that its type does not take.
+    /// A value of the wrong type.
     ValueOutsideType = "WF063", "write a value of the type, or change the type";
-    /// A condition of `when` on a value that there is not, or that cannot be compared.
+    /// `when` uses a value that does not exist or cannot be compared.
     UnknownSubject = "WF064", "name an input, an output of a phase or `visits.<phase>` of this workflow";
     /// A reference to an output that has no value yet.
     UnsetOutput = "WF065", "read it after its phase, or say what to do where it has no value";
@@ -149,7 +149,7 @@ codes! {
     TargetWord = "WF067", "give the phase another id";
     /// `{approval.comment}` where no approval asks for a comment.
     NoComment = "WF068", "add `comment: true` to the approval that comes before";
-    /// A rule set that is not defined, or defined again.
+    /// A rule set that is not defined, defined again, or not used.
     RuleSet = "WF069", "correct its name";
     /// An input of a subworkflow that the workflow around it does not provide.
     SubworkflowInput = "WF070", "declare the input in the workflow that has the reference";
@@ -157,6 +157,8 @@ codes! {
     HostLimit = "WF071", "do not rely on it in this host; `workflow-sidecar explain WORKFLOW --host HOST` lists what is not enforced there";
     /// A path that matches no file.
     DeadPath = "WF072", "write a glob from the project's root, with `/` between directories: `docs/**`";
+    /// A program, target, script, directory or file that is not here.
+    NotHere = "WF073", "correct its name, or make it";
     /// An entry of the session is damaged and was skipped.
     StoredDamaged = "WF101", "start the workflow again with /workflow, or go back to an earlier point of the session";
     /// An entry of the session comes from a later version and was skipped.

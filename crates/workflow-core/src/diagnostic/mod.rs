@@ -39,8 +39,8 @@ pub struct Diagnostic {
     pub fix: Option<Fix>,
 }
 
-/// A replacement in the text at a location.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A replacement in the text at a location; of a file as a whole, its new name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fix {
     /// The text to be replaced, which occurs once at the location.
     pub from: String,

@@ -58,8 +58,11 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
             .collect();
         format!("{{{}}}", rows.join(", "))
     };
+    // A rule set that nothing uses is reported.
+    let uses =
+        "{id: 'u', name: 'U', emoji: 'u', instructions: 'Go.', tools: {use: ['no-network']}}";
     let phases = format!(
-        "\"phases\": [{}, {}]",
+        "\"phases\": [{}, {uses}, {}]",
         of(Section::Phase, &[]),
         of(Section::Reference, &[])
     );

@@ -1,79 +1,200 @@
-//! Corrections of definitions: replacements of texts at the locations of diagnostics.
+//! Corrections of definitions: replacements of texts at the locations of diagnostics, and names of files.
+//!
+//! Each is made on its own, and checked before the next. One that leaves its problem, or adds another, is taken back. The
+//! files are written at the end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workflow_core::diagnostic::{Diagnostic, Fix, Region};
+use workflow_core::diagnostic::{Code, Diagnostic, Fix, Region};
 
-/// One replaced line of a file.
-#[derive(Debug, PartialEq, Eq)]
+use super::CheckReport;
+use crate::files::write_atomically;
+use crate::platform::paths::lexical;
+
+/// Files with another content than on the disk, by their full paths; `None` is one that is gone.
+pub(crate) type Edits = BTreeMap<PathBuf, Option<String>>;
+
+/// Corrections that are tried at most.
+const MAX_TRIED: usize = 500;
+
+/// One replaced line of a file, or its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AppliedFix {
     /// The file, as it is shown.
     pub(crate) file: String,
-    /// The line, counted from 1.
-    pub(crate) line: u32,
-    /// The line before.
+    /// The line, counted from 1; `None` is the file's name.
+    pub(crate) line: Option<u32>,
+    /// The line or the name before.
     pub(crate) before: String,
-    /// The line after.
+    /// The line or the name after.
     pub(crate) after: String,
 }
 
-/// Applies the corrections of diagnostics to their files; without `write` only says which.
-pub(crate) fn apply(diagnostics: &[Diagnostic], write: bool) -> anyhow::Result<Vec<AppliedFix>> {
-    let mut by_file: BTreeMap<PathBuf, Vec<(&Region, &Fix)>> = BTreeMap::new();
-    for found in diagnostics {
-        let region = found
-            .location
-            .as_ref()
-            .and_then(|location| location.region.as_ref());
-        if let (Some(location), Some(region), Some(fix)) = (&found.location, region, &found.fix) {
-            let file = PathBuf::from(&*location.file);
-            by_file.entry(file).or_default().push((region, fix));
-        }
-    }
-    let mut changes = Vec::new();
-    for (file, mut fixes) in by_file {
-        let text = fs::read_to_string(&file)
-            .with_context(|| format!("{} cannot be read", file.display()))?;
-        // From the end, so that columns before a replacement stay as they are.
-        fixes.sort_by_key(|(region, _)| std::cmp::Reverse((region.line, region.column)));
-        fixes.dedup_by_key(|(region, _)| (region.line, region.column));
-        let (corrected, mut lines) = fixed(&file, &text, &fixes);
-        if write && corrected != text {
-            replace(&file, &corrected)?;
-        }
-        lines.reverse();
-        changes.extend(lines);
-    }
-    Ok(changes)
+/// Corrections that hold, and what is left.
+#[derive(Debug)]
+pub(crate) struct Corrected {
+    pub(crate) changes: Vec<AppliedFix>,
+    pub(crate) report: CheckReport,
+    edits: Edits,
 }
 
-/// Returns the text of a file with its corrections, and the changed lines, last first.
-fn fixed(file: &Path, text: &str, fixes: &[(&Region, &Fix)]) -> (String, Vec<AppliedFix>) {
-    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    let mut changes: Vec<AppliedFix> = Vec::new();
-    for (region, fix) in fixes {
-        let Some(line) = lines.get_mut(region.line as usize - 1) else {
+/// Corrects what a check finds. `check` checks files with edits; `here` is the working directory.
+pub(crate) fn correct(
+    here: &Path,
+    check: impl Fn(&Edits) -> anyhow::Result<CheckReport>,
+) -> anyhow::Result<Corrected> {
+    let mut corrected = Corrected {
+        changes: Vec::new(),
+        report: check(&Edits::new())?,
+        edits: Edits::new(),
+    };
+    let mut tried = HashSet::new();
+    while tried.len() < MAX_TRIED {
+        let mut found = corrected.report.diagnostics.iter();
+        let Some(found) = found.find(|found| found.fix.is_some() && tried.insert(identity(found)))
+        else {
+            break;
+        };
+        let Some((edits, change)) = edited(here, &corrected.edits, found)? else {
             continue;
         };
-        let Some(after) = replaced(line, region, fix) else {
-            continue;
-        };
-        let shown = |line: &str| line.trim_end_matches(['\n', '\r']).to_owned();
-        match changes.last_mut().filter(|last| last.line == region.line) {
-            Some(last) => last.after = shown(&after),
-            None => changes.push(AppliedFix {
-                file: file.display().to_string(),
-                line: region.line,
-                before: shown(line),
-                after: shown(&after),
-            }),
+        let report = check(&edits)?;
+        if is_better(found, &corrected.report, &report) {
+            corrected.changes.push(change);
+            corrected.edits = edits;
+            corrected.report = report;
         }
-        *line = after;
     }
-    (lines.concat(), changes)
+    Ok(corrected)
+}
+
+impl Corrected {
+    /// Writes the files.
+    pub(crate) fn write(&self) -> anyhow::Result<()> {
+        // A file with another name is written before the one with the old name is removed.
+        for (file, text) in &self.edits {
+            if let Some(text) = text {
+                let what = || format!("{} cannot be written", file.display());
+                write_atomically(file, text).with_context(what)?;
+            }
+        }
+        for (file, text) in &self.edits {
+            if text.is_none() {
+                let what = || format!("{} cannot be removed", file.display());
+                fs::remove_file(file).with_context(what)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A correction at its place.
+type Identity = (Option<String>, Option<(u32, u32)>, Option<Fix>);
+
+fn identity(found: &Diagnostic) -> Identity {
+    let location = found.location.as_ref();
+    let region = location.and_then(|location| location.region.as_ref());
+    (
+        location.map(|location| location.file.to_string()),
+        region.map(|region| (region.line, region.column)),
+        found.fix.clone(),
+    )
+}
+
+/// A problem, wherever it is in its file.
+type Problem<'d> = (Option<&'d str>, Code, &'d str);
+
+fn problem(found: &Diagnostic) -> Problem<'_> {
+    let location = found.location.as_ref();
+    let file = location.map(|location| &*location.file);
+    (file, found.code, &found.message)
+}
+
+fn problems(report: &CheckReport) -> HashMap<Problem<'_>, usize> {
+    let mut numbers = HashMap::new();
+    for found in &report.diagnostics {
+        *numbers.entry(problem(found)).or_default() += 1;
+    }
+    numbers
+}
+
+/// Returns whether a correction removed its problem, and added none but what the problem hid: lighter ones, those that can be
+/// corrected in turn, and those of a file that could not be read.
+fn is_better(corrected: &Diagnostic, before: &CheckReport, after: &CheckReport) -> bool {
+    let (numbers_before, numbers_after) = (problems(before), problems(after));
+    let number = |numbers: &HashMap<Problem<'_>, usize>, found| {
+        numbers.get(&problem(found)).copied().unwrap_or(0)
+    };
+    let is_gone = number(&numbers_after, corrected) < number(&numbers_before, corrected);
+    let was_unread = matches!(
+        corrected.code,
+        Code::Syntax | Code::MisnamedDefinition | Code::MissingFile
+    );
+    let is_hidden = |found: &Diagnostic| {
+        found.severity < corrected.severity
+            || found.fix.is_some()
+            || was_unread && found.code != Code::Syntax
+    };
+    let mut added = after
+        .diagnostics
+        .iter()
+        .filter(|found| number(&numbers_after, found) > number(&numbers_before, found));
+    is_gone && added.all(is_hidden)
+}
+
+/// Returns the edits with one more correction; `None` if it does not apply.
+fn edited(
+    here: &Path,
+    edits: &Edits,
+    found: &Diagnostic,
+) -> anyhow::Result<Option<(Edits, AppliedFix)>> {
+    let (Some(location), Some(fix)) = (&found.location, &found.fix) else {
+        return Ok(None);
+    };
+    let file = lexical(&here.join(&*location.file));
+    let text = match edits.get(&file) {
+        Some(Some(text)) => text.clone(),
+        Some(None) => return Ok(None),
+        None => fs::read_to_string(&file)
+            .with_context(|| format!("{} cannot be read", file.display()))?,
+    };
+    let mut edits = edits.clone();
+    let shown = location.file.to_string();
+    let Some(region) = &location.region else {
+        let renamed = file.with_file_name(&fix.to);
+        if renamed.exists() || !file.ends_with(&fix.from) {
+            return Ok(None);
+        }
+        edits.insert(file, None);
+        edits.insert(renamed, Some(text));
+        let change = AppliedFix {
+            file: shown,
+            line: None,
+            before: fix.from.clone(),
+            after: fix.to.clone(),
+        };
+        return Ok(Some((edits, change)));
+    };
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let Some(line) = lines.get_mut(region.line as usize - 1) else {
+        return Ok(None);
+    };
+    let Some(after) = replaced(line, region, fix) else {
+        return Ok(None);
+    };
+    let without_end = |line: &str| line.trim_end_matches(['\n', '\r']).to_owned();
+    let change = AppliedFix {
+        file: shown,
+        line: Some(region.line),
+        before: without_end(line),
+        after: without_end(&after),
+    };
+    *line = &after;
+    edits.insert(file, Some(lines.concat()));
+    Ok(Some((edits, change)))
 }
 
 /// Returns the line with the text replaced, if it occurs once in the region.
@@ -102,19 +223,6 @@ fn replaced(line: &str, region: &Region, fix: &Fix) -> Option<String> {
     ))
 }
 
-/// Writes a file whole, or not at all.
-fn replace(file: &Path, text: &str) -> anyhow::Result<()> {
-    let what = || format!("{} cannot be written", file.display());
-    let target = fs::canonicalize(file).with_context(what)?;
-    let directory = target.parent().unwrap_or(Path::new("."));
-    let permissions = fs::metadata(&target).with_context(what)?.permissions();
-    let temporary = tempfile::NamedTempFile::new_in(directory).with_context(what)?;
-    fs::write(temporary.path(), text).with_context(what)?;
-    fs::set_permissions(temporary.path(), permissions).with_context(what)?;
-    temporary.persist(&target).with_context(what)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,17 +247,6 @@ mod tests {
             from: from.to_owned(),
             to: to.to_owned(),
         }
-    }
-
-    #[test]
-    fn two_corrections_in_one_line_are_both_made() {
-        let text = "a: ['ä', 'rde', 'x']\nb\n";
-        let (first, second) = (region(1, 10, 15), region(1, 17, 20));
-        let (rde, x) = (fix("rde", "read"), fix("x", "y"));
-        let (fixed, changes) = fixed(Path::new("f"), text, &[(&second, &x), (&first, &rde)]);
-        assert_eq!(fixed, "a: ['ä', 'read', 'y']\nb\n");
-        assert_eq!(changes.len(), 1);
-        assert_eq!(changes[0].after, "a: ['ä', 'read', 'y']");
     }
 
     #[test]

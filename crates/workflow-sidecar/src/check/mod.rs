@@ -6,6 +6,7 @@ mod advice;
 mod explanation;
 mod fixes;
 mod github;
+mod missing;
 mod sarif;
 mod stray;
 mod target;
@@ -17,14 +18,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, LoadOutcome, Tier, TierEntry, Workflow, load,
+    FilePath, FileProblem, Files, LoadOutcome, Origins, Tier, TierEntry, Workflow, load,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
 pub(crate) use explanation::{code_named, explanation};
-pub(crate) use fixes::{AppliedFix, apply};
+pub(crate) use fixes::{AppliedFix, Edits, correct};
 pub(crate) use github::annotation;
+pub(crate) use missing::missing;
 pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
@@ -107,6 +109,7 @@ pub(crate) fn check(
     paths: &[PathBuf],
     agent_dir: &Path,
     named: &[&'static HookHost],
+    edits: &Edits,
 ) -> anyhow::Result<CheckReport> {
     let here = env::current_dir()?;
     let agent_dir = std::path::absolute(agent_dir)?;
@@ -116,39 +119,42 @@ pub(crate) fn check(
     let (wanted, passed_over): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(is_project);
     report.passed_over = passed_over.into_iter().cloned().collect();
     for target in Target::all(wanted, &here, &agent_dir)? {
-        check_target(&target, &here, &agent_dir, named, &mut report);
+        let files = Located {
+            disk: Disk::new(
+                agent_dir.clone(),
+                target.project.clone().unwrap_or_default(),
+            ),
+            project: target.project.clone(),
+            here: here.clone(),
+            edits,
+            read: RefCell::default(),
+        };
+        check_target(&target, &files, named, &mut report);
     }
     Ok(report)
 }
 
 fn check_target(
     target: &Target,
-    here: &Path,
-    agent_dir: &Path,
+    files: &Located<'_>,
     named: &[&'static HookHost],
     report: &mut CheckReport,
 ) {
-    let files = Located {
-        disk: Disk::new(
-            agent_dir.to_path_buf(),
-            target.project.clone().unwrap_or_default(),
-        ),
-        project: target.project.clone(),
-        here: here.to_path_buf(),
-        read: RefCell::default(),
-    };
-    let loaded = load(&files);
+    let here = &*files.here;
+    let loaded = load(files);
     let has_own = |tier| loaded.index.iter().any(|listing| listing.tier == tier);
     if let Some(project) = target.project.as_ref().filter(|_| target.only.is_empty()) {
         if !has_own(Tier::Project) {
             report.empty.push(Empty::of(project, here));
         }
         let base = project.join(HOST_DIRECTORY);
-        report.diagnostics.extend(
-            strays(&base, &files.read.borrow())
-                .into_iter()
-                .map(|found| with_relative_path(found, here)),
-        );
+        let left_out = loaded.index.iter().filter(|listing| {
+            listing.tier == Tier::Project && listing.outcome == LoadOutcome::LeftOut
+        });
+        let broken = left_out.map(|listing| &*listing.key).collect();
+        let strays = strays(&base, &files.read.borrow(), &broken).into_iter();
+        let strays = strays.map(|found| with_relative_path(found, here));
+        report.diagnostics.extend(strays);
     }
     let installed = installed_hosts(target.project.as_deref());
     let is_concerned = |host: &&HookHost| {
@@ -156,10 +162,14 @@ fn check_target(
         named.iter().any(is_it) || installed.iter().any(is_it)
     };
     let hosts: Vec<&'static HookHost> = HOSTS.into_iter().filter(is_concerned).collect();
-    let advice = advice(&files, &loaded, &hosts);
-    for found in loaded.diagnostics.into_iter().chain(advice) {
+    let advice = advice(files, &loaded, &hosts);
+    let origins = Origins::new(files, &loaded);
+    let project = target.project.iter();
+    let missing = project.flat_map(|project| missing(&loaded, &origins, project));
+    let missing: Vec<Diagnostic> = missing.collect();
+    for found in loaded.diagnostics.into_iter().chain(advice).chain(missing) {
         // The user's own definitions are those of every project.
-        if is_about(&found, target, &files) && !report.diagnostics.contains(&found) {
+        if is_about(&found, target, files) && !report.diagnostics.contains(&found) {
             report.diagnostics.push(found);
         }
     }
@@ -209,7 +219,7 @@ fn with_relative_path(mut found: Diagnostic, here: &Path) -> Diagnostic {
 }
 
 /// Returns true if a diagnostic is about a selected workflow of a target.
-fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
+fn is_about(found: &Diagnostic, target: &Target, files: &Located<'_>) -> bool {
     if target.only.is_empty() {
         return true;
     }
@@ -230,17 +240,19 @@ fn is_about(found: &Diagnostic, target: &Target, files: &Located) -> bool {
 }
 
 /// The files of a project and the user, with paths relative to the working directory.
-struct Located {
+struct Located<'e> {
     disk: Disk,
     /// The project; `None` for the user's files only.
     project: Option<PathBuf>,
     /// The working directory.
     here: PathBuf,
+    /// The files that have another content.
+    edits: &'e Edits,
     /// The files that were read.
     read: RefCell<HashSet<PathBuf>>,
 }
 
-impl Located {
+impl Located<'_> {
     /// Returns the full path of a file from its shown one.
     fn full(&self, shown: &str) -> PathBuf {
         lexical(&self.here.join(shown))
@@ -251,7 +263,7 @@ impl Located {
     }
 }
 
-impl Files for Located {
+impl Files for Located<'_> {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         if self.has(tier) {
             self.disk.entries(tier)
@@ -261,11 +273,16 @@ impl Files for Located {
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        if self.has(path.tier()) {
-            self.read.borrow_mut().insert(self.full(&self.shown(path)));
-            self.disk.read(path, max_bytes)
-        } else {
-            Err(FileProblem::Missing)
+        if !self.has(path.tier()) {
+            return Err(FileProblem::Missing);
+        }
+        let full = self.full(&self.shown(path));
+        let edit = self.edits.get(&full);
+        self.read.borrow_mut().insert(full);
+        match edit {
+            None => self.disk.read(path, max_bytes),
+            Some(None) => Err(FileProblem::Missing),
+            Some(Some(text)) => Ok(text.clone().into_bytes()),
         }
     }
 

@@ -4,6 +4,7 @@
 //! no workflow names.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,8 +24,13 @@ const SETTINGS: [&str; 4] = [
 /// Maximum number of reports of one kind.
 const MAX_LISTED: usize = 20;
 
-/// Finds stray files in a directory with workflows and settings; `read` are the files that were read.
-pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
+/// Finds stray files in a directory with workflows and settings; `read` are the files that were read, `broken` the
+/// directories of workflows with errors, which may name more.
+pub(super) fn strays(
+    base: &Path,
+    read: &HashSet<PathBuf>,
+    broken: &HashSet<&str>,
+) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for name in DIRECTORIES {
         let path = base.join(name);
@@ -57,13 +63,15 @@ pub(super) fn strays(base: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
     }
     let directories = entries(&workflows).filter(|path| path.is_dir());
     for directory in directories {
-        found.extend(strays_of(&directory, read));
+        let name = directory.file_name().and_then(OsStr::to_str);
+        let is_broken = name.is_some_and(|name| broken.contains(name));
+        found.extend(strays_of(&directory, read, is_broken));
     }
     found
 }
 
 /// Finds stray files in a workflow's directory.
-fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
+fn strays_of(directory: &Path, read: &HashSet<PathBuf>, is_broken: bool) -> Vec<Diagnostic> {
     let is_workflow = read
         .iter()
         .any(|file| file.parent() == Some(directory) && is_definition(file));
@@ -75,7 +83,7 @@ fn strays_of(directory: &Path, read: &HashSet<PathBuf>) -> Vec<Diagnostic> {
                 let help = "move its directory up: only one level of directories is searched";
                 found.push(unread(nested, "this definition is not read", help));
             }
-        } else if is_workflow && !read.contains(&path) && is_phase(&path) {
+        } else if is_workflow && !is_broken && !read.contains(&path) && is_phase(&path) {
             let message = "no workflow names this phase file";
             let stray = Diagnostic::new(Code::EntrySkipped, Severity::Info, message);
             found.push(

@@ -11,7 +11,8 @@ use super::format::{count, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::check::{
-    AppliedFix, CheckReport, FlowTotals, annotation, apply, check, code_named, explanation, log,
+    AppliedFix, CheckReport, Edits, FlowTotals, annotation, check, code_named, correct,
+    explanation, log,
 };
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
@@ -61,9 +62,6 @@ pub(super) struct Arguments {
     explain_command: Option<String>,
 }
 
-/// Corrections after corrections.
-const MAX_ROUNDS: usize = 8;
-
 /// Output formats.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum CheckFormat {
@@ -95,23 +93,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     }
     let named = arguments.host.iter();
     let named: Vec<_> = named.filter_map(|name| hook_hosts::host(name)).collect();
-    let check_again = || check(&arguments.paths, &arguments.user.directory(), &named);
-    let mut report = check_again()?;
-    if arguments.fix {
-        let mut changes = apply(&report.diagnostics, !arguments.dry_run)?;
-        let mut made = changes.len();
-        // A corrected file may show mistakes that were hidden before.
-        for _ in 0..MAX_ROUNDS {
-            if arguments.dry_run || made == 0 {
-                break;
-            }
-            report = check_again()?;
-            let more = apply(&report.diagnostics, true)?;
-            made = more.len();
-            changes.extend(more);
+    let checked =
+        |edits: &Edits| check(&arguments.paths, &arguments.user.directory(), &named, edits);
+    let report = if arguments.fix {
+        let corrected = correct(&std::env::current_dir()?, checked)?;
+        if !arguments.dry_run {
+            corrected.write()?;
         }
-        print_changes(&changes, arguments.dry_run);
-    }
+        print_changes(&corrected.changes, arguments.dry_run);
+        corrected.report
+    } else {
+        checked(&Edits::new())?
+    };
     for path in &report.passed_over {
         let path = shown(&path.display().to_string());
         anstream::eprintln!("{path} is a file, no project: passed over");
@@ -137,7 +130,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     });
     let is_empty = arguments.strict && report.workflows() == 0;
     if is_empty && !failing {
-        anstream::eprintln!("error: no workflow can run, and --strict takes that for an error");
+        anstream::eprintln!("error: no workflow can run (an error with --strict)");
     }
     let failing = failing || is_empty;
     Ok(if failing {
@@ -163,15 +156,16 @@ fn explain(name: &str) -> anyhow::Result<CommandOutcome> {
 /// Prints the corrected lines on standard error, as standard output is for what is left.
 fn print_changes(changes: &[AppliedFix], dry_run: bool) {
     for change in changes {
-        anstream::eprintln!("{}:{}", shown(&change.file), change.line);
+        let line = change.line.map(|line| format!(":{line}"));
+        anstream::eprintln!("{}{}", shown(&change.file), line.unwrap_or_default());
         anstream::eprintln!("- {}", visible(&change.before));
         anstream::eprintln!("+ {}", visible(&change.after));
     }
-    let number = count(changes.len(), "line");
+    let number = count(changes.len(), "correction");
     match (changes.len(), dry_run) {
         (0, _) => anstream::eprintln!("nothing has only one correction"),
-        (_, true) => anstream::eprintln!("{number} would be changed"),
-        (_, false) => anstream::eprintln!("{number} changed"),
+        (_, true) => anstream::eprintln!("{number} would be made"),
+        (_, false) => anstream::eprintln!("{number} made"),
     }
     anstream::eprintln!();
 }

@@ -61,8 +61,9 @@ impl GraphFormat {
             Some("mmd" | "mermaid" | "md") => Ok(Self::Mermaid),
             Some("dot" | "gv") => Ok(Self::Dot),
             Some("svg") => Ok(Self::Svg),
-            _ => bail!(
-                "{} does not say what to draw in: end it in .svg, .dot or .mmd, or give a `--format`",
+            Some(other) => bail!("unknown format `.{other}`; use .svg, .dot or .mmd"),
+            None => bail!(
+                "{} names no format; use .svg, .dot or .mmd, or `--format`",
                 path.display()
             ),
         }

@@ -13,11 +13,14 @@ use std::env;
 use std::path::Path;
 use std::thread;
 
-use workflow_core::definition::{FilePath, Files, LoadOutcome, Loaded, SETTINGS_FILE, Tier, load};
+use workflow_core::definition::{
+    FilePath, Files, LoadOutcome, Loaded, Origins, SETTINGS_FILE, Tier, load,
+};
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
 use self::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
+use crate::check::missing;
 use crate::platform::disk::Disk;
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};
@@ -42,6 +45,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
         settings(&disk, &loaded),
         definitions(&loaded),
     ];
+    checks.extend(gates(&disk, &loaded, project));
     let [pi, node] =
         versions.map(|thread| thread.join().expect("asking for a version does not panic"));
     let has_pi = !matches!(pi, VersionAnswer::Missing);
@@ -132,6 +136,18 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
         }
         (1.., 0, 0) => InstallationCheck::ok(SUBJECT, found),
     }
+}
+
+/// Checks that gates and approvals have what they need; `None` if nothing is missing.
+fn gates(disk: &Disk, loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
+    let missing = missing(loaded, &Origins::new(disk, loaded), project);
+    let first = missing.first()?;
+    let more = match missing.len() {
+        1 => String::new(),
+        number => format!(" ({} more)", number - 1),
+    };
+    let text = format!("{}{more}", first.message);
+    Some(InstallationCheck::fail("gates", text).help("workflow-sidecar check"))
 }
 
 fn host(pi: &VersionAnswer) -> InstallationCheck {

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
-use super::flow::{Flow, PhaseSites, check_flow};
+use super::flow::{Flow, PhaseSites, check_flow, check_phase_budget};
 use super::phase::{ReadPhase, read_phase};
 use super::phase_file::{parse_frontmatter, read_phase_source};
-use super::rule_sets::RuleSets;
+use super::rule_sets::{RuleSets, check_unused_sets};
 use super::tools::{check_phase_openings, check_workflow_openings};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
 use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
@@ -16,7 +16,7 @@ use crate::definition::syntax::frontmatter;
 use crate::definition::syntax::{
     Findings, Kind, Map, Node, Reader, Source, Span, TreeLimits, json5, raise, yaml,
 };
-use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Finding, Fix, Location, Severity, shown};
 
 /// A workflow that was found, sound or not.
 pub(super) struct FoundWorkflow {
@@ -69,7 +69,14 @@ pub(super) enum DefinitionFormat {
 const YAML_NAME: &str = "workflow.yaml";
 const JSON5_NAME: &str = "workflow.json5";
 /// Names that people give a definition and that nothing reads.
-const MISNAMED: &[&str] = &["workflow.yml", "workflow.json"];
+const MISNAMED: &[(&str, &str)] = &[
+    ("workflow.yml", YAML_NAME),
+    ("workflow.json", JSON5_NAME),
+    ("Workflow.yaml", YAML_NAME),
+    ("Workflow.yml", YAML_NAME),
+    ("WORKFLOW.yaml", YAML_NAME),
+    ("workflows.yaml", YAML_NAME),
+];
 
 const WORKFLOW_CONTENT: &str = "`name`, `commandName`, `initialMessage` and `phases`";
 
@@ -156,17 +163,19 @@ impl Directory<'_> {
     }
 
     fn misnamed(&self) -> Option<Diagnostic> {
-        let name = MISNAMED.iter().find(|name| self.bytes(name).is_ok())?;
-        let diagnostic = Diagnostic::new(
-            Code::MisnamedDefinition,
-            Severity::Warning,
-            format!("`{name}` is not read"),
-        );
-        Some(
-            diagnostic
-                .at(Location::file(&self.shown(name)))
-                .about(self.key),
-        )
+        let (name, right) = MISNAMED.iter().find(|(name, _)| self.bytes(name).is_ok())?;
+        let message = format!("`{name}` is not read");
+        let diagnostic = Diagnostic::new(Code::MisnamedDefinition, Severity::Warning, message)
+            .at(Location::file(&self.shown(name)))
+            .with_help(format!("name it `{right}`"))
+            .about(self.key);
+        Some(Diagnostic {
+            fix: Some(Fix {
+                from: (*name).to_owned(),
+                to: (*right).to_owned(),
+            }),
+            ..diagnostic
+        })
     }
 
     fn two_definitions(&self) -> Diagnostic {
@@ -279,6 +288,9 @@ impl Directory<'_> {
         }
         contents.workflow.phases = phases;
         check_workflow_openings(reader, &contents.workflow, &read.openings);
+        if contents.workflow.phases.len() == entries {
+            check_unused_sets(reader, &contents.workflow, &read.own_sets);
+        }
         // Of an entry that could not be read it is not known where it leads.
         if contents.workflow.phases.len() == entries {
             check_flow(
@@ -451,6 +463,7 @@ fn unique(
         openings,
     } = read?;
     check_phase_openings(reader, workflow, &phase, &openings);
+    check_phase_budget(reader, &workflow.budget, &phase.budget, sites.budget);
     if !ids.insert(phase.id.clone()) {
         let message = format!("duplicate phase id `{}`", shown(&phase.id));
         reader.report(Finding::error(Code::DuplicatePhaseId, sites.id, message));

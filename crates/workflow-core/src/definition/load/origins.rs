@@ -82,6 +82,11 @@ impl KeyLocations {
         self.of(&[key[0], &item_name(key[1], at)])
     }
 
+    /// The locations of the items of a list.
+    pub fn items<'k>(&'k self, list: &'k str) -> impl Iterator<Item = &'k Location> {
+        (0..).map_while(move |at| self.0.get(&(list.to_owned(), Some(item_name("", at)))))
+    }
+
     fn new(source: &Source, map: &Map<'_>) -> Self {
         let mut locations = BTreeMap::new();
         for entry in &map.entries {
@@ -106,11 +111,13 @@ impl KeyLocations {
                             .insert((key.clone(), Some(name)), source.location(inner.key_span));
                     }
                 }
-                Kind::Bool(_)
-                | Kind::Number(_)
-                | Kind::Text(_)
-                | Kind::List(_)
-                | Kind::Tagged(_) => {}
+                Kind::List(items) => {
+                    for (at, item) in items.iter().enumerate() {
+                        let name = Some(item_name("", at));
+                        locations.insert((key.clone(), name), source.location(start(item)));
+                    }
+                }
+                Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Tagged(_) => {}
             }
             locations.insert((key, None), source.location(entry.key_span));
         }

@@ -1,9 +1,9 @@
 //! Rule sets: lists of rules with a name, which `tools` uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::rule::read_rule;
-use crate::definition::model::Rule;
+use crate::definition::model::{Rule, Workflow};
 use crate::definition::schema::keys::tools;
 use crate::definition::schema::{Field, Key, MapReader, listed, nearest, wrong_type};
 use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
@@ -18,8 +18,37 @@ pub(super) struct RuleSets(BTreeMap<String, Vec<Rule>>);
 pub(super) struct ReadRuleSets {
     /// With those further out; `None` if the level has none of its own.
     pub(super) sets: Option<RuleSets>,
+    /// Its own, in order.
+    pub(super) own: Vec<OwnRuleSet>,
     /// The locations of what could not be read.
     pub(super) lost: Vec<Option<Span>>,
+}
+
+/// A rule set of a level itself: its name, its location, and the source of its first rule.
+#[derive(Debug)]
+pub(super) struct OwnRuleSet {
+    name: String,
+    span: Option<Span>,
+    source: String,
+}
+
+/// Reports the rule sets of a workflow that none of its levels uses: their rules never act.
+pub(super) fn check_unused_sets(reader: &mut Reader<'_>, workflow: &Workflow, own: &[OwnRuleSet]) {
+    let of_phases = workflow.own_phases().flat_map(|phase| &phase.rules);
+    let in_force: HashSet<&str> = workflow
+        .rules
+        .iter()
+        .chain(of_phases)
+        .map(|rule| &*rule.source)
+        .collect();
+    for OwnRuleSet { name, span, source } in own {
+        if !in_force.contains(&**source) {
+            let name = shown(name);
+            let message = format!("the rule set `{name}` is not used: its rules never act");
+            let finding = Finding::warning(Code::RuleSet, *span, message);
+            reader.report(finding.help(format!("write `tools: {{use: [{name}]}}`, or remove it")));
+        }
+    }
 }
 
 impl RuleSets {
@@ -77,7 +106,10 @@ pub(super) fn read_rule_sets(
     let is_there = keys.has(key.name);
     let Some(entry) = keys.entry(key) else {
         let lost = is_there.then_some(None).into_iter().collect();
-        return ReadRuleSets { sets: None, lost };
+        return ReadRuleSets {
+            lost,
+            ..ReadRuleSets::default()
+        };
     };
     let span = entry.value.span.or(entry.key_span);
     let map = match entry.value.kind {
@@ -86,34 +118,25 @@ pub(super) fn read_rule_sets(
             let finding = Finding::error(Code::MissingKey, span, "`rulesets` names no set");
             keys.report(finding.help(key.for_example()));
             return ReadRuleSets {
-                sets: None,
                 lost: vec![span],
+                ..ReadRuleSets::default()
             };
         }
         kind => {
             let finding = wrong_type(key, "a map of names to lists of rules", &kind, span);
             keys.report(finding.help(key.for_example()));
             return ReadRuleSets {
-                sets: None,
                 lost: vec![span],
+                ..ReadRuleSets::default()
             };
         }
     };
-    let mut sets = outer.clone();
-    let lost = read_sets(keys.reader, map, outer, &mut sets);
-    ReadRuleSets {
-        sets: Some(sets),
-        lost,
-    }
+    read_sets(keys.reader, map, outer)
 }
 
-fn read_sets(
-    reader: &mut Reader<'_>,
-    map: Map<'_>,
-    outer: &RuleSets,
-    sets: &mut RuleSets,
-) -> Vec<Option<Span>> {
-    let mut lost = Vec::new();
+fn read_sets(reader: &mut Reader<'_>, map: Map<'_>, outer: &RuleSets) -> ReadRuleSets {
+    let mut sets = outer.clone();
+    let (mut own, mut lost) = (Vec::new(), Vec::new());
     for entry in map.entries {
         let span = entry.key_span;
         if outer.0.contains_key(&*entry.key) {
@@ -127,11 +150,23 @@ fn read_sets(
             continue;
         }
         match read_set(reader, &entry.key, span, entry.value) {
-            Ok(rules) => drop(sets.0.insert(entry.key.into_owned(), rules)),
+            Ok(rules) => {
+                let name = entry.key.into_owned();
+                own.extend(rules.first().map(|first| OwnRuleSet {
+                    name: name.clone(),
+                    span,
+                    source: first.source.clone(),
+                }));
+                sets.0.insert(name, rules);
+            }
             Err(()) => lost.push(span),
         }
     }
-    lost
+    ReadRuleSets {
+        sets: Some(sets),
+        own,
+        lost,
+    }
 }
 
 /// Reads a set of at least one rule. An error was reported.

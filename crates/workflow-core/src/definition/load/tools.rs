@@ -113,11 +113,16 @@ fn read_text(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Option<ReadTools> {
         shown(&text)
     );
     let finding = Finding::error(Code::InvalidValue, span, message);
-    keys.report(match nearest(&text, [READ_ONLY]) {
-        Some(near) => finding.help("write `tools: read-only`").fix(&text, near),
-        None => finding
-            .help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"),
-    });
+    if let Some(near) = nearest(&text, [READ_ONLY]) {
+        keys.report(finding.help("write `tools: read-only`").fix(&text, near));
+        // What is opened under it is right.
+        let source = keys.reader.file_and_line(entry.key_span);
+        read.access = Some(ToolAccess::ReadOnly { source });
+        return Some(read);
+    }
+    keys.report(
+        finding.help("write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`"),
+    );
     read.fail_closed(keys.reader, span);
     Some(read)
 }

@@ -3,7 +3,7 @@
 use super::auto_continue::read_continue;
 use super::flow::{PhaseSites, read_budget, read_inputs, read_when};
 use super::gate::{read_approval, read_gate};
-use super::rule_sets::{RuleSets, read_rule_sets};
+use super::rule_sets::{OwnRuleSet, ReadRuleSets, RuleSets, read_rule_sets};
 use super::tools::{read_openings, read_results, read_tools};
 use crate::definition::model::{Approval, Gate, Limits, Show, Subworkflow, Templates, Workflow};
 use crate::definition::schema::keys::{reference, workflow};
@@ -28,6 +28,8 @@ pub(super) struct ReadWorkflow<'s> {
     pub(super) openings: Vec<(&'static str, Option<Span>)>,
     /// The rule sets that its phases may use; `None` if it has none of its own.
     pub(super) sets: Option<RuleSets>,
+    /// Those of its own.
+    pub(super) own_sets: Vec<OwnRuleSet>,
     /// The locations of its gate, its approval and its templates.
     pub(super) sites: PhaseSites,
     /// The entries of `phases`.
@@ -78,7 +80,7 @@ pub(super) fn read_workflow<'s>(
     if show == Show::User {
         check_command_name(keys.reader, command_name.as_ref());
     }
-    let sets = read_rule_sets(&mut keys, &workflow::RULESETS, outer).sets;
+    let ReadRuleSets { sets, own, .. } = read_rule_sets(&mut keys, &workflow::RULESETS, outer);
     let tools = read_tools(&mut keys, &workflow::TOOLS, sets.as_ref().unwrap_or(outer));
     let mut sites = PhaseSites::default();
     let gate = read_gate(&mut keys, &workflow::GATE, &mut sites.targets);
@@ -127,6 +129,7 @@ pub(super) fn read_workflow<'s>(
         command_name_span,
         openings: openings.given,
         sets,
+        own_sets: own,
         sites,
         entries: read_entries(&mut keys, limits),
     }

@@ -187,8 +187,7 @@ impl<'r, 'a, 's> MapReader<'r, 'a, 's> {
                     }
                     _ => section.expected(),
                 };
-                let finding = wrong_type(key, expected, &kind, span);
-                self.reader.report(key.with_hint(finding));
+                self.reader.report(wrong_type(key, expected, &kind, span));
                 Field::Wrong { key_span, span }
             }
         }

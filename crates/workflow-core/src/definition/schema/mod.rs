@@ -4,6 +4,7 @@
 //! what is wrong with them, and yield the JSON Schemas and the tables of docs/DEFINITIONS.md. Checks across keys are in
 //! `load/`.
 
+mod forms;
 mod guard_text;
 pub(super) mod json_schema;
 mod key;

@@ -67,6 +67,7 @@ const FOREIGN: &[ForeignKey] = &[
     ForeignKey { names: &["foreach", "matrix"], guard: None, help: "a phase is repeated by an outcome: `outcomes: {more: build, finished: next}`" },
     ForeignKey { names: &["agent", "agents", "subagent", "subagents"], guard: None, help: "write `availableProfiles: [reviewer]` in a phase" },
     ForeignKey { names: &["include", "includes", "extends", "import", "imports"], guard: None, help: "share a phase by its file, `../_shared/review.md`, a workflow by `{subworkflow: review}`, rules by `rulesets`" },
+    ForeignKey { names: &["cmd", "exec", "script"], guard: None, help: "a command that must pass is a check: `gate: [{run: [npm, test]}]`" },
     ForeignKey { names: &["hints"], guard: None, help: "write `model`, `thinking` and `activeTools` in the phase itself" },
     ForeignKey { names: &["needs", "dependson"], guard: None, help: "phases run in the order of `phases`, and `when` skips one" },
 ];
@@ -90,8 +91,9 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("confirm", "ask"),
     ("prompt", "ask"),
     ("cmd", "run"),
-    ("command", "run"),
     ("cmd", "command"),
+    ("command", "commandName"),
+    ("command", "run"),
     ("denied", "blacklist"),
     ("deny", "blacklist"),
     ("disallowed", "blacklist"),
@@ -152,6 +154,8 @@ fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'
         };
     }
     let suggestion = synonyms(&entry.key)
+        // `run` of a phase has patterns, and no command.
+        .filter(|meant| section.is_guard() || *meant != "run")
         .find(|meant| names(section).any(|known| known == *meant))
         .or_else(|| nearest(&entry.key, names(section)));
     // Too short for a likeness by itself, but a condition is always a map.

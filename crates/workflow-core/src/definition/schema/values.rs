@@ -3,6 +3,7 @@
 //! A wrong value of a key that is required or restricts the agent is an error. Any other is a warning, and the default is
 //! used.
 
+use super::forms::in_its_form;
 use super::guard_text::{GuardText, variable};
 use super::key::{Hint, Key, ValueType};
 use super::names::{listed, nearest};
@@ -118,7 +119,8 @@ pub(in crate::definition) fn wrong_type(
         kind.describe(),
         key.consequence()
     );
-    key.wrong(Code::WrongType, span, message)
+    let finding = key.wrong(Code::WrongType, span, message);
+    in_its_form(finding.clone(), key, kind).unwrap_or_else(|| key.with_hint(finding))
 }
 
 /// The finding about a text that stands for a value of another type: in typographic quotes, or with a variable.
@@ -237,13 +239,7 @@ pub(in crate::definition) fn texts(
     node: &Node<'_>,
 ) -> Option<Vec<String>> {
     let Kind::List(items) = &node.kind else {
-        let finding = wrong_type(key, "a list", &node.kind, node.span);
-        reader.report(match &node.kind {
-            Kind::Text(text) if text.len() < 40 => {
-                finding.help(format!("write `[{}]`", shown(text)))
-            }
-            _ => finding,
-        });
+        reader.report(wrong_type(key, "a list", &node.kind, node.span));
         return None;
     };
     let mut sound = true;

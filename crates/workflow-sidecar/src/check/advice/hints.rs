@@ -76,7 +76,10 @@ fn cancel_by_agent(
     if holds || root.cancel == Some(CancelBy::Person) {
         return None;
     }
-    let (phase, workflow, at) = phases.iter().find(|(phase, ..)| phase.approve.is_some())?;
+    // After the last phase there is nothing that the approval holds back.
+    let (_, before_last) = phases.split_last()?;
+    let mut before_last = before_last.iter();
+    let (phase, workflow, at) = before_last.find(|(phase, ..)| phase.approve.is_some())?;
     let message = format!(
         "the agent may cancel the run before the approval in \"{}\"; then the rules of the run no longer apply",
         shown(&phase.name)

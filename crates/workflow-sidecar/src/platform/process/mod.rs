@@ -16,6 +16,7 @@ pub(crate) use descendants::{end_descendants, is_stopped, kill_tree};
 pub(crate) use monitor::Monitor;
 pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
+pub(crate) use program::missing_program;
 
 /// The kind of a failure, and the reason as people read it.
 pub(crate) type Failure = (CheckError, String);

@@ -32,6 +32,18 @@ pub(super) fn program(program_name: &str, cwd: &Path) -> PathBuf {
     PathBuf::from(program_name)
 }
 
+/// Returns why a program would not be found, with a hint; `None` if it is there.
+pub(crate) fn missing_program(program_name: &str, cwd: &Path) -> Option<String> {
+    let file = program(program_name, cwd);
+    let is_there = if file.components().count() > 1 {
+        file.is_file()
+    } else {
+        let mut directories = directories().into_iter();
+        directories.any(|directory| directory.join(&file).is_file())
+    };
+    (!is_there).then(|| missing(program_name, cwd))
+}
+
 fn is_path(program_name: &str) -> bool {
     program_name.contains('/') || (cfg!(windows) && program_name.contains('\\'))
 }

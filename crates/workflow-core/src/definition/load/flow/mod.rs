@@ -43,6 +43,7 @@ pub(super) fn read_flow(keys: &mut MapReader<'_, '_, '_>, sites: &mut PhaseSites
     );
     let outcomes = outcomes.into_iter();
     let when = read_when(keys, &phase::WHEN, sites);
+    sites.budget = keys.value_of(&phase::BUDGET, |_| true).flatten();
     let max_visits = keys.field(&phase::MAX_VISITS);
     if let Field::Value { key_span, .. } = max_visits {
         sites.max_visits = key_span;
@@ -137,15 +138,18 @@ pub(in crate::definition::load) fn targets_of(
                 read.push((entry.key.to_string(), to));
             }
             kind => {
-                let message = format!(
-                    "`{}` of `{}` leads nowhere: it must name a place, not {}",
-                    shown(&entry.key),
-                    key.name,
-                    match kind {
-                        Kind::Text(_) => "an empty text",
-                        kind => kind.describe(),
+                let what = match jump {
+                    JumpKind::Choice => "answer",
+                    JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnMaxVisits => "outcome",
+                };
+                let name = shown(&entry.key);
+                let message = match kind {
+                    Kind::Null | Kind::Text(_) => format!("{what} `{name}` has no target"),
+                    kind => {
+                        let kind = kind.describe();
+                        format!("the target of {what} `{name}` must be text, not {kind}")
                     }
-                );
+                };
                 let finding = Finding::error(Code::WrongType, span, message);
                 reader.report(finding.help(format!(
                     "write `{}: next`, or the id of a phase of this workflow",
@@ -200,6 +204,30 @@ pub(super) fn read_budget(keys: &mut MapReader<'_, '_, '_>, key: &Key) -> Budget
         minutes: wide(keys.get(&budget::MINUTES)),
         tokens: wide(keys.get(&budget::TOKENS)),
         us_cents: keys.get(&budget::USD),
+    }
+}
+
+/// Reports bounds of a phase that its workflow's come before.
+pub(super) fn check_phase_budget(
+    reader: &mut Reader<'_>,
+    workflow: &Budget,
+    phase: &Budget,
+    span: Option<Span>,
+) {
+    let bounds = [
+        ("turns", phase.turns, workflow.turns),
+        ("toolCalls", phase.tool_calls, workflow.tool_calls),
+        ("minutes", phase.minutes, workflow.minutes),
+        ("tokens", phase.tokens, workflow.tokens),
+        ("usd", phase.us_cents, workflow.us_cents),
+    ];
+    for (name, of_phase, of_run) in bounds {
+        if of_phase.zip(of_run).is_some_and(|(phase, run)| phase > run) {
+            let message =
+                format!("`{name}` of the phase can never act: that of the workflow is lower");
+            let finding = Finding::warning(Code::IdleVisits, span, message);
+            reader.report(finding.help("lower it, or remove it"));
+        }
     }
 }
 

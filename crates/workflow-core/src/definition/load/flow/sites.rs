@@ -80,5 +80,6 @@ pub(in crate::definition::load) struct PhaseSites {
     /// The location of each condition.
     pub(in crate::definition::load) when: Vec<Option<Span>>,
     pub(in crate::definition::load) max_visits: Option<Span>,
+    pub(in crate::definition::load) budget: Option<Span>,
     pub(in crate::definition::load) references: Vec<TemplateReference>,
 }

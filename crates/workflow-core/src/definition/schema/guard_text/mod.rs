@@ -131,7 +131,7 @@ impl GuardText {
             ),
             Self::Value => (
                 Code::InvalidValue,
-                format!("`{text}` is no value here: {why}"),
+                format!("`{text}` is not the value that is meant: {why}"),
             ),
         }
     }

@@ -218,12 +218,18 @@ impl<'s> Composer<'s> {
         let message = format!("not valid YAML: {}", error.info());
         let line = error.marker().line().saturating_sub(1);
         let in_flow = error.info().contains("flow");
-        let Some(MistakeHint { help, at }) = hint(self.text, line, error.marker().col(), in_flow)
+        let Some(MistakeHint { help, at, to }) =
+            hint(self.text, line, error.marker().col(), in_flow)
         else {
             return Finding::error(Code::Syntax, span, message);
         };
+        let written = at.clone().and_then(|at| self.text.get(at));
         let at = at.map(|at| Span::new(at.start + self.offset, at.end + self.offset));
-        Finding::error(Code::Syntax, at.or(span), message).help(help)
+        let finding = Finding::error(Code::Syntax, at.or(span), message).help(help);
+        match written.zip(to) {
+            Some((from, to)) => finding.fix(from, to),
+            None => finding,
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use std::ops::Range;
 pub(in super::super) struct MistakeHint {
     pub(in super::super) help: Cow<'static, str>,
     pub(in super::super) at: Option<Range<usize>>,
+    /// The text that corrects what is there.
+    pub(in super::super) to: Option<&'static str>,
 }
 
 /// A line of the text, and its offset.

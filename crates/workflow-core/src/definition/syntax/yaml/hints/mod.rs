@@ -41,6 +41,7 @@ fn tab(around: &[YamlLine<'_>]) -> Option<MistakeHint> {
         Some(MistakeHint {
             help: "indent with spaces: this is a tab".into(),
             at: Some(line.part(at..at + 1)),
+            to: Some("  "),
         })
     })
 }
@@ -61,6 +62,7 @@ fn no_space_after_colon(before: &[YamlLine<'_>]) -> Option<MistakeHint> {
         Some(MistakeHint {
             help: "put a space after the colon".into(),
             at: Some(line.part(at..at + 1)),
+            to: Some(": "),
         })
     })
 }
@@ -76,6 +78,7 @@ fn block_without_indent(before: &[YamlLine<'_>], here: YamlLine<'_>) -> Option<M
     (opens && is_outside).then_some(MistakeHint {
         help: "indent the text that belongs to the key above".into(),
         at: None,
+        to: None,
     })
 }
 
@@ -101,6 +104,7 @@ fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<MistakeHint> {
     Some(MistakeHint {
         help: help.into(),
         at: None,
+        to: None,
     })
 }
 
@@ -113,5 +117,6 @@ fn uneven(before: &[YamlLine<'_>], here: YamlLine<'_>, column: usize) -> Option<
     (!here.is_blank() && !is_known && column == depth).then_some(MistakeHint {
         help: "indent this line like the lines it belongs to".into(),
         at: None,
+        to: None,
     })
 }

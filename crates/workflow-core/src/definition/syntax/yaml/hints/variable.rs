@@ -62,6 +62,7 @@ fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> Mistake
         )
         .into(),
         at: Some(line.part(found.value.clone())),
+        to: None,
     }
 }
 

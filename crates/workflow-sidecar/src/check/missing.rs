@@ -1,0 +1,379 @@
+//! What gates and approvals need and this project or machine does not have: programs, targets, scripts, directories, files.
+//!
+//! Nothing is run. Where a text alone does not decide, nothing is reported.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use workflow_core::definition::{
+    Check, FileCheck, Gate, KeyLocations, Loaded, Origins, PhaseEntry, RunCheck, Tier,
+};
+use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
+
+use crate::platform::missing_program;
+
+/// Something that is missing, and what to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Missing {
+    pub(crate) message: String,
+    pub(crate) help: String,
+    /// True if it can never pass, on no machine.
+    never: bool,
+}
+
+impl Missing {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+            never: false,
+        }
+    }
+}
+
+/// Returns what the workflows of a project name and is not there. The user's own workflows are for any project.
+pub(crate) fn missing(loaded: &Loaded, origins: &Origins<'_>, project: &Path) -> Vec<Diagnostic> {
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for workflow in loaded.catalog.iter() {
+        let Some(origin) = origins.workflow(&workflow.key) else {
+            continue;
+        };
+        if origin.tier != Tier::Project {
+            continue;
+        }
+        for (entry, at) in workflow.phases.iter().zip(&origin.entries) {
+            let PhaseEntry::Phase(phase) = entry else {
+                continue;
+            };
+            let levels = [&at.keys, &origin.keys];
+            let of_gate = phase.gate.iter().filter_map(|gate| {
+                let found = of_check(&gate.check, project)?;
+                Some((found, gate_location(gate, &levels)))
+            });
+            let of_approval = phase.approve.iter().filter_map(|approve| {
+                let found = other_case(approve.show.as_deref()?, project)?;
+                let keys = ["approve", "show"];
+                let location = levels.iter().find_map(|level| level.of(&keys).cloned());
+                Some((found, location))
+            });
+            for (found, location) in of_gate.chain(of_approval) {
+                let found = diagnostic(found, location).about(&workflow.key);
+                // The gate of a workflow is that of each of its phases.
+                if !all.contains(&found) {
+                    all.push(found);
+                }
+            }
+        }
+    }
+    all
+}
+
+fn diagnostic(found: Missing, location: Option<Location>) -> Diagnostic {
+    let (code, severity) = if found.never {
+        (Code::DeadPath, Severity::Error)
+    } else {
+        (Code::NotHere, Severity::Warning)
+    };
+    let diagnostic = Diagnostic::new(code, severity, found.message).with_help(found.help);
+    match location {
+        Some(location) => diagnostic.at(location),
+        None => diagnostic,
+    }
+}
+
+/// The location of a check, which knows its file and line.
+fn gate_location(gate: &Gate, levels: &[&KeyLocations; 2]) -> Option<Location> {
+    let checks = levels.iter().flat_map(|level| level.items("gate"));
+    let is_it = |location: &&Location| {
+        let line = location.line().unwrap_or(0);
+        format!("{}:{line}", location.file) == gate.source
+    };
+    checks.into_iter().find(is_it).cloned()
+}
+
+fn of_check(check: &Check, project: &Path) -> Option<Missing> {
+    match check {
+        Check::Run(run) => of_run(run, project),
+        Check::File(file) => of_file(file, project),
+        Check::Git(_) => None,
+    }
+}
+
+fn of_run(run: &RunCheck, project: &Path) -> Option<Missing> {
+    let directory = match &run.cwd {
+        Some(cwd) => project.join(cwd),
+        None => project.to_path_buf(),
+    };
+    if !directory.is_dir() {
+        let cwd = shown(run.cwd.as_deref().unwrap_or_default());
+        return Some(Missing::new(
+            format!("there is no directory `{cwd}`"),
+            "correct `cwd`, which is relative to the project",
+        ));
+    }
+    // What a line of a shell runs is for the shell to find.
+    if run.shell {
+        return None;
+    }
+    of_command(&run.command, &directory, project)
+}
+
+/// Returns why a command cannot do its work in a directory of a project.
+pub(crate) fn of_command(command: &[String], directory: &Path, project: &Path) -> Option<Missing> {
+    let (program, arguments) = command.split_first()?;
+    if let Some(message) = missing_program(program, directory) {
+        return Some(Missing::new(
+            message,
+            "correct `run`, or install the program",
+        ));
+    }
+    match program.as_str() {
+        "make" | "gmake" => of_make(arguments, directory),
+        "npm" | "pnpm" | "yarn" => of_script(program, arguments, directory, project),
+        _ => None,
+    }
+}
+
+/// A target that a simple makefile does not have.
+fn of_make(arguments: &[String], directory: &Path) -> Option<Missing> {
+    let is_option = |word: &&String| word.starts_with('-');
+    if arguments
+        .iter()
+        .filter(is_option)
+        .any(|option| !["-s", "-k", "--silent"].contains(&&**option) && !option.starts_with("-j"))
+    {
+        return None;
+    }
+    let mut targets = arguments
+        .iter()
+        .filter(|word| !word.starts_with('-') && !word.contains('='));
+    let makefiles = ["GNUmakefile", "makefile", "Makefile"];
+    let mut texts = makefiles
+        .iter()
+        .filter_map(|name| fs::read_to_string(directory.join(name)).ok());
+    let Some(text) = texts.next() else {
+        return Some(Missing::new(
+            format!("there is no Makefile in `{}`", name_of(directory)),
+            "correct `run`, or write the Makefile",
+        ));
+    };
+    let known = makefile_targets(&text)?;
+    let missing = targets.find(|target| !known.contains(&&***target))?;
+    Some(Missing::new(
+        format!("the Makefile has no target `{}`", shown(missing)),
+        "correct `run`, or write the target",
+    ))
+}
+
+/// Returns the targets of a makefile; `None` if it may have others.
+fn makefile_targets(text: &str) -> Option<Vec<&str>> {
+    let mut targets = Vec::new();
+    for line in text.lines() {
+        let directive = line.split_whitespace().next().unwrap_or_default();
+        if ["include", "-include", "sinclude", "define"].contains(&directive) {
+            return None;
+        }
+        let Some((head, rest)) = line.split_once(':') else {
+            continue;
+        };
+        if line.starts_with(['\t', '#']) || rest.starts_with('=') || rest.starts_with(":=") {
+            continue;
+        }
+        // Patterns and variables are targets that only make knows.
+        if head.contains(['%', '$']) || head.starts_with(".DEFAULT") {
+            return None;
+        }
+        targets.extend(head.split_whitespace());
+    }
+    Some(targets)
+}
+
+/// A script that the `package.json` of a directory, or of one around it in the project, does not have.
+fn of_script(
+    program: &str,
+    arguments: &[String],
+    directory: &Path,
+    project: &Path,
+) -> Option<Missing> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let script = match *words {
+        ["test" | "t", ..] => "test",
+        ["run" | "run-script", script, ..] if !script.starts_with('-') => script,
+        _ => return None,
+    };
+    if words.contains(&"--if-present") {
+        return None;
+    }
+    let around = directory
+        .ancestors()
+        .take_while(|around| around.starts_with(project));
+    let mut files = around.map(|around| around.join("package.json"));
+    let Some(text) = files.find_map(|file| fs::read_to_string(file).ok()) else {
+        return Some(Missing::new(
+            format!("there is no package.json in `{}`", name_of(directory)),
+            "correct `run`, or write the package.json",
+        ));
+    };
+    let package: Value = serde_json::from_str(&text).ok()?;
+    let name = shown(script);
+    match package.pointer("/scripts").and_then(|all| all.get(script)) {
+        None => Some(Missing::new(
+            format!("the package.json has no script `{name}`"),
+            format!("correct `run`, or add the script for `{program} run {name}`"),
+        )),
+        // What `npm init` writes.
+        Some(Value::String(line)) if line.contains("no test specified") => Some(Missing::new(
+            format!("the script `{name}` of the package.json only says that there are no tests"),
+            "write the command that runs the tests into the package.json",
+        )),
+        Some(_) => None,
+    }
+}
+
+/// A file that is a directory, or that has another case.
+fn of_file(check: &FileCheck, project: &Path) -> Option<Missing> {
+    if project.join(&check.path).is_dir() {
+        let path = shown(&check.path);
+        return Some(Missing {
+            never: true,
+            ..Missing::new(
+                format!("`{path}` is a directory, which never passes as a file"),
+                format!("name a file in it: `{path}/plan.md`, or any: `{path}/*`"),
+            )
+        });
+    }
+    other_case(&check.path, project)
+}
+
+/// A file that is there in another case only. One that is not there at all may be what the agent writes.
+fn other_case(path: &str, project: &Path) -> Option<Missing> {
+    let full: PathBuf = project.join(path);
+    if full.exists() {
+        return None;
+    }
+    let name = full.file_name()?.to_str()?.to_lowercase();
+    let entries = fs::read_dir(full.parent()?).ok()?;
+    let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let near = names.find(|near| near.to_lowercase() == name)?;
+    Some(Missing::new(
+        format!(
+            "there is no `{}`: the file is named `{}`",
+            shown(path),
+            shown(&near)
+        ),
+        "write the name as the file has it",
+    ))
+}
+
+fn name_of(directory: &Path) -> String {
+    let name = directory.file_name().unwrap_or(directory.as_os_str());
+    shown(&name.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let project = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = project.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        project
+    }
+
+    /// What is missing for the words of a command. Its program is taken to be there.
+    fn message(files: &[(&str, &str)], line: &str) -> Option<String> {
+        let project = project(files);
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let found = match &*words[0] {
+            "make" => of_make(&words[1..], project.path()),
+            program => of_script(program, &words[1..], project.path(), project.path()),
+        };
+        found.map(|found| found.message)
+    }
+
+    #[test]
+    fn a_target_that_a_plain_makefile_does_not_have_is_missing() {
+        let makefile = [(
+            "Makefile",
+            "X := 1\n.PHONY: all\nall check: x\n\techo a:b\ntest:\n\ttrue\n",
+        )];
+        assert_eq!(message(&makefile, "make test"), None);
+        assert_eq!(message(&makefile, "make -s check X=2"), None);
+        assert_eq!(message(&makefile, "make"), None);
+        assert_eq!(
+            message(&makefile, "make tests").as_deref(),
+            Some("the Makefile has no target `tests`")
+        );
+        assert!(
+            message(&[], "make test")
+                .unwrap()
+                .starts_with("there is no Makefile")
+        );
+        for unclear in [
+            "include x.mk\n",
+            "%.o: %.c\n",
+            "$(ALL): x\n",
+            ".DEFAULT:\n\ttrue\n",
+        ] {
+            assert_eq!(
+                message(&[("Makefile", unclear)], "make test"),
+                None,
+                "{unclear}"
+            );
+        }
+        assert_eq!(message(&[], "make -C sub test"), None);
+    }
+
+    #[test]
+    fn a_script_that_the_package_does_not_have_is_missing() {
+        let package = [(
+            "package.json",
+            r#"{"scripts": {"lint": "x", "test": "vitest"}}"#,
+        )];
+        assert_eq!(message(&package, "npm test"), None);
+        assert_eq!(message(&package, "pnpm run lint"), None);
+        assert_eq!(message(&package, "npm run nothing --if-present"), None);
+        assert_eq!(message(&package, "npm --prefix x test"), None);
+        assert_eq!(
+            message(&package, "npm run build").as_deref(),
+            Some("the package.json has no script `build`")
+        );
+        let placeholder = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
+        assert!(message(&[("package.json", placeholder)], "npm test").is_some());
+        assert!(message(&[], "npm test").is_some());
+    }
+
+    #[test]
+    fn a_program_or_a_directory_that_is_not_there_is_missing() {
+        let project = project(&[("scripts/test", ""), ("api/x", "")]);
+        let found = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            of_command(&words, project.path(), project.path()).is_some()
+        };
+        assert!(!found(&["./scripts/test"]));
+        assert!(found(&["./scripts/tests"]));
+        assert!(found(&["no-such-program-at-all", "x"]));
+    }
+
+    #[test]
+    fn a_file_in_another_case_and_a_directory_are_reported_and_one_to_be_written_is_not() {
+        let project = project(&[("CHANGELOG.md", ""), ("docs/a.md", "")]);
+        let found = |path: &str| {
+            let path = path.to_owned();
+            let check = FileCheck {
+                path,
+                changed: None,
+            };
+            of_file(&check, project.path()).map(|found| found.never)
+        };
+        assert_eq!(found("docs"), Some(true));
+        assert_eq!(found("changelog.md"), Some(false));
+        assert_eq!(found("CHANGELOG.md"), None);
+        assert_eq!(found("docs/plan.md"), None);
+    }
+}
