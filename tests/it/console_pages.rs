@@ -147,7 +147,10 @@ impl Page {
         shell
             .args(["-c", &format!("exec 2>&1\n{command}")])
             .current_dir(self.project())
-            .env("PATH", format!("{binaries}:{search}:{}", programs.display()))
+            .env(
+                "PATH",
+                format!("{binaries}:{search}:{}", programs.display()),
+            )
             .env("HOME", self.home.path())
             .env(
                 "SESSIONS",
