@@ -43,7 +43,11 @@ impl Page {
         for program in ["cargo", "make", "npm"] {
             let programs = home.path().join(PROGRAMS);
             fs::create_dir_all(&programs).unwrap();
-            fs::write(programs.join(program), "").unwrap();
+            let program = programs.join(program);
+            fs::write(&program, "#!/bin/sh\n").unwrap();
+            #[cfg(unix)]
+            fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .unwrap();
         }
         Self {
             path: path.to_path_buf(),
