@@ -169,11 +169,12 @@ fn is_slip(name: &str, usual: &str) -> bool {
         letters.dedup();
         letters
     };
-    let mut sorted = [name, usual].map(|text| text.chars().collect::<Vec<_>>());
-    sorted
-        .iter_mut()
-        .for_each(|letters| letters.sort_unstable());
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
     name.len() < usual.len()
         || without_doubles(name) == without_doubles(usual)
-        || sorted[0] == sorted[1]
+        || sorted(name) == sorted(usual)
 }
