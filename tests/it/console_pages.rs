@@ -46,8 +46,11 @@ impl Page {
             let program = programs.join(program);
             fs::write(&program, "#!/bin/sh\n").unwrap();
             #[cfg(unix)]
-            fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755))
-                .unwrap();
+            fs::set_permissions(
+                &program,
+                std::os::unix::fs::PermissionsExt::from_mode(0o755),
+            )
+            .unwrap();
         }
         Self {
             path: path.to_path_buf(),
