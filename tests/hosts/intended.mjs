@@ -9,9 +9,9 @@
 export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
-const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|Changed: )|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
+const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|New [^\n]*\. All other)|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
 const leftOut = /^\*\*(Task|What to do in this phase|Available subagent profiles for this phase|All profiles):\*\*/m;
-const reminder = /^⚠️ The .* is still active|Current phase instructions:|Continue with this phase as its instructions above say/m;
+const reminder = /^⚠️ The .* is still active|Current phase instructions:|^Workflow ".*" is still in /m;
 const announced = /^(✅|❌) \*\*/m;
 
 /** @type {Record<string, import('./differences.mjs').Intended>} */

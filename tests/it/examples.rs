@@ -67,7 +67,7 @@ fn the_demo_shows_the_whole_job() {
     let expected = [
         "blocks it:",
         "Auto-continuing in 3s",
-        "You must NOT stop yet",
+        "is still in",
         "Entered subworkflow 'Build'",
         "Looped 'Build'",
         "kill -9",

@@ -178,7 +178,7 @@ fn hooks_at_once_lose_no_reminder_and_no_denial() {
         assert!(
             String::from_utf8(stopped.stdout)
                 .unwrap()
-                .contains("must NOT stop")
+                .contains("is still in")
         );
         for call in calls {
             let output = call.join().unwrap();

@@ -45,16 +45,19 @@ pub(crate) const CANCELLED_BY_COMMAND: &str = "❌ **Workflow Cancelled**\n\n\
      **Task:** {taskDescription}\n\
      **Task ID:** {taskId}";
 
-/// Sent to the agent that stopped early.
+/// Sent to the agent that stopped early, with `context: every-turn`.
 pub(crate) const NOT_DONE: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\n\
      You must NOT stop yet. The workflow requires you to complete the current phase \
      and call workflow_step to advance.\n\n\
      Current phase instructions:\n{phaseInstructions}\n\n\
      Continue working on the current phase and call workflow_step when done.";
 
-/// The same for an agent that has the phase's instructions before it.
-pub(crate) const NOT_DONE_SHORT: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\n\
-     You must NOT stop yet. Continue with this phase as its instructions above say, and call workflow_step when done.";
+/// The same with `context: by-change`, for an agent that has the phase's instructions before it.
+pub(crate) const STILL_ACTIVE: &str = "Workflow \"{workflowName}\" is still in {phaseEmoji} {phaseName}. Continue, or call workflow_step when done.";
+
+/// The same for one that may have lost them.
+pub(crate) const STILL_ACTIVE_WITH_INSTRUCTIONS: &str = "Workflow \"{workflowName}\" is still in {phaseEmoji} {phaseName}. Continue, or call workflow_step when done.\n\n\
+     **What to do in this phase:**\n{phaseInstructions}";
 
 /// The prefix of the description in a session's name.
 pub(crate) const SESSION_NAME_PREFIX: &str = "Workflow: ";

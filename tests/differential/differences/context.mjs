@@ -27,7 +27,7 @@ const NAMES = {
   tools: "tools",
   profiles: "subagent profiles",
   allProfiles: "subagent profiles",
-  advance: "how to advance",
+  advance: "way to advance",
 };
 
 const ORCHESTRATOR =
@@ -63,8 +63,8 @@ export function withoutUncertainAnswer(sent) {
 export function contextOf(content, sent, workflows, state, phase) {
   const { header, parts } = splitMessage(content, workflows, state, phase);
   const unknown = parts.filter(([about, text]) => sent[about] !== text);
-  const topics = [...new Set(unknown.map(([about]) => NAMES[about]))].join(", ");
-  const changed = ` Changed: ${topics}. Everything else still applies.`;
+  const topics = [...new Set(unknown.map(([about]) => NAMES[about]))];
+  const changed = ` New ${joined(topics)}. All other rules are unchanged.`;
   const unchanged = " Instructions and rules are unchanged.";
   const lead = unknown.length === parts.length ? "" : unknown.length > 0 ? changed : unchanged;
   let message = header + lead;
@@ -145,8 +145,11 @@ function splitAt(text, mark) {
 }
 
 const BUILT_IN =
-  /^(⚠️ The [^]* is still active\. Current phase: [^]*\.\n\nYou must NOT stop yet\.) The workflow requires you to complete the current phase and call workflow_step to advance\.\n\nCurrent phase instructions:\n[^]*\n\nContinue working on the current phase and call workflow_step when done\.$/;
+  /^⚠️ The ([^]*) is still active\. Current phase: ([^]*)\.\n\nYou must NOT stop yet\. The workflow requires you to complete the current phase and call workflow_step to advance\.\n\nCurrent phase instructions:\n([^]*)\n\nContinue working on the current phase and call workflow_step when done\.$/;
 
-/** Shortens the built-in reminder for a conversation that contains the instructions. @param {string} reminder */
-export const shortened = (reminder) =>
-  reminder.replace(BUILT_IN, (_, head) => `${head} Continue with this phase as its instructions above say, and call workflow_step when done.`);
+/** Shortens the built-in reminder, without instructions that the conversation contains. @param {string} reminder @param {boolean} hasInstructions */
+export const shortened = (reminder, hasInstructions) =>
+  reminder.replace(BUILT_IN, (_, workflow, phase, instructions) => {
+    const sentence = `Workflow "${workflow}" is still in ${phase}. Continue, or call workflow_step when done.`;
+    return hasInstructions ? sentence : `${sentence}\n\n${WHAT_TO_DO}${instructions}`;
+  });

@@ -392,7 +392,7 @@ export const EXPECTED = [
         return replaceField(inject, "content", message);
       }
       const reminder = operation.op === "advance" ? find(expected, "user") : undefined;
-      return reminder !== undefined && "instructions" in session.sent && replaceField(reminder, "content", shortened(reminder.content));
+      return reminder !== undefined && replaceField(reminder, "content", shortened(reminder.content, "instructions" in session.sent));
     },
   },
   {

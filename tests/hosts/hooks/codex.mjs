@@ -86,7 +86,7 @@ const scenarios = {
     includes(ran.texts[1], /# demo/);
     includes(ran.texts[2], /blocked/);
     assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
-    includes(ran.texts[4], /You must NOT stop yet/);
+    includes(ran.texts[4], /is still in /);
     includes(ran.texts[5], /Analyze → F Fix/);
     assert.ok(existsSync(file('c.txt')), 'Fix may write');
     includes(ran.texts[7], /Gate failed: test -f fixed\.txt/);

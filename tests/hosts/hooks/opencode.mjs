@@ -192,7 +192,7 @@ const scenarios = {
     assert.ok(!existsSync(file('a.txt')) && !existsSync(file('b.txt')), 'nothing was written in Analyze');
     assert.ok(toasts().some((text) => /"write" is blocked by the Analyze phase/.test(text)), 'the person sees why');
     await until('a reminder is sent', () => asked().length >= 5);
-    includes(news()[4], /You must NOT stop yet/);
+    includes(news()[4], /is still in /);
     await until('the question is asked', () => toasts().some((text) => /Is it good\?/.test(text)));
     includes(news()[5], /Analyze → F Fix/);
     assert.ok(existsSync(file('c.txt')), 'Fix may write');

@@ -18,7 +18,7 @@ export default {
   },
   expect({ recording, requests }) {
     assert.equal(requests.length, 3);
-    assert.match(texts(recording, 'messages', /^user$/)[1], /still active/);
+    assert.match(texts(recording, 'messages', /^user$/)[1], /is still in/);
     assert.deepEqual(texts(recording, 'errors'), []);
   },
 };

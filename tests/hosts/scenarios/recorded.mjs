@@ -32,7 +32,7 @@ export default {
     const recording = readFileSync(file, 'utf8');
     assert.match(recording, /is blocked during the Explore phase/);
     assert.match(recording, /Auto-continuing in 1s/);
-    assert.match(recording, /still active/);
+    assert.match(recording, /is still in /);
     assert.match(recording, /All phases complete|Workflow Complete/);
     stage.sidecars.replay(file);
 

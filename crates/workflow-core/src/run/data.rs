@@ -17,6 +17,26 @@ pub struct RunProgress {
     pub data: RunData,
 }
 
+impl RunProgress {
+    /// The entries of the workflow that were entered, and all of them. Without flow, none is passed over.
+    pub(crate) fn completed(&self, catalog: &Catalog) -> (usize, usize) {
+        let key = &self.state.workflow_key;
+        let Some(workflow) = catalog.get(key) else {
+            // A completed run is at its last entry, so the count is known without the definition.
+            let all = self.state.current_path.segments()[0].phase_index + 1;
+            return (all, all);
+        };
+        let all = workflow.phases.len();
+        if !catalog.has_flow(key) {
+            return (all, all);
+        }
+        let path = Path::root(key, 0);
+        let entries = workflow.phases.iter();
+        let entered = entries.filter(|entry| self.data.visits(&path, entry.id()) > 0);
+        (entered.count(), all)
+    }
+}
+
 impl From<RunState> for RunProgress {
     /// A run without data.
     fn from(state: RunState) -> Self {
@@ -126,6 +146,13 @@ impl RunData {
         }
     }
 
+    /// The phases that the last move skipped, for people and for the agent.
+    pub(crate) fn skipped_note(&self) -> Option<String> {
+        let skipped = self.skipped.join(", ");
+        let note = format!("Skipped, because the conditions are not met: {skipped}.");
+        (!skipped.is_empty()).then_some(note)
+    }
+
     /// Returns true if these are the values among the data.
     pub(crate) fn has_values(&self, values: &RunValues) -> bool {
         (&self.inputs, &self.outputs) == (&values.inputs, &values.outputs)
@@ -199,7 +226,7 @@ impl RunData {
     fn holds(&self, condition: &Condition, path: &Path, catalog: &Catalog) -> bool {
         let visits;
         let value = match &condition.subject {
-            Subject::Input(name) => self.inputs.get(name),
+            Subject::Input(name) => self.input(name, path, catalog),
             Subject::Output { phase, name } => self.output(phase, name, path, catalog),
             Subject::Visits(phase) => {
                 visits = Value::from(self.visits(path, phase));
@@ -208,6 +235,18 @@ impl RunData {
         };
         let is_one = value.is_some_and(|value| condition.values.iter().any(|one| same(one, value)));
         is_one != condition.negated
+    }
+
+    /// An input; one that was not given has the default of the workflow that a path is in, or of one around it.
+    fn input<'a>(&'a self, name: &str, path: &Path, catalog: &'a Catalog) -> Option<&'a Value> {
+        let around = path.segments().iter().rev();
+        let mut around = around.filter_map(|segment| catalog.get(&segment.workflow_key));
+        let default = |workflow: &'a Workflow| {
+            let mut inputs = workflow.inputs.iter();
+            inputs.find(|input| input.name == name)?.default.as_ref()
+        };
+        let given = self.inputs.get(name);
+        given.or_else(|| around.find_map(default))
     }
 
     /// The output of a phase that a workflow of the path, or any other one, has.
@@ -229,7 +268,10 @@ impl RunData {
         position: &Position<'_>,
         catalog: &Catalog,
     ) -> BTreeMap<String, String> {
-        let mut texts = input_texts(position.root(), &self.inputs);
+        let mut texts = BTreeMap::new();
+        for level in position.levels.iter().chain(&position.drilled) {
+            texts.extend(input_texts(level.workflow, &self.inputs));
+        }
         let root = position.root().key.as_str();
         let mut workflows: Vec<&Workflow> = catalog.reachable_from(root);
         // The nearest one is the last, and wins.
@@ -276,7 +318,8 @@ pub(crate) fn input_texts(workflow: &Workflow, given: &Values) -> BTreeMap<Strin
     let inputs = workflow.inputs.iter();
     inputs
         .map(|input| {
-            let text = text_of(given.get(&input.name));
+            let value = given.get(&input.name).or(input.default.as_ref());
+            let text = text_of(value);
             (format!("inputs.{}", input.name), text)
         })
         .collect()

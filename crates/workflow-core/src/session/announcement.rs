@@ -12,11 +12,17 @@ pub(crate) fn ended(run: &RunProgress, catalog: &Catalog) -> String {
     let workflow = catalog.get(&state.workflow_key);
     let templates = workflow.map(|workflow| &workflow.templates);
     let completion = templates.and_then(|templates| templates.completion_message.as_deref());
+    let (entered, all) = run.completed(catalog);
+    let in_part = text::COMPLETION.replace("{phaseCount}", &format!("{entered} of {all}"));
     let template = if state.cancelled {
         let cancelled = templates.and_then(|templates| templates.cancelled_message.as_deref());
         cancelled.or(completion).unwrap_or(text::CANCELLED)
     } else {
-        completion.unwrap_or(text::COMPLETION)
+        completion.unwrap_or(if entered == all {
+            text::COMPLETION
+        } else {
+            &in_part
+        })
     };
     resolve(template, run, catalog)
 }
@@ -37,11 +43,7 @@ fn resolve(template: &str, run: &RunProgress, catalog: &Catalog) -> String {
         ..
     } = &run.state;
     let workflow = catalog.get(workflow_key);
-    // A completed run is at its last entry, so the count is known without the definition.
-    let phases = workflow.map_or(current_path.segments()[0].phase_index + 1, |workflow| {
-        workflow.phases.len()
-    });
-    let phases = phases.to_string();
+    let phases = run.completed(catalog).1.to_string();
     let position = Position::of(&run.state, catalog);
     let values = position.map_or_else(
         |_| BTreeMap::new(),

@@ -268,6 +268,9 @@ fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String 
 /// The reason why no more reminders are sent, as text.
 fn describe(reminders: u32, reason: PauseReason) -> String {
     match reason {
+        PauseReason::Max if reminders == 1 => {
+            "one reminder did not lead to the next phase".to_owned()
+        }
         PauseReason::Max => {
             format!("{reminders} reminders in a row did not lead to the next phase")
         }

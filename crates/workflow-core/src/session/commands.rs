@@ -290,11 +290,15 @@ impl NewRun {
     /// The first message to the agent.
     pub(crate) fn initial_message(&self, workflow: &Workflow) -> String {
         // The first phases may be skipped.
-        let started = self.progress(workflow, String::new(), 0);
-        match Position::of(&started.state, &self.loaded.catalog) {
+        let RunProgress { state, data } = self.progress(workflow, String::new(), 0);
+        let mut message = match Position::of(&state, &self.loaded.catalog) {
             Ok(at) => message_in(workflow, at.phase, &self.inputs, &self.description),
             Err(_) => workflow.initial_message.clone(),
+        };
+        if let Some(skipped) = data.skipped_note() {
+            message = format!("{message}\n\n[workflow] {skipped}");
         }
+        message
     }
 }
 
@@ -309,11 +313,11 @@ pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
             .map(|workflow| (workflow.command_name.clone(), workflow.name.clone()))
             .collect();
     };
-    let (name, _) = white_space::split_first_word(written);
+    let (name, inputs) = white_space::split_first_word(written);
     let workflow = catalog
         .startable()
         .find(|workflow| workflow.command_name == name);
-    let proposals = workflow.map(|workflow| inputs::proposals(workflow, last));
+    let proposals = workflow.map(|workflow| inputs::proposals(workflow, inputs, last));
     let whole = |(input, about)| (format!("{written} {input}"), about);
     proposals.into_iter().flatten().map(whole).collect()
 }

@@ -169,12 +169,12 @@ impl ContextTopic {
             Self::Progress => "phase",
             Self::Instructions => "instructions",
             Self::Tools => "tools",
-            Self::Exit => "how to leave the phase",
+            Self::Exit => "conditions for leaving it",
             Self::Outputs => "outputs",
             Self::Outcomes => "outcomes",
             Self::Budget => "budget",
             Self::Profiles | Self::AllProfiles => "subagent profiles",
-            Self::Advance => "how to advance",
+            Self::Advance => "way to advance",
         }
     }
 
@@ -353,9 +353,9 @@ impl PhaseContext {
             let mut topics: Vec<&str> = unknown.iter().map(|part| part.about.name()).collect();
             topics.dedup();
             let header = format!(
-                "{} Changed: {}. Everything else still applies.",
+                "{} New {}. All other rules are unchanged.",
                 self.header,
-                topics.join(", ")
+                text::joined(&topics, "and")
             );
             with_parts(&header, &unknown)
         };

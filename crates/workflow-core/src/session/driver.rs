@@ -279,7 +279,7 @@ impl RunDriver {
             self.watch_triggers(out);
         }
         if new.has_hints() && !self.host.sets_hints {
-            let message = "This host cannot set the model, the thinking level or the visible tools, so `hints` of this workflow have no effect here.";
+            let message = "This host cannot set the model, the thinking level or the visible tools, so `model`, `thinking` and `activeTools` have no effect here.";
             out.notify(Severity::Info, message);
         }
         out.act(Action::SetSessionName {

@@ -3,35 +3,56 @@
 use serde_json::Value;
 
 use super::questions::QuestionText;
-use crate::definition::{Parameter, ParameterKind, Workflow};
+use crate::definition::{Parameter, ParameterKind, Workflow, nearest};
 use crate::diagnostic::shown;
 use crate::run::{Values, problems};
-use crate::white_space::{split_first_word, trim};
+use crate::white_space::{is_white_space, split_first_word, trim};
 
-/// Reads the inputs at the start of a text; the rest is the description. The error is shown to the person.
+/// Ends the inputs; the description follows.
+const END_OF_INPUTS: &str = "--";
+
+/// Reads the inputs at the start of a text; the rest, or what follows `--`, is the description. The error is shown to the
+/// person.
 pub(crate) fn read<'t>(workflow: &Workflow, text: &'t str) -> Result<(Values, &'t str), String> {
     let mut values = Values::new();
     let mut rest = trim(text);
-    while let Some((parameter, after)) = next_input(&workflow.inputs, rest)? {
+    while let Some((parameter, written)) = next_input(&workflow.inputs, rest)? {
         let name = &parameter.name;
-        let (word, after) = match after {
-            Written::Alone(after) if parameter.kind == ParameterKind::Flag => {
-                ("true".into(), after)
-            }
-            Written::Alone(after) | Written::Value(after) => next_word(after),
+        let refuse = |problem: String| format!("Input `{name}` {problem}.\n\n{}", usage(workflow));
+        let (word, after) = match written {
+            Written::Alone(after) => value_after(parameter, after)
+                .ok_or_else(|| refuse(format!("has no value: {}", parameter.kind.describe())))?,
+            Written::Value(after) => next_word(after),
         };
-        let value = parameter
-            .parse(&word)
-            .map_err(|problem| format!("Input `{name}` {problem}.\n\n{}", usage(workflow)))?;
-        if values.insert(name.clone(), value).is_some() {
-            return Err(format!(
-                "Input `{name}` is given twice.\n\n{}",
-                usage(workflow)
-            ));
+        let value = parameter.parse(&word).map_err(refuse)?;
+        match (values.get_mut(name), value) {
+            (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
+            (Some(_), _) => return Err(refuse("is given twice".to_owned())),
+            (None, value) => {
+                values.insert(name.clone(), value);
+            }
         }
         rest = trim(after);
     }
+    let rest = match split_first_word(rest) {
+        (END_OF_INPUTS, description) if !workflow.inputs.is_empty() => description,
+        _ => rest,
+    };
     Ok((values, rest))
+}
+
+/// The value of an input that is written as `--name`, and the text after it. `None` if there is none.
+fn value_after<'t>(parameter: &Parameter, text: &'t str) -> Option<(String, &'t str)> {
+    let (word, after) = next_word(text);
+    if parameter.kind != ParameterKind::Flag {
+        return (!word.is_empty() && !word.starts_with("--")).then_some((word, after));
+    }
+    let is_value = matches!(&*word, "true" | "false");
+    Some(if is_value {
+        (word, after)
+    } else {
+        ("true".to_owned(), text)
+    })
 }
 
 /// Adds the defaults, and checks that nothing is missing. The error is shown to the person.
@@ -75,11 +96,7 @@ pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>)
         about => format!("{workflow}: {name} — {about}"),
     };
     let message = problem.map_or_else(String::new, |problem| format!("Input `{name}` {problem}."));
-    let options = match kind {
-        ParameterKind::Flag => vec!["true".to_owned(), "false".to_owned()],
-        ParameterKind::OneOf(values) => values.clone(),
-        ParameterKind::Text { .. } | ParameterKind::Number | ParameterKind::List => Vec::new(),
-    };
+    let options = choices(kind);
     let placeholder = match kind {
         ParameterKind::List => Some(format!("{}, separated by commas", kind.describe())),
         _ => options.is_empty().then(|| kind.describe()),
@@ -136,14 +153,53 @@ pub(crate) fn usage(workflow: &Workflow) -> String {
     line
 }
 
-/// The inputs whose names begin as the last word of a text does: each as it is written, with its description.
-pub(crate) fn proposals(workflow: &Workflow, last: &str) -> Vec<(String, String)> {
-    let prefix = last.trim_start_matches('-');
+/// The proposals for the last word behind these inputs: values of the input before it, or inputs that are not given yet.
+/// Each is as it is written, with its description.
+pub(crate) fn proposals(workflow: &Workflow, written: &str, last: &str) -> Vec<(String, String)> {
+    let find = |name: &str| workflow.inputs.iter().find(|input| input.name == name);
+    let given = |text| match read(workflow, text) {
+        Ok((values, "")) => Some(values),
+        Ok(_) | Err(_) => None,
+    };
+    let values_of = |input: &Parameter, before: &str, start: &str| {
+        let values = choices(&input.kind).into_iter();
+        let fitting = values.filter(|value| value.starts_with(start));
+        fitting
+            .map(|value| (format!("{before}{value}"), input.about.clone()))
+            .collect()
+    };
+    let (before, open) = written.rsplit_once(is_white_space).unwrap_or(("", written));
+    let awaited = open.strip_prefix("--").and_then(find);
+    if let Some(input) = awaited.filter(|input| input.kind != ParameterKind::Flag) {
+        return given(before).map_or_else(Vec::new, |_| values_of(input, "", last));
+    }
+    let Some(given) = given(written) else {
+        return Vec::new();
+    };
+    if let Some((name, start)) = last.split_once('=') {
+        let input = find(name.trim_start_matches('-'));
+        return input.map_or_else(Vec::new, |input| {
+            values_of(input, &format!("{name}="), start)
+        });
+    }
+    let Some(prefix) = last.strip_prefix('-') else {
+        return Vec::new();
+    };
+    let prefix = prefix.trim_start_matches('-');
     let inputs = workflow.inputs.iter();
-    let fitting = inputs.filter(|input| last.starts_with('-') && input.name.starts_with(prefix));
-    fitting
+    inputs
+        .filter(|input| input.name.starts_with(prefix) && !given.contains_key(&input.name))
         .map(|input| (format!("--{}", input.name), input.about.clone()))
         .collect()
+}
+
+/// The values that a type has, if they can be listed.
+fn choices(kind: &ParameterKind) -> Vec<String> {
+    match kind {
+        ParameterKind::Flag => vec!["true".to_owned(), "false".to_owned()],
+        ParameterKind::OneOf(values) => values.clone(),
+        ParameterKind::Text { .. } | ParameterKind::Number | ParameterKind::List => Vec::new(),
+    }
 }
 
 /// The form in which an input is written.
@@ -164,9 +220,18 @@ fn next_input<'w, 't>(
     let start = dashed.unwrap_or(text);
     let end = start.find(|c| !is_name(c)).unwrap_or(start.len());
     let (name, after) = start.split_at(end);
+    let names = || inputs.iter().map(|input| input.name.as_str());
     if let Some(value) = after.strip_prefix('=') {
+        if let Some(input) = find(name) {
+            return Ok(Some((input, Written::Value(value))));
+        }
         // Anything else with an equals sign is a part of the description.
-        return Ok(find(name).map(|input| (input, Written::Value(value))));
+        return match nearest(name, names()) {
+            Some(meant) => Err(format!(
+                "There is no input `{name}`. Did you mean `{meant}`? Write `{END_OF_INPUTS}` before a description that begins so."
+            )),
+            None => Ok(None),
+        };
     }
     let ends = after.is_empty() || after.starts_with(char::is_whitespace);
     if dashed.is_none() || name.is_empty() || !ends || inputs.is_empty() {
@@ -175,12 +240,9 @@ fn next_input<'w, 't>(
     if let Some(input) = find(name) {
         return Ok(Some((input, Written::Alone(after))));
     }
-    let known: Vec<String> = inputs
-        .iter()
-        .map(|input| format!("--{}", input.name))
-        .collect();
+    let known: Vec<String> = names().map(|name| format!("--{name}")).collect();
     Err(format!(
-        "There is no input `--{name}`. Inputs: {}.",
+        "There is no input `--{name}`. Inputs: {}. Write `{END_OF_INPUTS}` before a description that begins so.",
         known.join(", ")
     ))
 }

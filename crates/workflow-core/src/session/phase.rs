@@ -73,6 +73,8 @@ pub(crate) struct Reminder {
     in_full: String,
     /// Without the instructions, for a conversation that contains them.
     short: Option<String>,
+    /// The text of the npm package, which a session that it began contains.
+    of_package: Option<String>,
 }
 
 impl Reminder {
@@ -84,10 +86,11 @@ impl Reminder {
         }
     }
 
-    /// All texts that may be sent.
+    /// All texts that may have been sent.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        let short = self.short.as_deref();
-        std::iter::once(&*self.in_full).chain(short)
+        let others = [&self.short, &self.of_package];
+        let others = others.into_iter().filter_map(|text| text.as_deref());
+        std::iter::once(&*self.in_full).chain(others)
     }
 }
 
@@ -491,7 +494,7 @@ fn reminder(
     mode: ContextMode,
 ) -> Reminder {
     let root = position.root();
-    let own = root.templates.not_done_reminder.as_deref();
+    let own = root.templates.not_done_reminder.as_ref();
     let resolve = |template| {
         template::resolve(template, |name| match name {
             "workflowName" => Some(&root.name),
@@ -504,10 +507,18 @@ fn reminder(
             name => values.get(name).map(String::as_str),
         })
     };
-    let may_be_short = own.is_none() && mode == ContextMode::ByChange;
+    let (in_full, short) = match (own, mode) {
+        (Some(own), _) => (own.as_str(), None),
+        (None, ContextMode::EveryTurn) => (text::NOT_DONE, None),
+        (None, ContextMode::ByChange) => (
+            text::STILL_ACTIVE_WITH_INSTRUCTIONS,
+            Some(text::STILL_ACTIVE),
+        ),
+    };
     Reminder {
-        in_full: resolve(own.unwrap_or(text::NOT_DONE)),
-        short: may_be_short.then(|| resolve(text::NOT_DONE_SHORT)),
+        in_full: resolve(in_full),
+        of_package: short.is_some().then(|| resolve(text::NOT_DONE)),
+        short: short.map(resolve),
     }
 }
 

@@ -165,6 +165,15 @@ fn reason(data: &RunData) -> String {
         .collect()
 }
 
+/// The sentence about the end of a run.
+fn completed(run: &ActiveRun) -> String {
+    let (entered, all) = run.progress().completed(run.catalog());
+    if entered == all {
+        return "🎉 **All phases complete!**".to_owned();
+    }
+    format!("The workflow is complete: {entered} of its {all} phases were entered.")
+}
+
 /// Answers `next` after the run has moved; `run` is the run as it is now.
 pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     let Some(run) = run else {
@@ -174,7 +183,7 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     let mut answer = if !run.is_active() {
         let cancelled = cancelled_by_move(run).filter(|_| !moved.state.cancelled);
         cancelled.unwrap_or_else(|| ToolAnswer {
-            text: format!("✓ Advanced: {from} → DONE\n\n🎉 **All phases complete!**"),
+            text: format!("✓ Advanced: {from} → DONE\n\n{}", completed(run)),
             details: json!({ "advanced": true, "from": from, "to": "DONE" }),
             kind: Some(AnswerKind::Complete),
         })
@@ -202,7 +211,7 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
             answer.details["comment"] = json!(comment);
         }
     }
-    if !run.is_active() {
+    if run.state().cancelled {
         return answer;
     }
     let data = &run.progress().data;
@@ -255,12 +264,7 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
         notes.push(format!("Outcome: {outcome}."));
     }
     notes.extend(data.limits.iter().map(|limit| format!("{limit}.")));
-    if !data.skipped.is_empty() {
-        notes.push(format!(
-            "Skipped, because the conditions are not met: {}.",
-            data.skipped.join(", ")
-        ));
-    }
+    notes.extend(data.skipped_note());
     notes.extend(run.visit_note());
     notes
 }

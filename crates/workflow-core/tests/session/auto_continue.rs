@@ -117,9 +117,11 @@ fn an_early_stop_counts_down_and_reminds() {
             "widget -"
         ]
     );
-    assert!(lines[2].starts_with(
-        "user (if idle) ⚠️ The N-w is still active. Current phase: 🔹 A.\n\nYou must NOT stop yet."
-    ));
+    assert_eq!(
+        lines[2],
+        "user (if idle) Workflow \"N-w\" is still in 🔹 A. Continue, or call workflow_step when done.\n\n\
+         **What to do in this phase:**\nDo a."
+    );
     assert_eq!(world.session.deadline(), None);
 }
 
@@ -268,7 +270,12 @@ fn an_advance_resets_the_counts() {
 #[test]
 fn a_provider_error_pauses_and_unlimited_restores_the_package() {
     let mut world = linear();
-    assert!(line(&world.stop("error"), "message").contains("ended in an error"));
+    let lines = world.stop("error");
+    assert!(line(&lines, "message").contains("ended in an error"));
+    assert!(line(&lines, "status").contains("paused: model error"));
+    // A host that does not report submitted texts.
+    let lines = world.prompt("go on");
+    assert!(!line(&lines, "status").contains("paused"), "{lines:?}");
     let mut world = with_rule(ContinueRule {
         max: Some(Bound::Unlimited),
         ..ContinueRule::default()
@@ -307,7 +314,7 @@ fn a_limit_may_cancel_the_run() {
     assert_eq!(lines[0], "mutation unload true, persist false");
     assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
     assert_eq!(world.last_state()["cancelled"], true);
-    assert!(line(&lines, "notify Warning").contains("1 reminders in a row"));
+    assert!(line(&lines, "notify Warning").contains("one reminder did not lead"));
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn the_context_is_given_in_full_once_per_phase() {
     assert!(line(&world.tool("next"), "tool").contains("Do b."));
     assert_eq!(
         line(&world.prompt("go on"), "inject"),
-        "inject workflow:context [Workflow path: N-w ▸ 🔹 B] Changed: phase. Everything else still applies.\n\n\
+        "inject workflow:context [Workflow path: N-w ▸ 🔹 B] New phase. All other rules are unchanged.\n\n\
          **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/2 phases)"
     );
 }
@@ -50,7 +50,7 @@ fn a_role_that_names_the_phase_is_sent_again_in_each() {
     world.tool("next");
     let second = world.prompt("go");
     assert!(line(&second, "inject").contains(
-        "Changed: role, phase. Everything else still applies.\n\nYou do B.\n\n**Current Phase:**"
+        "New role and phase. All other rules are unchanged.\n\nYou do B.\n\n**Current Phase:**"
     ));
 }
 

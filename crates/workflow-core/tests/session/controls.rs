@@ -124,7 +124,7 @@ fn a_run_paused_by_its_owner_is_resumed_by_the_command_only() {
     assert!(world.stop("stop").is_empty(), "a restart keeps the pause");
     let lines = world.control(Control::Resume, "");
     line(&lines, "status N-w > 🔹 A [1/3]");
-    assert!(user_text(&lines).contains("still active"), "{lines:?}");
+    assert!(user_text(&lines).contains("is still in"), "{lines:?}");
     world.prompt("Hello.");
     world.stop("stop");
     assert!(

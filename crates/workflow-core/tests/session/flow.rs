@@ -3,13 +3,13 @@
 use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{
-    Approval, CancelBy, Check, Condition, ExpectedExit, Gate, Hints, OnMaxVisits, OutputStream,
-    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Thinking,
-    ToolAccess, Workflow,
+    Approval, CancelBy, Catalog, Check, Condition, ExpectedExit, Gate, Hints, OnMaxVisits,
+    OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject,
+    Target, Thinking, ToolAccess, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
-use workflow_core::session::{Abilities, Control};
+use workflow_core::session::{Abilities, Control, complete};
 
 use crate::world::{World, line, workflow};
 
@@ -332,6 +332,48 @@ fn a_missing_or_wrong_output_keeps_the_phase_and_shows_a_call() {
 }
 
 #[test]
+fn an_end_that_leaves_phases_out_says_so_to_agent_and_user() {
+    let mut work = with_review();
+    edit(&mut work, "review", |review| {
+        review.outcomes.push(outcome("enough", "done"));
+    });
+    let mut world = started(work.clone());
+    world.tool("next");
+    world.tool("next");
+    let lines = world.next("enough", &json!({}));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.starts_with(
+            "tool ✓ Advanced: REVIEW → DONE\nOutcome: enough.\n\nThe workflow is complete: 3 of its 4 phases were entered."
+        ),
+        "{answer}"
+    );
+    let lines = world.stop("stop");
+    assert!(
+        line(&lines, "message").contains("**Phases completed:** 3 of 4"),
+        "{lines:?}"
+    );
+
+    // A phase at the end whose condition does not hold.
+    edit(&mut work, "release", |release| {
+        release.when = vec![Condition {
+            subject: Subject::Visits("release".to_owned()),
+            values: vec![json!(1)],
+            negated: false,
+        }];
+    });
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    let lines = world.next("ok", &json!({}));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Outcome: ok. Skipped, because the conditions are not met: release."),
+        "{answer}"
+    );
+}
+
+#[test]
 fn outputs_inside_another_object_are_refused_with_a_call_that_works() {
     let mut work = workflow("w", &["plan", "build"]);
     edit(&mut work, "plan", |plan| plan.outputs = vec![plan_text(5)]);
@@ -626,10 +668,61 @@ fn inputs_are_read_before_the_description_and_decide_the_first_phase() {
         json!({"version": "1.2.0", "hotfix": true})
     );
 
-    let mut world = World::new(vec![with_inputs()]);
-    world.command("w --version '1.2.0' x=1 stays");
-    assert_eq!(index(&world), 0);
-    assert_eq!(world.last_state()["taskDescription"], "x=1 stays");
+    for (arguments, description, hotfix) in [
+        ("w --version '1.2.0' x=1 stays", "x=1 stays", false),
+        ("w --version 1.2.0 --hotfix no export", "no export", true),
+        ("w --version 1.2.0 --hotfix false export", "export", false),
+        (
+            "w --version 1.2.0 -- --hotfix is refused",
+            "--hotfix is refused",
+            false,
+        ),
+    ] {
+        let mut world = World::new(vec![with_inputs()]);
+        world.command(arguments);
+        assert_eq!(world.last_state()["taskDescription"], description);
+        assert_eq!(data(&world)["inputs"]["hotfix"], hotfix, "{arguments}");
+    }
+}
+
+#[test]
+fn a_list_may_be_given_item_by_item() {
+    let mut work = workflow("w", &["a"]);
+    work.inputs = vec![Parameter {
+        name: "tags".to_owned(),
+        kind: ParameterKind::List,
+        ..plan_text(0)
+    }];
+    let mut world = World::new(vec![work]);
+    world.command("w --tags a --tags b,c add the export");
+    assert_eq!(data(&world)["inputs"]["tags"], json!(["a", "b", "c"]));
+}
+
+#[test]
+fn completion_knows_values_and_what_is_given_already() {
+    let mut work = with_inputs();
+    work.inputs.push(Parameter {
+        name: "kind".to_owned(),
+        kind: ParameterKind::OneOf(vec!["fix".to_owned(), "feature".to_owned()]),
+        ..plan_text(0)
+    });
+    let catalog = Catalog::new(vec![work]);
+    for (prefix, expected) in [
+        ("w --", vec!["w --version", "w --hotfix", "w --kind"]),
+        ("w --kind f", vec!["w --kind fix", "w --kind feature"]),
+        (
+            "w --kind fix --",
+            vec!["w --kind fix --version", "w --kind fix --hotfix"],
+        ),
+        ("w kind=fe", vec!["w kind=feature"]),
+        ("w --hotfix=", vec!["w --hotfix=true", "w --hotfix=false"]),
+        ("w add the --ki", vec![]),
+        ("w --version ", vec![]),
+    ] {
+        let proposed = complete(&catalog, prefix);
+        let proposed: Vec<_> = proposed.iter().map(|(value, _)| value.as_str()).collect();
+        assert_eq!(proposed, expected, "{prefix}");
+    }
 }
 
 #[test]
@@ -641,6 +734,9 @@ fn the_first_message_names_the_phase_that_the_run_starts_in() {
         let lines = world.command(&format!("w version=1.2.0 hotfix={hotfix} export"));
         let is_named = |line: &String| line.contains(&format!("Begin with {named}"));
         assert!(lines.iter().any(is_named), "{hotfix}: {lines:?}");
+        let skipped = "[workflow] Skipped, because the conditions are not met: a.";
+        let is_told = lines.iter().any(|line| line.contains(skipped));
+        assert_eq!(is_told, hotfix == "true", "{lines:?}");
     }
 }
 
@@ -648,7 +744,16 @@ fn the_first_message_names_the_phase_that_the_run_starts_in() {
 fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
     for (arguments, problem) in [
         ("w --version 1.2 add", "Input `version` must match"),
+        ("w --version", "Input `version` has no value: a text"),
+        (
+            "w --version --hotfix add",
+            "Input `version` has no value: a text",
+        ),
         ("w --verson 1.2.0 add", "There is no input `--verson`"),
+        (
+            "w verison=1.2.0 add",
+            "There is no input `verison`. Did you mean `version`? Write `--` before a description that begins so.",
+        ),
         ("w --version 1.2.0 --version 1.2.1 add", "is given twice"),
         (
             "w --version 1.2.0",
@@ -767,7 +872,7 @@ fn hints_without_effect_are_mentioned_once_a_run() {
     let lines = world.command("w the task");
     let notice = line(&lines, "notify Info");
     assert!(
-        notice.contains("`hints` of this workflow have no effect"),
+        notice.contains("`model`, `thinking` and `activeTools` have no effect here"),
         "{notice}"
     );
     let lines = world.tool("next");
@@ -872,4 +977,32 @@ fn a_person_enters_a_subworkflow_whatever_its_conditions() {
         &lines,
         "notify Warning The conditions (`when`) of all phases of N-part are not met",
     );
+}
+
+#[test]
+fn an_input_that_only_a_subworkflow_has_is_its_default() {
+    let work = workflow("w", &["plan", "{part}"]);
+    let mut part = workflow("part", &["x", "y"]);
+    part.inputs = vec![Parameter {
+        name: "only".to_owned(),
+        kind: ParameterKind::Flag,
+        default: Some(json!(true)),
+        ..plan_text(0)
+    }];
+    edit(&mut part, "x", |x| {
+        x.when = vec![Condition {
+            subject: Subject::Input("only".to_owned()),
+            values: vec![json!(false)],
+            negated: false,
+        }];
+    });
+    edit(&mut part, "y", |y| {
+        "It is {inputs.only}.".clone_into(&mut y.instructions);
+    });
+    let mut world = World::started(vec![work, part]);
+    world.stop("aborted");
+    let lines = world.tool("next");
+    let answer = line(&lines, "tool");
+    assert!(answer.contains("PLAN → 🔹 Y"), "{answer}");
+    assert!(answer.contains("It is true."), "{answer}");
 }

@@ -287,6 +287,19 @@ fn stricter_and_unrelated_changes_apply_at_once() {
     }
 }
 
+#[test]
+fn a_phase_that_takes_the_place_of_the_current_one_is_named() {
+    let mut world = World::started(vec![workflow("w", &["a", "b", "c"])]);
+    world.tool("next");
+    world.workflows = vec![workflow("w", &["a", "new", "b", "c"])];
+    let lines = world.reload();
+    let notice = line(&lines, "WF104");
+    assert!(
+        notice.contains("in phase NEW, which is now where B was: /workflow-goto moves it"),
+        "{notice}"
+    );
+}
+
 fn settings(rules: Vec<Rule>) -> Settings {
     Settings {
         user: Guards {

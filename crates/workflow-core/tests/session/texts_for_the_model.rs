@@ -156,7 +156,7 @@ fn a_phase_that_is_entered_states_its_rules_and_what_is_needed_to_leave_it() {
     assert!(answer.contains(expected), "{answer}");
     assert_eq!(
         context(&mut world),
-        "[Workflow path: N-w ▸ 🔹 B] Changed: phase. Everything else still applies.\n\n\
+        "[Workflow path: N-w ▸ 🔹 B] New phase. All other rules are unchanged.\n\n\
          **Current Phase:** 🔹 B\n**Progress:** Step 1 (2/3 phases)"
     );
     let said = world.tool("status");
@@ -224,9 +224,7 @@ fn a_phase_in_which_nothing_can_be_changed_says_so_in_the_role() {
         world.tool("next");
         let said = context(&mut world);
         assert!(
-            said.contains(
-                "Changed: role, phase. Everything else still applies.\n\nYou do the work"
-            ),
+            said.contains("New role and phase. All other rules are unchanged.\n\nYou do the work"),
             "{said}"
         );
         assert!(!said.contains("Do not change files"), "{said}");

@@ -136,7 +136,12 @@ impl<'d> Provided<'d> {
         let (what, help) = match self {
             Self::Fitting => return None,
             Self::Nothing => (
-                format!("has the input `{name}`, which this workflow does not have"),
+                match input.default {
+                    Some(_) => format!(
+                        "has the input `{name}`, which this workflow does not have: it always has its default"
+                    ),
+                    None => format!("has the input `{name}`, which this workflow does not have"),
+                },
                 format!("declare `{name}` in `inputs` of this workflow too: {kind}"),
             ),
             Self::Maybe => (
@@ -152,9 +157,9 @@ impl<'d> Provided<'d> {
             ),
         };
         // Without a value, an input that is not required is as if it was not given.
-        let is_optional = !input.required || input.default.is_some();
         let severity = match self {
-            Self::Nothing if is_optional => Severity::Warning,
+            Self::Nothing if input.default.is_some() => Severity::Info,
+            Self::Nothing if !input.required => Severity::Warning,
             _ => Severity::Error,
         };
         Some((severity, what, help))

@@ -49,7 +49,9 @@ pub(super) fn choose_catalog(
             if !found.weakened.is_empty() {
                 return known;
             }
-            found.problems.push(definition_changed(state));
+            found
+                .problems
+                .push(definition_changed(state, &known, files));
         }
     }
     Arc::clone(files)
@@ -101,12 +103,23 @@ pub(crate) fn guards_weakened(state: &RunState, lost: &[String]) -> Diagnostic {
     )
 }
 
-pub(super) fn definition_changed(state: &RunState) -> Diagnostic {
+fn definition_changed(state: &RunState, before: &Catalog, after: &Catalog) -> Diagnostic {
+    let [was, is] = [before, after].map(|catalog| {
+        let position = Position::of(state, catalog).ok();
+        position.map(|position| (&position.phase.id, shown(&position.phase.name)))
+    });
+    let place = match (was, is) {
+        (Some((was, old)), Some((is, new))) if was != is => {
+            format!(" in phase {new}, which is now where {old} was: /workflow-goto moves it")
+        }
+        (_, Some((_, name))) => format!(" in phase {name}"),
+        (_, None) => String::new(),
+    };
     Diagnostic::new(
         Code::DefinitionChanged,
         Severity::Info,
         format!(
-            "workflow `{}` has changed since this run started: the run continues with the new definition",
+            "workflow `{}` has changed since this run started: the run continues with the new definition{place}",
             state.workflow_key
         ),
     )

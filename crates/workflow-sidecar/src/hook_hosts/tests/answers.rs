@@ -20,7 +20,7 @@ fn an_early_stop_is_answered_with_a_reminder_that_does_not_count_as_a_user_messa
         assert_eq!(stopped.code, 0);
         let reminder = json["reason"].as_str();
         let reminder = reminder.or(json["followup_message"].as_str()).unwrap();
-        assert!(reminder.contains("You must NOT stop yet"), "{reminder}");
+        assert!(reminder.contains("is still in"), "{reminder}");
         // Gemini, Copilot and Cursor bring it back as a prompt.
         world.prompt(reminder);
         let status = world.command("workflow status");

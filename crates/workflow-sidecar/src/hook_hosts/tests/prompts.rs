@@ -46,7 +46,7 @@ fn commands_are_answered_without_the_model() {
         world.start();
         for (prompt, expected) in [
             ("workflow pause", "is paused"),
-            ("workflow resume", "You must NOT stop"),
+            ("workflow resume", "is still in"),
             ("/workflow status", "Analyze"),
             ("workflow bugfix another", "workflow confirm bugfix another"),
             ("workflow goto nowhere", "There is no phase"),
