@@ -56,11 +56,14 @@ fn what_is_well_is_0_what_is_found_1_and_what_cannot_be_done_2() {
 }
 
 #[test]
-fn a_run_that_waits_for_a_person_is_3_and_one_at_a_limit_4() {
+fn a_run_that_waits_for_the_user_is_3_and_one_at_a_limit_4() {
     let simulate = ["simulate", "w"];
     assert_eq!(code(&simulate, &project("{}"), "status\n"), 0);
     assert_eq!(code(&simulate, &project("wait"), "stop\n"), 3);
     assert_eq!(code(&simulate, &project("{max: 0}"), "stop\n"), 4);
+    // The agent need not stop for that.
+    let budget = project("{}\nbudget: {toolCalls: 1}");
+    assert_eq!(code(&simulate, &budget, "tool read\ntool read\n"), 4);
 }
 
 #[cfg(target_os = "linux")]

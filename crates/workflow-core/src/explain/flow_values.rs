@@ -16,8 +16,10 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     if !phase.when.is_empty() {
         rows.push(of_phase("when", conditions(&phase.when)));
     }
-    let outputs = phase.outputs.iter().map(parameter);
-    rows.extend(outputs.map(|output| row("output", output, lookup.phase(&["outputs"]))));
+    rows.extend(phase.outputs.iter().map(|output| {
+        let origin = lookup.phase(&["outputs", &output.name]);
+        row("output", parameter(output), origin)
+    }));
     rows.extend(visits(phase).map(|visits| of_phase("maxVisits", visits)));
     if !phase.budget.is_unlimited() {
         rows.push(of_phase("budget", phase.budget.describe()));
@@ -45,23 +47,23 @@ pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
 /// The values of a workflow, which apply to the whole run.
 pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let root = lookup.position.root();
-    let of_root = |key: &'static str, value: String, said: &str| {
-        let origin = lookup.key_of(RuleSource::Workflow(&root.key), &[said]);
+    let of_root = |key: &'static str, value: String, said: &[&str]| {
+        let origin = lookup.key_of(RuleSource::Workflow(&root.key), said);
         row(key, value, origin)
     };
     let inputs = root.inputs.iter();
     let mut rows: Vec<Row> = inputs
-        .map(|input| of_root("input", parameter(input), "inputs"))
+        .map(|input| of_root("input", parameter(input), &["inputs", &input.name]))
         .collect();
     if !root.budget.is_unlimited() {
-        rows.push(of_root("budget", root.budget.describe(), "budget"));
+        rows.push(of_root("budget", root.budget.describe(), &["budget"]));
     }
     rows.extend(root.cancel.map(|by| {
         let by = match by {
             CancelBy::Anyone => "by the agent and by persons",
             CancelBy::Person => "by a person only",
         };
-        of_root("cancel", by.to_owned(), "cancel")
+        of_root("cancel", by.to_owned(), &["cancel"])
     }));
     rows
 }

@@ -11,6 +11,7 @@ use crate::run::{
 };
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
+use crate::session::inputs::start_line;
 use crate::session::phase::all_profiles;
 use crate::text;
 
@@ -76,7 +77,7 @@ fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
         lookup.root(said, "name"),
     )];
     if !root.command_name.is_empty() {
-        let command = format!("/workflow {} {description}", root.command_name);
+        let command = start_line(root, description);
         rows.push(row(
             Topic::Start,
             "command",
@@ -186,7 +187,7 @@ fn phase_exit(lookup: &OriginLookup<'_>) -> Vec<Row> {
             Topic::Moves,
             "outcome",
             Value::Label(format!("{} → {}", outcome.name, outcome.to)),
-            lookup.phase(&["outcomes"]),
+            lookup.phase(&["outcomes", &outcome.name]),
         )
     });
     gates.chain(approval).chain(outcomes).collect()

@@ -128,9 +128,9 @@ pub(crate) fn missing_description(workflow: &Workflow, arguments: &str) -> Strin
     )
 }
 
-/// The line with which a workflow is started, and its inputs.
-pub(crate) fn usage(workflow: &Workflow) -> String {
-    let mut line = format!("Usage: /workflow {}", workflow.command_name);
+/// The line with which a workflow is started.
+pub(crate) fn start_line(workflow: &Workflow, description: &str) -> String {
+    let mut line = format!("/workflow {}", workflow.command_name);
     for input in &workflow.inputs {
         let written = match &input.kind {
             ParameterKind::Flag => format!("--{}", input.name),
@@ -142,7 +142,12 @@ pub(crate) fn usage(workflow: &Workflow) -> String {
             line = format!("{line} [{written}]");
         }
     }
-    line.push_str(" {description}");
+    format!("{line} {description}")
+}
+
+/// The line with which a workflow is started, and its inputs.
+pub(crate) fn usage(workflow: &Workflow) -> String {
+    let mut line = format!("Usage: {}", start_line(workflow, "{description}"));
     let about = workflow
         .inputs
         .iter()

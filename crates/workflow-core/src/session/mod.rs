@@ -16,7 +16,7 @@ mod driver;
 mod handover;
 mod host;
 mod ids;
-mod inputs;
+pub(crate) mod inputs;
 mod memory;
 mod person;
 pub(crate) mod phase;

@@ -183,6 +183,8 @@ impl Explaining<'_> {
             node,
             allowed: row(Topic::Tools, "allowed"),
             blocked: row(Topic::Tools, "blocked"),
+            in_force: row(Topic::Tools, "inForce"),
+            gate: explained.as_ref().map(gate_of).unwrap_or_default(),
             waits: explained
                 .as_ref()
                 .is_some_and(|explained| explained.auto_continue().wait),
@@ -196,6 +198,10 @@ struct OutlineEntry<'a> {
     node: &'a PhaseNode<'a>,
     allowed: Option<Value>,
     blocked: Option<Value>,
+    /// Lists and rules together.
+    in_force: Option<Value>,
+    /// The checks of its gate.
+    gate: Vec<String>,
     waits: bool,
     max: Option<Value>,
 }
@@ -218,35 +224,26 @@ impl OutlineEntry<'_> {
             };
             let mut parts = vec![format!("subworkflow {}, {again}", shown(&workflow.key))];
             parts.extend(self.flow());
-            return parts.join("; ");
+            return parts.join(" · ");
         }
-        let tools = match (&self.allowed, &self.blocked) {
-            (Some(Value::Names(names)), _) => format!("tools: {}", few(names)),
-            (_, Some(Value::Names(names))) => format!("tools: all but {}", few(names)),
-            // Only `read-only` describes what it allows and what it blocks, instead of listing names.
-            (Some(Value::Label(_)), Some(Value::Label(_))) => "tools: read-only".to_owned(),
-            (_, _) => "tools: all".to_owned(),
-        };
+        let tools = self.in_force.as_ref().map_or_else(String::new, inline);
         let reminders = match &self.max {
             _ if self.waits => "waits for the user".to_owned(),
             Some(max) => reminder_limit(max),
             None => String::new(),
         };
-        let mut parts = vec![format!("{tools}{}", self.rules())];
-        parts.extend(self.exit_conditions().map(str::to_owned));
+        let mut parts = vec![format!("tools: {tools}")];
+        if !self.gate.is_empty() {
+            parts.push(format!("gate: {}", self.gate.join(", ")));
+        }
+        if let NodeKind::Phase(phase) = self.node.kind
+            && phase.approve.is_some()
+        {
+            parts.push("approval".to_owned());
+        }
         parts.extend(self.flow());
         parts.push(reminders);
-        parts.join("; ")
-    }
-
-    /// Counts the rules of the phase besides its tool list.
-    fn rules(&self) -> String {
-        match self.node.kind {
-            NodeKind::Phase(phase) if !phase.rules.is_empty() => {
-                format!(", {}", count(phase.rules.len(), "rule"))
-            }
-            NodeKind::Phase(_) | NodeKind::Subworkflow(_) => String::new(),
-        }
+        parts.join(" · ")
     }
 
     /// Returns the outcomes, the condition and the limit of visits.
@@ -272,19 +269,12 @@ impl OutlineEntry<'_> {
         );
         parts
     }
+}
 
-    /// Returns the conditions for leaving the phase.
-    fn exit_conditions(&self) -> Option<&'static str> {
-        let NodeKind::Phase(phase) = self.node.kind else {
-            return None;
-        };
-        match (phase.gate.is_empty(), phase.approve.is_some()) {
-            (false, true) => Some("gate, approval"),
-            (false, false) => Some("gate"),
-            (true, true) => Some("approval"),
-            (true, false) => None,
-        }
-    }
+/// The checks of a phase's gate, as people read them.
+fn gate_of(explained: &Explained) -> Vec<String> {
+    let rows = explained.rows.iter().filter(|row| row.key == "gate");
+    rows.map(|row| inline(&row.value)).collect()
 }
 
 /// Describes the limit of reminders.
@@ -333,7 +323,7 @@ fn print_sections(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
 }
 
 /// Width of the column of keys.
-const KEYS: usize = 18;
+const KEYS: usize = 20;
 
 fn print_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let value = match &row.value {
@@ -342,19 +332,28 @@ fn print_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
         other => inline(other),
     };
     let origin = row.origin.as_ref().map(from).unwrap_or_default();
+    let label = in_words(row.key);
     if origin.is_empty() {
-        writeln!(out, "  {:KEYS$} {value}", row.key)?;
+        writeln!(out, "  {label:KEYS$} {value}")?;
     } else {
-        writeln!(
-            out,
-            "  {:KEYS$} {value}  {DIMMED}← {origin}{DIMMED:#}",
-            row.key
-        )?;
+        writeln!(out, "  {label:KEYS$} {value}  {DIMMED}← {origin}{DIMMED:#}")?;
     }
     match &row.value {
         Value::Text(text) => block(out, "    ", text),
         _ => Ok(()),
     }
+}
+
+/// A name for programs as people write it: `inForce` is "in force".
+fn in_words(key: &str) -> String {
+    let mut words = String::with_capacity(key.len());
+    for c in key.chars() {
+        if c.is_ascii_uppercase() {
+            words.push(' ');
+        }
+        words.push(c.to_ascii_lowercase());
+    }
+    words
 }
 
 /// Formats a value in one line.

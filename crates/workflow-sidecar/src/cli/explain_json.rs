@@ -45,7 +45,12 @@ impl Serialize for OneSection<'_> {
 }
 
 /// Keys that can occur several times; their values are always a list.
-const REPEATED: [&str; 7] = [
+const REPEATED: [&str; 12] = [
+    "input",
+    "output",
+    "outcome",
+    "when",
+    "budget",
     "allowedAround",
     "allow",
     "ask",

@@ -17,7 +17,9 @@ use super::project::UserDirectory;
 use super::run_session::{RunSession, keep_run, place_of, run_id, run_session};
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
-use crate::show::{TimedEvent, Timeline, TimelineEvent, Totals, of_recording, of_session};
+use crate::show::{
+    FlowNotes, TimedEvent, Timeline, TimelineEvent, Totals, of_recording, of_session,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -238,11 +240,10 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             lasted,
             flow,
         } => {
-            let cause: Vec<&str> = [by, &flow.outcome]
-                .into_iter()
-                .flatten()
-                .map(String::as_str)
-                .collect();
+            let cause = match &flow.user_command {
+                Some(command) => vec![by_user(command)],
+                None => [by, &flow.outcome].into_iter().flatten().cloned().collect(),
+            };
             let by = if cause.is_empty() {
                 String::new()
             } else {
@@ -258,10 +259,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
                 let skipped = shown(&flow.skipped.join(", "));
                 writeln!(out, "               {DIMMED}skipped {skipped}{DIMMED:#}")?;
             }
-            match &flow.comment {
-                Some(comment) => block(out, "               ", comment),
-                None => Ok(()),
-            }
+            print_user(out, flow)
         }
         TimelineEvent::Denied { tool, reason } => {
             writeln!(out, "{BAD}denied{BAD:#} {}", shown(tool))?;
@@ -279,6 +277,17 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
                 shown(question)
             )
         }
+        TimelineEvent::Answered { choice, comment } => {
+            writeln!(
+                out,
+                "{NOTABLE}the user answered{NOTABLE:#} {}",
+                shown(choice)
+            )?;
+            match comment {
+                Some(comment) => block(out, "               ", comment),
+                None => Ok(()),
+            }
+        }
         TimelineEvent::Refused { action, answer } => {
             writeln!(out, "{BAD}refused{BAD:#} workflow_step {}", shown(action))?;
             block(out, "               ", answer)
@@ -286,7 +295,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
         TimelineEvent::Reminded { times } => {
             writeln!(out, "{NOTABLE}reminded{NOTABLE:#}, {times} in a row")
         }
-        TimelineEvent::UserMessage { text } => writeln!(out, "a person: {}", shown(text)),
+        TimelineEvent::UserMessage { text } => writeln!(out, "the user: {}", shown(text)),
         TimelineEvent::Triggered { text } => {
             writeln!(out, "{NOTABLE}a trigger{NOTABLE:#}: {}", shown(text))
         }
@@ -297,12 +306,35 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
         TimelineEvent::Compacted => {
             writeln!(out, "{DIMMED}older messages became a summary{DIMMED:#}")
         }
-        TimelineEvent::Completed { lasted } => {
-            writeln!(out, "{GOOD}complete{GOOD:#}{}", after(lasted))
+        TimelineEvent::Completed { lasted, flow } => {
+            let by = flow.user_command.as_deref().map(by_user);
+            let by = by.map_or_else(String::new, |by| format!("{} → ", shown(&by)));
+            writeln!(out, "{by}{GOOD}complete{GOOD:#}{}", after(lasted))?;
+            print_user(out, flow)
         }
         TimelineEvent::Cancelled { lasted } => {
             writeln!(out, "{BAD}cancelled{BAD:#}{}", after(lasted))
         }
+    }
+}
+
+/// Names a command of the user, as the cause of a move.
+fn by_user(command: &str) -> String {
+    format!("the user: /workflow-{command}")
+}
+
+/// Prints what the user passed over, and the comment of the user.
+fn print_user(out: &mut impl Write, flow: &FlowNotes) -> io::Result<()> {
+    for overridden in &flow.overrode {
+        writeln!(
+            out,
+            "               {BAD}passed over{BAD:#} {}",
+            shown(overridden)
+        )?;
+    }
+    match &flow.comment {
+        Some(comment) => block(out, "               ", comment),
+        None => Ok(()),
     }
 }
 
@@ -364,6 +396,7 @@ fn print_totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
             "initial message",
         ),
         (totals.reminder_characters, totals.reminders, "reminder"),
+        (totals.message_characters, totals.messages, "other message"),
     ];
     let characters = sent.iter().map(|(characters, ..)| characters).sum();
     let sent = sent.iter().filter(|(_, messages, _)| *messages > 0);

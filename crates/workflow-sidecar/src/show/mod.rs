@@ -14,5 +14,6 @@ mod tests;
 mod timeline;
 
 pub(crate) use recording::of_recording;
+pub(crate) use run::FlowNotes;
 pub(crate) use session::of_session;
 pub(crate) use timeline::{TimedEvent, Timeline, TimelineEvent, Totals};

@@ -9,7 +9,7 @@ use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
 use workflow_core::run::{
-    Position, RestoredRun, RunData, RunState, StoredRun, entry_type, restore,
+    PersonMove, Position, RestoredRun, RunData, RunState, StoredRun, entry_type, restore,
 };
 
 use crate::run_condition::stored_path;
@@ -22,6 +22,8 @@ pub(super) struct TimelineRun {
     catalog: Option<Arc<Catalog>>,
     /// The newest data of the run, and the step that it belongs to. Its entry precedes that of the state.
     data: Option<(u64, RunData)>,
+    /// The newest move that the user made.
+    moved_by: Option<PersonMove>,
     /// The comment of the data before, which the data repeats until there is a new one.
     old_comment: Option<String>,
     /// The explanation of the current phase, computed on demand.
@@ -41,9 +43,15 @@ pub(crate) struct FlowNotes {
     /// The number of the visit, from the second one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) visit: Option<u32>,
-    /// The comment of the person who answered.
+    /// The comment of the user who answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) comment: Option<String>,
+    /// The command by which the user made the move.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user_command: Option<String>,
+    /// The gates and approvals that the user passed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) overrode: Vec<String>,
 }
 
 impl TimelineRun {
@@ -54,6 +62,7 @@ impl TimelineRun {
             counters: ContinueCounters::default(),
             catalog,
             data: None,
+            moved_by: None,
             old_comment: None,
             explained: OnceCell::new(),
         }
@@ -82,12 +91,17 @@ impl TimelineRun {
             .data
             .and_then(|data| serde_json::from_str::<StoredRun>(data.get()).ok());
         let stored = stored.filter(|stored| stored.task_id == self.state.task_id);
-        if let Some(StoredRun {
-            step: Some(step),
+        let Some(StoredRun {
+            step,
             data,
+            moved_by,
             ..
         }) = stored
-        {
+        else {
+            return;
+        };
+        self.moved_by = moved_by;
+        if let Some(step) = step {
             let before = self.data.replace((step, data));
             self.old_comment = before.and_then(|(_, before)| before.comment);
         }
@@ -95,9 +109,16 @@ impl TimelineRun {
 
     /// Returns what the data says of the way into the current phase.
     pub(super) fn flow_notes(&self) -> FlowNotes {
+        let step = self.state.global_step_count;
+        let moved_by = self.moved_by.as_ref().filter(|moved| moved.step == step);
+        let by_user = FlowNotes {
+            user_command: moved_by.map(|moved| moved.command.clone()),
+            overrode: moved_by.map_or_else(Vec::new, |moved| moved.overrode.clone()),
+            ..FlowNotes::default()
+        };
         let data = self.data.as_ref();
-        let Some((_, data)) = data.filter(|(step, _)| *step == self.state.global_step_count) else {
-            return FlowNotes::default();
+        let Some((_, data)) = data.filter(|(of, _)| *of == step) else {
+            return by_user;
         };
         let catalog = self.catalog.as_ref();
         let position = catalog.and_then(|catalog| Position::of(&self.state, catalog).ok());
@@ -113,6 +134,7 @@ impl TimelineRun {
                 .comment
                 .clone()
                 .filter(|new| Some(new) != self.old_comment.as_ref()),
+            ..by_user
         }
     }
 

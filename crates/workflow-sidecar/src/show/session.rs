@@ -56,6 +56,15 @@ struct SessionMessage<'a> {
     #[serde(borrow)]
     tool_name: Option<Cow<'a, str>>,
     is_error: Option<bool>,
+    #[serde(borrow)]
+    details: Option<&'a RawValue>,
+}
+
+/// The used details of an answer of `workflow_step`.
+#[derive(Deserialize)]
+struct StepDetails {
+    approval: String,
+    comment: Option<String>,
 }
 
 /// A block of a message's content.
@@ -82,8 +91,16 @@ fn add_message(timeline: &mut Timeline, message: &SessionMessage<'_>) {
                 }
             }
         }
-        "toolResult" if message.is_error == Some(true) => {
+        "toolResult" => {
             let tool = message.tool_name.as_deref().unwrap_or_default();
+            let details = message.details.filter(|_| tool == STEP_TOOL);
+            let details = details.and_then(|details| serde_json::from_str(details.get()).ok());
+            if let Some(StepDetails { approval, comment }) = details {
+                return timeline.approval_answered(&approval, comment.as_deref());
+            }
+            if message.is_error != Some(true) {
+                return;
+            }
             let text = text();
             if tool == STEP_TOOL {
                 timeline.step_refused(&text);

@@ -180,7 +180,7 @@ fn a_phase_is_shown_with_the_outcome_the_visit_and_the_comment_that_led_to_it() 
         ("📦 Release", r#"{"outcome": "ok"}"#),
         (
             "🔨 Build",
-            r#"{"visit": 2, "comment": "name the errors as well"}"#,
+            r#"{"visit": 2, "comment": "name the errors as well", "userCommand": "approve"}"#,
         ),
         ("🔍 Review", r#"{"visit": 2}"#),
         ("📦 Release", r#"{"outcome": "ok", "visit": 2}"#),
@@ -197,4 +197,58 @@ fn a_skipped_phase_is_shown_with_the_one_that_was_entered_instead() {
     let (phase, flow) = entered.last().unwrap();
     assert_eq!(phase, "📦 Release");
     assert_eq!(flow["skipped"], serde_json::json!(["review"]));
+}
+
+#[test]
+fn what_the_user_did_is_marked_and_a_message_of_the_extension_is_not_the_users() {
+    let state = |step: u32, phase: u32| {
+        format!(
+            r#"{{"type":"custom","customType":"workflow:state","data":{{"active":true,"workflowKey":"w","currentPath":[{{"workflowKey":"w","phaseIndex":{phase}}}],"globalStepCount":{step},"startedAt":1,"taskId":"t","taskDescription":"it"}}}}"#
+        )
+    };
+    let lines = [
+        state(0, 0),
+        r#"{"type":"custom","customType":"workflow:run","data":{"version":1,"taskId":"t","pushes":0,"stale":0,"parked":null,"movedBy":{"by":"person","command":"goto","step":1,"overrode":["the gate `make test`"]}}}"#.to_owned(),
+        state(1, 1),
+        r#"{"type":"message","message":{"role":"user","content":"[workflow] The user moved the workflow: a → b"}}"#.to_owned(),
+        r#"{"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","name":"workflow_step","arguments":{"action":"next"}}]}}"#.to_owned(),
+        state(2, 0),
+        r#"{"type":"message","message":{"role":"toolResult","toolName":"workflow_step","content":[],"isError":false,"details":{"advanced":true,"approval":"revise","comment":"shorter"}}}"#.to_owned(),
+        r#"{"type":"message","message":{"role":"user","content":"Go on."}}"#.to_owned(),
+    ];
+    let timeline = session(lines.join("\n").as_bytes());
+    let phase = |number: u32, by: Option<&str>, flow: FlowNotes| TimelineEvent::Entered {
+        phase: format!("w [{number}]"),
+        by: by.map(str::to_owned),
+        lasted: None,
+        flow: Box::new(flow),
+    };
+    let by_user = FlowNotes {
+        user_command: Some("goto".to_owned()),
+        overrode: vec!["the gate `make test`".to_owned()],
+        ..FlowNotes::default()
+    };
+    let expected = [
+        TimelineEvent::Started {
+            workflow: "w".to_owned(),
+            task: "it".to_owned(),
+        },
+        phase(1, None, FlowNotes::default()),
+        phase(2, None, by_user),
+        TimelineEvent::Answered {
+            choice: "revise".to_owned(),
+            comment: Some("shorter".to_owned()),
+        },
+        phase(1, Some("next"), FlowNotes::default()),
+        TimelineEvent::UserMessage {
+            text: "Go on.".to_owned(),
+        },
+    ];
+    let events: Vec<_> = timeline
+        .events
+        .into_iter()
+        .map(|event| event.what)
+        .collect();
+    assert_eq!(events, expected);
+    assert_eq!(timeline.totals.messages, 1);
 }

@@ -74,6 +74,12 @@ pub(crate) enum TimelineEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
     },
+    /// The user answered the question for an approval, in a session that has no dialogs.
+    Answered {
+        choice: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        comment: Option<String>,
+    },
     /// `workflow_step` answered with an error.
     Refused { action: String, answer: String },
     /// The agent was reminded to continue; the number of reminders in a row.
@@ -88,8 +94,12 @@ pub(crate) enum TimelineEvent {
     Paused { why: &'static str },
     /// Older messages were replaced by a summary.
     Compacted,
-    /// The run is complete.
-    Completed { lasted: Option<i64> },
+    /// The run is complete; with the command, if the user ended it by one.
+    Completed {
+        lasted: Option<i64>,
+        #[serde(flatten)]
+        flow: Box<FlowNotes>,
+    },
     /// The run was cancelled.
     Cancelled { lasted: Option<i64> },
 }
@@ -107,6 +117,9 @@ pub(crate) struct Totals {
     /// Reminders.
     pub(crate) reminders: u64,
     pub(crate) reminder_characters: u64,
+    /// Other messages of the sidecar, as of a move by the user.
+    pub(crate) messages: u64,
+    pub(crate) message_characters: u64,
     /// Tools that the agent called while a run was active, `workflow_step` among them.
     pub(crate) tool_calls: u64,
     pub(crate) denials: u64,
@@ -150,6 +163,29 @@ impl Timeline {
         let action = action.unwrap_or_default();
         let answer = answer.to_owned();
         self.push(TimelineEvent::Refused { action, answer });
+    }
+
+    /// Adds the answer of the user to the question for an approval: before the move that it caused, if it caused one.
+    pub(super) fn approval_answered(&mut self, choice: &str, comment: Option<&str>) {
+        let answered = TimedEvent {
+            at: self.now,
+            what: TimelineEvent::Answered {
+                choice: choice.to_owned(),
+                comment: comment.map(str::to_owned),
+            },
+        };
+        let moved = self.events.last_mut().filter(|_| self.moved_by.is_some());
+        if let Some(TimelineEvent::Entered { flow, .. } | TimelineEvent::Completed { flow, .. }) =
+            moved.map(|event| &mut event.what)
+        {
+            flow.comment = None;
+            self.events.insert(self.events.len() - 1, answered);
+            if let Some((open, _)) = &mut self.open {
+                *open += 1;
+            }
+        } else {
+            self.events.push(answered);
+        }
     }
 
     /// Adds a tool's error result. In a session file a blocked call is one too.
@@ -256,12 +292,16 @@ impl Timeline {
         let explained = self.explained();
         let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
         let is_initial = explained.is_some_and(|explained| explained.initial_message() == text);
-        if is_initial || (is_ours && !is_reminder) {
+        let is_told = text.starts_with("[workflow] ");
+        if is_initial || (is_ours && !is_reminder && !is_told) {
             self.totals.initial_messages += 1;
             self.totals.initial_message_characters += characters(text);
         } else if is_reminder {
             self.totals.reminders += 1;
             self.totals.reminder_characters += characters(text);
+        } else if is_told {
+            self.totals.messages += 1;
+            self.totals.message_characters += characters(text);
         } else {
             let text = text.to_owned();
             self.push(TimelineEvent::UserMessage { text });
@@ -338,10 +378,17 @@ impl Timeline {
         }
         if is_over {
             self.leave_phase();
+            let flow = self.run.as_ref().map(TimelineRun::flow_notes);
             self.push(if cancelled {
                 TimelineEvent::Cancelled { lasted }
             } else {
-                TimelineEvent::Completed { lasted }
+                TimelineEvent::Completed {
+                    lasted,
+                    flow: Box::new(FlowNotes {
+                        visit: None,
+                        ..flow.unwrap_or_default()
+                    }),
+                }
             });
         } else if moved {
             self.leave_phase();
