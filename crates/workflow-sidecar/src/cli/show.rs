@@ -239,28 +239,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             by,
             lasted,
             flow,
-        } => {
-            let cause = match &flow.user_command {
-                Some(command) => vec![by_user(command)],
-                None => [by, &flow.outcome].into_iter().flatten().cloned().collect(),
-            };
-            let by = if cause.is_empty() {
-                String::new()
-            } else {
-                format!("{} → ", shown(&cause.join(" ")))
-            };
-            let lasted = lasted.map_or(String::new(), |lasted| {
-                format!("  {DIMMED}{}{DIMMED:#}", duration(lasted))
-            });
-            let visit = flow.visit.map(|visit| format!(", visit {visit}"));
-            let visit = visit.unwrap_or_default();
-            writeln!(out, "{by}{}{visit}{lasted}", shown(phase))?;
-            if !flow.skipped.is_empty() {
-                let skipped = shown(&flow.skipped.join(", "));
-                writeln!(out, "               {DIMMED}skipped {skipped}{DIMMED:#}")?;
-            }
-            print_user(out, flow)
-        }
+        } => print_phase(out, phase, by.as_ref(), *lasted, flow),
         TimelineEvent::Denied { tool, reason } => {
             writeln!(out, "{BAD}denied{BAD:#} {}", shown(tool))?;
             block(out, "               ", reason)
@@ -316,6 +295,42 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
             writeln!(out, "{BAD}cancelled{BAD:#}{}", after(lasted))
         }
     }
+}
+
+/// Prints a phase, and why it was entered.
+fn print_phase(
+    out: &mut impl Write,
+    phase: &str,
+    by: Option<&String>,
+    lasted: Option<i64>,
+    flow: &FlowNotes,
+) -> io::Result<()> {
+    let cause = match &flow.user_command {
+        Some(command) => by_user(command),
+        None => {
+            let causes: Vec<&str> = by
+                .into_iter()
+                .chain(&flow.outcome)
+                .map(String::as_str)
+                .collect();
+            causes.join(" ")
+        }
+    };
+    let cause = match cause.as_str() {
+        "" => cause,
+        cause => format!("{} → ", shown(cause)),
+    };
+    let lasted = lasted.map_or(String::new(), |lasted| {
+        format!("  {DIMMED}{}{DIMMED:#}", duration(lasted))
+    });
+    let visit = flow.visit.map(|visit| format!(", visit {visit}"));
+    let visit = visit.unwrap_or_default();
+    writeln!(out, "{cause}{}{visit}{lasted}", shown(phase))?;
+    if !flow.skipped.is_empty() {
+        let skipped = shown(&flow.skipped.join(", "));
+        writeln!(out, "               {DIMMED}skipped {skipped}{DIMMED:#}")?;
+    }
+    print_user(out, flow)
 }
 
 /// Names a command of the user, as the cause of a move.
