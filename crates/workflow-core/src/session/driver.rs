@@ -128,11 +128,7 @@ impl RunDriver {
         let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
             return out.notify(Severity::Info, "No active workflow to cancel.");
         };
-        self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the run was cancelled", out);
-        self.cancel_confirmations(out);
-        self.close_cancel_question(out);
-        self.cancel_pending_calls("the run has moved on", out);
+        self.withdraw_questions("the run was cancelled", out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
@@ -266,7 +262,6 @@ impl RunDriver {
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
-        self.close_cancel_question(out);
         let run = ActiveRun::start(progress.clone(), &new.loaded);
         if let Some(replaced) = self.run.replace(run) {
             self.unloaded(&replaced, out);
@@ -295,10 +290,7 @@ impl RunDriver {
         moved_by: Option<PersonMove>,
         out: &mut Effects,
     ) {
-        self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the run has moved to another phase", out);
-        self.cancel_confirmations(out);
-        self.cancel_pending_calls("the run has moved on", out);
+        self.withdraw_questions("the run has moved to another phase", out);
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
         if *run.state() != progress.state {
@@ -499,15 +491,13 @@ impl RunDriver {
         }
     }
 
-    /// Withdraws the question whether the run is cancelled.
-    pub(super) fn close_cancel_question(&mut self, out: &mut Effects) {
-        let open = self.questions.open();
-        let open: Vec<_> = open
-            .filter(|(_, topic)| *topic == QuestionTopic::Cancel)
-            .collect();
-        for (question, _) in open {
-            self.questions.close(question, out);
-        }
+    /// Ends the countdown, the exit and all questions of the phase that is left.
+    pub(super) fn withdraw_questions(&mut self, why: &str, out: &mut Effects) {
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit(why, out);
+        self.cancel_confirmations(out);
+        self.questions.close_all(QuestionTopic::Cancel, out);
+        self.cancel_pending_calls("the run has moved on", out);
     }
 
     pub(super) fn cancel_confirmations(&mut self, out: &mut Effects) {
@@ -606,6 +596,13 @@ impl RunDriver {
                 let text = step_tool::cancellation_question(run);
                 self.questions.ask(QuestionTopic::Cancel, text, out);
             }
+            if let Some(run) = self
+                .run
+                .as_mut()
+                .filter(|run| run.counters.paused.is_none())
+            {
+                run.pause(PauseReason::Question, out);
+            }
             return step_tool::ask_to_cancel(self.questions.has_dialogs());
         }
         match step_tool::plan_cancel(self.run.as_mut()) {
@@ -617,10 +614,22 @@ impl RunDriver {
         }
     }
 
+    /// Sends the agent on, because the user did not cancel the run.
+    pub(super) fn go_on(&mut self, why: &str, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        run.reset_counters(out);
+        let name = run.phase().map_or("", |phase| &phase.phase.name);
+        let text = format!(
+            "[workflow] The workflow is not cancelled: {why}. You are still in {name}. Continue with this phase, and call workflow_step \
+             with action='next' when it is done."
+        );
+        self.send_to_agent(text, Delivery::Steer, out);
+    }
+
     /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
     /// cancelled run too (A01, A02).
     pub(super) fn announce_end(&mut self, out: &mut Effects) -> Mutation {
-        self.cancel_pending_calls("the run has moved on", out);
+        self.withdraw_questions("the run has moved on", out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

@@ -689,11 +689,8 @@ impl Session {
                     self.adopt_weaker_guards(&loaded, out);
                 }
             }
-            QuestionTopic::Cancel => {
-                if confirmed {
-                    self.driver.cancel_by_command(out);
-                }
-            }
+            QuestionTopic::Cancel if confirmed => self.driver.cancel_by_command(out),
+            QuestionTopic::Cancel => self.driver.go_on("the user was asked and said no", out),
         }
         self.driver.refresh_status(out);
     }
@@ -867,6 +864,8 @@ impl Session {
                 if let Some(notice) = notice {
                     out.notify(Severity::Info, notice);
                 }
+                let why = "the user was asked, and did not answer in time";
+                self.driver.go_on(why, out);
             }
         }
     }

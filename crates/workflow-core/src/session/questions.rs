@@ -209,6 +209,14 @@ impl QuestionTable {
         }
     }
 
+    /// Closes the open questions of a topic.
+    pub(crate) fn close_all(&mut self, topic: QuestionTopic, out: &mut Effects) {
+        let open: Vec<_> = self.open().collect();
+        for (question, _) in open.iter().filter(|(_, asked)| *asked == topic) {
+            self.close(*question, out);
+        }
+    }
+
     /// Takes a question that was answered out of the table.
     pub(crate) fn take(&mut self, id: QuestionId) -> Option<TakenQuestion> {
         self.questions.remove(&id)
