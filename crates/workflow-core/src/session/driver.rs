@@ -18,11 +18,12 @@ use super::run::ActiveRun;
 use super::step_tool::{Cancellation, NoMove};
 use super::tool_guard::CallGuard;
 use super::triggers::TriggerQueue;
+use super::trust::StartTrust;
 use super::{announcement, budget, controls, step_tool};
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Delivery, Effects, EndedRun, HostHints, Mutation,
-    Reply, ToolAnswer, message_type,
+    Action, ContextMessage, DeferredAnswer, Delivery, Effect, Effects, EndedRun, HostHints,
+    Mutation, Reply, ToolAnswer, message_type,
 };
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -41,6 +42,7 @@ pub(crate) struct RunDriver {
     pub(super) questions: QuestionTable,
     pub(super) controls: PendingControls,
     pub(super) exit: PhaseExit,
+    pub(super) start_trust: StartTrust,
     pub(super) calls: CallGuard,
     pub(super) auto_continue: AutoContinue,
     pub(super) sent_context: SentContext,
@@ -62,6 +64,7 @@ impl RunDriver {
             questions: QuestionTable::new(abilities),
             controls: PendingControls::default(),
             exit: PhaseExit::default(),
+            start_trust: StartTrust::default(),
             calls: CallGuard::default(),
             auto_continue: AutoContinue::new(abilities),
             sent_context: SentContext::default(),
@@ -129,6 +132,7 @@ impl RunDriver {
             return out.notify(Severity::Info, "No active workflow to cancel.");
         };
         self.withdraw_questions("the run was cancelled", out);
+        self.questions.close_all(QuestionTopic::StartTrust, out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
@@ -277,10 +281,25 @@ impl RunDriver {
             let message = "This host cannot set the model, the thinking level or the visible tools, so `hints` of this workflow have no effect here.";
             out.notify(Severity::Info, message);
         }
+        self.questions.close_all(QuestionTopic::StartTrust, out);
+        let commands = self.run.as_ref().map(|run| run.project_commands().all());
+        if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
+            let commands = commands.to_vec();
+            out.perform(Effect::CheckTrust { commands });
+        }
         out.act(Action::SetSessionName {
             name: new.session_name(workflow),
         });
         self.send_to_agent(new.initial_message(workflow), Delivery::IfIdle, out);
+    }
+
+    /// Asks for trust in the commands of the run that has started.
+    pub(super) fn on_commands_not_trusted(&mut self, out: &mut Effects) {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_active()) {
+            let (commands, trusted) = (run.project_commands(), self.host.project_trusted);
+            self.start_trust
+                .ask(commands, trusted, &mut self.questions, out);
+        }
     }
 
     /// Moves the run to another state.
@@ -630,6 +649,7 @@ impl RunDriver {
     /// cancelled run too (A01, A02).
     pub(super) fn announce_end(&mut self, out: &mut Effects) -> Mutation {
         self.withdraw_questions("the run has moved on", out);
+        self.questions.close_all(QuestionTopic::StartTrust, out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

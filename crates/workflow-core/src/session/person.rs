@@ -66,6 +66,7 @@ impl RunDriver {
                 out,
             );
         }
+        self.questions.close_all(QuestionTopic::StartTrust, out);
         if self.triggers.lacks_trust() {
             self.questions.close_all(QuestionTopic::Triggers, out);
             let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
