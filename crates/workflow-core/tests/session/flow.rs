@@ -791,10 +791,7 @@ fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
         line(&lines, "tool").contains("The user has been asked"),
         "{lines:?}"
     );
-    line(
-        &lines,
-        "status N-w > 🔹 A [1/2] · ⏸ paused: the agent asks you",
-    );
+    line(&lines, "status ⏸ waiting for your reply · N-w > 🔹 A [1/2]");
     world.tool("cancel");
     assert_eq!(world.last_state()["active"], true);
     assert!(world.stop("stop").is_empty(), "the agent is not pushed");
