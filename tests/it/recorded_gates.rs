@@ -55,10 +55,7 @@ fn initialize(host: &mut TestHost, root: &Path) {
         "hook/session_start",
         &json!({"context": {"hasUI": true, "branch": []}}),
     );
-    host.result(
-        "command/run",
-        &json!({"name": "workflow", "arguments": "w it"}),
-    );
+    host.start_without_trust(None);
 }
 
 fn answer(host: &mut TestHost, question: &Value, result: &Value) {
@@ -158,6 +155,7 @@ fn results_of_the_platform_are_recorded_and_replay_without_it() {
     let text = text_of(&file);
     for kind in [
         "\"result\":{\"baselineTaken\"",
+        "\"result\":\"commandsNotTrusted\"",
         "\"result\":{\"gateNotTrusted\"",
         "\"result\":{\"excerpt\"",
         "\"result\":{\"path\":{\"written\":\"link/x\"",
