@@ -397,11 +397,9 @@ impl RunDriver {
         let to = planned.to.clone();
         if to.state.active {
             self.enter(to, Some(planned.record()), out);
-        } else {
-            if let Some(run) = &mut self.run {
-                run.clear_approval(out);
-                run.end_by_person(to.state, planned.record());
-            }
+        } else if let Some(run) = &mut self.run {
+            run.clear_approval(out);
+            run.end_by_person(to.state, planned.record());
         }
         let Some(run) = &self.run else { return };
         let is_over = !run.is_active();
