@@ -110,6 +110,23 @@ impl TestHost {
         self.result("hook/session_start", &json!({"context": {"branch": []}}))
     }
 
+    /// Starts a run of the workflow `w` whose commands are not trusted. Gives the question about them, which is answered
+    /// unless there is no answer, and the result.
+    pub(crate) fn start_without_trust(&mut self, trusts: Option<bool>) -> (String, Value) {
+        let start = json!({"name": "workflow", "arguments": "w it"});
+        let id = self.request("command/run", &start);
+        let question = self.receive();
+        assert_eq!(question["method"], "ui/confirm", "{question}");
+        let mut answer = self.receive();
+        assert_eq!(answer["id"], id, "{answer}");
+        if let Some(trusts) = trusts {
+            let reply = json!({"jsonrpc": "2.0", "id": question["id"], "result": trusts});
+            self.send(reply.to_string());
+        }
+        let asked = question["params"]["message"].as_str().unwrap();
+        (asked.to_owned(), answer["result"].take())
+    }
+
     /// Closes the host's side and gives the lines that follow.
     pub(crate) fn close_and_hear(&mut self) -> Vec<String> {
         self.unread()

@@ -48,6 +48,9 @@ fn initialize(host: &mut TestHost, root: &Path, clock: &Value) {
     }
     host.result("initialize", &params);
     host.result("hook/session_start", &json!({"context": {"branch": []}}));
+}
+
+fn start(host: &mut TestHost) {
     host.result(
         "command/run",
         &json!({"name": "workflow", "arguments": "w it"}),
@@ -98,6 +101,7 @@ fn commands_run_at_the_host_and_files_are_checked_between_them() {
     let directory = project(true);
     let mut host = TestHost::over_pipes();
     initialize(&mut host, directory.path(), &Value::Null);
+    start(&mut host);
     let call = next(&mut host);
     let first = command(&mut host);
     assert_eq!(
@@ -145,6 +149,7 @@ fn a_command_that_fails_at_the_host_keeps_the_phase() {
     for (said, expected) in cases {
         let mut host = TestHost::over_pipes();
         initialize(&mut host, directory.path(), &clock);
+        start(&mut host);
         let call = next(&mut host);
         let first = command(&mut host);
         let mut line = said.clone();
@@ -166,6 +171,7 @@ fn a_host_that_does_not_answer_in_time_is_asked_to_end_the_command() {
         directory.path(),
         &json!({"virtual": {"now": 0, "seed": 0}}),
     );
+    start(&mut host);
     let call = next(&mut host);
     let first = command(&mut host);
     let advance = host.request("clock/advance", &json!({"ms": 14_999}));
@@ -197,6 +203,7 @@ fn a_gate_that_is_called_off_ends_its_command_at_the_host() {
     for (method, params) in ends {
         let mut host = TestHost::over_pipes();
         initialize(&mut host, directory.path(), &Value::Null);
+        start(&mut host);
         next(&mut host);
         let first = command(&mut host);
         host.request(method, &params);
@@ -211,10 +218,9 @@ fn commands_of_the_project_run_at_the_host_only_if_they_are_trusted() {
     let directory = project(false);
     let mut host = TestHost::over_pipes();
     initialize(&mut host, directory.path(), &Value::Null);
+    let (question, _) = host.start_without_trust(Some(true));
+    assert!(question.contains("make test"), "{question}");
     let call = next(&mut host);
-    let question = until(&mut host, |line| line["id"].is_string());
-    assert_eq!(question["method"], "ui/confirm", "{question}");
-    answer(&mut host, &question, &json!(true));
     let first = command(&mut host);
     answer(&mut host, &first, &ended(1, ""));
     assert!(text_of(&mut host, call).contains("You are still in A"));
@@ -230,6 +236,7 @@ fn a_redacted_recording_has_nothing_that_a_command_at_the_host_printed() {
         let ((_directory, file), directory) = (recording(), project(true));
         let mut host = TestHost::over(recorded(&file, &["--record-redact"]));
         initialize(&mut host, directory.path(), &Value::Null);
+        start(&mut host);
         let call = next(&mut host);
         let first = command(&mut host);
         answer(&mut host, &first, &result);
@@ -248,6 +255,7 @@ fn a_recording_of_a_gate_at_the_host_replays() {
     let ((_directory, file), directory) = (recording(), project(true));
     let mut host = TestHost::over(recorded(&file, &[]));
     initialize(&mut host, directory.path(), &Value::Null);
+    start(&mut host);
     let call = next(&mut host);
     let first = command(&mut host);
     answer(&mut host, &first, &ended(0, "ok"));

@@ -45,6 +45,14 @@ fn started(project: &Path, dialogs: bool) -> TestHost {
     host
 }
 
+/// A host in a project, with a run whose commands the user is asked about at its start; and that question.
+fn asked(project: &Path, trusts: Option<bool>) -> (TestHost, String) {
+    let mut host = introduced(project, true);
+    host.start_session();
+    let (question, _) = host.start_without_trust(trusts);
+    (host, question)
+}
+
 fn run_it() -> Value {
     json!({"name": "workflow", "arguments": "w it"})
 }
@@ -147,10 +155,9 @@ fn commands_of_a_project_are_trusted_once_and_for_all_processes() {
     let project = project(&format!(
         "gate: [{{run: [echo, {long}]}}, {{run: [\"true\"]}}]"
     ));
-    let mut host = started(project.path(), true);
+    let (mut host, question) = asked(project.path(), Some(true));
+    assert!(question.contains(&long), "all of a command is shown");
     let call = next(&mut host);
-    let asked = trust(&mut host, true);
-    assert!(asked.contains(&long), "all of a command is shown: {asked}");
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("Advanced: A"), "{answer}");
     drop(host);
@@ -161,7 +168,9 @@ fn commands_of_a_project_are_trusted_once_and_for_all_processes() {
     // Another command is another question.
     let workflows = project.path().join(".pi/workflows");
     write_workflow(&workflows, "gate: [{run: \"true && true\", shell: true}]");
-    let mut host = started(project.path(), true);
+    let (mut host, question) = asked(project.path(), None);
+    assert!(question.contains("true && true"), "{question}");
+    // The gate asks again.
     let call = next(&mut host);
     assert!(trust(&mut host, false).contains("true && true"));
     let answer = answer_to(&mut host, call);
@@ -188,9 +197,8 @@ fn commands_of_the_users_own_workflows_need_no_trust() {
 fn a_command_that_hangs_is_ended_in_time() {
     let mark = mark(1);
     let project = project(&format!("gate: [{{run: [sleep, \"{mark}\"], timeout: 1}}]"));
-    let mut host = started(project.path(), true);
+    let (mut host, _) = asked(project.path(), Some(true));
     let call = next(&mut host);
-    trust(&mut host, true);
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("could not be checked"), "{answer}");
     wait_until("it has ended", || !sleeps(&mark));
@@ -200,9 +208,8 @@ fn a_command_that_hangs_is_ended_in_time() {
 fn a_call_that_the_host_takes_back_ends_its_command() {
     let mark = mark(2);
     let project = project(&format!("gate: [{{run: sleep {mark}, shell: true}}]"));
-    let mut host = started(project.path(), true);
+    let (mut host, _) = asked(project.path(), Some(true));
     let call = next(&mut host);
-    trust(&mut host, true);
     wait_until("it sleeps", || sleeps(&mark));
     let cancel = host.request("tool/cancel", &json!({"toolCallId": "t1"}));
     let answer = answer_to(&mut host, call);
@@ -218,9 +225,8 @@ fn a_call_that_the_host_takes_back_ends_its_command() {
 fn a_session_that_ends_takes_its_command_along() {
     let mark = mark(3);
     let project = project(&format!("gate: [{{run: [sleep, \"{mark}\"]}}]"));
-    let mut host = started(project.path(), true);
+    let (mut host, _) = asked(project.path(), Some(true));
     let call = next(&mut host);
-    trust(&mut host, true);
     wait_until("it sleeps", || sleeps(&mark));
     let end = host.request("hook/session_shutdown", &json!({}));
     let answer = answer_to(&mut host, call);
@@ -519,7 +525,7 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
 #[test]
 fn a_terminal_that_is_opened_later_needs_the_code_that_the_host_shows() {
     let project = project("approve: {ask: \"OK?\"}\ngate: [{run: [\"true\"]}]");
-    let mut host = started(project.path(), true);
+    let (mut host, _) = asked(project.path(), None);
     let shown_code = |host: &mut TestHost| {
         loop {
             let said = host.receive();

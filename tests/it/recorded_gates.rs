@@ -55,10 +55,7 @@ fn initialize(host: &mut TestHost, root: &Path) {
         "hook/session_start",
         &json!({"context": {"hasUI": true, "branch": []}}),
     );
-    host.result(
-        "command/run",
-        &json!({"name": "workflow", "arguments": "w it"}),
-    );
+    host.start_without_trust(None);
 }
 
 fn answer(host: &mut TestHost, question: &Value, result: &Value) {
@@ -158,6 +155,7 @@ fn results_of_the_platform_are_recorded_and_replay_without_it() {
     let text = text_of(&file);
     for kind in [
         "\"result\":{\"baselineTaken\"",
+        "\"result\":\"commandsNotTrusted\"",
         "\"result\":{\"gateNotTrusted\"",
         "\"result\":{\"excerpt\"",
         "\"result\":{\"path\":{\"written\":\"link/x\"",
@@ -283,22 +281,25 @@ fn an_approval_that_waits_or_was_dismissed_replays() {
 
 #[test]
 fn other_definitions_are_compared_behind_a_gate_and_an_approval() {
-    for (leave, dialog, yes) in [
-        ("gate: [{run: [\"true\"]}]", "ui/confirm", json!(true)),
-        (
-            "approve: {ask: Right?, choices: [\"yes\", \"no\"]}",
-            "ui/select",
-            json!("yes"),
-        ),
+    for leave in [
+        "gate: [{run: [\"true\"]}]",
+        "approve: {ask: Right?, choices: [\"yes\", \"no\"]}",
     ] {
         let (_directory, file) = recording();
         let project = guarded_project(leave, "tools: {blacklist: [edit, write]}");
         let mut host = TestHost::over(recorded(&file, &[]));
         host.initialize(project.path(), &json!("system"));
-        start(&mut host, "");
+        if leave.starts_with("gate") {
+            host.start_session();
+            host.start_without_trust(Some(true));
+        } else {
+            start(&mut host, "");
+        }
         let call = next(&mut host);
-        let question = until(&mut host, |line| line["method"] == dialog);
-        answer(&mut host, &question, &yes);
+        if leave.starts_with("approve") {
+            let question = until(&mut host, |line| line["method"] == "ui/select");
+            answer(&mut host, &question, &json!("yes"));
+        }
         until(&mut host, |line| line["id"] == call);
         host.close_and_hear();
         drop(host);

@@ -45,11 +45,7 @@ fn next(host: &mut TestHost) -> Value {
 }
 
 /// The entries that a start of `w` leaves.
-fn started(host: &mut TestHost) -> Value {
-    let result = host.result(
-        "command/run",
-        &json!({"name": "workflow", "arguments": "w it"}),
-    );
+fn entries_of(result: &Value) -> Value {
     let actions = result["actions"].as_array().unwrap().iter();
     actions
         .filter(|action| action["type"] == "appendEntry")
@@ -62,7 +58,10 @@ fn a_command_that_needs_consent_is_answered_at_once_without_dialogs() {
     let directory = project();
     let mut host = host(directory.path(), false);
     session(&mut host, &json!([]), None);
-    started(&mut host);
+    let start = json!({"name": "workflow", "arguments": "w it"});
+    let started = host.result("command/run", &start);
+    let notice = started["actions"].to_string();
+    assert!(notice.contains("run `workflow-sidecar trust` in a terminal"));
     let answer = next(&mut host);
     let text = answer["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("not trusted"), "{text}");
@@ -90,7 +89,8 @@ fn the_commands_of_a_run_from_a_project_that_is_not_trusted_any_more_are_not_eve
     let directory = project();
     let mut host = host(directory.path(), true);
     session(&mut host, &json!([]), Some(true));
-    let branch = started(&mut host);
+    let (_, started) = host.start_without_trust(Some(true));
+    let branch = entries_of(&started);
     session(&mut host, &branch, Some(false));
     let answer = next(&mut host);
     let text = answer["content"][0]["text"].as_str().unwrap();

@@ -207,6 +207,11 @@ pub enum Effect {
         /// The checks.
         gates: Vec<Gate>,
     },
+    /// Look up whether the user trusts these commands in this project. Answered at once with `CommandsNotTrusted` if not.
+    CheckTrust {
+        /// The commands.
+        commands: Vec<RunCheck>,
+    },
     /// Remember that the user trusts these commands in this project.
     TrustCommands {
         /// The commands.
@@ -263,6 +268,7 @@ impl Effect {
                 },
             ) => restore == restored,
             (Self::TakeBaseline { .. }, PlatformEvent::BaselineTaken { .. })
+            | (Self::CheckTrust { .. }, PlatformEvent::CommandsNotTrusted)
             | (
                 Self::RequestApproval(_),
                 PlatformEvent::ApprovalRequested { .. }
@@ -279,6 +285,7 @@ impl Effect {
                 Self::RunGate(_)
                 | Self::CancelGate { .. }
                 | Self::TakeBaseline { .. }
+                | Self::CheckTrust { .. }
                 | Self::TrustCommands { .. }
                 | Self::RequestApproval(_)
                 | Self::ReadApproval(_)
@@ -313,6 +320,7 @@ impl Effect {
             }),
             Self::RunGate(_)
             | Self::CancelGate { .. }
+            | Self::CheckTrust { .. }
             | Self::TrustCommands { .. }
             | Self::RequestApproval(_)
             | Self::ClearApproval { .. }

@@ -18,6 +18,8 @@ pub enum PlatformEvent {
         /// The state, in the platform's own form.
         baseline: Box<RawValue>,
     },
+    /// The commands of a run that has started are not trusted.
+    CommandsNotTrusted,
     /// The commands of a gate are not trusted, and were not run.
     GateNotTrusted {
         /// The gate run.

@@ -234,7 +234,7 @@ macro_rules! to_host {
 to_host! {
     /// Applies actions that no call caused: the ticks and the end of a countdown, the progress and the result of a gate.
     HostApply: Notification = "host/apply" (HostApplyParams) -> ();
-    /// Asks the user a yes-or-no question. The answer is a boolean.
+    /// Asks the user a yes-or-no question. No comes first, so that a hasty Enter agrees to nothing. The answer is a boolean.
     UiConfirm: Request = "ui/confirm" (ConfirmParams) -> bool;
     /// Asks the user for one of several options. The answer is the option, or null.
     UiSelect: Request = "ui/select" (SelectParams) -> Option<String>;

@@ -24,7 +24,6 @@ import type { Action, Manifest, Methods, ToolDeclaration } from "./types.ts";
 
 export interface HookUi {
   select(title: string, options: string[]): Promise<string | null>;
-  confirm(title: string, message: string): Promise<boolean>;
   input(title: string, placeholder?: string): Promise<string | null>;
   notify(message: string, type?: "info" | "warning" | "error"): void;
 }
@@ -302,7 +301,8 @@ class Hook {
       restore: (request) => this.#restore(request),
       apply: (actions, { timed }) => this.#apply(actions, timed),
       handlers: {
-        "ui/confirm": ({ title, message }) => ctx().ui.confirm(title, message),
+        // No comes first: a hasty Enter agrees to nothing.
+        "ui/confirm": async ({ title, message }) => (await ctx().ui.select(`${title}\n\n${message}`, ["No", "Yes"])) === "Yes",
         "ui/select": ({ title, options }) => ctx().ui.select(title, options),
         "ui/input": ({ title, placeholder }) => ctx().ui.input(title, placeholder),
         "host/exec": async (params) => bounded(await ctx().exec(...inDirectory(withEnv(params), params.cwd)), params),

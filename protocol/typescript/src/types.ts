@@ -57,7 +57,7 @@ export interface Methods {
 export interface HostMethods {
   /** Applies actions that no call caused: the ticks and the end of a countdown, the progress and the result of a gate. */
   "host/apply": { params: HostApplyParams; result: void };
-  /** Asks the user a yes-or-no question. The answer is a boolean. */
+  /** Asks the user a yes-or-no question. No comes first, so that a hasty Enter agrees to nothing. The answer is a boolean. */
   "ui/confirm": { params: ConfirmParams; result: boolean };
   /** Asks the user for one of several options. The answer is the option, or null. */
   "ui/select": { params: SelectParams; result: string | null };

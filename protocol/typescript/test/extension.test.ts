@@ -668,10 +668,12 @@ test("new: on a terminal only the first line of a dialog is drawn as its title",
   const before = {
     "command/run": [ask("s1", "ui/select", { title: "Which?\n\nThe first\nor the second", options: ["a", "b"] }), ask("s2", "ui/confirm", { title: "Replace?", message: "It runs.\nReally." })],
   };
-  const { pi } = await started(t, "new", { before });
+  const { pi, at } = await started(t, "new", { before });
+  pi.answers = ["a", "Yes"];
   await pi.run("workflow", "demo");
   await sleep(50);
-  assert.deepEqual(pi.done, ["select Which?\n\u001b[0m\n\u001b[0mThe first\n\u001b[0mor the second: a|b", "confirm Replace?: \u001b[0mIt runs.\n\u001b[0mReally."]);
+  assert.equal(at.calls().find((call) => call.id === "s2")?.result, true);
+  assert.deepEqual(pi.done, ["select Which?\n\u001b[0m\n\u001b[0mThe first\n\u001b[0mor the second: a|b", "select Replace?\n\u001b[0m\n\u001b[0mIt runs.\n\u001b[0mReally.: No|Yes"]);
 });
 
 test("new: on a terminal a pause stands out in the status bar", async (t) => {

@@ -27,7 +27,7 @@ class MockHost {
   get ctx(): HookContext {
     const dialog = async () => this.answers.shift() as any;
     return {
-      ui: { select: dialog, confirm: dialog, input: dialog, notify: (message, type) => void this.notifications.push(`${type} ${message}`) },
+      ui: { select: dialog, input: dialog, notify: (message, type) => void this.notifications.push(`${type} ${message}`) },
       hasUI: this.hasUI,
       cwd: "/project",
       sessionFile: this.sessionFile,
@@ -157,7 +157,7 @@ test("in RPC mode dialogs and notices reach the program that drives pi, and trig
   const answers = { "hook/session_start": { actions: [{ type: "notify", message: "Watching", level: "info" }] } };
   const { host, at } = load(t, { before, answers }, { mode: "rpc" });
   host.hasUI = false;
-  host.answers = [true];
+  host.answers = ["Yes"];
   await host.emit("session_start");
   await host.emit("turn_end");
   await host.emit("turn_start");

@@ -6,6 +6,7 @@ use super::Values;
 use crate::definition::{Parameter, ParameterKind};
 use crate::diagnostic::shown;
 use crate::pattern::regex;
+use crate::white_space::trim;
 
 /// The longest value, in bytes as JSON.
 const MAX_VALUE: usize = 64 << 10;
@@ -18,6 +19,11 @@ impl Parameter {
                 "must take at most {} KiB; write it to a file and name the file",
                 MAX_VALUE >> 10
             ));
+        }
+        let text = value.as_str().unwrap_or("…");
+        if self.required && matches!(self.kind, ParameterKind::Text { .. }) && trim(text).is_empty()
+        {
+            return Err("must not be empty".to_owned());
         }
         if self.kind.takes(value) {
             return Ok(());

@@ -18,11 +18,12 @@ use super::run::ActiveRun;
 use super::step_tool::{Cancellation, NoMove};
 use super::tool_guard::CallGuard;
 use super::triggers::TriggerQueue;
+use super::trust::StartTrust;
 use super::{announcement, budget, controls, step_tool};
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Delivery, Effects, EndedRun, HostHints, Mutation,
-    Reply, ToolAnswer, message_type,
+    Action, ContextMessage, DeferredAnswer, Delivery, Effect, Effects, EndedRun, HostHints,
+    Mutation, Reply, ToolAnswer, message_type,
 };
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -41,6 +42,7 @@ pub(crate) struct RunDriver {
     pub(super) questions: QuestionTable,
     pub(super) controls: PendingControls,
     pub(super) exit: PhaseExit,
+    pub(super) start_trust: StartTrust,
     pub(super) calls: CallGuard,
     pub(super) auto_continue: AutoContinue,
     pub(super) sent_context: SentContext,
@@ -62,6 +64,7 @@ impl RunDriver {
             questions: QuestionTable::new(abilities),
             controls: PendingControls::default(),
             exit: PhaseExit::default(),
+            start_trust: StartTrust::default(),
             calls: CallGuard::default(),
             auto_continue: AutoContinue::new(abilities),
             sent_context: SentContext::default(),
@@ -128,11 +131,8 @@ impl RunDriver {
         let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
             return out.notify(Severity::Info, "No active workflow to cancel.");
         };
-        self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the run was cancelled", out);
-        self.cancel_confirmations(out);
-        self.close_cancel_question(out);
-        self.cancel_pending_calls("the run has moved on", out);
+        self.withdraw_questions("the run was cancelled", out);
+        self.questions.close_all(QuestionTopic::StartTrust, out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
@@ -266,7 +266,6 @@ impl RunDriver {
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
-        self.close_cancel_question(out);
         let run = ActiveRun::start(progress.clone(), &new.loaded);
         if let Some(replaced) = self.run.replace(run) {
             self.unloaded(&replaced, out);
@@ -282,10 +281,25 @@ impl RunDriver {
             let message = "This host cannot set the model, the thinking level or the visible tools, so `model`, `thinking` and `activeTools` have no effect here.";
             out.notify(Severity::Info, message);
         }
+        self.questions.close_all(QuestionTopic::StartTrust, out);
+        let commands = self.run.as_ref().map(|run| run.project_commands().all());
+        if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
+            let commands = commands.to_vec();
+            out.perform(Effect::CheckTrust { commands });
+        }
         out.act(Action::SetSessionName {
             name: new.session_name(workflow),
         });
         self.send_to_agent(new.initial_message(workflow), Delivery::IfIdle, out);
+    }
+
+    /// Asks for trust in the commands of the run that has started.
+    pub(super) fn on_commands_not_trusted(&mut self, out: &mut Effects) {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_active()) {
+            let (commands, trusted) = (run.project_commands(), self.host.project_trusted);
+            self.start_trust
+                .ask(commands, trusted, &mut self.questions, out);
+        }
     }
 
     /// Moves the run to another state.
@@ -295,10 +309,7 @@ impl RunDriver {
         moved_by: Option<PersonMove>,
         out: &mut Effects,
     ) {
-        self.auto_continue.cancel_countdown(out);
-        self.cancel_exit("the run has moved to another phase", out);
-        self.cancel_confirmations(out);
-        self.cancel_pending_calls("the run has moved on", out);
+        self.withdraw_questions("the run has moved to another phase", out);
         self.sent_context.leave_phase();
         let Some(run) = &mut self.run else { return };
         if *run.state() != progress.state {
@@ -499,15 +510,13 @@ impl RunDriver {
         }
     }
 
-    /// Withdraws the question whether the run is cancelled.
-    pub(super) fn close_cancel_question(&mut self, out: &mut Effects) {
-        let open = self.questions.open();
-        let open: Vec<_> = open
-            .filter(|(_, topic)| *topic == QuestionTopic::Cancel)
-            .collect();
-        for (question, _) in open {
-            self.questions.close(question, out);
-        }
+    /// Ends the countdown, the exit and all questions of the phase that is left.
+    pub(super) fn withdraw_questions(&mut self, why: &str, out: &mut Effects) {
+        self.auto_continue.cancel_countdown(out);
+        self.cancel_exit(why, out);
+        self.cancel_confirmations(out);
+        self.questions.close_all(QuestionTopic::Cancel, out);
+        self.cancel_pending_calls("the run has moved on", out);
     }
 
     pub(super) fn cancel_confirmations(&mut self, out: &mut Effects) {
@@ -606,6 +615,13 @@ impl RunDriver {
                 let text = step_tool::cancellation_question(run);
                 self.questions.ask(QuestionTopic::Cancel, text, out);
             }
+            if let Some(run) = self
+                .run
+                .as_mut()
+                .filter(|run| run.counters.paused.is_none())
+            {
+                run.pause(PauseReason::Question, out);
+            }
             return step_tool::ask_to_cancel(self.questions.has_dialogs());
         }
         match step_tool::plan_cancel(self.run.as_mut()) {
@@ -617,10 +633,23 @@ impl RunDriver {
         }
     }
 
+    /// Sends the agent on, because the user did not cancel the run.
+    pub(super) fn go_on(&mut self, why: &str, out: &mut Effects) {
+        let Some(run) = &mut self.run else { return };
+        run.reset_counters(out);
+        let name = run.phase().map_or("", |phase| &phase.phase.name);
+        let text = format!(
+            "[workflow] The workflow is not cancelled: {why}. You are still in {name}. Continue with this phase, and call workflow_step \
+             with action='next' when it is done."
+        );
+        self.send_to_agent(text, Delivery::Steer, out);
+    }
+
     /// Announces the end of the run, and unloads it. One entry makes sure that the end is never announced twice, for a
     /// cancelled run too (A01, A02).
     pub(super) fn announce_end(&mut self, out: &mut Effects) -> Mutation {
-        self.cancel_pending_calls("the run has moved on", out);
+        self.withdraw_questions("the run has moved on", out);
+        self.questions.close_all(QuestionTopic::StartTrust, out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

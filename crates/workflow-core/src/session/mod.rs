@@ -660,6 +660,7 @@ impl Session {
                     out,
                 );
             }
+            QuestionTopic::StartTrust => self.driver.start_trust.on_answer(confirmed, out),
             QuestionTopic::Move => {
                 let state = self.driver.run.as_ref().map(ActiveRun::state);
                 let confirmed = self.driver.controls.on_answer(question, answer, state, out);
@@ -689,11 +690,8 @@ impl Session {
                     self.adopt_weaker_guards(&loaded, out);
                 }
             }
-            QuestionTopic::Cancel => {
-                if confirmed {
-                    self.driver.cancel_by_command(out);
-                }
-            }
+            QuestionTopic::Cancel if confirmed => self.driver.cancel_by_command(out),
+            QuestionTopic::Cancel => self.driver.go_on("the user was asked and said no", out),
         }
         self.driver.refresh_status(out);
     }
@@ -711,6 +709,7 @@ impl Session {
                     run.on_baseline_taken(baseline, out);
                 }
             }
+            PlatformEvent::CommandsNotTrusted => self.driver.on_commands_not_trusted(out),
             PlatformEvent::GateNotTrusted { gate } => {
                 self.driver.with_exit(
                     |exit, context, out| exit.on_gate_not_trusted(gate, context, out),
@@ -856,6 +855,7 @@ impl Session {
                     out,
                 );
             }
+            QuestionTopic::StartTrust => self.driver.start_trust.on_answer(false, out),
             QuestionTopic::Move => {
                 let notice = notice.unwrap_or_default();
                 self.driver.controls.end_question(question, notice, out);
@@ -867,6 +867,8 @@ impl Session {
                 if let Some(notice) = notice {
                     out.notify(Severity::Info, notice);
                 }
+                let why = "the user was asked, and did not answer in time";
+                self.driver.go_on(why, out);
             }
         }
     }
@@ -896,6 +898,7 @@ impl Session {
                 QuestionTopic::Triggers => self.driver.triggers.forget_question(),
                 QuestionTopic::Guards => self.weaker_guards.forget_question(),
                 QuestionTopic::Trust
+                | QuestionTopic::StartTrust
                 | QuestionTopic::Approval
                 | QuestionTopic::Move
                 | QuestionTopic::Cancel => {}

@@ -66,14 +66,9 @@ impl RunDriver {
                 out,
             );
         }
+        self.questions.close_all(QuestionTopic::StartTrust, out);
         if self.triggers.lacks_trust() {
-            let asked: Vec<_> = self.questions.open().collect();
-            for (question, _) in asked
-                .iter()
-                .filter(|(_, topic)| *topic == QuestionTopic::Triggers)
-            {
-                self.questions.close(*question, out);
-            }
+            self.questions.close_all(QuestionTopic::Triggers, out);
             let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
             self.triggers.on_trusted(triggers, headless, out);
         }
@@ -402,14 +397,9 @@ impl RunDriver {
         let to = planned.to.clone();
         if to.state.active {
             self.enter(to, Some(planned.record()), out);
-        } else {
-            self.auto_continue.cancel_countdown(out);
-            self.cancel_exit("the run has moved to another phase", out);
-            self.cancel_confirmations(out);
-            if let Some(run) = &mut self.run {
-                run.clear_approval(out);
-                run.end_by_person(to.state, planned.record());
-            }
+        } else if let Some(run) = &mut self.run {
+            run.clear_approval(out);
+            run.end_by_person(to.state, planned.record());
         }
         let Some(run) = &self.run else { return };
         let is_over = !run.is_active();

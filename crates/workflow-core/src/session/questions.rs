@@ -50,6 +50,8 @@ pub(crate) enum QuestionTopic {
     ToolCall,
     /// Trust in the commands of a gate.
     Trust,
+    /// Trust in the commands of a run that has started.
+    StartTrust,
     /// Approval to leave a phase.
     Approval,
     /// A move of the run that passes gates or approvals over.
@@ -70,7 +72,7 @@ impl QuestionTopic {
         match self {
             Self::Start => "No workflow was started.",
             Self::ToolCall => "The call was not allowed.",
-            Self::Trust => "Nothing was trusted, and no command was run.",
+            Self::Trust | Self::StartTrust => "Nothing was trusted, and no command was run.",
             Self::Approval => "Nothing was approved.",
             Self::Move => "The workflow was not moved.",
             Self::Restore => "The code was not changed.",
@@ -206,6 +208,14 @@ impl QuestionTable {
             && std::mem::take(&mut asked.is_open)
         {
             out.withdraw(id);
+        }
+    }
+
+    /// Closes the open questions of a topic.
+    pub(crate) fn close_all(&mut self, topic: QuestionTopic, out: &mut Effects) {
+        let open: Vec<_> = self.open().collect();
+        for (question, _) in open.iter().filter(|(_, asked)| *asked == topic) {
+            self.close(*question, out);
         }
     }
 

@@ -1,9 +1,12 @@
-//! Commands of a project that need trust.
+//! Commands of a project that need trust, and the question about them at the start of a run.
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
+use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::{Catalog, Check, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
+use crate::effect::{Effect, Effects};
+use crate::types::Severity;
 
 /// The workflows of a run that are not the user's own, and their commands.
 #[derive(Debug, Clone)]
@@ -28,6 +31,11 @@ impl ProjectCommands {
         }
     }
 
+    /// All of them.
+    pub(crate) fn all(&self) -> &[RunCheck] {
+        &self.commands
+    }
+
     /// The commands as a person reads them, each once, with the locations that run it.
     pub(crate) fn listed(&self) -> &[String] {
         &self.listed
@@ -41,6 +49,72 @@ impl ProjectCommands {
             &[]
         }
     }
+}
+
+/// The question for trust in the commands of a run that has started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StartTrust {
+    /// The commands that were shown.
+    shown: Vec<RunCheck>,
+}
+
+impl StartTrust {
+    /// Asks for trust, or says how to give it. Without trust the run continues up to the first gate that needs it.
+    pub(crate) fn ask(
+        &mut self,
+        commands: &ProjectCommands,
+        project_trusted: bool,
+        questions: &mut QuestionTable,
+        out: &mut Effects,
+    ) {
+        if !project_trusted {
+            return out.notify(
+                Severity::Warning,
+                not_trusted("trust the project in this host"),
+            );
+        }
+        if !questions.can_ask() {
+            let lines: Vec<String> = commands
+                .listed()
+                .iter()
+                .map(|line| format!("  {line}"))
+                .collect();
+            let message = format!("{}\n{}", not_trusted(TRUST_COMMAND), lines.join("\n"));
+            return out.notify(Severity::Warning, message);
+        }
+        let mut text = QuestionText::trust(
+            "Run commands of this project?",
+            "The gates of this workflow run commands of this project. You are asked because a project can change its commands. The workflow \
+             runs:",
+            commands.listed().iter().cloned(),
+        );
+        text.message.push_str(
+            "\n\nYes: they run at their gates, until one of them changes.\nNo: nothing runs, and a phase with such a gate cannot be left.",
+        );
+        questions.ask(QuestionTopic::StartTrust, text, out);
+        self.shown = commands.all().to_vec();
+    }
+
+    /// Trusts the commands that were shown, if the user agreed.
+    pub(crate) fn on_answer(&mut self, agreed: bool, out: &mut Effects) {
+        let commands = std::mem::take(&mut self.shown);
+        if agreed {
+            out.perform(Effect::TrustCommands { commands });
+        } else {
+            out.notify(Severity::Warning, not_trusted(TRUST_COMMAND));
+        }
+    }
+}
+
+/// The way to trust commands outside of the host.
+const TRUST_COMMAND: &str = "run `workflow-sidecar trust` in a terminal";
+
+/// The notice about commands that do not run.
+fn not_trusted(how: &str) -> String {
+    format!(
+        "[workflow] The gates of this workflow run commands of this project that you have not trusted: they do not run, and a phase with \
+         such a gate cannot be left. To trust them, {how}."
+    )
 }
 
 fn listed(commands: &[(&RunCheck, &str)]) -> Vec<String> {

@@ -313,6 +313,12 @@ fn a_missing_or_wrong_output_keeps_the_phase_and_shows_a_call() {
         answer.contains(r#"Example: workflow_step {"action":"next","outputs":{"plan":"…"}}"#),
         "{answer}"
     );
+    let lines = world.next("", &json!({"plan": " \n"}));
+    let answer = line(&lines, "tool");
+    assert!(
+        answer.contains("Output `plan` must not be empty."),
+        "{answer}"
+    );
     let lines = world.next("", &json!({"plan": "short", "more": 1}));
     let answer = line(&lines, "tool");
     assert!(
@@ -890,10 +896,61 @@ fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
         line(&lines, "tool").contains("The user has been asked"),
         "{lines:?}"
     );
+    line(&lines, "status ⏸ waiting for your reply · N-w > 🔹 A [1/2]");
     world.tool("cancel");
     assert_eq!(world.last_state()["active"], true);
+    assert!(world.stop("stop").is_empty(), "the agent is not pushed");
     world.answer(true);
     assert_eq!(world.last_state()["cancelled"], true);
+}
+
+fn cancelled_by_the_user_only() -> World {
+    let mut work = workflow("w", &["a", "b"]);
+    work.cancel = Some(CancelBy::Person);
+    let mut world = started(work);
+    world.tool("cancel");
+    world.stop("stop");
+    world
+}
+
+#[test]
+fn the_agent_goes_on_after_a_no_to_its_cancellation() {
+    let goes_on = |world: &mut World, lines: &[String], why: &str| {
+        let text = format!(
+            "user (steers) [workflow] The workflow is not cancelled: {why}. You are still in A. Continue with this phase"
+        );
+        line(lines, &text);
+        line(lines, "status N-w > 🔹 A [1/2]");
+        world.stop("stop");
+        assert!(
+            world.session.deadline().is_some(),
+            "reminders are due again"
+        );
+    };
+    let mut world = cancelled_by_the_user_only();
+    let lines = world.answer(false);
+    goes_on(&mut world, &lines, "the user was asked and said no");
+    let mut world = cancelled_by_the_user_only();
+    let lines = world.wait(30 * 60 * 1000);
+    goes_on(
+        &mut world,
+        &lines,
+        "the user was asked, and did not answer in time",
+    );
+}
+
+#[test]
+fn a_move_withdraws_the_question_whether_the_run_is_cancelled() {
+    let mut world = cancelled_by_the_user_only();
+    let lines = world.tool("next");
+    line(&lines, "dismiss #1");
+    let lines = world.answer(true);
+    line(
+        &lines,
+        "notify Warning [workflow] Your answer to \"Cancel the workflow?\" came too late and has no effect. The workflow continues. \
+         The workflow is in B.",
+    );
+    assert_eq!(world.last_state()["cancelled"], false);
 }
 
 /// Plan, then a subworkflow of two phases that the plan decides on, then release.

@@ -7,6 +7,7 @@ use workflow_core::definition::{
 };
 use workflow_core::event::{Answer, ApprovalDecision, PlatformEvent, WatchReport};
 use workflow_core::policy::gate_report::Report;
+use workflow_core::session::Abilities;
 use workflow_core::types::RequestId;
 
 use crate::event::Event;
@@ -418,6 +419,84 @@ fn a_gate_of_the_user_needs_no_trust_in_the_project() {
         asked.contains("  make") && !asked.contains("cargo"),
         "{asked}"
     );
+}
+
+const CARGO_TEST: &str =
+    r#"{"command":["cargo","test"],"shell":false,"timeout":600,"exit":{"code":0}}"#;
+
+/// A run with a gate, whose commands are not trusted, in a host with these abilities; and what its start says.
+fn started_without_trust(abilities: Abilities) -> (World, Vec<String>) {
+    let mut work = workflow("w", &["b"]);
+    let first = Phase {
+        gate: cargo_test(),
+        ..phase("a")
+    };
+    work.phases.insert(0, PhaseEntry::Phase(first));
+    let mut world = World::new(vec![work]);
+    world.restart_with(abilities);
+    let lines = world.command("w the task");
+    line(&lines, &format!("check trust in [{CARGO_TEST}]"));
+    let lines = world.report(PlatformEvent::CommandsNotTrusted);
+    (world, lines)
+}
+
+fn with_dialogs() -> Abilities {
+    Abilities {
+        dialogs: true,
+        dismissal: true,
+        ..Abilities::default()
+    }
+}
+
+const NOT_TRUSTED: &str = "notify Warning [workflow] The gates of this workflow run commands of this project that you have not trusted: they do \
+                           not run, and a phase with such a gate cannot be left. To trust them, ";
+
+#[test]
+fn trust_in_the_commands_of_a_run_is_asked_for_at_its_start() {
+    let (mut world, lines) = started_without_trust(with_dialogs());
+    let asked = line(&lines, "ask Run commands of this project?");
+    assert!(asked.contains("\n  cargo test  (a.md:5)\n"), "{asked}");
+    assert_eq!(world.answer(true), [format!("trust [{CARGO_TEST}]")]);
+}
+
+#[test]
+fn a_start_without_trust_says_what_does_not_run() {
+    let (mut world, _) = started_without_trust(with_dialogs());
+    let terminal = format!("{NOT_TRUSTED}run `workflow-sidecar trust` in a terminal.");
+    assert_eq!(world.answer(false), [&*terminal]);
+    world.tool("next");
+    line(&untrusted(&mut world), "ask Run commands of this project?");
+
+    let (_, lines) = started_without_trust(Abilities::default());
+    assert_eq!(lines, [format!("{terminal}\n  cargo test  (a.md:5)")]);
+
+    let (mut world, _) = started_without_trust(with_dialogs());
+    world.session.set_project_trusted(false);
+    let lines = world.report(PlatformEvent::CommandsNotTrusted);
+    assert_eq!(
+        lines,
+        [format!("{NOT_TRUSTED}trust the project in this host.")]
+    );
+}
+
+#[test]
+fn the_question_about_trust_ends_at_the_gate_the_terminal_and_the_end() {
+    for what in ["gate", "terminal", "end", "another start"] {
+        let (mut world, _) = started_without_trust(with_dialogs());
+        let lines = match what {
+            "gate" => {
+                world.tool("next");
+                untrusted(&mut world)
+            }
+            "terminal" => world.report(PlatformEvent::ProjectTrusted),
+            "end" => world.cancel_command(),
+            _ => {
+                world.command("w another");
+                world.answer(true)
+            }
+        };
+        line(&lines, "dismiss #1");
+    }
 }
 
 #[test]

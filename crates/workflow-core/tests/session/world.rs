@@ -219,6 +219,7 @@ impl World {
                 }
                 Effect::CancelGate { gate } => format!("stop gate #{}", gate.0),
                 Effect::TakeBaseline { gates } => format!("baseline of {}", json(&gates)),
+                Effect::CheckTrust { commands } => format!("check trust in {}", json(&commands)),
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {
                     self.nonce.clone_from(&awaiting.nonce);

@@ -259,6 +259,7 @@ impl Platform for HookPlatform {
                 None
             }
             Effect::TakeBaseline { .. }
+            | Effect::CheckTrust { .. }
             | Effect::TrustCommands { .. }
             | Effect::ClearApproval { .. } => self.real.perform(session, effect),
             Effect::CancelGate { .. }

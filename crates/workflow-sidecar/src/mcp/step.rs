@@ -400,6 +400,7 @@ impl Platform for StepPlatform<'_> {
                 result
             }
             Effect::TakeBaseline { .. }
+            | Effect::CheckTrust { .. }
             | Effect::TrustCommands { .. }
             | Effect::RequestApproval(_)
             | Effect::ReadApproval(_)

@@ -89,6 +89,7 @@ mod tests {
     fn a_result_is_written_as_it_is_read() {
         for json in [
             r#"{"baselineTaken":{"baseline":{"head":1,"a":1.50}}}"#,
+            r#""commandsNotTrusted""#,
             r#"{"gateNotTrusted":{"gate":3}}"#,
             r#"{"approvalRead":{"decision":{"chosen":"approve"}}}"#,
             r#"{"excerpt":"plan"}"#,

@@ -34,7 +34,8 @@ const DEADLINE_MS = 5_000;
 const RESTORE_PATIENCE = 3;
 /** The sessions that are kept in the sidecar; idle ones without a run end first. */
 const MOST_SESSIONS = 32;
-const YES = ["yes", "no"];
+/** No comes first: a hasty answer agrees to nothing. */
+const NO_OR_YES = ["no", "yes"];
 
 export class Sidecar {
   readonly #host: PluginInput;
@@ -235,7 +236,7 @@ export class Sidecar {
       const { command } = session;
       if (command) {
         // A command is confirmed by typing it again with `confirm`.
-        if (command.isConfirmed) return Promise.resolve((question.options === YES ? YES[0] : question.options?.[1]) ?? null);
+        if (command.isConfirmed) return Promise.resolve(question.options?.[1] ?? null);
         command.question = question;
         return Promise.resolve(null);
       }
@@ -243,7 +244,7 @@ export class Sidecar {
       return session.questions.ask(question, signal);
     };
     return {
-      "ui/confirm": async ({ sessionId, title, message }, signal) => (await ask(sessionId, { title, message, options: YES }, signal)) === YES[0],
+      "ui/confirm": async ({ sessionId, title, message }, signal) => (await ask(sessionId, { title, message, options: NO_OR_YES }, signal)) === NO_OR_YES[1],
       "ui/select": ({ sessionId, title, options }, signal) => ask(sessionId, { title, options }, signal),
       "ui/input": ({ sessionId, title, placeholder }, signal) => ask(sessionId, { title, message: placeholder }, signal),
     };

@@ -23,7 +23,7 @@ import { whereProposed } from "./completion.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { SettleDetector } from "./settle-detector.ts";
-import { dialogMessage, dialogTitle } from "./terminal.ts";
+import { confirm, dialogTitle } from "./terminal.ts";
 
 export interface ShimOptions {
   Text: TextComponent;
@@ -502,7 +502,7 @@ class Shim {
       return ask(ctx, AbortSignal.any(ends));
     };
     return {
-      "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => ctx.ui.confirm(title, dialogMessage(message, ctx), { signal }))(signal),
+      "ui/confirm": ({ title, message }, signal) => asking((ctx, signal) => confirm(title, message, ctx, signal))(signal),
       "ui/select": ({ title, options }, signal) => asking(async (ctx, signal) => (await ctx.ui.select(dialogTitle(title, ctx), options, { signal })) ?? null)(signal),
       "ui/input": ({ title, placeholder }, signal) => asking(async (ctx, signal) => (await ctx.ui.input(dialogTitle(title, ctx), placeholder, { signal })) ?? null)(signal),
       "host/exec": (params, signal) =>

@@ -11,8 +11,11 @@ const isTerminal = ({ hasUI, mode }: PiContext): boolean => hasUI && (mode ?? (p
 /** The title of a dialog. pi draws all of it in bold and in colour: here only the first line is. */
 export const dialogTitle = (title: string, ctx: PiContext): string => (isTerminal(ctx) ? title.replaceAll("\n", `\n${RESET}`) : title);
 
-/** The message of a dialog, which pi draws as part of the title. */
-export const dialogMessage = (message: string, ctx: PiContext): string => dialogTitle(`\n${message}`, ctx).slice(1);
+/** Asks a yes-or-no question. Where pi draws it, no comes first: a hasty Enter agrees to nothing. */
+export const confirm = async (title: string, message: string, ctx: PiContext, signal: AbortSignal): Promise<boolean> =>
+  isTerminal(ctx)
+    ? (await ctx.ui.select(dialogTitle(`${title}\n\n${message}`, ctx), ["No", "Yes"], { signal })) === "Yes"
+    : ctx.ui.confirm(title, message, { signal });
 
 /** A status line: one about a pause stands out. */
 export const statusText = (text: string, ctx: PiContext): string => (isTerminal(ctx) && text.includes("⏸") ? ctx.ui.theme.fg("warning", text) : text);

@@ -18,7 +18,6 @@ pub(crate) use self::state::{ExitActivity, ExitContext, ExitOutcome, ExitStep, P
 use self::state::{ExitQuestion, IfUndecided, PendingApproval};
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionText, QuestionTopic, TIMED_OUT};
-use super::run::ActiveRun;
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
 use crate::policy::gate_report::{CheckError, Report};
@@ -108,7 +107,7 @@ impl PhaseExit {
             let location = context.phase().map(ResolvedPhase::location);
             let location = location.unwrap_or_default();
             let run = context.run.as_deref();
-            let listed = run.map(ActiveRun::listed_commands).unwrap_or_default();
+            let listed = run.map_or(&[][..], |run| run.project_commands().listed());
             let mut text = QuestionText::trust(
                 "Run commands of this project?",
                 &format!(
@@ -120,6 +119,7 @@ impl PhaseExit {
             text.message.push_str(
                 "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
             );
+            context.questions.close_all(QuestionTopic::StartTrust, out);
             *self = Self::Asking {
                 question: context.questions.ask(QuestionTopic::Trust, text, out),
                 about: ExitQuestion::Trust {

@@ -439,9 +439,9 @@ impl ActiveRun {
         }
     }
 
-    /// The commands of the run that need trust, as a person reads them.
-    pub(crate) fn listed_commands(&self) -> &[String] {
-        self.project_commands.listed()
+    /// The commands of the run that need trust.
+    pub(crate) fn project_commands(&self) -> &ProjectCommands {
+        &self.project_commands
     }
 
     /// Pauses the run.

@@ -62,12 +62,11 @@ impl ActiveRun {
     pub(crate) fn consequences(&self, approval: &Approval, actor: Actor) -> Vec<(String, String)> {
         let choices = approval.choices.iter().enumerate();
         let described = choices.map(|(index, choice)| {
-            let does = match approval.target(index) {
-                Some(target) => self.describe(self.plan_route(&target, self.outcome(), actor)),
-                None => {
-                    let name = self.phase().map_or("", |phase| &phase.phase.name);
-                    format!("stays in {name}, and the agent reads the answer")
-                }
+            let does = if let Some(target) = approval.target(index) {
+                self.describe(self.plan_route(&target, self.outcome(), actor))
+            } else {
+                let name = self.phase().map_or("", |phase| &phase.phase.name);
+                format!("stays in {name}, and the agent reads the answer")
             };
             (choice.clone(), does)
         });

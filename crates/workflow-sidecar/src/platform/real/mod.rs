@@ -16,7 +16,7 @@ use self::answers::OutsideAnswers;
 use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
-use super::answers::trust_store::{hash_of, hash_of_triggers, trust};
+use super::answers::trust_store::{hash_of, hash_of_triggers, is_trusted, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
 use super::open_sessions::OpenSessions;
@@ -62,6 +62,10 @@ impl Platform for RealPlatform {
                 return Some(PlatformEvent::BaselineTaken {
                     baseline: baseline(&gates, project.cwd),
                 });
+            }
+            Effect::CheckTrust { commands } => {
+                let trusted = session.is_trusted && is_trusted(&project, &hash_of(&commands));
+                return (!trusted).then_some(PlatformEvent::CommandsNotTrusted);
             }
             Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
             Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),

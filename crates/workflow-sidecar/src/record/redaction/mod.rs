@@ -174,6 +174,7 @@ impl Redaction {
                 REDACTED.clone_into(text);
             }
             PlatformEvent::BaselineTaken { .. }
+            | PlatformEvent::CommandsNotTrusted
             | PlatformEvent::GateNotTrusted { .. }
             | PlatformEvent::GateProgress { .. }
             | PlatformEvent::ApprovalRequested { .. }
