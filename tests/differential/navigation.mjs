@@ -69,6 +69,35 @@ export function previousPhaseName(workflows, path) {
   return "(start)";
 }
 
+/** The longest list of phases. */
+const MAX_LENGTH = 400;
+
+/** Cuts a list of phases. @param {string} line */
+const shortened = (line) => (line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH).replace(/[\ud800-\udbff]$/, "")}…` : line);
+
+/** Formats all phases of a workflow, with those of subworkflows; null for one phase. @param {Workflows} workflows @param {string} key */
+export function route(workflows, key) {
+  const phases = (workflow) => workflow.phases.map((entry) => ("ref" in entry ? `${entryName(workflows, entry)} (${phases(workflows[entry.ref])})` : entry.name)).join(" → ");
+  const line = phases(workflows[key]);
+  return line.includes(" → ") ? shortened(line) : null;
+}
+
+/** Formats the phases around a path, with what is done; null for one phase. @param {Workflows} workflows @param {Segment[]} path */
+export function checklist(workflows, path) {
+  const scope = ([{ workflowKey, phaseIndex }, ...inner]) => {
+    const { phases } = workflows[workflowKey];
+    const shown = phases.map((entry, index) => {
+      const mark = index < phaseIndex ? "✓" : index > phaseIndex ? "○" : "▸";
+      const inside = index === phaseIndex && inner.length > 0 ? ` (${scope(inner)})` : "";
+      return `${mark} ${entryName(workflows, entry)}${inside}`;
+    });
+    const [from, to] = [Math.max(0, phaseIndex - 6), phaseIndex + 7];
+    return [...(from > 0 ? ["…"] : []), ...shown.slice(from, to), ...(to < phases.length ? ["…"] : [])].join(" ");
+  };
+  const isOne = path.every(({ workflowKey }) => workflows[workflowKey].phases.length === 1);
+  return isOne ? null : shortened(scope(path));
+}
+
 /** Formats the status text for a path, or returns null if a segment does not exist. @param {Workflows} workflows @param {Segment[]} path */
 export function statusText(workflows, path) {
   const root = workflows[path[0].workflowKey];

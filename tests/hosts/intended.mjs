@@ -6,13 +6,13 @@
  */
 
 /** The differences that may occur in any scenario; `id@host` on one host only. */
-export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', 'run-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'host-display', 'host-order@0.74.2'];
+export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', 'run-entry', 'tally-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'D24', 'D25', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
 const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|New [^\n]*\. All other)|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
 const leftOut = /^\*\*(Task|What to do in this phase|Available subagent profiles for this phase|All profiles):\*\*/m;
 const reminder = /^⚠️ The .* is still active|Current phase instructions:|^Workflow ".*" is still in /m;
-const announced = /^(✅|❌) \*\*/m;
+const announced = /^(✅|❌) /m;
 
 /** @type {Record<string, import('./differences.mjs').Intended>} */
 export const intended = {
@@ -35,6 +35,24 @@ export const intended = {
     says: 'reminders and pauses are stored with the run',
     marks: [{ stream: 'entries', head: /^custom workflow:run/, added: /./ }],
   },
+  'tally-entry': {
+    says: 'the counts for the summary at the end are stored with the run',
+    marks: [{ stream: 'entries', head: /^custom workflow:tally/, added: /./ }],
+  },
+  D24: {
+    says: 'the phases are shown in a widget, and the model reads the route once',
+    marks: [
+      { stream: 'widget', head: /^workflow-phases/, added: /./ },
+      { stream: ['messages', 'requests'], head: /^(workflow:context|\+ user$)/, added: /^\*\*Phases:\*\* / },
+    ],
+  },
+  D25: {
+    says: 'a message about the end is plain text, and ends with what happened in the run',
+    marks: [
+      { missing: /^((✅|❌) |\*\*(Task|Task ID|Phases completed):\*\* )/, added: /^(✅|❌) |^(Task|Task ID|Phases completed): |Time: / },
+      { added: /^\n?Time: / },
+    ],
+  },
   'host-display': {
     says: 'messages that are only shown never reach the model',
     marks: [{ stream: 'requests', head: /^\+ user$/, missing: announced }],
@@ -42,8 +60,8 @@ export const intended = {
   'Auto-continue': {
     says: 'no reminder after an error or at the length limit, and a run without further reminders is paused visibly',
     marks: [
-      { stream: 'messages', head: /^workflow:parked \(shown\)$/, added: /paused/ },
-      { stream: 'entries', head: /^custom_message workflow:parked$/, added: /./ },
+      { stream: 'messages', head: /^workflow:paused \(shown\)$/, added: /paused/ },
+      { stream: 'entries', head: /^custom_message workflow:paused$/, added: /./ },
       { stream: 'widget', missing: /Auto-continuing/ },
     ],
   },

@@ -98,7 +98,7 @@ fn the_host_in_python_runs_a_workflow() {
         "ALLOWED edit",
         "ASKED",
         "All phases complete",
-        "**Two Complete**",
+        "Two Complete",
     ];
     for text in expected {
         assert!(output.contains(text), "`{text}` is missing in:\n{output}");
@@ -128,7 +128,7 @@ fn the_host_in_rust_runs_a_workflow() {
         "edit: [workflow] The tool",
         "edit: allowed",
         "All phases complete",
-        "**Two Complete**",
+        "Two Complete",
     ];
     assert_in_order(&output, &expected);
 }

@@ -24,7 +24,7 @@ pub mod message_type {
     /// Announces a reminder where there is no widget.
     pub const COUNTDOWN: &str = "workflow:countdown";
     /// Says why a run is paused.
-    pub const PAUSED: &str = "workflow:parked";
+    pub const PAUSED: &str = "workflow:paused";
 }
 
 /// Everything that must be done because of one event.
@@ -135,15 +135,20 @@ impl Effects {
         self.act(Action::SetStatus { text });
     }
 
+    /// Shows one line in a widget, or clears it.
+    pub(crate) fn set_widget(&mut self, widget: Widget, line: Option<String>) {
+        let lines = line.map(|line| vec![line]);
+        self.act(Action::SetWidget { widget, lines });
+    }
+
     /// Shows one line above the editor.
     pub(crate) fn show_widget(&mut self, line: String) {
-        let lines = Some(vec![line]);
-        self.act(Action::SetWidget { lines });
+        self.set_widget(Widget::Progress, Some(line));
     }
 
     /// Clears the line above the editor.
     pub(crate) fn clear_widget(&mut self) {
-        self.act(Action::SetWidget { lines: None });
+        self.set_widget(Widget::Progress, None);
     }
 
     /// Asks a question.
@@ -485,8 +490,10 @@ pub enum Action {
         /// The text, `None` to clear it.
         text: Option<String>,
     },
-    /// Set or clear the widget above the editor.
+    /// Set or clear a widget at the editor.
     SetWidget {
+        /// The widget.
+        widget: Widget,
         /// Its lines, `None` to clear it.
         lines: Option<Vec<String>>,
     },
@@ -502,6 +509,15 @@ pub enum Action {
         /// Its severity.
         severity: Severity,
     },
+}
+
+/// A widget at the editor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Widget {
+    /// What is in progress: a countdown, a gate, a restore.
+    Progress,
+    /// The phases of the run.
+    Phases,
 }
 
 /// The settings of the host that a phase asks for.

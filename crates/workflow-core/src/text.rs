@@ -29,21 +29,23 @@ pub(crate) const BLOCK_REASON: &str = "[workflow] The tool \"{toolName}\" is blo
 /// Follows the reason of a call that a list blocks, unless the definition has its own.
 pub(crate) const ALLOWED_IN_PHASE: &str = "\nAllowed in this phase: ";
 
+// Hosts show the messages to the user as plain text.
+
 /// Announces a completed run.
-pub(crate) const COMPLETION: &str = "✅ **{workflowName} Complete**\n\n\
-     **Task:** {taskDescription}\n\
-     **Task ID:** {taskId}\n\
-     **Phases completed:** {phaseCount}";
+pub(crate) const COMPLETION: &str = "✅ {workflowName} Complete\n\n\
+     Task: {taskDescription}\n\
+     Task ID: {taskId}\n\
+     Phases completed: {phaseCount}";
 
 /// Announces a cancelled run.
-pub(crate) const CANCELLED: &str = "❌ **{workflowName} Cancelled**\n\n\
-     **Task:** {taskDescription}\n\
-     **Task ID:** {taskId}";
+pub(crate) const CANCELLED: &str = "❌ {workflowName} Cancelled\n\n\
+     Task: {taskDescription}\n\
+     Task ID: {taskId}";
 
 /// Announces a run that `/cancel-workflow` ended.
-pub(crate) const CANCELLED_BY_COMMAND: &str = "❌ **Workflow Cancelled**\n\n\
-     **Task:** {taskDescription}\n\
-     **Task ID:** {taskId}";
+pub(crate) const CANCELLED_BY_COMMAND: &str = "❌ Workflow Cancelled\n\n\
+     Task: {taskDescription}\n\
+     Task ID: {taskId}";
 
 /// Sent to the agent that stopped early, with `context: every-turn`.
 pub(crate) const NOT_DONE: &str = "⚠️ The {workflowName} is still active. Current phase: {phaseEmoji} {phaseName}.\n\n\

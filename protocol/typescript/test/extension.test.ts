@@ -311,13 +311,16 @@ for (const generation of generations) {
   });
 
   on("Escape and text stop a countdown, cursor keys do not", async (t) => {
+    const phases = { type: "setWidget", key: "phases", lines: ["▸ A ○ B"], placement: "belowEditor" };
     for (const [data, stops] of [["\u001b", true], ["\u001b[27u", true], ["x", true], ["\u001b[120u", true], ["\u001b[120;1:3u", false], ["\u001b[A", false], ["\u001b[6;20;10t", false]] as const) {
       const widget = { type: "setWidget", key: "w", lines: ["3s"], placement: "aboveEditor" };
-      const { pi, at } = await started(t, generation, { answers: { "hook/turn_end": { actions: [widget] } } });
+      const { pi, at } = await started(t, generation, { answers: { "hook/turn_end": { actions: [widget] }, "hook/turn_start": { actions: [phases] } } });
+      await pi.emit("turn_start");
       pi.press(data);
       await sleep(20);
       assert.equal(last(at, "hook/input"), undefined, "there is no countdown yet");
       await pi.emit("turn_end");
+      await pi.emit("turn_start");
       pi.press(data);
       pi.press(data);
       await sleep(50);
@@ -662,6 +665,13 @@ for (const generation of generations) {
     await run;
   });
 }
+
+test("new: text between asterisks is drawn in bold, and globs stay", async (t) => {
+  const { pi } = await started(t, "new");
+  const text = "**Tools:** write in src/**, docs/** and `**/*.md` **only** 2 ** 3 ** 4";
+  const shown = pi.tools.get("workflow_step")?.renderResult?.({ content: [{ type: "text", text }] }, {}, theme).render(80);
+  assert.deepEqual(shown, ["<toolOutput>*Tools:* write in src/**, docs/** and `**/*.md` *only* 2 ** 3 ** 4</>"]);
+});
 
 test("new: on a terminal only the first line of a dialog is drawn as its title", async (t) => {
   const ask = (id: string, method: string, params: object) => ({ id, method, params });

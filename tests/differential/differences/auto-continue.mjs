@@ -81,11 +81,11 @@ export function bounded(step) {
 
 /** Returns the message of a paused run; its wording is free. */
 function pausedMessage(actual) {
-  const message = actual.find((e) => e.kind === "message" && e.customType === "workflow:parked");
+  const message = actual.find((e) => e.kind === "message" && e.customType === "workflow:paused");
   const content = message?.content ?? "";
   return {
     kind: "message",
-    customType: "workflow:parked",
+    customType: "workflow:paused",
     content: content.includes("is paused") && content.includes("resumes") ? content : "why it is paused, and what resumes it",
     display: true,
     options: { triggerTurn: false },

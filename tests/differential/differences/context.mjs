@@ -2,11 +2,13 @@
  * The intended differences in the texts for the model: text that the conversation already has is not repeated, and the
  * tools of a phase are named.
  *
- * The context that the model has been sent, by topic: `role`, `task`, `location`, `instructions`, `tools`, `profiles`,
+ * The context that the model has been sent, by topic: `role`, `task`, `route`, `location`, `instructions`, `tools`, `profiles`,
  * `allProfiles` and `advance`, each with its text.
  *
  * @module
  */
+
+import { route } from "../navigation.mjs";
 
 /** @typedef {Record<string, string>} SentContext */
 
@@ -16,12 +18,13 @@ const OF_PHASE = ["location", "instructions", "tools", "profiles"];
 const WHAT_TO_DO = "**What to do in this phase:**\n";
 
 /** The topics that follow another one without a blank line. */
-const FOLLOWS = { location: ["task"], profiles: ["tools"], allProfiles: ["tools", "profiles"] };
+const FOLLOWS = { route: ["task"], location: ["task", "route"], profiles: ["tools"], allProfiles: ["tools", "profiles"] };
 
 /** The names of the topics in a message that says what has changed. */
 const NAMES = {
   role: "role",
   task: "task",
+  route: "phases of the workflow",
   location: "phase",
   instructions: "instructions",
   tools: "tools",
@@ -85,10 +88,12 @@ function splitMessage(content, workflows, state, phase) {
   const [all, advance] = splitAt(afterProfiles, "\n\n");
   const [header, role] = splitAt(head, "]\n\n");
   const line = toolsLine(workflows, state, phase);
+  const phases = route(workflows, state.workflowKey);
   const delegates = phasesOf(workflows, state.workflowKey).some((each) => each.profiles?.length > 0);
   const parts = [
     ["role", role === ORCHESTRATOR && !delegates ? WORKER + (forbidsEdits(phase) ? " Do not change files in this phase." : "") : role],
     ["task", task],
+    ...(phases === null ? [] : [["route", `**Phases:** ${phases}`]]),
     ["location", location],
     ["instructions", WHAT_TO_DO + afterPlace.slice(0, at)],
     ...(line === null ? [] : [["tools", line]]),

@@ -8,7 +8,7 @@
 
 import { contextOf, shortened, toolsLine, withAllowedTools } from "./context.mjs";
 import { makeVisible, visible } from "./visible.mjs";
-import { contextVariables, drilled, entryAt, fill, follows, locationOf, statusText } from "../navigation.mjs";
+import { checklist, contextVariables, drilled, entryAt, fill, follows, locationOf, statusText } from "../navigation.mjs";
 
 /**
  * @typedef {object} Step
@@ -51,6 +51,11 @@ function statesAround(step) {
 
 /** The beginning of a status line that says why the run does not go on. */
 const PAUSE_NOTE = /^[⏸⏳✓] .*? · /su;
+
+/** The default messages about the end of a run. */
+const ANNOUNCEMENT = /^[✅❌] \*\*[^]* (Complete|Cancelled)\*\*\n\n\*\*Task:\*\* [^]*\n\*\*Task ID:\*\* \S*(\n\*\*Phases completed:\*\* \d+)?$/u;
+/** The end of the same messages of ours. */
+const SUMMARY = /\n\nTime: \d+ (s|min|h \d+ min|day \d+ h|days \d+ h)( · blocked calls: [1-9]\d*)?$/;
 
 /** @type {EffectDifference[]} */
 export const EXPECTED = [
@@ -396,6 +401,16 @@ export const EXPECTED = [
     },
   },
   {
+    id: "D25",
+    says: "a message about the end of a run is plain text, and ends with what happened in it",
+    rule: ({ expected, actual }) => {
+      const [message, ours] = [expected, actual].map((effects) => effects.find((e) => e.kind === "message" && e.customType === "workflow:complete"));
+      if (!message) return false;
+      const summary = SUMMARY.exec(ours?.content ?? "")?.[0] ?? "\n\nTime: a time span";
+      return replaceField(message, "content", message.content.replace(ANNOUNCEMENT, (text) => text.replaceAll("**", "")) + summary);
+    },
+  },
+  {
     id: "Hidden characters",
     says: "control and invisible characters are shown as escapes",
     rule: ({ expected }) => makeVisible(expected),
@@ -461,6 +476,22 @@ export const ON_TOP = [
     id: "workflow:run",
     says: "the counters of reminders are stored with the run",
     rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:run")),
+  },
+  {
+    id: "workflow:tally",
+    says: "the counts for the summary at the end are stored with the run",
+    rule: (step) => drop(step, (e) => isOurEntry(step, e, "workflow:tally")),
+  },
+  {
+    id: "D24",
+    says: "the phases are shown in a widget, with what is done",
+    rule: (step) => {
+      const state = runOf(step);
+      const { leaf } = locationOf(step.workflows, state) ?? {};
+      const phases = leaf ? checklist(step.workflows, leaf) : null;
+      const isIt = ({ lines }) => lines === null || (lines.length === 1 && lines[0] === visible(phases ?? "", false));
+      return drop(step, (e) => e.kind === "widget" && e.key === "workflow-phases" && isIt(e));
+    },
   },
   {
     id: "Diagnostics",

@@ -9,6 +9,7 @@ mod spending;
 mod state;
 mod stored;
 mod stored_state;
+mod tally;
 mod transition;
 mod weakened;
 
@@ -22,10 +23,11 @@ pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
-    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending,
+    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, StoredTally,
     StoredValues, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
+pub use tally::Tally;
 pub(crate) use transition::in_order;
 pub use transition::{
     Actor, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start, turn_back,

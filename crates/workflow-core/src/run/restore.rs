@@ -13,7 +13,7 @@ use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
 use super::{
     PersonMove, RunData, RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate,
-    StoredGuards, StoredRun, StoredSpending, StoredValues,
+    StoredGuards, StoredRun, StoredSpending, StoredTally, StoredValues, Tally,
 };
 
 /// The content of the entries.
@@ -35,6 +35,8 @@ pub struct RestoredRun {
     pub approval_seal: Option<String>,
     /// The last move, if a person made it.
     pub moved_by: Option<PersonMove>,
+    /// What had happened.
+    pub tally: Tally,
     /// The data that the run had collected.
     pub data: RunData,
     /// The values among that data, if their own entry has them.
@@ -137,6 +139,14 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
                 restored.spending.phase = ScopeUsage::default();
             }
         }
+        let stored: Option<StoredTally> = last_of_run(
+            entries,
+            entry_type::TALLY,
+            &task_id,
+            |_| true,
+            &mut restored.diagnostics,
+        );
+        restored.tally = stored.map(|stored| stored.tally).unwrap_or_default();
         restored.has_unmade_move = has_unmade_move;
         restored.baseline = last_baseline(entries, &task_id, step);
     }

@@ -12,7 +12,7 @@ use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
 use super::weakened::{weakened_jumps, weakened_settings};
-use super::{RunData, RunState, RunValues, Spending};
+use super::{RunData, RunState, RunValues, Spending, Tally};
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -26,12 +26,16 @@ pub mod entry_type {
     pub const VALUES: &str = "workflow:values";
     /// The parts of its budgets that the run has used.
     pub const BUDGET: &str = "workflow:budget";
+    /// What happened in the run, for the summary at its end.
+    pub const TALLY: &str = "workflow:tally";
     /// The result of a gate, or its baseline: the state of files when its phase was entered.
     pub const GATE: &str = "workflow:gate";
     /// The checkpoint of the code at the start of a turn.
     pub const CHECKPOINT: &str = "workflow:checkpoint";
     /// All of them.
-    pub const ALL: [&str; 7] = [STATE, DEFINITION, RUN, VALUES, BUDGET, GATE, CHECKPOINT];
+    pub const ALL: [&str; 8] = [
+        STATE, DEFINITION, RUN, VALUES, BUDGET, TALLY, GATE, CHECKPOINT,
+    ];
 }
 
 /// The version of [`StoredDefinition`] and [`StoredRun`] that this code writes and reads.
@@ -248,6 +252,31 @@ impl StoredSpending {
             task_id: state.task_id.clone(),
             step: state.global_step_count,
             spending: spending.clone(),
+        }
+    }
+}
+
+/// What happened in a run, stored after the responses of the model in which it changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredTally {
+    /// The version of this entry's shape.
+    pub version: u32,
+    /// The run it belongs to.
+    pub task_id: String,
+    /// The counts.
+    #[serde(flatten)]
+    pub tally: Tally,
+}
+
+impl StoredTally {
+    /// Creates the entry of a run.
+    #[must_use]
+    pub fn of(state: &RunState, tally: Tally) -> Self {
+        Self {
+            version: VERSION,
+            task_id: state.task_id.clone(),
+            tally,
         }
     }
 }

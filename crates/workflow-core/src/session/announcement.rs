@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::run::ActiveRun;
 use crate::definition::Catalog;
 use crate::run::{Position, RunProgress, RunState};
+use crate::types::Millis;
 use crate::{template, text};
 
 /// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
@@ -32,6 +34,13 @@ pub(crate) fn cancelled_by_command(run: &RunProgress, catalog: &Catalog) -> Stri
     let workflow = catalog.get(&run.state.workflow_key);
     let own = workflow.and_then(|workflow| workflow.templates.cancelled_message.as_deref());
     resolve(own.unwrap_or(text::CANCELLED_BY_COMMAND), run, catalog)
+}
+
+/// Adds what happened in the run to the message about its end.
+pub(crate) fn with_summary(message: &str, run: &ActiveRun, now: Millis) -> String {
+    let time = format!("Time: {}", text::duration(run.state().age(now)));
+    let summary: Vec<String> = [time].into_iter().chain(run.tally.describe()).collect();
+    format!("{message}\n\n{}", summary.join(" · "))
 }
 
 fn resolve(template: &str, run: &RunProgress, catalog: &Catalog) -> String {

@@ -120,6 +120,8 @@ pub(crate) enum ContextTopic {
     Role,
     /// The task of the run.
     Task,
+    /// The phases of the workflow.
+    Route,
     /// The phase, and its progress.
     Progress,
     /// The instructions of the phase.
@@ -166,6 +168,7 @@ impl ContextTopic {
         match self {
             Self::Role => "role",
             Self::Task => "task",
+            Self::Route => "phases of the workflow",
             Self::Progress => "phase",
             Self::Instructions => "instructions",
             Self::Tools => "tools",
@@ -182,7 +185,9 @@ impl ContextTopic {
     fn follows(self, before: Self) -> bool {
         matches!(
             (before, self),
-            (Self::Task, Self::Progress) | (Self::Profiles, Self::AllProfiles)
+            (Self::Task, Self::Route | Self::Progress)
+                | (Self::Route, Self::Progress)
+                | (Self::Profiles, Self::AllProfiles)
         ) || (before.is_rule()
             && (self.is_rule() || matches!(self, Self::Profiles | Self::AllProfiles)))
     }
@@ -261,6 +266,8 @@ impl SentContext {
 pub(crate) struct ContextParts<'a> {
     /// The template of the role.
     pub(crate) role: &'a str,
+    /// The phases of the workflow in order; `None` leaves them out.
+    pub(crate) route: Option<String>,
     /// The instructions of the phase, with their variables resolved.
     pub(crate) instructions: &'a str,
     /// The lines about the rules of the phase, in order.
@@ -280,6 +287,7 @@ impl PhaseContext {
         let advance = templates.advance_reminder.as_deref();
         let ContextParts {
             role,
+            route,
             instructions,
             rules,
             profiles,
@@ -293,12 +301,15 @@ impl PhaseContext {
                     state.task_description, state.task_id
                 ),
             ),
+        ];
+        texts.extend(route.map(|route| (ContextTopic::Route, format!("**Phases:** {route}"))));
+        texts.extend([
             (ContextTopic::Progress, progress(state, position)),
             (
                 ContextTopic::Instructions,
                 format!("**What to do in this phase:**\n{instructions}"),
             ),
-        ];
+        ]);
         texts.extend(rules);
         if let Some(all) = profiles {
             let own = position.phase.available_profiles.as_deref();

@@ -23,7 +23,7 @@ use super::{announcement, budget, controls, step_tool};
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
     Action, ContextMessage, DeferredAnswer, Delivery, Effect, Effects, EndedRun, HostHints,
-    Mutation, Reply, ToolAnswer, message_type,
+    Mutation, Reply, ToolAnswer, Widget, message_type,
 };
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -49,6 +49,8 @@ pub(crate) struct RunDriver {
     pub(super) triggers: TriggerQueue,
     /// The status line that the host shows.
     pub(super) shown_status: Option<String>,
+    /// The phases that the host shows.
+    pub(super) shown_phases: Option<String>,
     /// The hints that the host has applied.
     pub(super) set_hints: Option<HostHints>,
 }
@@ -70,6 +72,7 @@ impl RunDriver {
             sent_context: SentContext::default(),
             triggers: TriggerQueue::default(),
             shown_status: None,
+            shown_phases: None,
             set_hints: None,
         }
     }
@@ -138,10 +141,10 @@ impl RunDriver {
         run.mark_announced(out);
         self.unloaded(&run, out);
         self.set_status(out);
-        let content = announcement::cancelled_by_command(run.progress(), run.catalog());
+        let message = announcement::cancelled_by_command(run.progress(), run.catalog());
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
-            content,
+            content: announcement::with_summary(&message, &run, out.now()),
         });
         out.notify(Severity::Info, "Workflow cancelled.");
     }
@@ -201,8 +204,19 @@ impl RunDriver {
         }
     }
 
+    /// Has the host show the phases, where it can.
+    fn show_phases(&mut self, out: &mut Effects) {
+        let phases = self.phase().and_then(|phase| phase.checklist.clone());
+        let phases = phases.filter(|_| self.host.shows_widgets());
+        if phases != self.shown_phases {
+            self.shown_phases.clone_from(&phases);
+            out.set_widget(Widget::Phases, phases);
+        }
+    }
+
     pub(super) fn set_status(&mut self, out: &mut Effects) {
         self.set_hints(out);
+        self.show_phases(out);
         self.shown_status = self.status();
         out.set_status(self.shown_status.clone());
     }
@@ -655,9 +669,10 @@ impl RunDriver {
         };
         run.mark_announced(out);
         self.unloaded(&run, out);
+        let message = announcement::ended(run.progress(), run.catalog());
         out.act(Action::SendMessage {
             custom_type: message_type::COMPLETE,
-            content: announcement::ended(run.progress(), run.catalog()),
+            content: announcement::with_summary(&message, &run, out.now()),
         });
         self.set_status(out);
         Mutation {

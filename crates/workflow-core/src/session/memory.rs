@@ -9,6 +9,7 @@ use super::auto_continue::SentReminder;
 use super::budget::Work;
 use super::context::SentContext;
 use super::tool_guard::RepeatedDenial;
+use crate::run::Tally;
 
 /// The data that a session remembers beside its entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -16,6 +17,7 @@ use super::tool_guard::RepeatedDenial;
 pub struct Memory {
     /// The run that it is about.
     pub(crate) task_id: Option<String>,
+    pub(crate) tally: Tally,
     pub(crate) sent_context: SentContext,
     /// True after a first `cancel`.
     pub(crate) cancel_pending: bool,

@@ -24,6 +24,7 @@ mod phase_exit;
 pub(crate) mod phase_rules;
 mod problems;
 mod questions;
+mod route;
 mod run;
 mod step_tool;
 mod tool_guard;
@@ -51,7 +52,7 @@ use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, Loaded, Settings};
 use crate::effect::{
     BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
-    ToolDecision, TriggerOutcome,
+    ToolDecision, TriggerOutcome, Widget,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
@@ -191,6 +192,7 @@ impl Session {
         let run = self.driver.run.as_ref();
         Memory {
             task_id: run.map(|run| run.state().task_id.clone()),
+            tally: run.map(|run| run.tally).unwrap_or_default(),
             sent_context: self.driver.sent_context.clone(),
             cancel_pending: run.is_some_and(|run| run.cancel_pending),
             is_unread: run.is_some_and(|run| run.is_unread),
@@ -208,6 +210,7 @@ impl Session {
         else {
             return;
         };
+        run.tally = memory.tally;
         run.cancel_pending = memory.cancel_pending;
         run.is_unread = memory.is_unread;
         run.budgets.recall(memory.work);
@@ -287,10 +290,23 @@ impl Session {
         if self.driver.phase().is_some() {
             self.driver.set_hints = None;
         }
+        if self.driver.shown_phases.take().is_some() {
+            out.set_widget(Widget::Phases, None);
+        }
         self.driver.set_status(out);
         self.ask_about_weaker_guards(loaded, weakened, out);
         self.driver.watch_triggers(out);
         self.driver.triggers.set_idle(out.now());
+    }
+
+    /// Tells the user which run the session continues, if it does.
+    pub fn announce_resumed_run(&self, out: &mut Effects) {
+        let run = self.driver.run.as_ref();
+        let task = run.map_or("", |run| &run.state().task_description);
+        if let Some(status) = self.driver.status() {
+            let message = format!("▶ The workflow continues: {status}\n{task}");
+            out.notify(Severity::Info, message);
+        }
     }
 
     fn ask_about_weaker_guards(
@@ -328,6 +344,7 @@ impl Session {
     pub fn handle_shutdown(&mut self, out: &mut Effects) {
         self.leave_session(out);
         self.driver.shown_status = None;
+        self.driver.shown_phases = None;
         self.driver.set_hints = None;
         self.driver.triggers.shut_down(out);
         self.checkpoints = Checkpoints::default();
@@ -423,6 +440,7 @@ impl Session {
         self.driver.spend(count, out);
         if let Some(run) = &mut self.driver.run {
             run.persist_spending(out);
+            run.persist_tally(out);
         }
         self.driver.turn_moved = None;
         self.driver.set_status(out);
@@ -488,10 +506,15 @@ impl Session {
             return Reply::Now(budget::blocked(&used_up));
         }
         let phase = self.driver.run.as_ref().and_then(ActiveRun::phase);
-        let reply =
-            self.driver
-                .calls
-                .on_call(request, call, phase, &mut self.driver.questions, out);
+        let questions = &mut self.driver.questions;
+        let reply = self
+            .driver
+            .calls
+            .on_call(request, call, phase, questions, out);
+        if let (Some(run), Reply::Now(ToolDecision::Block { .. })) = (&mut self.driver.run, &reply)
+        {
+            run.tally.blocked = run.tally.blocked.saturating_add(1);
+        }
         if reply == Reply::Later {
             self.driver.refresh_status(out);
         }

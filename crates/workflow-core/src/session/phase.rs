@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::context::{ContextParts, ContextVariables, PhaseContext};
 use super::phase_rules::{self, Wording};
+use super::route;
 use crate::definition::{
     Approval, Catalog, Checkpoint, ContextMode, Hints, OnRepeat, Phase, PhaseEntry, Settings, Tier,
     ToolAccess, Workflow,
@@ -36,6 +37,8 @@ pub(crate) struct ResolvedPhase {
     pub(crate) phase: Phase,
     /// The position in the innermost scope, from 1, and the number of its entries.
     pub(crate) progress: (usize, usize),
+    /// The phases of the run with what is done, unless it has one.
+    pub(crate) checklist: Option<String>,
     /// The status line.
     pub(crate) status: String,
     /// The rules on tool calls of all levels.
@@ -165,6 +168,9 @@ impl ResolvedPhase {
         let role = phase_rules::role(root, wording, &description);
         let parts = ContextParts {
             role,
+            route: (context_mode == ContextMode::ByChange)
+                .then(|| route::route(root, catalog))
+                .flatten(),
             instructions: &instructions,
             rules: phase_rules::lines(
                 position.phase,
@@ -189,6 +195,7 @@ impl ResolvedPhase {
                 .key
                 .clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
+            checklist: route::checklist(position, &progress.data, catalog),
             status: status(position, catalog),
             rules,
             results: results(position, settings),

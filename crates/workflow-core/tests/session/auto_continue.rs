@@ -39,10 +39,12 @@ fn a_completed_run_is_announced_once() {
         lines[1],
         r#"entry workflow:state {"active":false,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":1}],"globalStepCount":2,"taskId":"wf-1747234567890-3t8xrq","taskDescription":"the task","startedAt":1747234567890,"completionNotified":true,"cancelled":false}"#
     );
-    assert!(lines[2].starts_with(
-        "message workflow:complete ✅ **N-w Complete**\n\n**Task:** the task\n**Task ID:** wf-"
-    ));
-    assert!(lines[2].ends_with("\n**Phases completed:** 2"));
+    assert!(
+        lines[2].starts_with(
+            "message workflow:complete ✅ N-w Complete\n\nTask: the task\nTask ID: wf-"
+        )
+    );
+    assert!(lines[2].ends_with("\nPhases completed: 2\n\nTime: 0 s"));
     assert_eq!(lines[3], "status -");
     assert_eq!(world.last_state()["completionNotified"], true);
     assert!(world.stop("stop").is_empty());
@@ -57,7 +59,7 @@ fn a_cancelled_run_is_announced_once_and_not_persisted_as_done() {
     world.tool("cancel");
     let lines = world.stop("stop");
     assert_eq!(lines[0], "mutation unload true, persist false");
-    assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
+    assert!(line(&lines, "message").contains("❌ N-w Cancelled"));
     world.reload();
     assert!(world.stop("stop").is_empty());
 }
@@ -73,8 +75,8 @@ fn the_end_is_announced_even_when_the_definition_is_gone() {
     world.workflows.clear();
     world.reload();
     let lines = world.stop("stop");
-    assert!(line(&lines, "message").starts_with("message workflow:complete ✅ **w Complete**"));
-    assert!(line(&lines, "message").ends_with("**Phases completed:** 2"));
+    assert!(line(&lines, "message").starts_with("message workflow:complete ✅ w Complete"));
+    assert!(line(&lines, "message").ends_with("Phases completed: 2\n\nTime: 0 s"));
 }
 
 const HELD: &str = "status ⏸ reminder held: /workflow-resume sends it · N-w > 🔹 A [1/2]";
@@ -236,7 +238,7 @@ fn reminders_end_after_eight_even_if_the_agent_works() {
         let lines = world.stop("stop");
         if lines
             .iter()
-            .any(|line| line.starts_with("message workflow:parked"))
+            .any(|line| line.starts_with("message workflow:paused"))
         {
             assert_eq!(
                 lines[0],
@@ -312,7 +314,7 @@ fn a_limit_may_cancel_the_run() {
     assert!(push_once(&mut world));
     let lines = world.stop("stop");
     assert_eq!(lines[0], "mutation unload true, persist false");
-    assert!(line(&lines, "message").contains("❌ **N-w Cancelled**"));
+    assert!(line(&lines, "message").contains("❌ N-w Cancelled"));
     assert_eq!(world.last_state()["cancelled"], true);
     assert!(line(&lines, "notify Warning").contains("one reminder did not lead"));
 }
@@ -342,7 +344,7 @@ fn only_a_reminder_can_be_stale_not_every_stop() {
     push_once(&mut world);
     for _ in 0..5 {
         let lines = world.stop("stop");
-        let parks = |line: &String| line.starts_with("message workflow:parked");
+        let parks = |line: &String| line.starts_with("message workflow:paused");
         assert!(!lines.iter().any(parks));
     }
 }

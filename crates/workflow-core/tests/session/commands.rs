@@ -164,9 +164,9 @@ fn cancelling_ends_the_run_for_good() {
         r#"entry workflow:state {"active":false,"workflowKey":"w","currentPath":[{"workflowKey":"w","phaseIndex":0}],"globalStepCount":0,"taskId":"wf-1747234567890-3t8xrq","taskDescription":"the task","startedAt":1747234567890,"completionNotified":true,"cancelled":true}"#
     );
     assert_eq!(lines[1], "status -");
-    assert!(lines[2].starts_with(
-        "message workflow:complete ❌ **Workflow Cancelled**\n\n**Task:** the task\n"
-    ));
+    assert!(
+        lines[2].starts_with("message workflow:complete ❌ Workflow Cancelled\n\nTask: the task\n")
+    );
     assert_eq!(lines[3], "notify Info Workflow cancelled.");
     assert_eq!(world.last_state()["completionNotified"], true);
     world.reload();
@@ -184,7 +184,7 @@ fn a_cancelled_run_may_have_a_separate_message() {
     let mut world = World::started(vec![own]);
     assert_eq!(
         line(&world.cancel_command(), "message"),
-        "message workflow:complete Stopped the task"
+        "message workflow:complete Stopped the task\n\nTime: 0 s"
     );
 }
 

@@ -1,9 +1,10 @@
 //! Leaving a phase: its gate, and the approval of a person.
 
 use serde_json::json;
-use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry};
+use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry, ToolAccess};
 use workflow_core::event::{ApprovalDecision, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
+use workflow_core::session::Control;
 use workflow_core::types::RequestId;
 
 use crate::event::Event;
@@ -62,6 +63,58 @@ fn with_gate() -> World {
         gate: gates(&json!([cargo_test()])),
         ..phase("a")
     })
+}
+
+/// The last line of the message about the end.
+fn summary(lines: &[String]) -> &str {
+    let message = line(lines, "message workflow:complete");
+    message.lines().last().expect("a message has lines")
+}
+
+#[test]
+fn the_end_of_a_run_is_announced_with_what_happened_in_it() {
+    let mut world = world_with(Phase {
+        gate: gates(&json!([cargo_test()])),
+        tools: Some(ToolAccess::Whitelist(vec!["read".to_owned()])),
+        ..phase("a")
+    });
+    world.call("edit", &json!({}));
+    world.tool("next");
+    over(&mut world, &json!("failed"));
+    world.control(Control::Skip, "");
+    world.choose(Some("Yes, go to B without them"));
+    world.wait(34 * 60_000);
+    world.prompt("go");
+    world.tool("next");
+    let summary_of_it = "Time: 34 min · checks: 1 failed · blocked calls: 1 · skipped by you: 1";
+    assert_eq!(summary(&world.stop("stop")), summary_of_it);
+}
+
+#[test]
+fn what_happened_in_a_run_outlives_the_process() {
+    let mut world = with_gate();
+    world.tool("next");
+    over(&mut world, &json!("passed"));
+    world.restart();
+    world.tool("next");
+    let lines = world.stop("stop");
+    assert_eq!(summary(&lines), "Time: 0 s · checks: 1 passed");
+}
+
+#[test]
+fn a_blocked_call_is_stored_at_the_end_of_the_response() {
+    let mut world = world_with(Phase {
+        tools: Some(ToolAccess::Whitelist(vec!["read".to_owned()])),
+        ..phase("a")
+    });
+    world.call("edit", &json!({}));
+    let lines = world.step(Event::TurnEnd);
+    assert!(line(&lines, "entry workflow:tally").ends_with(r#","blocked":1}"#));
+    let lines = world.step(Event::TurnEnd);
+    assert!(
+        lines.iter().all(|line| !line.starts_with("entry ")),
+        "{lines:?}"
+    );
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod paths;
 mod phase_exit;
 mod read_only;
 mod restoring;
+mod route;
 mod rules;
 mod step_tool;
 mod texts_for_the_model;

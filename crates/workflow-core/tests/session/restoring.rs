@@ -1,7 +1,9 @@
 //! The restoration of a run from a session's entries.
 
 use serde_json::{Value, json};
+use workflow_core::Effects;
 use workflow_core::definition::PhaseEntry;
+use workflow_core::session::Control;
 
 use crate::world::{NOW, World, guarded, line, workflow};
 
@@ -194,6 +196,24 @@ fn a_run_that_ended_does_not_go_on_whatever_became_of_its_files() {
     assert_eq!(world.reload(), ["status -"]);
     world.workflows.clear();
     assert_eq!(world.reload(), ["status -"]);
+}
+
+#[test]
+fn a_session_that_is_resumed_says_which_run_continues() {
+    let announced = |world: &World| {
+        let mut out = Effects::at(world.now);
+        world.session.announce_resumed_run(&mut out);
+        format!("{:?}", out.actions)
+    };
+    assert_eq!(announced(&World::new(vec![workflow("w", &["a"])])), "[]");
+    let mut world = World::started(vec![workflow("w", &["a"])]);
+    world.control(Control::Pause, "");
+    world.restart();
+    let notice = "▶ The workflow continues: ⏸ paused by you · N-w > 🔹 A [1/1]\nthe task";
+    assert_eq!(
+        announced(&world),
+        format!("[Notify {{ message: {notice:?}, severity: Info }}]")
+    );
 }
 
 #[test]

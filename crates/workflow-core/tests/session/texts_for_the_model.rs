@@ -91,6 +91,7 @@ fn a_list_with_exceptions_is_described_together_with_them() {
              You do the work of this workflow yourself, one phase at a time. Follow the instructions of the current phase and \
              use only the tools that it allows.\n\n\
              **Task:** the task\n\
+             **Phases:** A → B\n\
              **Current Phase:** 🔹 A\n**Progress:** Step 0 (1/2 phases)\n\n\
              **What to do in this phase:**\nDo a.\n\n\
              **Tools:** edit and write only in `docs/**`\n\n\

@@ -9,7 +9,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect};
+use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect, Widget};
 use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::session::{Abilities, Control, RunCondition, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) restore: RestoreId,
     /// The decision of the person outside of the host.
     pub(crate) word: Option<ApprovalDecision>,
+    /// The phases that the host shows.
+    pub(crate) phases: Option<String>,
     /// The nonce of the approval request that was stored last.
     pub(crate) nonce: String,
     /// The runs that the session has unloaded for good: task, and how each ended.
@@ -111,6 +113,7 @@ impl World {
             gate: GateRunId(0),
             restore: RestoreId(0),
             word: None,
+            phases: None,
             nonce: String::new(),
             ended: Vec::new(),
             requests: 0,
@@ -275,7 +278,17 @@ impl World {
                 Action::SetStatus { text } => {
                     format!("status {}", text.unwrap_or_else(|| "-".to_owned()))
                 }
-                Action::SetWidget { lines } => format!(
+                Action::SetWidget {
+                    widget: Widget::Phases,
+                    lines,
+                } => {
+                    self.phases = lines.map(|lines| lines.join("/"));
+                    continue;
+                }
+                Action::SetWidget {
+                    widget: Widget::Progress,
+                    lines,
+                } => format!(
                     "widget {}",
                     lines.map_or("-".to_owned(), |lines| lines.join("/"))
                 ),

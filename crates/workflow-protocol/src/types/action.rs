@@ -166,10 +166,10 @@ pub enum Delivery {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum Placement {
-    /// Above the editor.
+    /// Above the editor: what is in progress. A host that sees keys reports them while it is shown, as `hook/input`.
     #[default]
     AboveEditor,
-    /// Below the editor.
+    /// Below the editor: what lasts.
     BelowEditor,
 }
 

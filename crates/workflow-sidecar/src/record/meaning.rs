@@ -242,6 +242,8 @@ fn of_actions(actions: &Value, found: &mut Vec<Fact>) {
         let (about, text) = match action["type"].as_str().unwrap_or_default() {
             // It is what was changed.
             "appendEntry" if action["customType"] == entry_type::DEFINITION => continue,
+            // It follows from what is compared.
+            "appendEntry" if action["customType"] == entry_type::TALLY => continue,
             "appendEntry" => (STORED, action["data"].to_string()),
             "sendMessage" => (SHOWN, text(&action["message"]["content"])),
             "sendUserMessage" => (TO_AGENT, text(&action["content"])),

@@ -14,7 +14,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
     Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, HostHints,
-    Mutation, ToolAnswer, ToolDecision,
+    Mutation, ToolAnswer, ToolDecision, Widget,
 };
 use workflow_protocol as protocol;
 
@@ -28,6 +28,8 @@ const INTERNAL_ERROR: &str =
     "[workflow] Internal error: the answer does not fit the request, so nothing is allowed.";
 /// The countdown above the editor.
 const WIDGET_KEY: &str = "workflow-countdown";
+/// The phases below the editor.
+const PHASES_KEY: &str = "workflow-phases";
 
 pub(super) fn actions(actions: Vec<Action>) -> Vec<protocol::Action> {
     actions.into_iter().map(action).collect()
@@ -67,11 +69,17 @@ fn action(action: Action) -> protocol::Action {
             key: STATUS_KEY.to_owned(),
             text,
         },
-        Action::SetWidget { lines } => protocol::Action::SetWidget {
-            key: WIDGET_KEY.to_owned(),
-            lines,
-            placement: protocol::Placement::AboveEditor,
-        },
+        Action::SetWidget { widget, lines } => {
+            let (key, placement) = match widget {
+                Widget::Progress => (WIDGET_KEY, protocol::Placement::AboveEditor),
+                Widget::Phases => (PHASES_KEY, protocol::Placement::BelowEditor),
+            };
+            protocol::Action::SetWidget {
+                key: key.to_owned(),
+                lines,
+                placement,
+            }
+        }
         Action::SetHints { hints } => protocol::Action::SetHints {
             hints: hints.map(host_hints),
         },

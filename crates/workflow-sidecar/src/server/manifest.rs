@@ -215,6 +215,10 @@ fn entry_types() -> Vec<EntryType> {
         entry(entry_type::VALUES, "The inputs and outputs of the run"),
         entry(entry_type::BUDGET, "What the run has used of its budgets"),
         entry(
+            entry_type::TALLY,
+            "What happened in the run, for the summary at its end",
+        ),
+        entry(
             entry_type::GATE,
             "The result of a gate, or the state that it compares with, recorded when its phase was entered",
         ),

@@ -9,20 +9,24 @@ import { statusText } from "./terminal.ts";
 export class DrawnElements {
   readonly #statuses = new Set<string>();
   readonly #widgets = new Set<string>();
+  /** Those of them above the editor, which are about what is in progress. */
+  readonly #above = new Set<string>();
 
   record(action: Action): void {
     if (action.type === "setStatus") toggle(this.#statuses, action.key, action.text !== null);
     if (action.type === "setWidget") toggle(this.#widgets, action.key, action.lines !== null);
+    if (isAboutProgress(action)) toggle(this.#above, action.key, action.lines !== null);
   }
 
-  /** True while a widget is on the screen. */
-  get hasWidgets(): boolean {
-    return this.#widgets.size > 0;
+  /** True while something in progress is on the screen. */
+  get showsProgress(): boolean {
+    return this.#above.size > 0;
   }
 
   clearWidgets(ctx: PiContext): void {
     for (const key of this.#widgets) ctx.ui.setWidget(key, undefined);
     this.#widgets.clear();
+    this.#above.clear();
   }
 
   clear(ctx: PiContext): void {
@@ -31,6 +35,9 @@ export class DrawnElements {
     this.#statuses.clear();
   }
 }
+
+/** True for a widget about what is in progress, which typing may stop: it is above the editor. */
+export const isAboutProgress = (action: Action): action is Extract<Action, { type: "setWidget" }> => action.type === "setWidget" && action.placement === "aboveEditor";
 
 function toggle(set: Set<string>, key: string, on: boolean): void {
   if (on) set.add(key);

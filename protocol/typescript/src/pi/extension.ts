@@ -16,14 +16,14 @@ import { GuardStatus } from "../guard-status.ts";
 import { ACTIVE, type OfflineCommand, type OfflineManifest, undecidedReason, offlineCommands, withheldText, withOffline } from "../offline.ts";
 import type { Action, CommandDeclaration, Completion, Context, InitializeParams, Manifest, Methods, ToolDeclaration } from "../types.ts";
 import { PhaseHints } from "./hints.ts";
-import { DrawnElements, perform, notify } from "./actions.ts";
+import { DrawnElements, isAboutProgress, perform, notify } from "./actions.ts";
 import { BRANCH_EVENTS, newLeaf } from "./branch-leaf.ts";
 import { carry, takeCarried } from "./carried-notices.ts";
 import { whereProposed } from "./completion.ts";
 import type { PiApi, PiCommandContext, PiContext, PiToolResult } from "./host.ts";
 import { renderCall, renderMessage, renderResult, type TextComponent } from "./render.ts";
 import { SettleDetector } from "./settle-detector.ts";
-import { confirm, dialogTitle } from "./terminal.ts";
+import { confirm, dialogTitle, isTerminal } from "./terminal.ts";
 
 export interface ShimOptions {
   Text: TextComponent;
@@ -405,7 +405,7 @@ class Shim {
   #listenToKeys(ctx: PiContext): void {
     this.#stopListening?.();
     this.#stopListening = ctx.ui.onTerminalInput?.((data) => {
-      if (this.#drawn.hasWidgets && isTyped(data)) this.#interrupt();
+      if (this.#drawn.showsProgress && isTyped(data)) this.#interrupt();
       return undefined;
     });
   }
@@ -524,14 +524,16 @@ class Shim {
       }
       try {
         const isReminder = timed && action.type === "sendUserMessage" && action.deliverAs === undefined;
-        if (action.type === "setWidget") this.#isInterrupted = false;
-        const isAboutWaiting = isReminder || (action.type === "setWidget" && action.lines !== null);
+        if (isAboutProgress(action)) this.#isInterrupted = false;
+        const isAboutWaiting = isReminder || (isAboutProgress(action) && action.lines !== null);
         if (isAboutWaiting && hasText(ctx)) {
           this.#interrupt();
           if (isReminder) continue;
         }
         const hints = this.#hints.inProgress;
-        if (action.type === "setHints") this.#hints.apply(action.hints, ctx);
+        // What is said now is gone when pi draws the conversation.
+        if (action.type === "notify" && this.#restoreEvent && isTerminal(ctx)) carry(action);
+        else if (action.type === "setHints") this.#hints.apply(action.hints, ctx);
         else if (action.type === "sendUserMessage" && hints) void hints.then(() => perform(action, this.#pi, ctx, timed)).catch(() => {}); // stale
         else if (this.#isDeferred(action, ctx)) this.#deferred.push(action);
         else perform(action, this.#pi, ctx, timed);

@@ -242,7 +242,7 @@ export const manifest: Manifest = {
       "toModel": false
     },
     {
-      "customType": "workflow:parked",
+      "customType": "workflow:paused",
       "display": {
         "color": "warning",
         "bold": false

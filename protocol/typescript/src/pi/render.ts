@@ -9,7 +9,7 @@ import type { PiComponent, PiTheme } from "./host.ts";
 export type TextComponent = new (text: string, paddingX: number, paddingY: number) => PiComponent;
 
 export function renderMessage(Text: TextComponent, display: MessageDisplay, message: { content: unknown }, theme: PiTheme): PiComponent {
-  const content = display.text ?? (typeof message.content === "string" ? message.content : "");
+  const content = withBold(display.text ?? (typeof message.content === "string" ? message.content : ""), theme);
   const text = theme.fg(display.color, display.bold ? theme.bold(content) : content);
   const prefix = display.prefix === undefined ? "" : theme.fg(display.prefixColor ?? display.color, display.prefix);
   return new Text(prefix + text, 0, 0);
@@ -33,5 +33,11 @@ export function renderResult(Text: TextComponent, result: unknown, { expanded = 
   const first: unknown = Array.isArray(content) ? content[0] : undefined;
   const text = isObject(first) && typeof first.text === "string" ? first.text : "";
   const shown = expanded || WHOLE.has(resultType as string) ? text : text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
-  return new Text(theme.fg("toolOutput", shown), 0, 0);
+  return new Text(theme.fg("toolOutput", withBold(shown, theme)), 0, 0);
 }
+
+/** Text between asterisks as Markdown writes it. A glob, such as `src/**`, is none. */
+const BOLD = /(?<![^\s(])\*\*([^\s*](?:[^*\n]*[^\s*])?)\*\*(?![\w/*])/g;
+
+/** Draws what is in asterisks in bold. */
+const withBold = (text: string, theme: PiTheme): string => text.replace(BOLD, (_, inner: string) => theme.bold(inner));

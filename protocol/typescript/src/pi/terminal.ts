@@ -6,7 +6,7 @@ import type { PiContext } from "./host.ts";
 const RESET = "\u001b[0m";
 
 /** True where pi draws on a terminal. Before 0.78 it does not tell the mode. */
-const isTerminal = ({ hasUI, mode }: PiContext): boolean => hasUI && (mode ?? (process.stdout.isTTY ? "tui" : "rpc")) === "tui";
+export const isTerminal = ({ hasUI, mode }: PiContext): boolean => hasUI && (mode ?? (process.stdout.isTTY ? "tui" : "rpc")) === "tui";
 
 /** The title of a dialog. pi draws all of it in bold and in colour: here only the first line is. */
 export const dialogTitle = (title: string, ctx: PiContext): string => (isTerminal(ctx) ? title.replaceAll("\n", `\n${RESET}`) : title);

@@ -89,6 +89,7 @@ impl PhaseExit {
         let Some(run) = context.active_run() else {
             return ExitOutcome::Stay(cancelled(NO_PHASE));
         };
+        run.tally.count_checks(&reports);
         let Some(phase) = run.phase() else {
             return ExitOutcome::Stay(cancelled(NO_PHASE));
         };

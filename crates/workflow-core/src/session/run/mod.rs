@@ -24,7 +24,7 @@ use crate::effect::{Effect, Effects};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     DefinitionMismatch, HandedOver, Path, PersonMove, Position, RestoredRun, RunProgress, RunState,
-    RunValues, StoredDefinition, StoredGuards, StoredRun, VisitLimit, weakened,
+    RunValues, StoredDefinition, StoredGuards, StoredRun, Tally, VisitLimit, weakened,
 };
 
 /// A run in memory.
@@ -62,6 +62,9 @@ pub(crate) struct ActiveRun {
     /// The answer of a person to the approval of the phase, until the run follows it.
     pub(crate) user_answer: Option<UserAnswer>,
     pub(crate) budgets: Budgets,
+    /// What happened, for the summary at the end.
+    pub(crate) tally: Tally,
+    persisted_tally: Tally,
     /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
     /// one, and must not be taken for it.
     has_unmade_move: bool,
@@ -98,6 +101,8 @@ impl ActiveRun {
             moved_by: None,
             is_unread: false,
             user_answer: None,
+            tally: Tally::default(),
+            persisted_tally: Tally::default(),
             has_unmade_move: false,
         }
     }
@@ -131,6 +136,7 @@ impl ActiveRun {
             approval_request,
             approval_seal,
             moved_by,
+            tally,
             data,
             stored_values,
             spending,
@@ -198,6 +204,8 @@ impl ActiveRun {
             moved_by,
             definition_persisted,
             guards,
+            tally,
+            persisted_tally: tally,
             has_unmade_move,
             ..run
         })
@@ -290,6 +298,7 @@ impl ActiveRun {
             ..ContinueCounters::default()
         };
         self.is_unread = moved_by.is_some();
+        self.count_overridden(moved_by.as_ref());
         self.moved_by = moved_by;
         self.user_answer = None;
         self.approval_request = None;
@@ -386,7 +395,13 @@ impl ActiveRun {
     pub(crate) fn end_by_person(&mut self, state: RunState, moved_by: PersonMove) {
         self.progress.state = state;
         self.counters = ContinueCounters::default();
+        self.count_overridden(Some(&moved_by));
         self.moved_by = Some(moved_by);
+    }
+
+    fn count_overridden(&mut self, moved_by: Option<&PersonMove>) {
+        let number = moved_by.map_or(0, |moved| moved.overrode.len() as u64);
+        self.tally.overridden = self.tally.overridden.saturating_add(number);
     }
 
     /// Marks the end as announced, and persists it.

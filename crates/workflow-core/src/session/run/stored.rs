@@ -6,7 +6,7 @@ use super::ActiveRun;
 use crate::diagnostic::Severity;
 use crate::effect::{Action, Effects};
 use crate::run::{
-    RunValues, StoredDefinition, StoredRun, StoredSpending, StoredValues, entry_type,
+    RunValues, StoredDefinition, StoredRun, StoredSpending, StoredTally, StoredValues, entry_type,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -24,6 +24,7 @@ impl ActiveRun {
         out.append_entry(entry_type::STATE, &self.progress.state);
         self.persist_definition(out);
         self.persist_spending(out);
+        self.persist_tally(out);
     }
 
     /// Appends what is used of the budgets, unless the session has it.
@@ -31,6 +32,15 @@ impl ActiveRun {
         if let Some(spending) = self.budgets.unsaved() {
             let stored = StoredSpending::of(&self.progress.state, spending);
             out.append_entry(entry_type::BUDGET, &stored);
+        }
+    }
+
+    /// Appends what happened, unless the session has it.
+    pub(crate) fn persist_tally(&mut self, out: &mut Effects) {
+        if self.tally != self.persisted_tally {
+            self.persisted_tally = self.tally;
+            let stored = StoredTally::of(&self.progress.state, self.tally);
+            out.append_entry(entry_type::TALLY, &stored);
         }
     }
 

@@ -65,6 +65,7 @@ impl Handler<HookBranch> for Server {
 
 fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> HandlerResult<HookResult> {
     let id = params.session_id();
+    let is_known = server.sessions.contains(id);
     let branch = params.context.branch.as_ref();
     let malformed = branch.map_or(0, |branch| branch.malformed);
     // A session that starts without a branch has no entries yet.
@@ -74,7 +75,13 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
         out.diagnostics.push(malformed_entries(malformed));
     }
     let handle = server.sessions.get_mut(id);
-    let is_guarded = handle.ok_or_else(|| unknown_session(id))?.report_guarded();
+    let handle = handle.ok_or_else(|| unknown_session(id))?;
+    // A reload changes nothing that the user sees.
+    let reason = params.event.reason.as_deref();
+    if !is_known && matches!(reason, Some("startup" | "resume" | "fork")) {
+        handle.session.announce_resumed_run(&mut out);
+    }
+    let is_guarded = handle.report_guarded();
     now(HookResult {
         // A host takes an absent `guarded` for false here, whatever it knew before.
         guarded: is_guarded.then_some(true),

@@ -1,0 +1,54 @@
+//! What happened in a run, for the summary at its end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::gate_report::Report;
+
+/// Counts of what happened in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Tally {
+    /// Checks of gates that passed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub passed: u64,
+    /// Checks of gates that did not pass.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed: u64,
+    /// Tool calls that were blocked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub blocked: u64,
+    /// Gates and approvals that the user passed over.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub overridden: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Tally {
+    /// Counts the checks of a gate.
+    pub(crate) fn count_checks(&mut self, reports: &[Report]) {
+        let passed = reports.iter().filter(|report| report.has_passed()).count() as u64;
+        self.passed = self.passed.saturating_add(passed);
+        let failed = reports.len() as u64 - passed;
+        self.failed = self.failed.saturating_add(failed);
+    }
+
+    /// The counts as people read them, without those that are nothing.
+    pub(crate) fn describe(&self) -> Vec<String> {
+        let counts = [(self.passed, "passed"), (self.failed, "failed")];
+        let checks: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let parts = [
+            (!checks.is_empty()).then(|| format!("checks: {}", checks.join(", "))),
+            (self.blocked > 0).then(|| format!("blocked calls: {}", self.blocked)),
+            (self.overridden > 0).then(|| format!("skipped by you: {}", self.overridden)),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+}
