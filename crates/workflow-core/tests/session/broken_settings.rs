@@ -43,6 +43,29 @@ fn a_file_with_a_path_like_a_pattern_needs_consent_and_no_other_file_does() {
     assert!(!line(&itself, "ask").is_empty());
 }
 
+#[test]
+fn a_key_of_other_programs_blocks_if_it_restricts_tools_and_not_if_it_bounds_time() {
+    let is_loaded = |settings: &str| {
+        let files = MemoryFiles::new().with_settings(Tier::Project, settings);
+        load(&files).tiers.iter().all(TierSettings::is_loaded)
+    };
+    for restriction in [
+        "{readonly: true}",
+        "{permissions: 'ask'}",
+        "{deny: ['edit']}",
+    ] {
+        assert!(!is_loaded(restriction), "{restriction}");
+    }
+    for other in [
+        "{timeout: 5}",
+        "{maxTurns: 3}",
+        "{agent: 'x'}",
+        "{hints: {}}",
+    ] {
+        assert!(is_loaded(other), "{other}");
+    }
+}
+
 /// A session under these settings of the project.
 fn under(settings: impl Into<Vec<u8>>) -> World {
     let files = MemoryFiles::new().with_settings(Tier::Project, settings);

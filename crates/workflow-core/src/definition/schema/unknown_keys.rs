@@ -33,6 +33,10 @@ pub(in crate::definition) fn lost_guards<'m>(
         .filter(move |entry| names(section).all(|known| known != entry.key));
     unknown.filter_map(|entry| {
         let foreign = foreign(&entry.key).and_then(|foreign| foreign.guard);
+        // A bound on time or turns, which the settings do not have, says nothing of tools.
+        if foreign == Some("budget") {
+            return None;
+        }
         let meant = match foreign.or_else(|| resembled_guard(&entry.key))? {
             "results" => "results",
             "tools" | "blacklist" | "whitelist" | "rules" | "rulesets" | "use" | "budget"
