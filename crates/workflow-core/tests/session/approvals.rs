@@ -33,7 +33,7 @@ fn with_plan() -> Workflow {
         ));
     });
     edit(&mut work, "build", |build| {
-        build.instructions = "Do: {outputs.plan.plan}".to_owned();
+        "Do: {outputs.plan.plan}".clone_into(&mut build.instructions);
     });
     work
 }
@@ -261,7 +261,7 @@ fn a_rejection_in_a_dialog_is_no_advance() {
 fn a_move_past_a_failed_gate_names_the_approval_too() {
     let mut work = with_plan();
     edit(&mut work, "plan", |plan| {
-        plan.gate = vec![gate(None), gate(None)]
+        plan.gate = vec![gate(None), gate(None)];
     });
     let mut world = started(work);
     world.control(Control::Next, "");
