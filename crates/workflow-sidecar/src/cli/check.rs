@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     /// With --fix: show the changed lines, and write no file
     #[arg(long, requires = "fix")]
     dry_run: bool,
-    /// Also say what this host cannot enforce; for the hosts that workflows are installed in, that is always said
+    /// Also report what this host cannot enforce (always reported for installed hosts)
     #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(hook_hosts::names()))]
     host: Vec<String>,
     /// Show what a shell line does, command by command, and what each phase decides about it

@@ -26,7 +26,7 @@ Examples:
   workflow-sidecar explain bugfix reproduce       everything that applies in one phase
   workflow-sidecar explain ship build/verify      a phase of a subworkflow
   workflow-sidecar explain ship verify --format json | jq .tools
-  workflow-sidecar explain bugfix --host codex    and what Codex does not enforce of it
+  workflow-sidecar explain bugfix --host codex    also list what Codex does not enforce
 
 The description and the task id are known only during a run: they are shown as {description} and {taskId}. The
 step count is that of a run that reached the phase without a loop.";
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     phase: Option<String>,
     #[command(flatten)]
     project: Project,
-    /// Also say what this host does not enforce
+    /// Also list what this host does not enforce
     #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(hook_hosts::names()))]
     host: Option<String>,
     /// Output format

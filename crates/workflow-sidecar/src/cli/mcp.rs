@@ -7,7 +7,7 @@ use crate::mcp;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar mcp     what a host that starts hooks starts as well
+  workflow-sidecar mcp     started by hosts that use hooks
 
 A host's own configuration names this command: `workflow-sidecar install codex` writes it. A call counts only if the hooks of
 the same host have seen it.";

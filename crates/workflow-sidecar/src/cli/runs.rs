@@ -32,7 +32,7 @@ Examples:
   workflow-sidecar status wf-17672256       one of them
 
 With `store: \"postgres://…\"` in your settings, the runs of all machines with the same store are listed: docs/FLEET.md.
-A session of pi keeps its run itself; this list follows it.";
+pi stores its own sessions; this list has an index of their runs.";
 
 /// List the runs of all hosts
 #[derive(Debug, clap::Args)]

@@ -98,6 +98,11 @@ impl Row {
                 let check = row.check(host);
                 Some(check.help(format!("workflow-sidecar install {}", host.name)))
             }
+            (true, VersionAnswer::Missing) => {
+                row.facts
+                    .push(format!("`{}` is not on the PATH", host.name));
+                Some(row.check(host))
+            }
             (true, _) => Some(row.check(host)),
         }
     }
@@ -122,7 +127,8 @@ impl Row {
 
     fn version(&mut self, host: &HookHost, version: &VersionAnswer) {
         match version {
-            VersionAnswer::Missing => self.facts.push("not on the PATH".to_owned()),
+            // It is named behind what is installed.
+            VersionAnswer::Missing => {}
             VersionAnswer::Slow { path } => {
                 let text = format!("{} does not print its version in time", path.display());
                 self.problem(CheckStatus::Warn, text, "run it with --version");
@@ -132,7 +138,7 @@ impl Row {
                 self.facts.push(match host.tested {
                     Some(tested) if tested == found => found,
                     Some(tested) => format!("{found}, tested with {tested}"),
-                    None => format!("{found}, which we have not run"),
+                    None => format!("{found}, untested"),
                 });
             }
         }
@@ -184,7 +190,7 @@ impl Row {
             self.problem(CheckStatus::Warn, text, again);
         } else {
             self.facts.push(format!(
-                "hooks and MCP server are installed {of}, and answer"
+                "hooks and MCP server installed {of} and responding"
             ));
         }
     }

@@ -20,7 +20,7 @@ Examples:
   workflow-sidecar install codex --dry-run    show what would be written
   workflow-sidecar install pi                 have pi install its package
 
-Cursor and goose were not run by us: their hooks are written from their documentation, Claude Code's from its types.
+Cursor and goose are untested: their hooks are written from their documentation, Claude Code's from its types.
 
 Everything else in the files of the host stays as it is, byte for byte.";
 

@@ -27,7 +27,7 @@ pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {
         let note = if host.tested.is_some() {
             ""
         } else {
-            " (not run by us)"
+            " (untested)"
         };
         PossibleValue::new(host.name).help(format!("{}{note}", host.title))
     };
