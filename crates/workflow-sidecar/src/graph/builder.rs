@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 
 use workflow_core::definition::{
-    Catalog, ContinueRule, Phase, PhaseEntry, Settings, Show, Target, ToolAccess, Workflow,
+    Catalog, ContinueRule, Phase, PhaseEntry, Settings, Show, Target, Workflow,
 };
 use workflow_core::diagnostic::shown;
-use workflow_core::policy::rules::ReadOnly;
 
-use super::marks::{exits, flow, gate, has_only_exits, only_if, rules, short};
+use super::marks::{
+    exits, flow, gate, has_only_exits, of_workflow, only_if, read_only, rules, short, tools,
+    unknown,
+};
 use super::model::{
     Graph, GraphEntry, GraphNode, GraphScope, InOrder, Jump, JumpTarget, LoopEdge, MAX_NODES,
     NodeMark, TooLarge, label,
@@ -183,24 +185,13 @@ impl GraphBuilder<'_> {
             id,
             key: label(&workflow.key),
             name: label(&workflow.name),
+            marks: of_workflow(workflow),
             loop_edge: loop_edge.map(|(from, to)| LoopEdge { from, to }),
             entries,
         }
     }
 
     fn phase(&mut self, workflow: &Workflow, phase: &Phase, outer: &ContinueRule) -> GraphNode {
-        let list = |names: &[String]| short(&names.join(", "));
-        let read_only = workflow.read_only_in(phase).map(|source| {
-            let writable = workflow.writable.iter().chain(&phase.writable);
-            let run = workflow.run.iter().chain(&phase.run);
-            NodeMark::ReadOnly(short(&ReadOnly::new(source, writable, run).describe()))
-        });
-        let tools = phase.tools.as_ref().and_then(|tools| match tools {
-            ToolAccess::ReadOnly { .. } => None,
-            ToolAccess::Whitelist(names) => Some(NodeMark::Only(list(names))),
-            ToolAccess::Blacklist(names) if names.is_empty() => None,
-            ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
-        });
         let approval = phase.approve.as_ref();
         let approval = approval.map(|approval| NodeMark::Approval(short(&approval.describe())));
         let waits = phase.auto_continue.within(outer).wait == Some(true);
@@ -208,10 +199,11 @@ impl GraphBuilder<'_> {
             id: self.id(),
             emoji: shown(phase.emoji.trim()),
             name: label(&phase.name),
-            marks: read_only
+            marks: read_only(workflow, phase)
                 .into_iter()
-                .chain(tools)
+                .chain(tools(phase.tools.as_ref()))
                 .chain(rules(&phase.rules))
+                .chain(unknown(phase.unknown))
                 .chain(waits.then_some(NodeMark::Waits))
                 .chain(gate(&phase.gate))
                 .chain(approval)
@@ -230,7 +222,11 @@ impl GraphBuilder<'_> {
             id: self.id(),
             emoji: String::new(),
             name: label(&workflow.name),
-            marks: [size].into_iter().chain(condition).collect(),
+            marks: [size]
+                .into_iter()
+                .chain(condition)
+                .chain(of_workflow(workflow))
+                .collect(),
             key: label(&workflow.key),
             exits: Vec::new(),
             has_only_exits: false,

@@ -78,7 +78,8 @@ fn draw_order(out: &mut String, graph: &Graph) -> fmt::Result {
 fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
     let indent = "  ".repeat(level);
     writeln!(out, "{indent}subgraph cluster_{} {{", scope.id)?;
-    writeln!(out, "{indent}  label={};", quoted(&scope.name))?;
+    let texts = std::iter::once(scope.name.clone()).chain(scope.marks.iter().map(NodeMark::text));
+    writeln!(out, "{indent}  label=\"{}\";", in_lines(texts))?;
     writeln!(out, "{indent}  style=rounded;")?;
     for entry in &scope.entries {
         match entry {
@@ -91,15 +92,12 @@ fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result
 
 fn node(step: &GraphNode) -> String {
     let texts = std::iter::once(step.title()).chain(step.marks.iter().map(NodeMark::text));
-    let label: Vec<String> = texts
-        .flat_map(|text| lines(&text))
-        .map(|line| escaped(&line))
-        .collect();
     let style = step.marks.iter().find_map(|mark| match mark {
         NodeMark::Waits => Some(", style=\"rounded,dashed\""),
         NodeMark::Collapsed(_) => Some(", peripheries=2"),
         NodeMark::Only(_)
-        | NodeMark::ReadOnly(_)
+        | NodeMark::ReadOnly
+        | NodeMark::Open(_)
         | NodeMark::Without(_)
         | NodeMark::Rule(_)
         | NodeMark::Gate(_)
@@ -109,9 +107,16 @@ fn node(step: &GraphNode) -> String {
     format!(
         "n{} [label=\"{}\"{}];",
         step.id,
-        label.join("\\n"),
+        in_lines(texts),
         style.unwrap_or_default()
     )
+}
+
+/// Breaks texts into the lines of a label.
+fn in_lines(texts: impl Iterator<Item = String>) -> String {
+    let lines = texts.flat_map(|text| lines(&text));
+    let lines: Vec<String> = lines.map(|line| escaped(&line)).collect();
+    lines.join("\\n")
 }
 
 fn quoted(text: &str) -> String {

@@ -1,6 +1,8 @@
 //! The marks and exits of a phase: what its definition means in a picture.
 
-use workflow_core::definition::{Condition, Gate, Phase, Rule, RuleAction, Target};
+use workflow_core::definition::{
+    CancelBy, Condition, Gate, Phase, Rule, RuleAction, Target, ToolAccess, UnknownAction, Workflow,
+};
 use workflow_core::diagnostic::visible;
 
 use super::model::{LabelledExit, NodeMark, label};
@@ -8,12 +10,98 @@ use super::model::{LabelledExit, NodeMark, label};
 /// The most rules and checks of a phase that are drawn.
 const MAX_MARKS: usize = 8;
 
+/// The most items of a list in a mark.
+const MAX_ITEMS: usize = 6;
+
+/// Returns the marks of a workflow: its inputs, what applies to all of its phases, and the bounds of a run.
+pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
+    let mut marks = Vec::new();
+    if !workflow.inputs.is_empty() {
+        let names = workflow.inputs.iter().map(|input| &*input.name);
+        marks.push(NodeMark::Flow(format!("inputs: {}", listed(names))));
+    }
+    let guards = tools(workflow.tools.as_ref())
+        .into_iter()
+        .chain(rules(&workflow.rules))
+        .chain(unknown(workflow.unknown));
+    marks.extend(guards.map(|mark| {
+        let text = format!("all phases: {}", mark.text());
+        if matches!(mark, NodeMark::Open(_)) {
+            NodeMark::Open(text)
+        } else {
+            NodeMark::Rule(text)
+        }
+    }));
+    if workflow.cancel == Some(CancelBy::Person) {
+        marks.push(NodeMark::Flow("only you can cancel".to_owned()));
+    }
+    if !workflow.budget.is_unlimited() {
+        marks.push(NodeMark::Flow(format!(
+            "at most {}",
+            workflow.budget.describe()
+        )));
+    }
+    marks
+}
+
+/// Returns the mark of a list of tools.
+pub(super) fn tools(tools: Option<&ToolAccess>) -> Option<NodeMark> {
+    let list = |names: &[String]| short(&names.join(", "));
+    match tools? {
+        ToolAccess::ReadOnly { .. } => None,
+        ToolAccess::Whitelist(names) => Some(NodeMark::Only(list(names))),
+        ToolAccess::Blacklist(names) if names.is_empty() => None,
+        ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
+    }
+}
+
+/// Returns the marks of a phase that is read-only: what is open in it comes after.
+pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
+    if workflow.read_only_in(phase).is_none() {
+        return Vec::new();
+    }
+    let writable: Vec<&String> = workflow.writable.iter().chain(&phase.writable).collect();
+    let run: Vec<&String> = workflow.run.iter().chain(&phase.run).collect();
+    let open = [("may write", writable), ("may run", run)];
+    let open = open.into_iter().filter(|(_, items)| !items.is_empty());
+    let open = open.map(|(may, items)| {
+        NodeMark::Open(short(&format!(
+            "{may} {}",
+            listed(items.into_iter().map(|item| &**item))
+        )))
+    });
+    [NodeMark::ReadOnly].into_iter().chain(open).collect()
+}
+
+/// Returns the mark of the decision on unknown commands.
+pub(super) fn unknown(action: Option<UnknownAction>) -> Option<NodeMark> {
+    Some(match action? {
+        UnknownAction::Allow => NodeMark::Open("allow unknown commands".to_owned()),
+        UnknownAction::Ask => NodeMark::Rule("ask about unknown commands".to_owned()),
+        UnknownAction::Block => NodeMark::Rule("block unknown commands".to_owned()),
+    })
+}
+
+/// Lists items: the first ones, and the number of the others.
+fn listed<'i>(items: impl ExactSizeIterator<Item = &'i str>) -> String {
+    let more = items.len().saturating_sub(MAX_ITEMS);
+    let shown = if more > 1 { MAX_ITEMS } else { items.len() };
+    let first: Vec<&str> = items.take(shown).collect();
+    let first = first.join(", ");
+    if more > 1 {
+        format!("{first} and {more} more")
+    } else {
+        first
+    }
+}
+
 /// Returns a mark for each rule; equal ones in a row appear once.
 pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
-    let mut marks: Vec<NodeMark> = rules
-        .iter()
-        .map(|rule| NodeMark::Rule(rule_text(rule)))
-        .collect();
+    let mark = |rule: &Rule| match rule.action {
+        RuleAction::Allow => NodeMark::Open(rule_text(rule)),
+        RuleAction::Ask | RuleAction::Block => NodeMark::Rule(rule_text(rule)),
+    };
+    let mut marks: Vec<NodeMark> = rules.iter().map(mark).collect();
     marks.dedup();
     let more = marks.len().saturating_sub(MAX_MARKS);
     if more > 1 {
@@ -37,10 +125,11 @@ fn rule_text(rule: &Rule) -> String {
         None => {}
     }
     if !rule.path.is_empty() {
-        text = format!("{text} in {}", rule.path.join(", "));
+        text = format!("{text} in {}", listed(rule.path.iter().map(|path| &**path)));
     }
     if !rule.command.is_empty() {
-        text = format!("{text}: {}", rule.command.join(", "));
+        let commands = rule.command.iter().map(|command| &**command);
+        text = format!("{text}: {}", listed(commands));
     }
     for (field, pattern) in &rule.input {
         text = format!("{text} with {field} {pattern}");
@@ -122,10 +211,10 @@ pub(super) fn has_only_exits(phase: &Phase) -> bool {
     !phase.outcomes.is_empty() || answers.is_some_and(|approval| !approval.targets.is_empty())
 }
 
-/// Shortens a text to what a diagram can hold, without control characters.
+/// Shortens a text to what a diagram can hold, without control characters and the marks of code.
 pub(super) fn short(text: &str) -> String {
     const MAX_LENGTH: usize = 160;
-    let text = visible(text);
+    let text = visible(text).replace('`', "");
     match text.char_indices().nth(MAX_LENGTH) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

@@ -84,6 +84,12 @@ fn draw_scope(
     let (id, name) = (scope.id, broken(&scope.name));
     writeln!(out, "{indent}subgraph n{id}[\"{name}\"]")?;
     writeln!(out, "{indent}  direction {}", direction.as_str())?;
+    if !scope.marks.is_empty() {
+        // A title of several lines would cover the first phase.
+        let marks: Vec<String> = scope.marks.iter().map(marked).collect();
+        writeln!(out, "{indent}  n{id}all[\"{}\"]", marks.join("<br>"))?;
+        writeln!(out, "{indent}  style n{id}all fill:none,stroke:none")?;
+    }
     for entry in &scope.entries {
         match entry {
             GraphEntry::Node(step) => writeln!(out, "{indent}  {}", node(step))?,
@@ -96,24 +102,26 @@ fn draw_scope(
 fn node(step: &GraphNode) -> String {
     let mut label = broken(&step.title());
     for mark in &step.marks {
-        let icon = match mark {
-            NodeMark::Only(_)
-            | NodeMark::ReadOnly(_)
-            | NodeMark::Without(_)
-            | NodeMark::Rule(_) => "🔒 ",
-            NodeMark::Gate(_) => "✅ ",
-            NodeMark::Approval(_) => "👤 ",
-            NodeMark::Flow(_) => "🔀 ",
-            NodeMark::Waits => "⏸️ ",
-            NodeMark::Collapsed(_) => "",
-        };
-        label = format!("{label}<br>{icon}{}", broken(&mark.text()));
+        label = format!("{label}<br>{}", marked(mark));
     }
     if step.is_collapsed() {
         format!("n{}[[\"{label}\"]]", step.id)
     } else {
         format!("n{}[\"{label}\"]", step.id)
     }
+}
+
+/// Returns the text of a mark after its icon.
+fn marked(mark: &NodeMark) -> String {
+    let icon = match mark {
+        NodeMark::Only(_) | NodeMark::ReadOnly | NodeMark::Without(_) | NodeMark::Rule(_) => "🔒 ",
+        NodeMark::Gate(_) => "✅ ",
+        NodeMark::Approval(_) => "👤 ",
+        NodeMark::Flow(_) => "🔀 ",
+        NodeMark::Waits => "⏸️ ",
+        NodeMark::Open(_) | NodeMark::Collapsed(_) => "",
+    };
+    format!("{icon}{}", broken(&mark.text()))
 }
 
 /// Escapes a text for a quoted label, in lines.

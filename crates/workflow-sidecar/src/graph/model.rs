@@ -64,6 +64,8 @@ pub(crate) struct GraphScope {
     pub(crate) id: usize,
     pub(crate) key: String,
     pub(crate) name: String,
+    /// What applies to all of its phases, and to the run.
+    pub(crate) marks: Vec<NodeMark>,
     /// The edge of `loop`; `None` if the workflow is not loopable, or no phase here could call it.
     pub(crate) loop_edge: Option<LoopEdge>,
     /// At least one.
@@ -112,19 +114,21 @@ pub(super) struct LabelledExit {
 /// A guard of a phase, or the size of a collapsed subworkflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NodeMark {
-    /// It is read-only, with what is open.
-    ReadOnly(String),
+    /// It is read-only.
+    ReadOnly,
     /// Only these tools.
     Only(String),
     /// All tools but these.
     Without(String),
     /// A rule on tool calls.
     Rule(String),
+    /// Calls that are open: a rule that allows, or an exception from read-only.
+    Open(String),
     /// A check of the gate, with its expectation.
     Gate(String),
     /// The question of the approval, with its choices.
     Approval(String),
-    /// A condition, outputs, a limit of visits, or a budget.
+    /// A condition, values, a limit of visits, or a budget.
     Flow(String),
     /// The phase waits for the user: no reminder is sent.
     Waits,
@@ -139,7 +143,8 @@ impl NodeMark {
             Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
             Self::Only(tools) => format!("only {tools}"),
             Self::Without(tools) => format!("no {tools}"),
-            Self::ReadOnly(text) | Self::Rule(text) | Self::Gate(text) | Self::Flow(text) => {
+            Self::ReadOnly => "read-only".to_owned(),
+            Self::Rule(text) | Self::Open(text) | Self::Gate(text) | Self::Flow(text) => {
                 text.clone()
             }
             Self::Approval(ask) => format!("asks you: {ask}"),
@@ -223,6 +228,14 @@ impl GraphEntry {
 }
 
 impl GraphScope {
+    /// Returns the marks of this scope and all inside, and of their nodes.
+    pub(crate) fn all_marks(&self) -> Vec<&NodeMark> {
+        let scopes = self.scopes();
+        let of_scopes = scopes.into_iter().flat_map(|scope| &scope.marks);
+        let of_nodes = self.nodes().into_iter().flat_map(|step| &step.marks);
+        of_scopes.chain(of_nodes).collect()
+    }
+
     /// Returns all nodes in the order of a run.
     pub(crate) fn nodes(&self) -> Vec<&GraphNode> {
         self.entries

@@ -7,7 +7,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::shown;
 
-use super::model::{MAX_NODES, TooLarge};
+use super::model::{MAX_NODES, NodeMark, TooLarge};
 use super::*;
 use crate::init::{Language, TEMPLATES};
 
@@ -113,7 +113,7 @@ fn continue_wait_applies_inside_subworkflows() {
         .root
         .nodes()
         .iter()
-        .map(|step| step.marks.contains(&super::model::NodeMark::Waits))
+        .map(|step| step.marks.contains(&NodeMark::Waits))
         .collect();
     assert_eq!(waits, [true, false]);
 }
@@ -397,6 +397,67 @@ fn the_committed_diagrams_of_the_templates_are_up_to_date() {
         let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();
         check_file(&format!("docs/pictures/{}.svg", template.name), &graph);
     }
+}
+
+#[test]
+fn a_workflow_shows_its_own_rules_its_inputs_and_who_cancels() {
+    let release = TEMPLATES.iter().find(|template| template.name == "release");
+    let loaded = release.unwrap().load(Language::Yaml);
+    let workflow = loaded.catalog.get("release").unwrap();
+    let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();
+    let marks: Vec<String> = graph.root.scopes()[1]
+        .marks
+        .iter()
+        .map(NodeMark::text)
+        .collect();
+    assert_eq!(
+        marks,
+        [
+            "all phases: block bash: git push, npm publish, pnpm publish, yarn publish, yarn npm publish, bun publish \
+             and 17 more"
+        ]
+    );
+    for drawn in [
+        mermaid(&graph, Direction::Down),
+        dot(&graph, Direction::Down),
+        svg(&graph),
+    ] {
+        for text in [
+            "inputs: version",
+            "only you can cancel",
+            "all phases: block bash",
+        ] {
+            assert!(drawn.contains(text), "{text}: {drawn}");
+        }
+        assert!(!drawn.contains('`'), "{drawn}");
+    }
+}
+
+#[test]
+fn what_a_phase_opens_has_no_lock() {
+    let graph = graph_of_phase("tools: read-only\nrun: [make test]\nunknown: block\n");
+    let expected = [
+        NodeMark::ReadOnly,
+        NodeMark::Open("may run make test".to_owned()),
+        NodeMark::Rule("block unknown commands".to_owned()),
+    ];
+    assert_eq!(graph.root.nodes()[0].marks, expected);
+    let graph = graph_of_phase("tools: {rules: [{allow: bash}]}\n");
+    let marks = &graph.root.nodes()[0].marks;
+    assert_eq!(*marks, [NodeMark::Open("allow bash".to_owned())]);
+    assert!(!svg(&graph).contains("class=\"wf-lock\""));
+}
+
+/// The graph of a workflow with one phase that has these keys.
+fn graph_of_phase(keys: &str) -> Graph {
+    const WORKFLOW: &str = "{name: W, commandName: w, initialMessage: Go, phases: [a.md]}";
+    let phase = format!("---\nid: a\nname: A\nemoji: a\n{keys}---\nGo.\n");
+    let files = MemoryFiles::new()
+        .with(Tier::Project, "w/workflow.yaml", WORKFLOW)
+        .with(Tier::Project, "w/a.md", phase);
+    let loaded = load(&files);
+    let workflow = loaded.catalog.get("w").expect("it is sound");
+    Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap()
 }
 
 /// Long and wide names, other scripts, deep nesting, all marks.

@@ -37,12 +37,6 @@ impl<'a> ReadOnly<'a> {
         }
     }
 
-    /// Describes it, for display.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        self.describe_with(std::iter::empty())
-    }
-
     /// Describes it with the calls that rules open.
     pub(super) fn describe_with(&self, opened: impl Iterator<Item = String>) -> String {
         let mut open = Vec::new();

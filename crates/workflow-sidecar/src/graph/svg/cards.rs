@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
 use super::measure::{width, wrapped};
 use super::sizes::{
-    EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NAME, NARROWEST, PAD, SMALL, SMALL_LINE, TO_LANE,
+    BOLD, EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NARROWEST, PAD, SMALL, SMALL_LINE, TO_LANE,
     WIDEST,
 };
 
@@ -22,6 +22,7 @@ pub(super) struct CardText<'g> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Icon {
     Lock,
+    Open,
     Check,
     Person,
     Pause,
@@ -34,10 +35,10 @@ impl Icon {
     /// Returns the icon of a mark.
     pub(super) fn of(mark: &NodeMark) -> Self {
         match mark {
-            NodeMark::Only(_)
-            | NodeMark::ReadOnly(_)
-            | NodeMark::Without(_)
-            | NodeMark::Rule(_) => Self::Lock,
+            NodeMark::Only(_) | NodeMark::ReadOnly | NodeMark::Without(_) | NodeMark::Rule(_) => {
+                Self::Lock
+            }
+            NodeMark::Open(_) => Self::Open,
             NodeMark::Gate(_) => Self::Check,
             NodeMark::Approval(_) => Self::Person,
             NodeMark::Flow(_) => Self::Fork,
@@ -80,7 +81,7 @@ impl CardMetrics {
                 .marks
                 .iter()
                 .map(|mark| ICON + width(&mark.text(), SMALL));
-            indent + marks.max().unwrap_or(0).max(width(&name, NAME))
+            indent + marks.max().unwrap_or(0).max(width(&name, BOLD))
         });
         let text = natural.max().unwrap_or(0).clamp(NARROWEST, WIDEST);
         // Even, so that the centre is a whole pixel.
@@ -122,17 +123,29 @@ impl CardMetrics {
     pub(super) fn text<'g>(&self, step: &'g GraphNode) -> CardText<'g> {
         let (emoji, name) = label(step);
         let room = self.card - 2 * INSET - if emoji.is_some() { EMOJI } else { 0 };
-        let marks = step.marks.iter().map(|mark| {
-            (
-                Icon::of(mark),
-                wrapped(&mark.text(), SMALL, room - ICON, MARK_LINES),
-            )
-        });
         CardText {
             emoji,
-            name: wrapped(&name, NAME, room, LINES),
-            marks: marks.collect(),
+            name: wrapped(&name, BOLD, room, LINES),
+            marks: marked_lines(&step.marks, room),
         }
+    }
+}
+
+/// Wraps marks to a width, with their icons.
+pub(super) fn marked_lines(marks: &[NodeMark], room: u32) -> Vec<(Icon, Vec<String>)> {
+    let lines = |mark: &NodeMark| wrapped(&mark.text(), SMALL, room - ICON, MARK_LINES);
+    marks
+        .iter()
+        .map(|mark| (Icon::of(mark), lines(mark)))
+        .collect()
+}
+
+/// Returns the height of marks below a name.
+pub(super) fn marks_height(marks: &[(Icon, Vec<String>)]) -> u32 {
+    let lines: usize = marks.iter().map(|(_, lines)| lines.len()).sum();
+    match u32::try_from(lines).expect("a few lines") {
+        0 => 0,
+        lines => 3 + lines * SMALL_LINE,
     }
 }
 
@@ -152,9 +165,7 @@ fn label(step: &GraphNode) -> (Option<&str>, String) {
 
 impl CardText<'_> {
     pub(super) fn height(&self) -> u32 {
-        let lines = |lines: &[String]| u32::try_from(lines.len()).expect("a few lines");
-        let marks: u32 = self.marks.iter().map(|(_, mark)| lines(mark)).sum();
-        let between = if marks > 0 { 3 } else { 0 };
-        2 * 10 + lines(&self.name).max(1) * LINE + between + marks * SMALL_LINE
+        let lines = u32::try_from(self.name.len()).expect("a few lines");
+        2 * 10 + lines.max(1) * LINE + marks_height(&self.marks)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::super::model::{GraphNode, Jump, JumpTarget, NodeMark};
+use super::super::model::{Jump, JumpTarget, NodeMark};
 use super::cards::Icon;
 use super::layout::{Area, Arrow, Card, Frame, JumpLane, Lane, Layout, Pill};
 use super::sizes::{EMOJI, ICON, INSET, LEGEND_ICON, LINE, MARGIN, NAME, SMALL, SMALL_LINE, TITLE};
@@ -22,6 +22,7 @@ const STYLE: &str = "\
   .wf-loop { fill: none; stroke: #8250df; stroke-width: 1.5; stroke-dasharray: 4 3 }
   .wf-loop-head { fill: #8250df }
   .wf-lock { fill: none; stroke: #0969da; stroke-width: 1.5 }
+  .wf-open { fill: none; stroke: #1a7f37; stroke-width: 1.5 }
   .wf-pause { fill: #bf8700 }
   .wf-check { fill: none; stroke: #1a7f37; stroke-width: 2 }
   .wf-person { fill: none; stroke: #bf8700; stroke-width: 1.5 }
@@ -40,6 +41,7 @@ const STYLE: &str = "\
     .wf-loop-head { fill: #ab7df8 }
     .wf-lock { stroke: #4493f8 }
     .wf-pause { fill: #d29922 }
+    .wf-open { stroke: #3fb950 }
     .wf-check { stroke: #3fb950 }
     .wf-person { stroke: #d29922 }
   }
@@ -98,14 +100,18 @@ fn description(layout: &Layout<'_>) -> String {
         .root
         .nodes()
         .into_iter()
-        .map(node_description)
+        .map(|step| described(&step.name, &step.marks))
         .collect();
     let start = layout
         .graph
         .command
         .as_deref()
         .unwrap_or("As a part of others");
-    let order = format!("{start}: {}; then done.", nodes.join("; "));
+    let scopes = layout.graph.root.scopes().into_iter();
+    let scopes = scopes.filter(|scope| !scope.marks.is_empty());
+    let scopes = scopes.map(|scope| format!(" {}.", described(&scope.name, &scope.marks)));
+    let scopes: String = scopes.collect();
+    let order = format!("{start}: {}; then done.{scopes}", nodes.join("; "));
     let jumps: Vec<String> = layout
         .graph
         .jumps
@@ -133,12 +139,12 @@ fn jump_description(layout: &Layout<'_>, jump: &Jump) -> String {
     format!("{} from {} to {to}", jump.label, name(jump.from))
 }
 
-/// Describes a node in text.
-fn node_description(step: &GraphNode) -> String {
-    let marks: Vec<String> = step.marks.iter().map(NodeMark::text).collect();
+/// Describes a node or a scope in text.
+fn described(name: &str, marks: &[NodeMark]) -> String {
+    let marks: Vec<String> = marks.iter().map(NodeMark::text).collect();
     match &*marks.join(", ") {
-        "" => step.name.clone(),
-        marks => format!("{} ({marks})", step.name),
+        "" => name.to_owned(),
+        marks => format!("{name} ({marks})"),
     }
 }
 
@@ -185,7 +191,21 @@ fn draw_frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
         strong(out, TITLE, frame.area.x + INSET, y, line)?;
         y += LINE;
     }
+    draw_marks(out, &frame.marks, frame.area.x + INSET, y + 1)?;
     writeln!(out, "</g>")
+}
+
+/// Draws marks below each other, with the first line at `y`.
+fn draw_marks(out: &mut String, marks: &[(Icon, Vec<String>)], x: u32, y: u32) -> fmt::Result {
+    let mut y = y;
+    for (icon, lines) in marks {
+        draw_icon(out, *icon, x, y - 10)?;
+        for line in lines {
+            quiet(out, x + ICON, y, line)?;
+            y += SMALL_LINE;
+        }
+    }
+    Ok(())
 }
 
 fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
@@ -197,7 +217,7 @@ fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
     writeln!(
         out,
         "<g><title>{}</title>",
-        escaped(&node_description(step))
+        escaped(&described(&step.name, &step.marks))
     )?;
     let waits = lines.marks.iter().any(|(icon, _)| *icon == Icon::Pause);
     if step.is_collapsed() {
@@ -224,14 +244,7 @@ fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
         strong(out, NAME, x, y, line)?;
         y += LINE;
     }
-    y += 1;
-    for (kind, mark) in &lines.marks {
-        draw_icon(out, *kind, x, y - 10)?;
-        for line in mark {
-            quiet(out, x + ICON, y, line)?;
-            y += SMALL_LINE;
-        }
-    }
+    draw_marks(out, &lines.marks, x, y + 1)?;
     writeln!(out, "</g>")
 }
 
@@ -323,6 +336,12 @@ fn draw_icon(out: &mut String, icon: Icon, x: u32, y: u32) -> fmt::Result {
             y + 5,
             x + 3,
             y + 5
+        ),
+        Icon::Open => writeln!(
+            out,
+            "<path class=\"wf-open\" d=\"M{} {}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0\"/>",
+            x + 1,
+            y + 6
         ),
         Icon::Check => writeln!(
             out,

@@ -6,11 +6,11 @@
 use super::super::model::{
     Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark,
 };
-use super::cards::{CardMetrics, CardText, Icon};
+use super::cards::{CardMetrics, CardText, Icon, marked_lines, marks_height};
 use super::measure::{width, wrapped};
 use super::sizes::{
-    GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, LINE, LINES, MARGIN, PAD,
-    PILL_HEIGHT, SMALL, TITLE, TO_LANE, WIDEST,
+    BOLD, GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, LINE, LINES, MARGIN,
+    PAD, PILL_HEIGHT, SMALL, TO_LANE, WIDEST,
 };
 
 /// A graph with the positions of its boxes.
@@ -68,6 +68,7 @@ pub(super) struct Frame<'g> {
     pub(super) scope: &'g GraphScope,
     pub(super) area: Area,
     pub(super) title: Vec<String>,
+    pub(super) marks: Vec<(Icon, Vec<String>)>,
     /// The nesting level.
     pub(super) level: usize,
 }
@@ -158,15 +159,9 @@ impl<'g> Layout<'g> {
 
 /// Returns the legend: only the icons that occur.
 fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
-    let nodes = graph.root.nodes();
-    let marked = |icon: Icon| {
-        let mut marks = nodes.iter().flat_map(|step| &step.marks);
-        marks.any(|mark| Icon::of(mark) == icon)
-    };
-    let has_rules = nodes
-        .iter()
-        .flat_map(|step| &step.marks)
-        .any(|mark| matches!(mark, NodeMark::Rule(_)));
+    let marks = graph.root.all_marks();
+    let marked = |icon: Icon| marks.iter().any(|mark| Icon::of(mark) == icon);
+    let has_rules = marks.iter().any(|mark| matches!(mark, NodeMark::Rule(_)));
     let loops = graph
         .root
         .scopes()
@@ -182,6 +177,7 @@ fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
                 "tools that are blocked, or the only ones allowed"
             },
         ),
+        (marked(Icon::Open), Icon::Open, "calls that are allowed"),
         (
             marked(Icon::Check),
             Icon::Check,
@@ -200,7 +196,7 @@ fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
         (
             marked(Icon::Fork),
             Icon::Fork,
-            "conditions, outputs, and limits of the phase",
+            "conditions, values and limits",
         ),
         (marked(Icon::Plus), Icon::Plus, "a subworkflow, closed"),
         (
@@ -321,7 +317,9 @@ impl<'g> BoxPlacement<'_, 'g> {
     fn scope(&mut self, scope: &'g GraphScope, level: usize) -> Area {
         let extent = self.metrics.extent(scope);
         let (x, y, width) = (self.axis - extent.left, self.y, extent.left + extent.right);
-        let title = wrapped(&scope.name, TITLE, width - 2 * INSET, LINES);
+        let title = wrapped(&scope.name, BOLD, width - 2 * INSET, LINES);
+        let marks = marked_lines(&scope.marks, width - 2 * INSET);
+        let head = marks_height(&marks);
         let at = self.frames.len();
         let area = Area {
             x,
@@ -333,10 +331,11 @@ impl<'g> BoxPlacement<'_, 'g> {
             scope,
             area,
             title,
+            marks,
             level,
         });
         let lines = u32::try_from(self.frames[at].title.len()).expect("a few lines");
-        self.y += 12 + lines.max(1) * LINE + 8;
+        self.y += 12 + lines.max(1) * LINE + head + 8;
         let areas = self.entries(scope, level);
         self.lane(scope, &areas);
         self.y += PAD;

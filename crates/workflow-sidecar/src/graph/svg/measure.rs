@@ -17,11 +17,14 @@ pub(super) fn width(text: &str, size: u32) -> u32 {
 /// Returns the width of a character in hundredths of an em.
 fn hundredths(c: char) -> u32 {
     match c {
-        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 38,
-        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 46,
+        'i' | 'j' | 'l' | '\'' | '|' => 30,
+        'f' | 't' | 'I' | '.' | ',' | ':' | ';' | '!' | ' ' | '(' | ')' | '[' | ']' | '/' | '-' => {
+            42
+        }
+        'r' | 's' | 'c' | 'k' | 'v' | 'x' | 'y' | 'z' | '`' | '*' | '?' | '"' => 60,
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '…' => 104,
-        'A'..='Z' => 82,
-        _ if c.is_ascii() => 68,
+        'A'..='Z' | '+' | '<' | '=' | '>' | '~' | '#' | '&' | '^' => 84,
+        _ if c.is_ascii() => 64,
         _ => match c.width().unwrap_or(0) {
             0 => 0,
             1 => 80,
@@ -47,14 +50,15 @@ pub(super) fn wrapped(text: &str, size: u32, widest: u32, most: usize) -> Vec<St
     lines
 }
 
-/// Returns the end of the first line: after a word, or inside one that is too long.
+/// Returns the end of the first line: after a word or a comma, or inside a word that is too long.
 fn line_end(text: &str, size: u32, widest: u32) -> usize {
     let fits = fitting(text, size, widest);
     if fits == text.len() {
         return fits;
     }
-    let word = text[..fits].rfind(' ').filter(|&at| at > 0);
-    word.unwrap_or(fits)
+    let breaks = text[..fits].rmatch_indices([' ', ',']);
+    let mut ends = breaks.map(|(at, found)| at + usize::from(found == ","));
+    ends.next().filter(|&end| end > 0).unwrap_or(fits)
 }
 
 /// Returns the number of bytes that fit: at least one character, and joined characters are not split.
@@ -85,6 +89,10 @@ mod tests {
     fn a_line_breaks_after_a_word() {
         assert_eq!(wrapped("write the test", 10, 60, 2), ["write the", "test"]);
         assert_eq!(wrapped("  one  ", 10, 60, 2), ["one"]);
+        assert_eq!(
+            wrapped("{tests/**,spec/**}", 10, 70, 2),
+            ["{tests/**,", "spec/**}"]
+        );
         assert!(wrapped("", 10, 60, 2).is_empty());
     }
 
@@ -92,10 +100,10 @@ mod tests {
     fn a_text_that_does_not_fit_is_cut_with_an_ellipsis() {
         assert_eq!(
             wrapped("write the failing test first", 10, 60, 2),
-            ["write the", "failing t…"]
+            ["write the", "failing te…"]
         );
-        assert_eq!(wrapped("unbelievable", 10, 40, 1), ["unbe…"]);
-        assert_eq!(wrapped("unbelievable", 10, 40, 9), ["unbeli", "evable"]);
+        assert_eq!(wrapped("unbelievable", 10, 40, 1), ["unbel…"]);
+        assert_eq!(wrapped("unbelievable", 10, 40, 9), ["unbelie", "vable"]);
     }
 
     #[test]

@@ -4,6 +4,8 @@
 pub(super) const TITLE: u32 = 15;
 pub(super) const NAME: u32 = 15;
 pub(super) const SMALL: u32 = 12;
+/// The size by which names and titles are measured: their bold letters are wider.
+pub(super) const BOLD: u32 = 17;
 /// Distance between two lines.
 pub(super) const LINE: u32 = 19;
 pub(super) const SMALL_LINE: u32 = 17;
@@ -21,7 +23,7 @@ pub(super) const PAD: u32 = 16;
 /// Distance between a scope's content and the lane of its `loop`.
 pub(super) const TO_LANE: u32 = 18;
 pub(super) const NARROWEST: u32 = 150;
-pub(super) const WIDEST: u32 = 290;
+pub(super) const WIDEST: u32 = 330;
 /// Maximum number of lines of a name.
 pub(super) const LINES: usize = 4;
 /// Maximum number of lines of a mark: what a rule or a check says must be readable.
