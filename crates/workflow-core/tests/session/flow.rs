@@ -356,7 +356,7 @@ fn an_end_that_leaves_phases_out_says_so_to_agent_and_user() {
     );
     let lines = world.stop("stop");
     assert!(
-        line(&lines, "message").contains("**Phases completed:** 3 of 4"),
+        line(&lines, "message").contains("Phases completed: 3 of 4"),
         "{lines:?}"
     );
 
