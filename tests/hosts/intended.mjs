@@ -6,7 +6,7 @@
  */
 
 /** The differences that may occur in any scenario; `id@host` on one host only. */
-export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', 'run-entry', 'tally-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'D24', 'D25', 'host-display', 'host-order@0.74.2'];
+export const everywhere = ['own-words', 'flow-parameters', 'definition-entry', 'run-entry', 'tally-entry', 'A01', 'B05', 'B14', 'B42', 'Context', 'D24', 'D25', 'D26', 'host-display', 'host-order@0.74.2'];
 
 const context = /^\[Workflow path: /;
 const shortened = /^\[Workflow path: [^\n]*\] (Instructions and rules are unchanged\.|New [^\n]*\. All other)|^\*\*(Tools|To leave this phase):\*\* |^You do the work of this workflow yourself/m;
@@ -52,6 +52,10 @@ export const intended = {
       { missing: /^((✅|❌) |\*\*(Task|Task ID|Phases completed):\*\* )/, added: /^(✅|❌) |^(Task|Task ID|Phases completed): |Time: / },
       { added: /^\n?Time: / },
     ],
+  },
+  D26: {
+    says: 'a session that is resumed or forked says which run continues',
+    marks: [{ stream: 'dialogs', head: /^notify info$/, added: /▶ The workflow continues: / }],
   },
   'host-display': {
     says: 'messages that are only shown never reach the model',

@@ -15,7 +15,7 @@ export default {
   replies: [say('Working.'), say('Resumed.'), say('In green.'), say('In red again.')],
   async play(stage) {
     const pi = stage.start();
-    pi.answer('No, stay in Red', 'Yes, go to Green without the gate');
+    pi.answer('No, stay in Red', 'Yes, go to Green without them');
     await pi.prompt('/workflow work the sum');
     await pi.prompt('/workflow-pause');
     await pi.settled();

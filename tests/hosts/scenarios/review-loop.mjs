@@ -27,6 +27,6 @@ export default {
     assert.match(answers[4], /Review → 🔨 Build/);
     assert.equal(answers.length, 7);
     const notices = texts(recording, 'dialogs', /^notify /).join('\n');
-    assert.match(notices, /is paused: Build has been entered 2 times/);
+    assert.match(notices, /is paused: Build has been entered twice/);
   },
 };
