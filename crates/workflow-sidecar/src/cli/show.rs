@@ -305,16 +305,15 @@ fn print_phase(
     lasted: Option<i64>,
     flow: &FlowNotes,
 ) -> io::Result<()> {
-    let cause = match &flow.user_command {
-        Some(command) => by_user(command),
-        None => {
-            let causes: Vec<&str> = by
-                .into_iter()
-                .chain(&flow.outcome)
-                .map(String::as_str)
-                .collect();
-            causes.join(" ")
-        }
+    let cause = if let Some(command) = &flow.user_command {
+        by_user(command)
+    } else {
+        let causes: Vec<&str> = by
+            .into_iter()
+            .chain(&flow.outcome)
+            .map(String::as_str)
+            .collect();
+        causes.join(" ")
     };
     let cause = match cause.as_str() {
         "" => cause,
