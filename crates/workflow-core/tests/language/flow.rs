@@ -386,14 +386,15 @@ fn an_input_of_a_subworkflow_takes_all_values_that_the_workflow_around_it_takes(
 }
 
 #[test]
-fn an_optional_input_that_only_a_subworkflow_has_is_a_warning() {
-    let loaded = found_around(
-        "",
-        "inputs: { fast: { type: flag, default: true } }",
-        "{ subworkflow: part }",
-    );
-    assert_eq!(loaded.diagnostics[0].severity, Severity::Warning);
-    assert!(loaded.catalog.get("w").is_some());
+fn an_optional_input_that_only_a_subworkflow_has_is_a_warning_without_a_default() {
+    let severity = |input: &str| {
+        let inputs = format!("inputs: {{ fast: {{ {input} }} }}");
+        let loaded = found_around("", &inputs, "{ subworkflow: part }");
+        assert!(loaded.catalog.get("w").is_some());
+        loaded.diagnostics[0].severity
+    };
+    assert_eq!(severity("type: flag"), Severity::Warning);
+    assert_eq!(severity("type: flag, default: true"), Severity::Info);
 }
 
 #[test]
