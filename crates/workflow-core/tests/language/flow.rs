@@ -393,7 +393,7 @@ fn an_optional_input_that_only_a_subworkflow_has_is_a_warning_without_a_default(
         assert!(loaded.catalog.get("w").is_some());
         loaded.diagnostics[0].severity
     };
-    assert_eq!(severity("type: flag"), Severity::Warning);
+    assert_eq!(severity("type: text, required: false"), Severity::Warning);
     assert_eq!(severity("type: flag, default: true"), Severity::Info);
 }
 
