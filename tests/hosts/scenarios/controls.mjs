@@ -42,7 +42,7 @@ export default {
     assert.match(notices, /There is no phase "nowhere" in Work/);
     assert.match(notices, /is resumed/);
     assert.match(notices, /was not moved/);
-    assert.match(notices, /Red → 🟢 Green, by you\. Skipped: gate `false`/);
+    assert.match(notices, /Red → 🟢 Green, by you\. Skipped: Red: gate `false`/);
     const asked = texts(recording, 'dialogs', /^select /);
     assert.match(asked[0], /Leave Red although its gate did not pass\?.*✗ false/s);
   },
