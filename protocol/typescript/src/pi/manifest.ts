@@ -272,6 +272,10 @@ export const manifest: Manifest = {
       "description": "What the run has used of its budgets"
     },
     {
+      "customType": "workflow:tally",
+      "description": "What happened in the run, for the summary at its end"
+    },
+    {
       "customType": "workflow:gate",
       "description": "The result of a gate, or the state that it compares with, recorded when its phase was entered"
     },
