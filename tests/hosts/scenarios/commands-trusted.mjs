@@ -22,7 +22,8 @@ export default {
   async play(stage) {
     const ran = (/** @type {string} */ name) => existsSync(join(stage.sandbox.cwd, name));
     const pi = stage.start(['--mode', 'rpc', ...stage.host.approve]);
-    pi.answer(false, true);
+    // At the start, at the first gate, and at the next try.
+    pi.answer(false, false, true);
     await pi.prompt('/workflow ours the project');
     await pi.settled();
     assert.deepEqual([ran('one'), ran('two'), ran('three')], [true, true, false]);
@@ -40,7 +41,7 @@ export default {
     assert.match(third, /Two → 3️⃣ Three.*✓ touch two/s);
     if (host === '1.5.2') assert.match(last, /touch three.*does not trust the project in this host/s);
     const asked = texts(recording, 'dialogs', /^confirm /);
-    assert.equal(asked.length, 2);
+    assert.equal(asked.length, 3);
     assert.match(asked[0], /Run commands of this project\?.*touch one  \(.*touch two  \(.*touch three  \(/s);
   },
 };
