@@ -167,7 +167,7 @@ const scenarios = {
     assert.ok(existsSync(file('a.txt')), 'Codex runs no hook that it does not trust');
     const trusted = await run(sidecar, ['install', 'codex', '--trust'], withCodex);
     assert.equal(trusted.code, 0, trusted.stderr);
-    includes(await doctor(), /codex .*0\.169\.0; hooks and MCP server are installed for you, and answer; trusted/);
+    includes(await doctor(), /codex .*0\.169\.0; hooks and MCP server installed for you and responding; trusted/);
     await prompt('workflow bugfix it', [patch('b.txt'), say('Shall I?')], { fresh: true, bypass: false });
     assert.ok(!existsSync(file('b.txt')), 'a trusted hook blocks');
     assert.equal((await ours('uninstall', 'codex')).code, 0);
