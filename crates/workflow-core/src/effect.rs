@@ -7,12 +7,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::condition::RunCondition;
 use crate::definition::{Approval, Gate, RunCheck, Thinking, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
 use crate::policy::VisibleTools;
 use crate::run::RunState;
-use crate::session::RunCondition;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
 
 /// The custom types of messages (hook-lifecycle: "Message Custom Types").

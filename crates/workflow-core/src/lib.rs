@@ -38,6 +38,7 @@
 //! [`types`], [`event`] and [`effect`] are leaf modules. [`run`] has the states of a run and their transitions,
 //! [`policy`] the decisions on tool calls, [`definition`] the language of workflows. [`session`] composes them.
 
+mod condition;
 pub mod definition;
 pub mod diagnostic;
 pub mod effect;

@@ -5,7 +5,6 @@
 use super::auto_continue::AutoContinue;
 use super::budget::Budgets;
 use super::commands::{NewRun, nothing_applies};
-use super::condition::RunCondition;
 use super::context::SentContext;
 use super::controls::PendingControls;
 use super::handover::StepCall;
@@ -20,6 +19,7 @@ use super::tool_guard::CallGuard;
 use super::triggers::TriggerQueue;
 use super::trust::StartTrust;
 use super::{announcement, budget, controls, step_tool};
+use crate::condition::RunCondition;
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
     Action, ContextMessage, DeferredAnswer, Delivery, Effect, Effects, EndedRun, HostHints,

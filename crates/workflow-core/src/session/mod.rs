@@ -64,7 +64,6 @@ use crate::white_space;
 pub use self::budget::TurnUsage;
 pub use self::checkpoints::StoredCheckpoint;
 pub use self::commands::complete;
-pub use self::condition::{Needed, RunCondition};
 pub use self::controls::Control;
 pub use self::handover::StepCall;
 pub use self::host::Abilities;
@@ -73,6 +72,7 @@ pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
 pub use self::view::{BreadcrumbItem, PhaseView, View};
+pub use crate::condition::{Needed, RunCondition};
 
 /// One session of a host: events go in, effects come out.
 ///

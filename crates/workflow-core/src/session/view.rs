@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::auto_continue::AutoContinue;
-use super::condition::RunCondition;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
+use crate::condition::RunCondition;
 use crate::definition::Bound;
 use crate::reminders::ContinueCounters;
 use crate::run::RunState;

@@ -1,9 +1,9 @@
 //! The answers to commands that cannot be carried out, and the text of `/workflow-status`.
 
 use super::command::Control;
+use crate::condition::RunCondition;
 use crate::definition::Bound;
 use crate::diagnostic::visible;
-use crate::session::condition::RunCondition;
 use crate::session::phase_exit::ExitActivity;
 use crate::session::phase_rules::needed_to_leave;
 use crate::session::run::ActiveRun;
