@@ -1,18 +1,51 @@
-//! `psql` and `mysql`: statements that only read.
+//! `sqlite3`, `psql` and `mysql`: statements and commands that only ask, known by their shape.
+//!
+//! A statement is a `select` of plain characters and listed functions, or starts with `show`, `describe` or a listed `pragma`.
 
-use super::options::{Place, split};
-use super::outcome::{Invocation, Outcome, Result};
-use super::sqlite::sql_only_reads;
+use super::options::{Place, argument, expansion, split};
+use super::outcome::{Invocation, Outcome, Result, code_words};
 use crate::command::StandardInput;
-use crate::effect::{Unknown, UnknownReason};
+use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 
+/// Options of `sqlite3`; they are whole words with one dash or two.
+#[rustfmt::skip] // Names in order.
+const SQLITE: &[&str] = &["ascii", "bail", "batch", "box", "column", "csv", "header", "html", "json", "line", "list", "markdown", "noheader", "quote", "readonly", "safe", "table", "tabs"];
+const SQLITE_VALUED: &[&str] = &["separator", "nullvalue", "newline"];
 const POSTGRES: &str = "-AtxXqwWz0neE -F= -R= -P= -v= -h= -p= -U= -d= -c= --host= --port= --username= --dbname= --command= --no-password --tuples-only --no-align --no-psqlrc --csv --html --expanded --quiet --pset= --field-separator= --set=";
 const MYSQL: &str = "-ABNstvrEHXCqw -h= -P= -u= -p?= -D= -e= -S= --host= --user= --password?= --port= --database= --execute= --batch --silent --table --skip-column-names --raw --vertical --html --xml --socket= --protocol= --ssl-mode= --default-character-set= --no-auto-rehash --connect-timeout=";
+
+/// Commands of `sqlite3` that show something, or set how it is shown.
+#[rustfmt::skip] // Names in order.
+const SQLITE_COMMANDS: &[&str] = &[
+    ".databases", ".dbinfo", ".dump", ".fullschema", ".header", ".headers", ".help", ".indexes", ".indices", ".mode", ".nullvalue", ".quit", ".schema", ".separator", ".show", ".stats", ".tables",
+    ".timer", ".version", ".width",
+];
+
+/// Pragmas that show something: without an argument, and with the name of a table or an index.
+#[rustfmt::skip] // Names in order.
+const PRAGMAS: &[&str] = &["database_list", "foreign_key_check", "integrity_check", "journal_mode", "quick_check", "table_list", "user_version"];
+#[rustfmt::skip] // Names in order.
+const PRAGMAS_OF: &[&str] = &["foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo", "table_info", "table_xinfo"];
+
+/// Words that make a `select` write or lock.
+#[rustfmt::skip] // Names in order.
+const WRITING: &[&str] = &["alter", "create", "delete", "drop", "insert", "into", "outfile", "set", "share", "update"];
+
+/// Words that may be before a parenthesis: functions that compute, and keywords.
+#[rustfmt::skip] // Names in order.
+const BEFORE_PARENTHESIS: &[&str] = &[
+    "abs", "age", "all", "and", "array_agg", "as", "avg", "by", "cast", "coalesce", "concat", "count", "current_setting", "date", "date_trunc", "datetime", "distinct", "exists", "extract", "filter",
+    "from", "group_concat", "having", "ifnull", "in", "instr", "join", "json_agg", "json_extract", "json_group_array", "julianday", "left", "length", "like", "lower", "max", "min", "not", "now",
+    "nullif", "on", "or", "over", "pg_database_size", "pg_relation_size", "pg_size_pretty", "pg_table_size", "pg_total_relation_size", "position", "rank", "replace", "right", "round", "row_number",
+    "select", "split_part", "strftime", "string_agg", "substr", "substring", "sum", "then", "to_char", "to_timestamp", "total", "trim", "typeof", "unnest", "upper", "using", "values", "version",
+    "when", "where",
+];
 
 /// Returns the outcome of such a program; `None` if no statement is in the line.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let (specification, names) = match invocation.name {
+        "sqlite3" => return Some(sqlite(invocation)),
         "psql" => (POSTGRES, ["-c", "--command"]),
         "mysql" | "mariadb" => (MYSQL, ["-e", "--execute"]),
         _ => return None,
@@ -20,7 +53,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     // A parameter of a connection names a file that the client writes.
     let is_key_log = |word: &&Word| word.shape().to_lowercase().contains("sslkeylogfile");
     if let Some(word) = invocation.arguments.iter().find(is_key_log) {
-        return Some(Err(Unknown::new(word.shape(), UnknownReason::Argument)));
+        return Some(Err(argument(word)));
     }
     let known = match split(invocation.arguments, specification, Place::Anywhere) {
         Ok(known) => known,
@@ -32,124 +65,192 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     if let (true, StandardInput::Text(input)) = (statements.is_empty(), invocation.input)
         && !input.shape().trim().is_empty()
     {
-        let sets_variables = !known.values(&["-v", "--set", "--variable"]).is_empty();
-        if invocation.name == "psql" && sets_variables && inserts_variable(input.shape()) {
-            return Some(Err(Unknown::new(input.shape(), UnknownReason::Code)));
-        }
         statements.push(input);
     }
     if statements.is_empty() || known.operands.len() > 2 {
         return None;
     }
+    let is_known = |text: &str| match invocation.name {
+        "psql" if text.starts_with('\\') => describes(text),
+        "psql" => only_ask(&text.replace('\n', " ")),
+        _ => only_ask(text.trim_end()),
+    };
+    let other = |word: &&&Word| !word.text().is_some_and(is_known);
+    Some(match statements.iter().find(other) {
+        Some(word) => Err(Unknown::new(word.shape(), UnknownReason::Code)),
+        None => Ok(Outcome::reads()),
+    })
+}
+
+fn sqlite(invocation: &Invocation<'_>) -> Result {
+    let mut operands: Vec<&Word> = Vec::new();
+    let mut words = invocation.arguments.iter();
+    while let Some(word) = words.next() {
+        if word.may_hide_option() {
+            return Err(expansion(word));
+        }
+        let shape = word.shape();
+        if !shape.starts_with('-') || shape.len() == 1 {
+            operands.push(word);
+            continue;
+        }
+        let name = shape.trim_start_matches('-');
+        if SQLITE_VALUED.contains(&name) {
+            words.next();
+        } else if !SQLITE.contains(&name) {
+            return Err(Unknown::new(shape, UnknownReason::Option));
+        }
+    }
+    let Some((database, statements)) = operands.split_first() else {
+        return Err(Unknown::new("sqlite3", UnknownReason::Missing));
+    };
+    if database.shape().starts_with('|') {
+        return Err(argument(database));
+    }
+    let statements = match (statements, invocation.input) {
+        ([], StandardInput::Text(word)) => &[word],
+        ([], _) => return Err(Unknown::new("sqlite3", UnknownReason::Input)),
+        (statements, _) => statements,
+    };
+    let mut outcome = Outcome::reads();
     for word in statements {
-        let is_known = word.text().is_some_and(|text| match invocation.name {
-            "psql" => only_reads_lines(text),
-            _ => only_reads(
-                text.trim_end()
-                    .strip_suffix("\\G")
-                    .unwrap_or(text.trim_end()),
-            ),
-        });
-        if !is_known {
-            return Some(Err(Unknown::new(word.shape(), UnknownReason::Code)));
+        let shape = word.shape();
+        if shape.contains('\0') {
+            return Err(expansion(word));
         }
-    }
-    Some(Ok(Outcome::reads()))
-}
-
-/// Returns whether `psql` may replace parts of its input by the values of variables: `:name`, `:'name'`, but not `a::text`.
-fn inserts_variable(text: &str) -> bool {
-    let without_casts = text.replace("::", "  ");
-    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '"' | '{');
-    without_casts
-        .split(':')
-        .skip(1)
-        .any(|part| part.starts_with(is_name))
-}
-
-/// Returns whether lines for `psql` certainly only read: statements, and commands that describe something.
-fn only_reads_lines(text: &str) -> bool {
-    let mut statements = String::new();
-    for line in text.lines() {
-        if line.trim_start().starts_with('\\') {
-            if !describes(line) {
-                return false;
-            }
+        let text = shape.trim();
+        let is_known = if text.starts_with('.') {
+            shows(text)
         } else {
-            statements.push_str(line);
-            statements.push(' ');
+            only_ask(text)
+        };
+        if !is_known {
+            outcome.reads.extend(code_words(shape));
+            outcome.effect = Effect::unknown(shape, UnknownReason::Code);
         }
     }
-    statements.trim().is_empty() || only_reads(statements.trim())
+    Ok(outcome)
 }
 
-/// Returns whether statements certainly only read. Texts that the dialects of SQL split differently are not known: comments,
-/// escapes, quotes other than `'` and `"`, lines.
-fn only_reads(text: &str) -> bool {
-    let ambiguous = ['\\', '[', '`', '#', '$', '\n', '\r', '\0'];
-    if text.contains(ambiguous) || text.contains("--") || text.contains("/*") {
-        return false;
-    }
-    if text.contains(['\'', '"']) {
-        return statement_only_reads(text);
-    }
-    text.split(';')
-        .filter(|statement| !statement.trim().is_empty())
-        .all(statement_only_reads)
-}
-
-fn statement_only_reads(text: &str) -> bool {
-    let statement = text.trim().trim_end_matches(';').trim();
-    let plain = |c: char| c.is_ascii_alphanumeric() || " _.%'=*".contains(c);
-    let first = statement.split(' ').next().unwrap_or_default();
-    let first = first.to_ascii_lowercase();
-    if matches!(first.as_str(), "show" | "describe" | "desc") {
-        return statement.chars().all(plain);
-    }
-    matches!(first.as_str(), "select" | "with" | "explain") && sql_only_reads(statement)
+/// Returns whether a command of `sqlite3` shows something: `.schema users`.
+fn shows(command: &str) -> bool {
+    let name = command.split(' ').next().unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " ._-%*".contains(c);
+    SQLITE_COMMANDS.contains(&name) && command.chars().all(is_plain)
 }
 
 /// Returns whether a command of `psql` describes something: `\d users`.
-fn describes(text: &str) -> bool {
-    if matches!(text.trim(), "\\l" | "\\l+" | "\\z" | "\\conninfo") {
+fn describes(command: &str) -> bool {
+    let command = command.trim();
+    if matches!(command, "\\l" | "\\l+" | "\\z" | "\\conninfo") {
         return true;
     }
-    let Some(command) = text.trim().strip_prefix("\\d") else {
+    let Some(command) = command.strip_prefix("\\d") else {
         return false;
     };
     let (kind, name) = command.split_once(' ').unwrap_or((command, ""));
-    kind.chars()
-        .all(|c| c == '+' || "tnuivfxmsSTpbgyDELPR".contains(c))
+    kind.chars().all(|c| "+tnuivfxmsSTpbgyDELPR".contains(c))
         && name
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "_.*".contains(c))
 }
 
+/// Returns whether all statements of a text only ask.
+fn only_ask(text: &str) -> bool {
+    let mut statements = text.split(';').map(str::trim);
+    statements.all(|statement| statement.is_empty() || only_asks(statement))
+}
+
+/// Returns whether a statement only asks. What the dialects of SQL split differently is not known: comments, escapes, both kinds of
+/// quotes, lines.
+fn only_asks(statement: &str) -> bool {
+    let statement = statement.to_ascii_lowercase();
+    let quote = if statement.contains('"') { '"' } else { '\'' };
+    // The texts in quotes are every second part.
+    let parts: Vec<&str> = statement.split(quote).collect();
+    let code = parts.iter().step_by(2);
+    let code: Vec<&str> = code.copied().collect();
+    let code = code.join(" ? ");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _.,*()=<>!+-/%|&~?".contains(c);
+    let is_complete = parts.len() % 2 == 1 && !statement.contains('\\');
+    let casts = code.replace("::", " ");
+    if !is_complete || !casts.chars().all(is_plain) || ["--", "/*"].iter().any(|c| code.contains(c))
+    {
+        return false;
+    }
+    let words: Vec<&str> = code.split_inclusive(|c: char| !is_of_name(c)).collect();
+    let words = words.iter().flat_map(|word| {
+        let name = word.trim_end_matches(|c: char| !is_of_name(c));
+        [name, &word[name.len()..]]
+    });
+    let words: Vec<&str> = words.filter(|word| !word.trim().is_empty()).collect();
+    let is_call =
+        |pair: &[&str]| pair[1] == "(" && (pair[0] == "?" || pair[0].starts_with(is_of_name));
+    let calls_other = |pair: &[&str]| is_call(pair) && !BEFORE_PARENTHESIS.contains(&pair[0]);
+    match words.as_slice() {
+        ["pragma", name] => PRAGMAS.contains(name),
+        ["pragma", name, "(", _, ")"] => PRAGMAS_OF.contains(name),
+        ["show" | "describe" | "desc", rest @ ..] => {
+            !rest.iter().any(|word| matches!(*word, "(" | "into"))
+        }
+        ["explain", "query", "plan", rest @ ..] | rest => {
+            let rest = behind_explain(rest);
+            rest.first() == Some(&"select")
+                && !rest.iter().any(|word| WRITING.contains(word))
+                && !rest.windows(2).any(calls_other)
+        }
+    }
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Returns the words behind `explain (analyze, buffers)`.
+fn behind_explain<'a>(words: &'a [&'a str]) -> &'a [&'a str] {
+    #[rustfmt::skip] // Names in order.
+    const OPTIONS: &[&str] = &["(", ")", ",", "analyze", "buffers", "costs", "format", "json", "off", "on", "settings", "summary", "text", "timing", "verbose", "wal"];
+    match words {
+        ["explain", rest @ ..] => {
+            let options = rest.iter().take_while(|word| OPTIONS.contains(word));
+            &rest[options.count()..]
+        }
+        all => all,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{describes, only_reads, only_reads_lines};
+    use super::{describes, only_ask, shows};
 
     #[test]
-    fn statements_that_only_read_are_known() {
+    fn statements_that_only_ask_are_known() {
         for text in [
             "select 1",
             "SELECT count(*) FROM users WHERE name = 'x';",
             "select id, name from users order by id desc limit 5",
+            "select * from log where msg like '%insert %'",
+            "select id::text, a->>'b' from t",
+            "select * from t where id in (select id from u)",
             "show tables",
             "SHOW CREATE TABLE users",
             "show variables like 'max%'",
+            "show processlist; show tables from app",
             "describe users",
             "explain select * from t",
+            "explain (analyze, buffers) select * from t",
+            "explain query plan select a from b",
+            "pragma integrity_check",
+            "pragma table_info(users)",
         ] {
-            assert!(only_reads(text), "{text:?}");
+            assert!(only_ask(text), "{text:?}");
         }
-        assert!(only_reads("show processlist; show tables from app"));
-        assert!(only_reads_lines(
-            "\\d users\nselect a,\n  b\nfrom t;\nselect 2;\n"
-        ));
-        assert!(describes("\\d users"));
-        assert!(describes("\\dt+ public.*"));
-        assert!(describes("\\l"));
+        for command in [".tables", ".schema users", ".headers on"] {
+            assert!(shows(command), "{command:?}");
+        }
+        for command in ["\\d users", "\\dt+ public.*", "\\l"] {
+            assert!(describes(command), "{command:?}");
+        }
     }
 
     #[test]
@@ -164,27 +265,41 @@ mod tests {
             "select pg_terminate_backend(1)",
             "select a[lo_unlink(5)]",
             "select lo_import('x')",
+            "select \"writefile\"(1)",
+            "select 'a\"' || lo_import('x')",
+            "select writefile ('x','y')",
             "explain analyze delete from t",
             "select * into x from t",
+            "select * from t for update",
             "show tables; drop table t",
+            "show tables (x())",
+            "show tables into outfile 'x'",
             "copy t to program 'sh'",
             "select 1\nsystem sh",
+            "select 1\n.save x",
             "\\! sh",
             "select $$ $$",
-            "pragma journal_mode",
+            "select :x",
+            "select 'a;b",
+            "pragma journal_mode=wal",
+            "pragma user_version(3)",
+            "with x as (select 1) insert into t select * from x",
+            "vacuum into 'x'",
+            "attach 'x' as y",
         ] {
-            assert!(!only_reads(text), "{text:?}");
+            assert!(!only_ask(text), "{text:?}");
         }
-        for lines in [
-            "select 1;\n\\! sh",
-            "select 1 \\g x",
-            "\\o x\nselect 1",
-            "select 1;\ndrop table t",
+        for command in [
+            ".save x",
+            ".shell touch x",
+            ".dump | x",
+            ".output x\nselect 1",
+            ".read .env",
         ] {
-            assert!(!only_reads_lines(lines), "{lines:?}");
+            assert!(!shows(command), "{command:?}");
         }
-        assert!(!describes("\\d x \\! sh"));
-        assert!(!describes("\\d x | sh"));
-        assert!(!describes("\\do x"));
+        for command in ["\\d x \\! sh", "\\d x | sh", "\\do x", "\\dt\n\\! sh"] {
+            assert!(!describes(command), "{command:?}");
+        }
     }
 }

@@ -18,7 +18,6 @@ mod scripts;
 mod search;
 mod sed;
 mod shells;
-mod sqlite;
 mod table;
 mod wrappers;
 
@@ -74,7 +73,6 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         .or_else(|| match invocation.name {
             "sed" => Some(sed::outcome(invocation)),
             name if is_awk(name) => Some(awk::outcome(invocation)),
-            "sqlite3" => Some(sqlite::outcome(invocation)),
             _ => None,
         })
         .or_else(|| network::outcome(invocation))

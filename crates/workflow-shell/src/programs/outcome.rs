@@ -2,7 +2,7 @@
 
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::Location;
+use crate::file_access::{AccessKind, Location};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 
@@ -127,3 +127,14 @@ impl From<Unknown> for Outcome {
 
 /// The outcome of a program whose arguments may be unknown.
 pub(crate) type Result<T = Outcome> = std::result::Result<T, Unknown>;
+
+/// Returns the words of code that is not known, as paths that it may read.
+pub(super) fn code_words(code: &str) -> Vec<Location> {
+    let ends = |c: char| c.is_whitespace() || "'\"`;{}()<>|,=".contains(c);
+    let words = code.split(ends);
+    // `r.env`: `sed` takes what is behind the letter for a file.
+    let words = words.flat_map(|word| [word, word.trim_start_matches(['r', 'R'])]);
+    words
+        .map(|word| Location::at(word, AccessKind::Read))
+        .collect()
+}
