@@ -19,22 +19,15 @@ pub(crate) enum StandardInput {
     Inherited,
     /// A file.
     File,
-    /// The output of another command. `lists_files` means that it consists of names of files, `starts_with_names` that its lines
-    /// start with names.
-    Pipe {
-        lists_files: bool,
-        starts_with_names: bool,
-    },
+    /// The output of another command. `lists_files` means that it consists of names of files.
+    Pipe { lists_files: bool },
     /// A text in the line: a here-document or a here-string.
     Text(Word),
 }
 
 impl StandardInput {
     /// An output of which nothing is known.
-    pub(crate) const UNKNOWN_PIPE: Self = Self::Pipe {
-        lists_files: false,
-        starts_with_names: false,
-    };
+    pub(crate) const UNKNOWN_PIPE: Self = Self::Pipe { lists_files: false };
 
     /// Returns whether the line gives the command an input that is not empty.
     pub(crate) fn is_given(&self) -> bool {

@@ -20,8 +20,6 @@ pub struct Word {
     pub(crate) may_add_words: bool,
     /// True if a substitution at its start lists files.
     pub(crate) starts_with_files: bool,
-    /// True if the list is one file, container or resource, or empty.
-    pub(crate) lists_one: bool,
     /// True if its unknown parts are numbers, each on one line.
     pub(crate) has_numbers_only: bool,
     /// True if it is one word in spite of its unknown parts, because they are quoted.
@@ -101,11 +99,6 @@ impl Word {
             && (after.is_empty() || after.starts_with(['.', '/', '~', '^', ':']))
     }
 
-    /// Returns whether it stands for one name that a command lists: `$(docker ps -qf name=web)`.
-    pub(crate) fn lists_one_file(&self) -> bool {
-        self.lists_one && self.lists_files()
-    }
-
     /// Returns the word as if its expansions neither were nor added an option.
     pub(crate) fn as_operand(&self) -> Self {
         Self {
@@ -170,6 +163,13 @@ impl Word {
     /// Returns whether it names a descriptor: a file that is open already.
     pub(crate) fn is_descriptor(&self) -> bool {
         is_descriptor(&self.shape)
+    }
+
+    /// Returns whether it is a number, or a text that is harmless in an arithmetic expression.
+    pub(crate) fn is_arithmetic(&self) -> bool {
+        let is_harmless = |byte: u8| byte.is_ascii_digit() || b" +-*/%(){}.,".contains(&byte);
+        !self.is_glob && self.shape.bytes().all(is_harmless)
+            || self.has_numbers_only && self.shape == "\0"
     }
 
     /// Returns variable and value if it has the form `NAME=value`.

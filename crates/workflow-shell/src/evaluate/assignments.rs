@@ -1,10 +1,8 @@
 //! Assignments to variables.
 
 use super::Evaluator;
-use super::expand::{expand, expand_unsplit};
-use super::numbers::printed_numbers;
-use super::outputs;
-use super::outputs::{lists_one, prints_files};
+use super::expand::{expand, expand_unsplit, output_of};
+use super::outputs::{self, Output};
 use super::scope::Scope;
 use super::variables;
 use crate::effect::{Unknown, UnknownReason};
@@ -27,14 +25,10 @@ impl Evaluator<'_> {
         for raw in &words[1..] {
             match raw.0.as_slice() {
                 [WordPart::Substitution { list, .. }] => {
-                    let lists_files =
-                        matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
-                    items.push(if printed_numbers(list, &self.variables).is_some() {
-                        Word::number()
-                    } else if lists_files && !self.variables.may_redefine() {
-                        Word::unknown_operand()
-                    } else {
-                        expand_unsplit(raw, &self.variables)
+                    items.push(match output_of(list, &self.variables) {
+                        Output::Names => Word::unknown_operand(),
+                        output if output.is_numeric() => Word::number(),
+                        _ => expand_unsplit(raw, &self.variables),
                     });
                 }
                 _ => items.extend(expand(raw, &self.variables)),
@@ -89,13 +83,13 @@ impl Evaluator<'_> {
         if is_permanent {
             self.check_address(name, Some(&value));
         }
-        let is_number = assignment.is_complete
-            && match assignment.value.0.as_slice() {
-                [WordPart::Substitution { list, .. }] => {
-                    printed_numbers(list, &self.variables).is_some()
-                }
-                _ => value.is_arithmetic(),
-            };
+        let output = match assignment.value.0.as_slice() {
+            [WordPart::Substitution { list, .. }] if assignment.is_complete => {
+                output_of(list, &self.variables)
+            }
+            _ => Output::Unknown,
+        };
+        let is_number = output.is_numeric() || assignment.is_complete && value.is_arithmetic();
         self.variables.note_assignment(name, is_number);
         if is_permanent {
             self.variables.give(name, scope.after_and);
@@ -111,16 +105,7 @@ impl Evaluator<'_> {
             scope.after_and,
             self.source,
         );
-        if is_permanent
-            && scope.is_certain
-            && assignment.is_complete
-            && let [WordPart::Substitution { list, .. }] = assignment.value.0.as_slice()
-            && matches!(list.as_slice(), [item] if prints_files(&item.pipeline))
-            && !self.variables.may_redefine()
-        {
-            if lists_one(list) {
-                self.variables.set_lists_one(name);
-            }
+        if is_permanent && scope.is_certain && output.has_no_option() {
             self.variables
                 .set_lists_files(name, scope.after_and, self.source);
         }

@@ -83,13 +83,7 @@ impl Evaluator<'_> {
         });
         self.globs_changed |= outcome.changes_globs;
         let reads_name = name == "read"
-            && matches!(
-                scope.input,
-                StandardInput::Pipe {
-                    starts_with_names: true,
-                    ..
-                }
-            )
+            && matches!(scope.input, StandardInput::Pipe { lists_files: true })
             && words[1..]
                 .iter()
                 .all(|word| word.shape() == "-r" || !word.shape().starts_with('-'))

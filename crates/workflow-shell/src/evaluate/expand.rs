@@ -1,10 +1,11 @@
 //! Expansion of words, as far as the line itself determines the result.
 
-use super::numbers::{Numbers, printed_numbers};
-use super::outputs::{lists_one, prints_files, prints_name};
+use super::outputs::Output;
 use super::variables::Variables;
 use crate::braces::expand_braces;
-use crate::parse::tree::{Expansion as Expanded, ExpansionKind, RawWord, WordPart};
+use crate::parse::tree::{
+    Command, CommandKind, Expansion as Expanded, ExpansionKind, List, RawWord, WordPart,
+};
 use crate::word::{UNKNOWN, Word};
 
 /// Expands a word. The result is usually one word; braces and unquoted variables yield none or several.
@@ -16,6 +17,39 @@ pub(super) fn expand(raw: &RawWord, variables: &Variables) -> Vec<Word> {
             .collect(),
         None => expand_parts(&raw.0, variables),
     }
+}
+
+/// Returns what a substitution prints.
+pub(super) fn output_of(list: &List, variables: &Variables) -> Output {
+    let [item] = list.as_slice() else {
+        return Output::Unknown;
+    };
+    item.pipeline
+        .iter()
+        .fold(Output::Nothing, |output, command| {
+            output_behind(output, command, variables)
+        })
+}
+
+/// Returns what a command prints behind a pipeline, unless functions or aliases may stand for programs.
+pub(super) fn output_behind(before: Output, command: &Command, variables: &Variables) -> Output {
+    let CommandKind::Simple(command) = &command.kind else {
+        return Output::Unknown;
+    };
+    let words = command.words.iter().flat_map(|raw| expand(raw, variables));
+    let words = words.map(|word| {
+        if word.is_one || !word.shape.contains(UNKNOWN) {
+            word
+        } else {
+            Word::unknown()
+        }
+    });
+    let words: Vec<Word> = words.collect();
+    let output = before.behind(&words);
+    if output != Output::Unknown && variables.may_redefine() {
+        return Output::Unknown;
+    }
+    output
 }
 
 /// The first of the characters that stand for the parts of a word without unquoted braces: those for private use.
@@ -122,25 +156,18 @@ impl Expansion<'_> {
                     self.current().is_process = true;
                 }
                 WordPart::Substitution { list, quoted } => {
-                    let numbers = printed_numbers(list, self.variables);
-                    let lists_files =
-                        matches!(list.as_slice(), [item] if prints_files(&item.pipeline));
-                    let lists_files = lists_files && !self.variables.may_redefine();
+                    let output = output_of(list, self.variables);
                     let is_start = self.current().shape.is_empty();
-                    self.current().starts_with_files |= is_start && lists_files;
-                    self.current().lists_one |= is_start && lists_one(list);
-                    let is_name = prints_name(list) && !self.variables.may_redefine();
-                    // The output may be empty, and the word is none then.
-                    let is_part = is_name && !is_start;
-                    let kind = match numbers {
-                        Some(Numbers::One) => Unknown::Number,
+                    self.current().starts_with_files |= is_start && output == Output::Names;
+                    let kind = match output {
+                        Output::Number => Unknown::Number,
                         // Several are on lines of their own.
-                        Some(Numbers::OfLines) if *quoted => Unknown::Number,
-                        Some(Numbers::OfLines | Numbers::Several) => Unknown::Operand,
-                        None => Unknown::Text,
+                        Output::NumbersOfLines if *quoted => Unknown::Number,
+                        Output::NumbersOfLines | Output::Numbers => Unknown::Operand,
+                        _ => Unknown::Text,
                     };
                     self.unknown(kind, *quoted);
-                    self.current().may_add_words |= !quoted && numbers.is_none() && !is_part;
+                    self.current().may_add_words |= !quoted && !output.is_numeric();
                 }
                 WordPart::Array(_) => self.unknown(Unknown::Text, false),
             }
@@ -164,8 +191,6 @@ impl Expansion<'_> {
         let lists_files = is_value && variable.is_some_and(|name| self.variables.lists_files(name));
         let is_start = self.current().shape.is_empty();
         self.current().starts_with_files |= is_start && lists_files;
-        let lists_one = lists_files && variable.is_some_and(|name| self.variables.lists_one(name));
-        self.current().lists_one |= is_start && lists_one;
         let is_number = expansion.kind == ExpansionKind::Number
             || is_value && variable.is_some_and(|name| self.variables.is_number(name));
         let is_safe =

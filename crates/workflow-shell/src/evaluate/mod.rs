@@ -6,9 +6,6 @@
 mod assignments;
 mod commands;
 mod expand;
-mod known_outputs;
-mod numbers;
-mod output_row;
 mod outputs;
 mod recorder;
 mod redirections;
@@ -27,8 +24,8 @@ use crate::parse::tree::{
 };
 use crate::programs;
 use crate::word::Word;
-use expand::expand;
-use outputs::{Lines, printed_lines, printed_text, text_of_output};
+use expand::{expand, output_behind};
+use outputs::{Output, printed_text, text_of_output};
 use recorder::Recorder;
 use scope::Scope;
 use std::collections::HashSet;
@@ -197,11 +194,22 @@ impl<'a> Evaluator<'a> {
     fn pipeline(&mut self, pipeline: &[Command], scope: &Scope<'_>) {
         let given = self.variables.given();
         let last_user = pipeline.iter().rposition(takes_arguments_from_input);
+        let mut output = Output::Nothing;
         for (index, command) in pipeline.iter().enumerate() {
             let mut subshell = scope.subshell();
-            subshell.output_is_used |= last_user.is_some_and(|user| user > index);
+            let is_used = last_user.is_some_and(|user| user > index);
+            subshell.output_is_used |= is_used;
             if index > 0 {
-                subshell.input = pipeline_input(&pipeline[..index], self.variables.may_redefine());
+                let text = (index == 1).then(|| printed_text(&pipeline[0])).flatten();
+                subshell.input = match text.filter(|_| !self.variables.may_redefine()) {
+                    Some(text) => StandardInput::Text(Word::literal(&text)),
+                    None => StandardInput::Pipe {
+                        lists_files: output.has_no_option(),
+                    },
+                };
+            }
+            if is_used {
+                output = output_behind(output, command, &self.variables);
             }
             self.command(command, &mut subshell);
             self.variables.forget_given_since(given);
@@ -354,27 +362,6 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-    }
-}
-
-/// Returns the input of a command behind these in a pipeline.
-fn pipeline_input(before: &[Command], may_redefine: bool) -> StandardInput {
-    if may_redefine {
-        return StandardInput::UNKNOWN_PIPE;
-    }
-    if let [command] = before
-        && let Some(text) = printed_text(command)
-    {
-        return StandardInput::Text(Word::literal(&text));
-    }
-    let lines = printed_lines(before);
-    StandardInput::Pipe {
-        lists_files: lines == Lines::Names,
-        starts_with_names: match lines {
-            Lines::Names => true,
-            Lines::Columns(names) => names.contains(&1),
-            Lines::Unknown => false,
-        },
     }
 }
 

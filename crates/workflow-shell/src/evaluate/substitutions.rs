@@ -1,8 +1,7 @@
 //! Substitutions and arithmetic expressions in words.
 
 use super::Evaluator;
-use super::expand::expand;
-use super::numbers::printed_numbers;
+use super::expand::{expand, output_of};
 use super::scope::Scope;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;
@@ -103,7 +102,7 @@ impl Evaluator<'_> {
             match part {
                 WordPart::Text { text, .. } => self.arithmetic_text(text),
                 WordPart::Substitution { list, .. }
-                    if printed_numbers(list, &self.variables).is_some() => {}
+                    if output_of(list, &self.variables).is_numeric() => {}
                 WordPart::Expansion(expansion) => match (expansion.kind, &expansion.variable) {
                     (ExpansionKind::Number, _) => {}
                     (kind, Some(name)) => {

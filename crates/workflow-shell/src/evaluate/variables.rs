@@ -50,8 +50,6 @@ pub(super) struct Variables {
     numbers: HashSet<String>,
     /// Variables whose value is empty or a list of files or commits: `x=$(git merge-base a b)`.
     file_lists: HashSet<String>,
-    /// Those of `file_lists` whose value is at most one name.
-    single_lists: HashSet<String>,
     /// Variables whose assignment follows `&&`: they are set only if the previous commands succeeded.
     tentative: Vec<String>,
     /// Variables with an assignment that has run whenever the next command runs.
@@ -153,16 +151,6 @@ impl Variables {
     /// Returns whether the value of a variable is empty or a list of files or commits.
     pub(super) fn lists_files(&self, name: &str) -> bool {
         self.file_lists.contains(name)
-    }
-
-    /// Returns whether the value of a variable is empty or one name.
-    pub(super) fn lists_one(&self, name: &str) -> bool {
-        self.single_lists.contains(name) && self.file_lists.contains(name)
-    }
-
-    /// Notes that the list that is the value of a variable has at most one name.
-    pub(super) fn set_lists_one(&mut self, name: &str) {
-        self.single_lists.insert(name.to_owned());
     }
 
     /// Notes that the certain value of a variable, which has no other assignment, is empty or a list of files or commits.

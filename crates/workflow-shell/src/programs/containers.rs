@@ -94,18 +94,7 @@ fn is_read_only_mount(mount: &str) -> bool {
 fn executed(arguments: &[Word]) -> Result {
     const OPTIONS: &str =
         "-itT -e= -w= -u= --interactive --tty --no-TTY --env= --workdir= --user= --index=";
-    // `docker exec $(docker ps -qf name=web) ls`
-    let arguments: Vec<Word> = arguments
-        .iter()
-        .map(|word| {
-            if word.lists_one_file() {
-                Word::literal("container")
-            } else {
-                word.clone()
-            }
-        })
-        .collect();
-    let known = split(&arguments, OPTIONS, Place::Leading)?;
+    let known = split(arguments, OPTIONS, Place::Leading)?;
     for word in known.values(&["-e", "--env"]) {
         let (name, value) = word.shape().split_once('=').unwrap_or((word.shape(), ""));
         if !is_harmless_variable(name, Some(value).filter(|value| !value.contains('\0'))) {

@@ -31,8 +31,8 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
-    is_project_variable,
+    Printed, is_environment_variable, is_harmless_variable, is_interpreted_variable,
+    is_project_path, is_project_variable, printed,
 };
 
 /// Returns what a program does.

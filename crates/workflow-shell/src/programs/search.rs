@@ -166,13 +166,8 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
     const OPTIONS: &str = "-0rtxpo -n= -P= -I= -L= -d= -E= -s= -a= -J= -R= -i?= -l?= -e?= --null --no-run-if-empty --verbose --interactive --exit --show-limits --open-tty --max-args= --max-procs= --delimiter= --arg-file= --max-chars= --max-lines?= --replace?= --eof?=";
     let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
     let rest = &invocation.arguments[known.length..];
-    let lists_files = matches!(
-        invocation.input,
-        StandardInput::Pipe {
-            lists_files: true,
-            ..
-        }
-    ) && known.values(&["-a", "--arg-file"]).is_empty()
+    let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
+        && known.values(&["-a", "--arg-file"]).is_empty()
         && !known.has(&["-d", "--delimiter"]);
     let by = if lists_files {
         Word::unknown_operand()
@@ -238,13 +233,7 @@ fn parallel(invocation: &Invocation<'_>) -> Result {
             .iter()
             .all(|word| !word.shape().starts_with('-') && !word.may_hide_option());
     let from_files = separator.is_none()
-        && matches!(
-            invocation.input,
-            StandardInput::Pipe {
-                lists_files: true,
-                ..
-            }
-        );
+        && matches!(invocation.input, StandardInput::Pipe { lists_files: true });
     let placeholder = known
         .values(&["-I"])
         .last()

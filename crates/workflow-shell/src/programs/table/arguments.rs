@@ -176,7 +176,9 @@ impl Sets<'_> {
                 word.text()
                     .is_some_and(|text| values.iter().any(|value| is_like(value, text)))
             };
-            if let Some(word) = found.operands.iter().find(|word| !is_known(word)) {
+            let count = if self.row.leading { 1 } else { usize::MAX };
+            let mut operands = found.operands.iter().take(count);
+            if let Some(word) = operands.find(|word| !is_known(word)) {
                 return Err(unknown(word, UnknownReason::Argument));
             }
         }
@@ -412,6 +414,13 @@ fn is_like(listed: &str, text: &str) -> bool {
     };
     if listed == "<script>" {
         is_check(text)
+    } else if listed == "<number>" {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    } else if listed == "+<time>" {
+        // It starts with a part of the time, and has no blank.
+        text.strip_prefix("+%")
+            .is_some_and(|rest| rest.starts_with(|c| "YFsHdmTDyjMSIekl".contains(c)))
+            && !text.contains(char::is_whitespace)
     } else if listed == "+*" {
         text.starts_with('+')
     } else if let Some(start) = listed.strip_suffix('*') {

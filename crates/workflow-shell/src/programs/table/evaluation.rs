@@ -1,7 +1,7 @@
 //! The evaluation of rows: the way to the row of a command, and its effect.
 
 use super::arguments::{Found, Sets, is_toolchain, missing, take_options, unknown};
-use super::row::{Node, Row, RowEffect, RowKind, Tables};
+use super::row::{Node, Printed, Rest, Row, RowEffect, RowKind, Tables};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
@@ -12,6 +12,15 @@ const RESPONSE_FILES: &[&str] = &[
     "llvm-objdump", "llvm-profdata", "llvm-readelf", "llvm-readobj", "msbuild", "mypy", "nm", "objdump", "py.test", "pytest", "readelf", "ruff", "rustc", "strings", "swift", "tsc", "tsgo", "vue-tsc",
 ];
 
+/// The place of a command in the tables, with the words that are left.
+struct Place<'a> {
+    path: Vec<&'a str>,
+    node: &'static Node,
+    words: &'a [Word],
+    /// The options that are known besides those of the row.
+    shared: Vec<&'static Row>,
+}
+
 /// Returns the effect of a program.
 pub(super) fn evaluate(
     tables: &'static Tables,
@@ -19,10 +28,66 @@ pub(super) fn evaluate(
     program: &'static Node,
     arguments: &[Word],
 ) -> RowEffect {
+    let (mut place, parsed) = match place(tables, name, program, arguments) {
+        Ok(found) => found,
+        Err(effect) => return effect,
+    };
+    if place.node.rows.is_empty() {
+        return RowEffect::Unknown(match parsed {
+            (Err(unknown), _) => unknown,
+            (Ok(()), Some(word)) if word.may_hide_option() => {
+                unknown(word, UnknownReason::Expansion)
+            }
+            (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
+            (Ok(()), None) => missing("a subcommand"),
+        });
+    }
+    // `rustc +nightly --version`
+    if let [word, after @ ..] = place.words
+        && is_toolchain(word, place.shared.iter().map(|row| &row.arguments))
+    {
+        place.words = after;
+    }
+    first_known(tables, &place.path, place.node, place.words, &place.shared)
+}
+
+/// Returns what a program prints.
+pub(super) fn printed(
+    tables: &'static Tables,
+    name: &'static str,
+    program: &'static Node,
+    arguments: &[Word],
+) -> Option<Printed> {
+    let (place, _) = place(tables, name, program, arguments).ok()?;
+    let rows = place.node.outputs.iter().map(|index| &tables.rows[*index]);
+    let mut rows = rows.filter(|row| {
+        let sets = Sets {
+            row: &row.arguments,
+            shared: &[],
+            whole_words: row.whole_words,
+        };
+        let knows_dashes = row.arguments.rest != Rest::Operands;
+        (knows_dashes || place.words.iter().all(|word| word.shape() != "--"))
+            && sets.find(place.words, name).is_ok()
+    });
+    match rows.next()?.kind {
+        RowKind::Prints(printed) => Some(printed),
+        _ => None,
+    }
+}
+
+/// Returns the place of a command in the tables, and what is known of the options there and the word behind them. Options before a
+/// subcommand may write.
+#[expect(clippy::type_complexity, reason = "one caller needs each part")]
+fn place<'a>(
+    tables: &'static Tables,
+    name: &'static str,
+    program: &'static Node,
+    arguments: &'a [Word],
+) -> Result<(Place<'a>, (Result<(), Unknown>, Option<&'a Word>)), RowEffect> {
     let mut path: Vec<&str> = vec![name];
     let mut node = program;
     let mut words = arguments;
-    // The options that are known at this place besides those of the row.
     let mut shared: Vec<&'static Row> = Vec::new();
     loop {
         let prefix = node.prefix.map(|index| &tables.rows[index]);
@@ -35,34 +100,23 @@ pub(super) fn evaluate(
         let subcommand = next
             .and_then(Word::text)
             .and_then(|word| Some((word, subcommand(node, word)?)));
-        if let (Some((word, subcommand)), Ok(())) = (subcommand, &parsed) {
-            if let Some(effect) = prefix_arguments.writes(&path, &[]) {
-                return effect;
-            }
-            path.push(word);
-            node = subcommand;
-            words = &after_prefix[1..];
-            shared.truncate(globals);
-            shared.extend(prefix.filter(|row| row.is_global));
-            continue;
+        let (Some((word, subcommand)), Ok(())) = (subcommand, &parsed) else {
+            let place = Place {
+                path,
+                node,
+                words,
+                shared,
+            };
+            return Ok((place, (parsed, next)));
+        };
+        if let Some(effect) = prefix_arguments.writes(&path, &[]) {
+            return Err(effect);
         }
-        if node.rows.is_empty() {
-            return RowEffect::Unknown(match (parsed, next) {
-                (Err(unknown), _) => unknown,
-                (Ok(()), Some(word)) if word.may_hide_option() => {
-                    unknown(word, UnknownReason::Expansion)
-                }
-                (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
-                (Ok(()), None) => missing("a subcommand"),
-            });
-        }
-        // `rustc +nightly --version`
-        if let [word, after @ ..] = words
-            && is_toolchain(word, shared.iter().map(|row| &row.arguments))
-        {
-            words = after;
-        }
-        return first_known(tables, &path, node, words, &shared);
+        path.push(word);
+        node = subcommand;
+        words = &after_prefix[1..];
+        shared.truncate(globals);
+        shared.extend(prefix.filter(|row| row.is_global));
     }
 }
 

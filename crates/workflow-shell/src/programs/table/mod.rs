@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 use crate::effect::Effect;
 use crate::file_write::FileWrite;
 use crate::word::Word;
-use row::RowEffect;
-use row::Tables;
+pub(crate) use row::Printed;
+use row::{RowEffect, Tables};
 
 pub(crate) use variables::{
     is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
@@ -64,6 +64,13 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Effect> {
         RowEffect::Unknown(unknown) => Effect::Unknown(unknown),
     };
     Some(effect)
+}
+
+/// Returns what a program prints according to its rows.
+pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Printed> {
+    let tables = rows(name)?;
+    let (name, node) = tables.programs.get_key_value(name)?;
+    evaluation::printed(tables, name, node, arguments)
 }
 
 /// Returns whether a program has rows for subcommands.

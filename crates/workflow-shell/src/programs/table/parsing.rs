@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::heads::programs;
 use super::row::{
-    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Rest, Row, RowKind,
-    Tables,
+    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Rest, Row,
+    RowKind, Tables,
 };
 
 /// Names of lists of items, with the items: `@diff = --stat --numstat`.
@@ -63,6 +63,13 @@ impl Tables {
                 "project" => kind = RowKind::Project,
                 "writes" => kind = RowKind::Writes,
                 "writes operands" => kind = RowKind::WritesOperands,
+                "prints names" => kind = RowKind::Prints(Printed::Names),
+                "prints number" => kind = RowKind::Prints(Printed::Number),
+                "prints numbers" => kind = RowKind::Prints(Printed::Numbers),
+                "prints numbered lines" => kind = RowKind::Prints(Printed::NumberedLines),
+                "prints filter" => kind = RowKind::Prints(Printed::Filter),
+                "prints one line" => kind = RowKind::Prints(Printed::OneLine),
+                "prints first field" => kind = RowKind::Prints(Printed::FirstField),
                 "words" => whole_words = true,
                 "leading" => leading = true,
                 "prefix" => is_prefix = true,
@@ -109,6 +116,10 @@ impl Tables {
                 if node.prefix.replace(index).is_some() {
                     return Err(format!("`{name}` has two [prefix] rows"));
                 }
+                continue;
+            }
+            if matches!(row.kind, RowKind::Prints(_)) {
+                node.outputs.push(index);
                 continue;
             }
             if node.rows.contains(&index) {
@@ -239,7 +250,7 @@ impl ArgumentSet {
                     _ => return Err(format!("`{item}` is neither rest:* nor rest:options")),
                 };
             } else if let Some(value) = item.strip_prefix("operands:") {
-                set.operands = KnownOperands::parse(value)?;
+                set.operands.add(value)?;
             } else if let Some(value) = item.strip_prefix("needs:") {
                 set.needs.push(alternatives(value)?);
             } else if item.starts_with('-') {
@@ -348,33 +359,23 @@ fn letter_name(letter: &str) -> Result<&'static str, String> {
 }
 
 impl KnownOperands {
-    fn parse(text: &'static str) -> Result<Self, String> {
+    fn add(&mut self, text: &'static str) -> Result<(), String> {
         let number = |text: &str| {
             text.parse::<usize>()
                 .map_err(|_| format!("`{text}` is no number of operands"))
         };
         if let Some(without) = text.strip_prefix("without") {
-            return Ok(Self {
-                without: alternatives(without)?,
-                ..Self::default()
-            });
+            self.without = alternatives(without)?;
+        } else if text.starts_with('(') {
+            self.values = Some(alternatives(text)?);
+        } else {
+            (self.min, self.max) = match text.split_once("..") {
+                Some((min, "")) => (number(min)?, usize::MAX),
+                Some((min, max)) => (number(min)?, number(max)?),
+                None => (number(text)?, number(text)?),
+            };
         }
-        if text.starts_with('(') {
-            return Ok(Self {
-                values: Some(alternatives(text)?),
-                ..Self::default()
-            });
-        }
-        let (min, max) = match text.split_once("..") {
-            Some((min, "")) => (number(min)?, usize::MAX),
-            Some((min, max)) => (number(min)?, number(max)?),
-            None => (number(text)?, number(text)?),
-        };
-        Ok(Self {
-            min,
-            max,
-            ..Self::default()
-        })
+        Ok(())
     }
 }
 

@@ -38,6 +38,8 @@ pub(super) struct Node {
     pub(super) families: Vec<(&'static str, Node)>,
     /// Indexes of the rows that apply to it; the first that knows all arguments counts.
     pub(super) rows: Vec<usize>,
+    /// Indexes of the rows that say what it prints.
+    pub(super) outputs: Vec<usize>,
     /// The row of options that may precede a subcommand.
     pub(super) prefix: Option<usize>,
 }
@@ -61,6 +63,25 @@ pub(super) enum RowKind {
     /// It writes with any arguments.
     Writes,
     WritesOperands,
+    /// It says nothing about the effect, but what the command prints.
+    Prints(Printed),
+}
+
+/// What a command prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Printed {
+    /// Names that do not start with a dash.
+    Names,
+    Number,
+    Numbers,
+    /// Lines behind their numbers.
+    NumberedLines,
+    /// Some of the lines of its input.
+    Filter,
+    /// One line of its input.
+    OneLine,
+    /// The texts before the colons in its input.
+    FirstField,
 }
 
 /// The arguments that are known.

@@ -1,5 +1,5 @@
-use super::evaluation::evaluate;
-use super::row::{Node, RowEffect, Tables};
+use super::evaluation::{evaluate, printed};
+use super::row::{Node, Printed, RowEffect, Tables};
 use super::variables::Variables;
 use super::{FILES, PROGRAMS, is_harmless_variable, is_interpreted_variable, rows};
 use crate::effect::{Unknown, UnknownReason};
@@ -388,5 +388,37 @@ fn variables_that_programs_interpret_are_known() {
     }
     for name in ["x", "BIN", "files", "CI", "RUST_LOG"] {
         assert!(!is_interpreted_variable(name), "{name}");
+    }
+}
+
+#[test]
+fn a_row_may_say_what_a_command_prints() {
+    let prints = |line: &str| {
+        let t = tables(
+            "a [prefix]: -C=\na b: -x\na b [prints names]: -q --format=(%h) needs:(-q|--format)\na b [prints number]: -c operands:1 operands:(<number>)\n\
+             a c [prints numbers] [leading]: operands:(<number>)\na d [prints filter]: rest:*",
+        );
+        let words: Vec<_> = line.split(' ').map(Word::literal).collect();
+        let (name, node) = t.programs.get_key_value("a").unwrap();
+        printed(t, name, node, &words)
+    };
+    assert_eq!(prints("b -q x"), Some(Printed::Names));
+    assert_eq!(prints("-C z b --format=%h"), Some(Printed::Names));
+    assert_eq!(prints("b --format=%B"), None);
+    assert_eq!(prints("b -q -x"), None);
+    assert_eq!(prints("b -q -- x"), None);
+    assert_eq!(prints("b x"), None);
+    assert_eq!(prints("b -c 1"), Some(Printed::Number));
+    assert_eq!(prints("b -c x"), None);
+    assert_eq!(prints("c 1 -x"), Some(Printed::Numbers));
+    assert_eq!(prints("c x 1"), None);
+    assert_eq!(prints("d -- -x"), Some(Printed::Filter));
+}
+
+#[test]
+fn no_row_about_outputs_knows_an_unlisted_option() {
+    for (program, _) in PROGRAMS {
+        let words = [Word::literal("--unlisted")];
+        assert_eq!(super::printed(program, &words), None, "{program}");
     }
 }
