@@ -303,10 +303,10 @@ impl PossibleMoves {
             first.find(catalog, &mut moves.loops);
         }
         let own = down_to_phase(path.clone(), catalog);
-        // The entry of this id; a way back leads up to this phase.
+        // The entry of this id; a check that failed, or an answer, leads no further than to it and to this phase.
         let jump = |id: &str, stops_here: bool| {
             let index = index_of(position.own_workflow(), id).ok()?;
-            let bound = ArrivalBound::way_back(&own, index).filter(|_| stops_here);
+            let bound = stops_here.then(|| ArrivalBound::of_turn(&own, index));
             Some(Arrivals {
                 bound,
                 ..Arrivals::at(Some(own.moved_to(index)))

@@ -138,8 +138,9 @@ pub fn follow(
     go(from, target, actor, false, catalog)
 }
 
-/// Moves where a check that failed or a person's answer leads. A phase whose conditions do not hold is skipped, but a way
-/// back never leads past the phase that it is made from: that would pass its gate and its approval.
+/// Moves where a check that failed or a person's answer leads. A phase whose conditions do not hold is skipped, but never past
+/// both the phase that the move is made from and the entry that it names: a way back would pass the gate and the approval
+/// here, and a way on those behind the named one.
 pub fn turn_back(
     from: &RunProgress,
     target: &Target,
@@ -170,11 +171,11 @@ fn go(
         },
         Target::End => path.left().and_then(|around| after(&around, catalog)),
         Target::Done => None,
-        Target::Cancel => return Ok(cancelled(from, from.data.clone())),
+        Target::Cancel => return Ok(cancelled(from, Vec::new())),
         Target::Phase(id) => {
             let index = index_of(position.own_workflow(), id)?;
             if stops_here {
-                arrival.bound = ArrivalBound::way_back(&path, index);
+                arrival.bound = Some(ArrivalBound::of_turn(&path, index));
             }
             Some(path.moved_to(index))
         }
@@ -295,12 +296,12 @@ impl ArrivalBound {
         }
     }
 
-    /// The bound of a jump back to this entry, if it is one.
-    pub(super) fn way_back(from: &Path, index: usize) -> Option<Self> {
-        (index <= from.innermost().phase_index).then(|| Self {
-            last: from.clone(),
+    /// The bound of a jump after a failed check or by an answer: the later one of the current entry and of this one.
+    pub(super) fn of_turn(from: &Path, index: usize) -> Self {
+        Self {
+            last: from.moved_to(index.max(from.innermost().phase_index)),
             follows_limits: true,
-        })
+        }
     }
 
     pub(super) fn contains(&self, path: &Path) -> bool {
@@ -397,12 +398,7 @@ impl<'a> Arrival<'a> {
             if let Some(limit) = limit {
                 data.limits.push(limit.to_string());
                 if limit.is_declared && phase.on_max_visits == OnMaxVisits::Cancel {
-                    let limits = data.limits;
-                    let data = RunData {
-                        limits,
-                        ..self.from.data.clone()
-                    };
-                    return Ok(cancelled(self.from, data));
+                    return Ok(cancelled(self.from, data.limits));
                 }
                 let redirect = phase.redirect();
                 let redirect = redirect.filter(|_| redirected.insert(limit.key.clone()));
@@ -540,7 +536,12 @@ pub(super) fn index_of(workflow: &Workflow, id: &str) -> Result<usize, Definitio
         })
 }
 
-fn cancelled(from: &RunProgress, data: RunData) -> RunProgress {
+/// The end of a run that is cancelled, because of these limits if there are any.
+fn cancelled(from: &RunProgress, limits: Vec<String>) -> RunProgress {
+    let data = RunData {
+        limits,
+        ..from.data.clone()
+    };
     RunProgress {
         state: cancel(&from.state),
         data,

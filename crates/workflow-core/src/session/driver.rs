@@ -571,7 +571,7 @@ impl RunDriver {
             Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit), out).text,
             Some(Err(TransitionError::NoneApplies)) => {
                 format!(
-                    "The workflow did not go back, because {}. {advice}",
+                    "The workflow was not moved, because {}. {advice}",
                     step_tool::NONE_APPLIES
                 )
             }

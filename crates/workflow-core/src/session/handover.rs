@@ -76,6 +76,24 @@ pub(crate) struct UserAnswer {
     pub(crate) comment: Option<String>,
 }
 
+impl UserAnswer {
+    /// True if the answer itself sends the run back. After one that leads on, the agent's outcome may do that.
+    pub(crate) fn sends_back(&self, went_back: bool) -> bool {
+        went_back && !self.target.is_onward()
+    }
+
+    /// What the answer says of the phase that the run has left.
+    pub(crate) fn verdict(&self, went_back: bool) -> &'static str {
+        if self.sends_back(went_back) {
+            "↩ Not approved"
+        } else if self.target.is_onward() {
+            "✓ Approved"
+        } else {
+            "✓ Answered"
+        }
+    }
+}
+
 /// What the user was asked and chose, as a clause.
 pub(crate) fn asked_and_chose(ask: &str, choice: &str) -> String {
     format!(

@@ -18,9 +18,9 @@ use crate::run::{
 };
 use crate::text;
 
-/// The reason why the run stays where a way back leads to no phase.
+/// The reason why the run stays where a failed check or an answer leads to no phase.
 pub(crate) const NONE_APPLIES: &str =
-    "the conditions (`when`) of the phases on the way back are not met";
+    "the conditions (`when`) of the phases on that way are not met";
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
@@ -234,14 +234,15 @@ pub(crate) fn answer_text(
 ) -> String {
     let asked = asked_and_chose(&answer.ask, &answer.choice);
     let mut text = match run.phase() {
-        Some(phase) if leads_back(from, run.state()) => format!(
-            "↩ Not approved: {asked}. The workflow went back: {left} → {}",
-            entered_text(phase)
-        ),
-        Some(phase) => format!(
-            "✓ Approved: {asked}. The workflow moved: {left} → {}",
-            entered_text(phase)
-        ),
+        Some(phase) => {
+            let went_back = leads_back(from, run.state());
+            let moved = if went_back { "went back" } else { "moved" };
+            format!(
+                "{}: {asked}. The workflow {moved}: {left} → {}",
+                answer.verdict(went_back),
+                entered_text(phase)
+            )
+        }
         None if run.state().cancelled => format!(
             "❌ Cancelled: {asked}. The workflow ended in {left}, and nothing is left to do in it.{}",
             reason(&run.progress().data)

@@ -215,7 +215,7 @@ impl Walk {
         let own = own.1;
         let around = self.phases[at].path.len() - 1;
         if self.phases[first].path[around].1 > own {
-            return Fence::None;
+            return Fence::Back(self.up_to(at, id));
         }
         Fence::Back(self.up_to(at, &self.phase(at).id))
     }

@@ -295,7 +295,7 @@ fn an_answer_that_leads_back_never_leads_past_its_phase() {
     assert_eq!(index(&world), 1);
     let answer = line(&lines, "settled tool");
     assert!(
-        answer.contains("the conditions (`when`) of the phases on the way back are not met. You are still in RELEASE."),
+        answer.contains("the conditions (`when`) of the phases on that way are not met. You are still in RELEASE."),
         "{answer}"
     );
 }
@@ -459,4 +459,120 @@ fn an_entry_of_a_move_that_was_not_made_is_not_taken_for_the_next_one() {
     assert_eq!(index(&world), 1);
     world.tool("next");
     assert_eq!(data(&world)["outputs"], json!({"w/plan": {"plan": "one"}}));
+}
+
+/// A gate of BUILD that leads to a phase behind it, or an answer that does; `review`, or all phases behind it, never apply.
+fn leads_on(change: impl FnOnce(&mut Phase), never_entered: &[&str]) -> World {
+    let mut work = workflow("w", &["plan", "build", "release", "review"]);
+    edit(&mut work, "build", change);
+    for phase in never_entered {
+        never(&mut work, phase);
+    }
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    world
+}
+
+#[test]
+fn a_gate_that_fails_never_skips_on_behind_the_phase_that_it_leads_to() {
+    let to_review = |build: &mut Phase| build.gate = vec![gate(Some("review"))];
+    let mut world = leads_on(to_review, &["review"]);
+    let answer = over(&mut world, "failed").join("\n");
+    assert_eq!(index(&world), 1, "{answer}");
+    assert_eq!(world.last_state()["active"], true);
+    assert!(
+        answer.contains(
+            "The workflow was not moved, because the conditions (`when`) of the phases on that way are not met."
+        ),
+        "{answer}"
+    );
+
+    let to_release = |build: &mut Phase| build.gate = vec![gate(Some("release"))];
+    let mut world = leads_on(to_release, &["release"]);
+    over(&mut world, "failed");
+    assert_eq!(index(&world), 1);
+
+    let mut world = leads_on(to_release, &[]);
+    over(&mut world, "failed");
+    assert_eq!(index(&world), 2);
+    let lines = world.restart();
+    line(&lines, "status N-w > 🔹 RELEASE [3/4]");
+}
+
+#[test]
+fn an_answer_never_skips_on_behind_the_phase_that_it_leads_to() {
+    let to_review = |build: &mut Phase| {
+        build.approve = Some(ask(&[("publish", "next"), ("check", "review")]));
+    };
+    let mut world = leads_on(to_review, &["review"]);
+    let answer = world.choose(Some("check")).join("\n");
+    assert_eq!(index(&world), 1, "{answer}");
+    assert_eq!(world.last_state()["active"], true);
+
+    let mut world = leads_on(to_review, &[]);
+    let answer = world.choose(Some("check")).join("\n");
+    assert!(
+        answer.contains(
+            "✓ Answered: the user was asked \"Publish it?\" and chose \"check\". The workflow moved: BUILD → 🔹 REVIEW"
+        ),
+        "{answer}"
+    );
+}
+
+#[test]
+fn an_approval_is_an_approval_where_the_agents_outcome_leads_back() {
+    let change = |work: &mut Workflow| {
+        edit(work, "release", |release| {
+            release.outcomes = vec![outcome("skip", "plan")];
+        });
+    };
+    let said = "✓ Approved: the user was asked \"Publish it?\" and chose \"publish\". The workflow went back: RELEASE → 🔹 PLAN";
+
+    let mut world = awaiting(change, &json!({}));
+    let answer = world.control(Control::Approve, "publish").join("\n");
+    assert!(answer.contains(said), "{answer}");
+    assert!(
+        answer.contains("notify Info ✓ RELEASE → 🔹 PLAN, by you."),
+        "{answer}"
+    );
+
+    let mut work = workflow("w", &["plan", "release", "publish"]);
+    edit(&mut work, "release", |release| {
+        release.approve = Some(ask(&[("publish", "next"), ("revise", "plan")]));
+    });
+    change(&mut work);
+    let mut world = started(work);
+    world.tool("next");
+    world.next("skip", &json!({}));
+    let answer = world.choose(Some("publish")).join("\n");
+    assert!(answer.contains(said), "{answer}");
+    assert!(!answer.contains("Not approved"), "{answer}");
+}
+
+#[test]
+fn an_answer_that_cancels_gives_no_reason_of_an_earlier_move() {
+    let mut work = workflow("w", &["plan", "build", "release"]);
+    edit(&mut work, "build", |build| {
+        build.max_visits = Some(1);
+        build.on_max_visits = OnMaxVisits::Phase("release".to_owned());
+    });
+    edit(&mut work, "release", |release| {
+        release.approve = Some(ask(&[
+            ("publish", "next"),
+            ("again", "build"),
+            ("abort", "cancel"),
+        ]));
+    });
+    let mut world = started(work);
+    world.tool("next");
+    world.tool("next");
+    world.tool("next");
+    let answer = world.choose(Some("again")).join("\n");
+    assert!(answer.contains("BUILD has been entered once"), "{answer}");
+    world.tool("next");
+    let answer = world.choose(Some("abort")).join("\n");
+    assert!(answer.contains("❌ Cancelled"), "{answer}");
+    assert!(!answer.contains("BUILD has been entered"), "{answer}");
+    assert_eq!(data(&world)["limits"], Value::Null);
 }

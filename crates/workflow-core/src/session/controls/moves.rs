@@ -106,7 +106,9 @@ impl PlannedMove {
             [] => String::new(),
             passed => format!(" Skipped: {}.", passed.join("; ")),
         };
-        if self.answer.is_some() && leads_back(&self.from, run.state()) {
+        let went_back = leads_back(&self.from, run.state());
+        let answer = self.answer.as_ref();
+        if answer.is_some_and(|answer| answer.sends_back(went_back)) {
             return format!("↩ {from} is not approved: sent back to {to}, by you.{over}");
         }
         format!("✓ {from} → {to}, by you.{over}")
