@@ -229,15 +229,24 @@ test("a question waits for the answer of a person", async (t) => {
   const status = { jsonrpc: "2.0", method: "host/apply", params: { sessionId: "ses_1", actions: [{ type: "setStatus", key: "workflow", text: "Fix [2/3]" }] } };
   const { host, at } = await load(t, { before: { "hook/tool_call": [asks, status] } });
   await host.call("write", { filePath: "a" });
-  await sleep(50);
-  assert.match(host.toasts[0] ?? "", /Write it\?.*\/workflow-answer/s);
+  await sleep(200);
   // A toast replaces the one before.
-  assert.match(host.toasts.at(-1) ?? "", /Fix \[2\/3\].*Write it\?.*\/workflow-answer/s);
+  assert.equal(host.toasts.length, 1);
+  assert.match(host.toasts[0] ?? "", /Fix \[2\/3\].*Write it\?.*\/workflow-answer/s);
   assert.match((await host.prompt("workflow answer")).join("\n"), /Write it\?/);
   assert.match((await host.prompt("workflow answer maybe")).join("\n"), /is not an answer/);
   await host.prompt("workflow answer yes");
   await sleep(100);
   assert.equal(at.calls().find((call) => call.id === "s1")?.result, true);
+});
+
+test("a question without a new status is shown by itself", async (t) => {
+  const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Write it?", message: "a.txt" } };
+  const { host } = await load(t, { before: { "hook/tool_call": [asks] } });
+  await host.call("write", { filePath: "a" });
+  await sleep(200);
+  assert.deepEqual(host.toasts.length, 1);
+  assert.match(host.toasts[0] ?? "", /^Write it\?/);
 });
 
 test("a command that asks is confirmed by typing it again", async (t) => {

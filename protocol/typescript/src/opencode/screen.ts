@@ -6,12 +6,16 @@ import type { OpencodeClient, ToastVariant } from "./host.ts";
 /** A text needs time to be read. */
 const MS_PER_CHARACTER = 60;
 const [SHORTEST_MS, LONGEST_MS] = [5_000, 60_000];
+/** The status that changes because of a question comes with it. */
+const STATUS_FOLLOWS_MS = 50;
 
 export class Screen {
   readonly #client: OpencodeClient;
   /** False for `opencode run`, where nobody can be shown a toast or asked. */
   readonly hasPerson: boolean;
   #status = "";
+  /** A question that is about to be shown. */
+  #question: NodeJS.Timeout | undefined;
 
   constructor(client: OpencodeClient, hasPerson: boolean) {
     this.#client = client;
@@ -23,6 +27,12 @@ export class Screen {
     const duration = Math.min(Math.max(message.length * MS_PER_CHARACTER, SHORTEST_MS), LONGEST_MS);
     // Without an interface at the moment, nobody is there to read it.
     this.#client.tui.showToast({ body: { title: "Workflow", message, variant, duration } }).catch(() => {});
+  }
+
+  /** Shows a question, in one toast with the status if that changes too. */
+  showQuestion(question: string): void {
+    clearTimeout(this.#question);
+    this.#question = setTimeout(() => this.show(question, "warning"), STATUS_FOLLOWS_MS);
   }
 
   /** Shows where the run is, if that has changed. */
@@ -40,8 +50,9 @@ export class Screen {
   /** Shows a text with the open question: a toast replaces the one before. */
   #showBeside(question: string | undefined, text: string, variant: ToastVariant): void {
     if (!this.hasPerson) return;
-    if (question === undefined) this.show(text, variant);
-    else this.show(`${text}\n\n${question}`, "warning");
+    if (question === undefined) return this.show(text, variant);
+    clearTimeout(this.#question);
+    this.show(`${text}\n\n${question}`, "warning");
   }
 }
 

@@ -240,8 +240,9 @@ export class Sidecar {
         command.question = question;
         return Promise.resolve(null);
       }
-      this.#screen.show(describe(question), "warning");
-      return session.questions.ask(question, signal);
+      const answer = session.questions.ask(question, signal);
+      this.#screen.showQuestion(describe(question));
+      return answer;
     };
     return {
       "ui/confirm": async ({ sessionId, title, message }, signal) => (await ask(sessionId, { title, message, options: NO_OR_YES }, signal)) === NO_OR_YES[1],
