@@ -100,6 +100,7 @@ impl Host {
     fn over(branch: Vec<Stored>) -> Self {
         let abilities = Abilities {
             dialogs: false,
+            confirmations: false,
             dismissal: true,
             widgets: Some(true),
             ..Abilities::default()

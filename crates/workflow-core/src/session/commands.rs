@@ -99,7 +99,7 @@ impl PendingStarts {
         let Some(active) = active else {
             return StartOutcome::Start(run);
         };
-        if !questions.can_ask() {
+        if !questions.can_confirm() {
             let why = questions.why_not("this host cannot ask whether to replace it");
             let message =
                 format!("A workflow is already active, and {why}. Run /cancel-workflow first.");

@@ -5,6 +5,8 @@
 pub struct Abilities {
     /// It can ask a question and wait for the answer.
     pub dialogs: bool,
+    /// A command that has to be confirmed can be given again with its confirmation. A host with dialogs asks instead.
+    pub confirmations: bool,
     /// It closes the dialog of a question that is settled without it.
     pub dismissal: bool,
     /// It shows widgets; a host that does not say shows them where it has an interface.

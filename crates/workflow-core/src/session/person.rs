@@ -204,7 +204,7 @@ impl RunDriver {
         text: ConfirmationText,
         out: &mut Effects,
     ) -> bool {
-        if !self.questions.can_ask() {
+        if !self.questions.can_confirm() {
             let why = self.questions.why_not("this host has no dialogs");
             let refusal = controls::cannot_confirm(&planned, &why);
             out.notify(Severity::Warning, refusal);
@@ -230,7 +230,7 @@ impl RunDriver {
             out.notify(Severity::Warning, controls::no_definition());
             return Reply::Now(());
         };
-        if run.approval().is_some() && !self.questions.can_ask() {
+        if run.approval().is_some() && !self.questions.can_confirm() {
             let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
             out.notify(Severity::Warning, message);
             return Reply::Now(());

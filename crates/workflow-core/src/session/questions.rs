@@ -22,6 +22,8 @@ const REMEMBERED: usize = 64;
 pub(crate) struct QuestionTable {
     /// True if the host can ask a person.
     dialogs: bool,
+    /// True if a command can be given again to confirm it.
+    confirmations: bool,
     /// True if the host closes the dialog of a question that is settled.
     dismissal: bool,
     /// The time that a person has to answer; `None` is without end.
@@ -115,6 +117,7 @@ impl QuestionTable {
     pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
             dialogs: abilities.dialogs,
+            confirmations: abilities.confirmations,
             dismissal: abilities.dismissal,
             timeout: Some(TIMEOUT),
             last: 0,
@@ -148,6 +151,11 @@ impl QuestionTable {
     /// True if questions to a person are possible: the host says that it has dialogs, whatever it shows (A14).
     pub(crate) fn can_ask(&self) -> bool {
         self.dialogs && self.open().count() < MAX_OPEN
+    }
+
+    /// True if the user can confirm a command: in a dialog, or by giving it again.
+    pub(crate) fn can_confirm(&self) -> bool {
+        self.confirmations || self.can_ask()
     }
 
     /// The reason why no question to a person is possible: `without_dialogs`, or the number of open questions.

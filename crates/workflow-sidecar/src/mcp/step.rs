@@ -267,6 +267,7 @@ impl StepRunner {
     ) -> RestoredSession<'p> {
         let abilities = Abilities {
             dialogs: false,
+            confirmations: false,
             dismissal: false,
             widgets: Some(false),
             hints: false,

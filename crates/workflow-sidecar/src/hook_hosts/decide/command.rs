@@ -11,14 +11,13 @@ use super::decided::Decided;
 use crate::hook_hosts::answer::{HookAnswer, HookDecision};
 use crate::hook_hosts::prompt::{self, PromptAction, PromptCommand};
 use crate::hook_hosts::{
-    FinishedSession, HookHost, HookPlatform, HostMemory, RestoredSession, with_commands_as_prompts,
+    FinishedSession, HookPlatform, HostMemory, RestoredSession, with_commands_as_prompts,
 };
 
 const LEAVE_PHASE: &str = "[workflow] The user asks you to finish this phase now: call workflow_step with action='next' by itself.";
 
 /// Carries out a command of a prompt.
 pub(super) fn carry_out(
-    host: &HookHost,
     prompt: &str,
     command: &PromptCommand<'_>,
     mut restored: RestoredSession<'_>,
@@ -45,22 +44,19 @@ pub(super) fn carry_out(
     );
     let mut is_open = reply == Reply::Later && restored.take_deferred().is_none();
     if let Some(question) = restored.take_questions().into_iter().next() {
-        let is_next = matches!(command.action, PromptAction::Control(Control::Next, _));
-        if !command.is_confirmed && !is_next {
+        if !command.is_confirmed {
             let (title, message) = (question.title, question.message);
             return Decided::refused(with_commands_as_prompts(&format!(
                 "{title}\n\n{message}\n\nTo do it: {}",
                 prompt::confirmation(prompt)
             )));
         }
-        if !is_next {
-            let yes = question.options.get(1);
-            let answer = yes.map_or(PersonsAnswer::Confirmed(true), |yes| {
-                PersonsAnswer::Chosen(yes)
-            });
-            restored.handle(|session, out| session.handle_answer(question.id, answer, out));
-            is_open = restored.take_deferred().is_none();
-        }
+        let yes = question.options.get(1);
+        let answer = yes.map_or(PersonsAnswer::Confirmed(true), |yes| {
+            PersonsAnswer::Chosen(yes)
+        });
+        restored.handle(|session, out| session.handle_answer(question.id, answer, out));
+        is_open = restored.take_deferred().is_none();
     }
     if is_open || platform.wants_gate() {
         // A gate may run for minutes and a hook may not, so the agent's call runs it. Nothing is stored of this.
@@ -99,7 +95,7 @@ pub(super) fn carry_out(
             .collect();
         HookAnswer {
             context: Some(texts.join("\n\n")),
-            notice: host.shows_notices.then(|| memory.take_notices()).flatten(),
+            notice: memory.take_notices(),
             ..HookAnswer::default()
         }
     };

@@ -15,6 +15,13 @@ pub(super) fn postpone_texts(
     mut answer: HookAnswer,
     memory: &mut HostMemory,
 ) -> HookAnswer {
+    if !host.shows_notices
+        && let Some(notice) = answer.notice.take()
+    {
+        let context = answer.context.take().into_iter();
+        let texts: Vec<String> = context.chain([format!("{TELL_USER}\n{notice}")]).collect();
+        answer.context = Some(texts.join("\n\n"));
+    }
     if !host.injects {
         memory.for_agent.extend(answer.context.take());
     }

@@ -98,8 +98,9 @@ impl EventHandler<'_> {
         platform: &'p HookPlatform,
     ) -> RestoredSession<'p> {
         let abilities = Abilities {
-            // A command can be confirmed by the next prompt. Nothing else can be asked.
-            dialogs: matches!(event.kind, EventKind::Prompt(_)),
+            dialogs: false,
+            // By the next prompt.
+            confirmations: matches!(event.kind, EventKind::Prompt(_)),
             dismissal: false,
             widgets: Some(false),
             hints: false,
@@ -151,7 +152,7 @@ impl EventHandler<'_> {
                     return Ok(Some(if self.is_from_shell {
                         Decided::refused(TYPED_BY_AGENT)
                     } else {
-                        command::carry_out(self.host, prompt, &command, restored, platform, memory)
+                        command::carry_out(prompt, &command, restored, platform, memory)
                     }));
                 }
                 let message = restored

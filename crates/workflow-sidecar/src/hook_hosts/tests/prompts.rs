@@ -103,3 +103,33 @@ fn a_command_from_the_shell_of_an_agent_is_refused() {
             .contains("Analyze")
     );
 }
+
+#[test]
+fn a_start_with_untrusted_commands_says_how_to_trust_them_and_is_not_confirmed() {
+    for host in HOSTS {
+        let world = World::new(host);
+        world.add_gate();
+        let starts = |prompt: &str| {
+            let text = world.ask(prompt).stdout;
+            for expected in ["Find the cause.", "cargo test", "`workflow-sidecar trust`"] {
+                assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
+            }
+        };
+        starts("workflow bugfix the export is empty");
+        let asked = world.command("workflow bugfix another");
+        assert!(asked.contains("workflow confirm bugfix another"), "{asked}");
+        assert!(!asked.contains("cargo test"), "{}: {asked}", host.name);
+        starts("workflow confirm bugfix another");
+    }
+}
+
+#[test]
+fn a_start_without_its_inputs_is_answered_with_them() {
+    for host in HOSTS {
+        let world = World::new(host);
+        world.require_input();
+        let text = world.command("workflow bugfix the export is empty");
+        assert!(text.contains("ticket"), "{}: {text}", host.name);
+        assert!(!text.contains("workflow confirm"), "{}: {text}", host.name);
+    }
+}

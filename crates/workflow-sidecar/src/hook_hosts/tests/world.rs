@@ -41,11 +41,26 @@ impl World {
 
     /// Limits the workflow.
     pub(super) fn limit(&self, budget: &str) {
-        let file = self
-            .root
-            .path()
-            .join("project/.pi/workflows/bugfix/workflow.yaml");
-        fs::write(file, format!("{WORKFLOW}budget: {budget}\n")).unwrap();
+        self.write(&format!("{WORKFLOW}budget: {budget}\n"));
+    }
+
+    /// Gives the first phase a gate with a command that nobody trusts.
+    pub(super) fn add_gate(&self) {
+        let ungated = "instructions: Find the cause.";
+        let gated = format!("{ungated}, gate: [{{ run: [cargo, test] }}]");
+        self.write(&WORKFLOW.replace(ungated, &gated));
+    }
+
+    /// Gives the workflow an input that a start needs.
+    pub(super) fn require_input(&self) {
+        self.write(&format!(
+            "{WORKFLOW}inputs: {{ ticket: {{ type: text }} }}\n"
+        ));
+    }
+
+    fn write(&self, workflow: &str) {
+        let file = ".pi/workflows/bugfix/workflow.yaml";
+        fs::write(self.root.path().join("project").join(file), workflow).unwrap();
     }
 
     /// Sends an event, and gives what is printed for it.
