@@ -290,9 +290,15 @@ fn a_run_that_waits_in_a_dialog_says_so_until_the_dialog_is_over() {
     keeper.question();
     keeper.lists(&[("waits", "B"), ("ended", "A")]);
     assert_eq!(keeper.said(&["status", &file]).1, 3);
-    // A dialog ends with its host, and the run can continue.
+    // A dialog ends with its host, and the run can continue when the session is opened again.
     keeper.host.close_and_hear();
-    keeper.lists(&[("active", "B"), ("ended", "A")]);
+    keeper.lists(&[("closed", "B"), ("ended", "A")]);
+    let (text, code) = keeper.said(&["status", &file]);
+    assert!(
+        text.starts_with("approval  approval  session closed\n"),
+        "{text}"
+    );
+    assert_eq!(code, 0);
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn the_runs_of_a_host_are_listed_with_their_state() {
         ("host", "test"),
         ("workflow", "w"),
         ("phase", "B"),
-        ("state", "active"),
+        ("state", "closed"),
         ("task", "it"),
     ] {
         assert_eq!(listed[0][name], value, "{listed}");

@@ -7,6 +7,8 @@ use crate::reminders::PauseReason;
 pub enum RunCondition {
     /// It continues.
     Active,
+    /// It continues once its session is opened again.
+    Closed,
     /// The gate of its phase runs.
     RunningGate,
     /// The user is asked for trust in the commands of the gate.
@@ -76,6 +78,7 @@ impl RunCondition {
     pub fn words(self) -> &'static str {
         match self {
             Self::Active => "active",
+            Self::Closed => "session closed",
             Self::RunningGate => "gate running",
             Self::AwaitsTrust => "waiting for your trust in the gate's commands",
             Self::AwaitsApproval => "waiting for your approval",
@@ -115,6 +118,7 @@ impl RunCondition {
                 Some("any message resumes it")
             }
             Self::Active
+            | Self::Closed
             | Self::RunningGate
             | Self::AwaitsTrust
             | Self::AwaitsApproval
@@ -135,6 +139,7 @@ impl RunCondition {
     pub fn needed(self) -> Needed {
         match self {
             Self::Active
+            | Self::Closed
             | Self::RunningGate
             | Self::Answered
             | Self::Stale

@@ -69,6 +69,7 @@ fn run_in(state: &RunState, condition: RunCondition) -> Run {
 pub(crate) fn state_name(condition: RunCondition) -> &'static str {
     match condition {
         RunCondition::Active | RunCondition::RunningGate | RunCondition::Answered => "active",
+        RunCondition::Closed => "closed",
         RunCondition::AwaitsTrust
         | RunCondition::AwaitsApproval
         | RunCondition::AwaitsConsent

@@ -172,11 +172,14 @@ impl Session {
         Some(View::of(run, condition, &self.driver.auto_continue))
     }
 
-    /// The run as its entries have it: without open questions, and without a gate that runs.
+    /// The run once its session is closed: without open questions, and without a gate that runs.
     #[must_use]
-    pub fn stored_view(&self) -> Option<View<'_>> {
+    pub fn closed_view(&self) -> Option<View<'_>> {
         let run = self.driver.run.as_ref()?;
-        let condition = RunCondition::of(run, None, false, false);
+        let condition = match RunCondition::of(run, None, false, false) {
+            RunCondition::Active => RunCondition::Closed,
+            condition => condition,
+        };
         Some(View::of(run, condition, &self.driver.auto_continue))
     }
 

@@ -504,7 +504,7 @@ fn what_a_dialog_waits_for_is_not_stored() {
         view.status.as_deref(),
         Some("⏸ waiting for your approval · N-w > 🔹 A [1/3]")
     );
-    let stored = world.session.stored_view().unwrap();
-    assert_eq!(stored.condition, RunCondition::Active);
-    assert_eq!(stored.status.as_deref(), Some("N-w > 🔹 A [1/3]"));
+    let closed = world.session.closed_view().unwrap();
+    assert_eq!(closed.condition, RunCondition::Closed);
+    assert_eq!(closed.status.as_deref(), Some("N-w > 🔹 A [1/3]"));
 }

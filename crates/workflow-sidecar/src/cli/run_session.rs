@@ -15,7 +15,7 @@ use crate::store::{IndexedRun, RunQuery, Store, of_agent_dir};
 /// A run, and its session where it can be read.
 pub(super) struct RunSession {
     pub(super) run: IndexedRun,
-    /// The session, in the form of a session file; `None` if its host keeps it on another machine.
+    /// The session, in the form of a session file; `None` if its host keeps it where it cannot be read.
     pub(super) bytes: Option<Vec<u8>>,
     /// True if the session has what was said and done, and not only the entries of the run.
     pub(super) has_messages: bool,
@@ -43,7 +43,7 @@ pub(super) fn run_in_project(
     let is_here = |run: &IndexedRun| run.cwd.canonicalize().is_ok_and(|cwd| cwd == project);
     let mut here = store.runs(&RunQuery::default())?;
     here.retain(is_here);
-    let is_active = |run: &&IndexedRun| run.run.is_active;
+    let is_active = |run: &&IndexedRun| run.run.is_active && run.run.state != "closed";
     let active: Vec<String> = here.iter().filter(is_active).map(named).collect();
     if active.len() > 1 {
         bail!(
@@ -54,7 +54,7 @@ pub(super) fn run_in_project(
         );
     }
     // An active run comes first; the list has the newest first.
-    here.sort_by_key(|run| !run.run.is_active);
+    here.sort_by_key(|run| !is_active(&run));
     let run = here.into_iter().next();
     run.map(|run| session_of(run, &*store)).transpose()
 }
@@ -145,15 +145,18 @@ fn named(run: &IndexedRun) -> String {
 /// Says where the session of a run is.
 pub(super) fn place_of(run: &IndexedRun) -> String {
     let machine = match run.machine.as_str() {
-        "" => "another machine",
-        machine => machine,
+        // Only a store of several machines names them.
+        "" => String::new(),
+        machine => format!(" on {}", visible(machine)),
     };
-    format!(
-        "the session is kept by {} on {}, in {}",
-        visible(&run.key.host),
-        visible(machine),
-        visible(run.file.as_deref().unwrap_or("its own files")),
-    )
+    let host = visible(&run.key.host);
+    match &run.file {
+        Some(file) => format!(
+            "the session is kept by {host}{machine} in {}, which is not here",
+            visible(file)
+        ),
+        None => format!("the session is kept by {host}{machine}, which has not named its file"),
+    }
 }
 
 /// Keeps the entries of one run of a session: from its first one to the next run, and of a run that ended to its last one.

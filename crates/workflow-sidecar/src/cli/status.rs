@@ -202,7 +202,9 @@ impl ShownCondition {
                 ..RunCondition::AwaitsApproval.into()
             },
             (RunCondition::Active, None) => match indexed {
-                Some(run) if run.run.state == "waits" => Self::indexed(&run.run),
+                Some(run) if matches!(&*run.run.state, "waits" | "closed") => {
+                    Self::indexed(&run.run)
+                }
                 Some(_) | None => RunCondition::Active.into(),
             },
             (RunCondition::Stale, None) => Self {

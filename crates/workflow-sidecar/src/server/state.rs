@@ -196,7 +196,7 @@ impl Server {
     ) -> Result<Effects, Error> {
         self.sessions.check_room_for(id)?;
         // What waits in the session as it was waits no longer.
-        self.note_runs(id, Vec::new(), Session::stored_view);
+        self.note_runs(id, Vec::new(), Session::closed_view);
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
         if !self.sessions.contains(id) {
@@ -238,7 +238,7 @@ impl Server {
     /// Shuts a session down and forgets it.
     pub(super) fn close(&mut self, id: &str) -> Effects {
         // What waits in it waits no longer.
-        self.note_runs(id, Vec::new(), Session::stored_view);
+        self.note_runs(id, Vec::new(), Session::closed_view);
         let out = self.handle_event(id, Session::handle_shutdown);
         self.end_host_gate(id, None);
         self.questions.forget_session(id);
