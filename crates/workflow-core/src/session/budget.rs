@@ -7,12 +7,17 @@ use crate::effect::{Decider, ToolDecision};
 use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit};
 use crate::types::Millis;
 
+/// The tool calls that a process counts before it stores the use in the middle of a turn: so many may be lost with it.
+const CALLS_UNTIL_STORED: u32 = 10;
+
 /// The budgets of a run: of the scopes of its path, the root first, and of its phase.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budgets {
     limits: Vec<Limit>,
     spending: Spending,
     persisted: Spending,
+    /// The tool calls that this process has counted since the use was stored.
+    unstored_calls: u32,
     work: Option<Work>,
 }
 
@@ -72,8 +77,18 @@ impl Budgets {
         self.work
     }
 
-    /// Adopts the work that another process has begun to count.
-    pub(crate) fn recall(&mut self, work: Option<Work>) {
+    /// The use so far, if something is limited.
+    pub(crate) fn spending(&self) -> Option<Spending> {
+        (!self.is_empty()).then(|| self.spending.clone())
+    }
+
+    /// Adopts what another process has counted, and the work that it has begun to count.
+    pub(crate) fn recall(&mut self, spending: Option<Spending>, work: Option<Work>) {
+        if let Some(spending) = spending {
+            let scopes = self.spending.scopes.len();
+            self.spending = spending;
+            self.spending.scopes.resize(scopes, ScopeUsage::default());
+        }
         self.work = work;
     }
 
@@ -119,6 +134,7 @@ impl Budgets {
         if self.used_up().is_none() {
             self.spending
                 .add(|usage| usage.tool_calls = usage.tool_calls.saturating_add(1));
+            self.unstored_calls = self.unstored_calls.saturating_add(1);
         }
     }
 
@@ -192,9 +208,10 @@ impl Budgets {
         found
     }
 
-    /// Returns true if what people read of the use is not stored.
-    pub(crate) fn shows_more_than_stored(&self) -> bool {
-        self.describe() != self.description(&self.persisted)
+    /// Returns true if the use must be stored before the turn ends: a process that is killed would lose what people read of it.
+    pub(crate) fn is_due(&self) -> bool {
+        self.unstored_calls >= CALLS_UNTIL_STORED
+            && self.describe() != self.description(&self.persisted)
     }
 
     /// The use to be stored, if it changed and is limited.
@@ -203,6 +220,7 @@ impl Budgets {
             return None;
         }
         self.persisted.clone_from(&self.spending);
+        self.unstored_calls = 0;
         Some(&self.spending)
     }
 }

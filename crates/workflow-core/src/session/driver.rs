@@ -105,12 +105,13 @@ impl RunDriver {
         run.budgets.tick(out.now());
         let used_up = run.budgets.used_up();
         count(&mut run.budgets);
-        if run.budgets.shows_more_than_stored() {
+        if run.budgets.is_due() {
             run.persist_spending(out);
         }
         let warnings = run.budgets.newly_scarce(&before);
         if let Some(used_up) = run.budgets.used_up() {
             if run.counters.paused != Some(PauseReason::Budget) {
+                run.persist_spending(out);
                 run.pause(PauseReason::Budget, out);
                 let message = budget::paused(&used_up);
                 out.notify(Severity::Warning, message);
@@ -124,6 +125,13 @@ impl RunDriver {
             });
         }
         used_up
+    }
+
+    /// Counts a call that was blocked or refused.
+    pub(super) fn count_blocked(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.tally.blocked = run.tally.blocked.saturating_add(1);
+        }
     }
 
     /// Ends the run at once, as `/cancel-workflow` asks. Its entry says that the end was announced (B01).

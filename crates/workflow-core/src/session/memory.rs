@@ -1,7 +1,8 @@
 //! The memory of a session that its entries do not contain.
 //!
 //! A host that starts a process for each event stores it with the entries, so that the next process continues as if it were
-//! the same one. Losing it costs comfort, never a guard: the context is sent again, a `cancel` has to be repeated.
+//! the same one. Losing it costs comfort, never a guard: the context is sent again, a `cancel` has to be repeated,
+//! what the unfinished turn has used of a budget does not count.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use super::auto_continue::SentReminder;
 use super::budget::Work;
 use super::context::SentContext;
 use super::tool_guard::RepeatedDenial;
-use crate::run::Tally;
+use crate::run::{Spending, Tally};
 
 /// The data that a session remembers beside its entries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct Memory {
     pub(crate) is_unread: bool,
     pub(crate) reminded: Option<SentReminder>,
     pub(crate) repeated: Option<RepeatedDenial>,
+    /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) spending: Option<Spending>,
     /// The work of the agent that is not counted yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) work: Option<Work>,

@@ -201,6 +201,7 @@ impl Session {
             is_unread: run.is_some_and(|run| run.is_unread),
             reminded: self.driver.auto_continue.reminded(),
             repeated: self.driver.calls.repeated(),
+            spending: run.and_then(|run| run.budgets.spending()),
             work: run.and_then(|run| run.budgets.work()),
         }
     }
@@ -216,7 +217,7 @@ impl Session {
         run.tally = memory.tally;
         run.cancel_pending = memory.cancel_pending;
         run.is_unread = memory.is_unread;
-        run.budgets.recall(memory.work);
+        run.budgets.recall(memory.spending, memory.work);
         self.driver.sent_context = memory.sent_context;
         self.driver.auto_continue.recall(memory.reminded);
     }
@@ -506,6 +507,7 @@ impl Session {
             && !call.is_part()
             && let Some(used_up) = self.driver.spend(Budgets::count_call, out)
         {
+            self.driver.count_blocked();
             return Reply::Now(budget::blocked(&used_up));
         }
         let phase = self.driver.run.as_ref().and_then(ActiveRun::phase);
@@ -514,9 +516,8 @@ impl Session {
             .driver
             .calls
             .on_call(request, call, phase, questions, out);
-        if let (Some(run), Reply::Now(ToolDecision::Block { .. })) = (&mut self.driver.run, &reply)
-        {
-            run.tally.blocked = run.tally.blocked.saturating_add(1);
+        if let Reply::Now(ToolDecision::Block { .. }) = reply {
+            self.driver.count_blocked();
         }
         if reply == Reply::Later {
             self.driver.refresh_status(out);
@@ -679,7 +680,12 @@ impl Session {
                     out.answer(request, DeferredAnswer::Command, collected);
                 }
             }
-            QuestionTopic::ToolCall => self.driver.calls.on_answer(question, answer, out),
+            QuestionTopic::ToolCall => {
+                let is_allowed = self.driver.calls.on_answer(question, answer, out);
+                if !is_allowed {
+                    self.driver.count_blocked();
+                }
+            }
             QuestionTopic::Trust | QuestionTopic::Approval => {
                 self.driver.with_exit(
                     |exit, context, out| exit.on_answer(answer, context, out.now()),
@@ -874,7 +880,10 @@ impl Session {
         let notice = self.driver.questions.timeout_notice(question);
         match topic {
             QuestionTopic::Start => self.starts.end_question(question, notice, out),
-            QuestionTopic::ToolCall => self.driver.calls.end_question(question, TIMED_OUT, out),
+            QuestionTopic::ToolCall => {
+                self.driver.calls.end_question(question, TIMED_OUT, out);
+                self.driver.count_blocked();
+            }
             QuestionTopic::Trust | QuestionTopic::Approval => {
                 self.driver.with_exit(
                     |exit, context, out| exit.on_timeout(context, out.now()),

@@ -198,18 +198,19 @@ impl CallGuard {
         self.repeated = Some(RepeatedDenial { hash, times });
     }
 
-    /// Answers a call as a person decided.
+    /// Answers a call as a person decided. Returns whether it is allowed.
     pub(crate) fn on_answer(
         &mut self,
         question: QuestionId,
         answer: Answer<'_>,
         out: &mut Effects,
-    ) {
+    ) -> bool {
         let allowed = matches!(answer, Answer::Confirmed(true))
             || matches!(answer, Answer::Chosen(choice) if choice == ALLOW_ONCE);
         if allowed {
             self.repeated = None;
-            return self.finish(question, |_| ToolDecision::Allow, out);
+            self.finish(question, |_| ToolDecision::Allow, out);
+            return true;
         }
         self.count_answer(question);
         let declined = |reason: String| ToolDecision::Block {
@@ -217,6 +218,7 @@ impl CallGuard {
             by: Decider::Person,
         };
         self.finish(question, declined, out);
+        false
     }
 
     /// Counts the denial of a pending call.

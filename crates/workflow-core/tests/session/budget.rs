@@ -180,23 +180,71 @@ fn what_is_used_survives_a_restart() {
 }
 
 #[test]
-fn what_an_unfinished_turn_has_used_survives_a_killed_process() {
+fn a_killed_process_loses_fewer_than_ten_calls_of_an_unfinished_turn() {
     let mut world = limited(Budget {
-        tool_calls: Some(3),
+        tool_calls: Some(100),
         minutes: Some(9),
         ..Budget::default()
     });
     world.step(Event::TurnStart { index: None });
-    world.tool_call("read");
     world.now += 4 * 60_000;
-    world.tool_call("read");
+    let mut entries = 0;
+    for _ in 0..29 {
+        entries += world.tool_call("read").len();
+    }
+    assert_eq!(entries, 2);
     world.restart();
     let lines = world.control(Control::Status, "");
     assert!(
         line(&lines, "notify Info")
-            .contains("2 of 3 tool calls of workflow N-w; 4 of 9 minutes of workflow N-w"),
+            .contains("20 of 100 tool calls of workflow N-w; 4 of 9 minutes of workflow N-w"),
         "{lines:?}"
     );
+}
+
+#[test]
+fn a_killed_process_does_not_lose_that_a_budget_is_used_up() {
+    let mut world = limited(Budget {
+        tool_calls: Some(3),
+        ..Budget::default()
+    });
+    world.step(Event::TurnStart { index: None });
+    for _ in 0..3 {
+        assert!(runs(&mut world));
+    }
+    world.restart();
+    assert!(line(&world.tool_call("read"), "block").contains("3 of 3 tool calls"));
+}
+
+/// Goes on as a host does that starts a process for each event.
+fn next_process(world: &mut World) {
+    let memory = world.session.memory();
+    world.restart();
+    world.session.recall(memory);
+}
+
+#[test]
+fn parts_of_a_minute_count_across_processes_and_calls_store_nothing_there() {
+    let mut world = limited(Budget {
+        tool_calls: Some(100),
+        minutes: Some(9),
+        ..Budget::default()
+    });
+    world.step(Event::AgentStart);
+    for _ in 0..21 {
+        next_process(&mut world);
+        world.now += 20_000;
+        assert_eq!(world.tool_call("read"), Vec::<String>::new());
+    }
+    next_process(&mut world);
+    let used = "21 of 100 tool calls of workflow N-w; 7 of 9 minutes of workflow N-w";
+    let lines = world.control(Control::Status, "");
+    assert!(line(&lines, "notify Info").contains(used), "{lines:?}");
+    // The entries have it when the turn ends.
+    line(&world.step(Event::TurnEnd), "entry workflow:budget");
+    world.restart();
+    let lines = world.control(Control::Status, "");
+    assert!(line(&lines, "notify Info").contains(used), "{lines:?}");
 }
 
 #[test]

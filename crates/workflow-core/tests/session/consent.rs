@@ -6,7 +6,7 @@ use workflow_core::definition::{
     Workflow,
 };
 use workflow_core::event::PlatformEvent;
-use workflow_core::session::RunCondition;
+use workflow_core::session::{Control, RunCondition};
 
 use crate::event::Event;
 use crate::world::{World, line, workflow};
@@ -425,4 +425,23 @@ fn a_call_that_waits_for_the_user_is_in_the_status_line() {
         RunCondition::AwaitsConsent
     );
     line(&world.answer(true), "status N-w > 🔹 A [1/2]");
+}
+
+#[test]
+fn calls_that_the_user_refuses_or_a_budget_blocks_are_in_the_summary() {
+    let mut work = two_phases(&rule("ask", "write"));
+    work.budget.tool_calls = Some(3);
+    let mut world = World::started(vec![work]);
+    write(&mut world);
+    world.answer(false);
+    write(&mut world);
+    world.answer(true);
+    write(&mut world);
+    world.wait(30 * 60_000);
+    let blocked = world.tool_call("read");
+    assert!(line(&blocked, "block").contains("3 of 3 tool calls"));
+    world.control(Control::Skip, "");
+    let lines = world.control(Control::Skip, "");
+    let message = line(&lines, "message workflow:complete");
+    assert!(message.ends_with("blocked calls: 3"), "{message}");
 }

@@ -138,10 +138,28 @@ fn budgets_count_calls_turns_and_minutes_across_the_processes_of_a_host() {
         if prompted {
             world.command("workflow resume +1");
             assert!(
-                !world.send(&call).stdout.contains("budget"),
+                !world.send(&call).stdout.contains("no tool may run"),
                 "{}",
                 host.name
             );
         }
+    }
+}
+
+#[test]
+fn a_call_that_a_budget_counts_adds_no_entry() {
+    for host in HOSTS {
+        let world = World::new(host);
+        world.limit("{ toolCalls: 100 }");
+        world.start();
+        let call = call_of(host, "bash");
+        let session = ["conversation_id", "session_id"].map(|name| call[name].as_str());
+        let session = session.into_iter().flatten().next().unwrap();
+        let before = world.entries(session);
+        assert!(before > 0, "{}", host.name);
+        for _ in 0..25 {
+            world.send(&call);
+        }
+        assert_eq!(world.entries(session), before, "{}", host.name);
     }
 }
