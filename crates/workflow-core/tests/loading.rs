@@ -308,7 +308,7 @@ fn the_problems_of_a_workflow_are_found_by_the_name_a_person_types() {
 }
 
 #[test]
-fn settings_that_allow_with_a_misspelt_condition_allow_nothing() {
+fn settings_that_allow_with_a_misspelled_condition_allow_nothing() {
     let settings = "{ tools: { rules: [{ allow: 'bash', comand: 'ls' }, { block: 'bash', comand: 'rm *' }] } }";
     let loaded = load(&MemoryFiles::new().with_settings(Tier::Project, settings));
     assert_eq!(loaded.diagnostics.len(), 2);

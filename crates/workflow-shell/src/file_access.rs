@@ -19,6 +19,8 @@ pub struct FileAccess {
 pub enum AccessKind {
     /// It names the path.
     Read,
+    /// An interpreter runs the path as a script.
+    Run,
     /// It reads the path and everything below it.
     ReadTree,
     /// It writes the path.
@@ -35,13 +37,13 @@ impl AccessKind {
     /// Returns whether everything below a directory is accessed with it.
     #[must_use]
     pub fn includes_tree(self) -> bool {
-        !matches!(self, Self::Read | Self::Write)
+        !matches!(self, Self::Read | Self::Run | Self::Write)
     }
 
     /// Returns whether something is written.
     #[must_use]
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Read | Self::ReadTree)
+        !matches!(self, Self::Read | Self::Run | Self::ReadTree)
     }
 }
 

@@ -129,7 +129,7 @@ test("without an interface the answer to a command is not for the model", async 
 
 test("a command from the shell of an agent is refused", async (t) => {
   const { host, at } = await load(t, {}, { env: { WORKFLOW_SIDECAR_AGENT_SHELL: "ses_0" } });
-  assert.match((await host.command("workflow-approve", "yes")).join("\n"), /only a person may give it/);
+  assert.match((await host.command("workflow-approve", "yes")).join("\n"), /only the user may give it/);
   assert.equal(count(at, "command/run"), 0);
   const shell = { env: {} as Record<string, string> };
   await host.hooks["shell.env"]({ sessionID: "ses_1" }, shell);

@@ -6,7 +6,7 @@ import { texts } from '../recording.mjs';
 
 /** @type {import('../scenario.mjs').Scenario} */
 export default {
-  about: 'A guard with a wrong type or a misspelt name: ours refuses to start the workflow, with the reason.',
+  about: 'A guard with a wrong type or a misspelled name: ours refuses to start the workflow, with the reason.',
   divergence: 'Strict keys',
   workflows: {
     demo,

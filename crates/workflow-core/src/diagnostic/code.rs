@@ -65,7 +65,7 @@ codes! {
     DuplicateKey = "WF010", "keep one of them";
     /// An unknown key.
     UnknownKey = "WF011", "correct its name, or remove it: it has no effect";
-    /// An unknown key that may be a misspelt restriction.
+    /// An unknown key that may be a misspelled restriction.
     UnknownGuardKey = "WF012", "correct its name, or move it to the map that has this key";
     /// A required key is missing or empty.
     MissingKey = "WF014", "add it";
@@ -91,7 +91,7 @@ codes! {
     NoInstructions = "WF024", "write the instructions for the agent below the second `---` line";
     /// An invalid glob or regular expression.
     Pattern = "WF025", "correct the pattern";
-    /// A blacklist that shell commands can bypass.
+    /// A guard on files that other tools can bypass.
     FreeShell = "WF026", "write `tools: read-only`, with `writable` and `run` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` states that it is intended";
     /// A text that people read contains control or invisible characters.
     HiddenCharacter = "WF028", "remove it: it is shown as an escape";

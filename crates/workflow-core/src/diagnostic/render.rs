@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::diagnostic::{Code, Excerpt};
 
-    fn misspelt() -> Diagnostic {
+    fn misspelled() -> Diagnostic {
         let region = Region {
             line: 6,
             column: 3,
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn shows_the_location_and_the_hint() {
-        insta::assert_snapshot!(render(&misspelt(), false), @r"
+        insta::assert_snapshot!(render(&misspelled(), false), @r"
         error[WF012]: unknown key `whitlist`: a guard must not be dropped
          --> .pi/workflows/bugfix/reproduce.md:6:3
           |
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_cut_line_keeps_its_real_column() {
-        let mut diagnostic = misspelt();
+        let mut diagnostic = misspelled();
         if let Some(region) = diagnostic
             .location
             .as_mut()
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_diagnostic_without_a_region_or_without_a_file() {
-        let mut diagnostic = misspelt();
+        let mut diagnostic = misspelled();
         diagnostic.location = Some(Location::file("a/workflow.yaml"));
         insta::assert_snapshot!(render(&diagnostic, false), @r"
         error[WF012]: unknown key `whitlist`: a guard must not be dropped
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn color_adds_escapes_and_plain_text_has_none() {
-        assert!(render(&misspelt(), true).contains('\u{1b}'));
-        assert!(!render(&misspelt(), false).contains('\u{1b}'));
+        assert!(render(&misspelled(), true).contains('\u{1b}'));
+        assert!(!render(&misspelled(), false).contains('\u{1b}'));
     }
 }

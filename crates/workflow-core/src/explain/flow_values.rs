@@ -61,7 +61,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     rows.extend(root.cancel.map(|by| {
         let by = match by {
             CancelBy::Anyone => "by the agent and by persons",
-            CancelBy::Person => "by a person only",
+            CancelBy::Person => "by the user only",
         };
         of_root("cancel", by.to_owned(), &["cancel"])
     }));

@@ -134,7 +134,11 @@ pub(crate) fn start_line(workflow: &Workflow, description: &str) -> String {
     for input in &workflow.inputs {
         let written = match &input.kind {
             ParameterKind::Flag => format!("--{}", input.name),
-            _ => format!("--{} {{{}}}", input.name, input.kind.describe()),
+            _ => format!(
+                "--{} {{{}}}",
+                input.name,
+                input.kind.describe().trim_start_matches("a ")
+            ),
         };
         if input.required && input.default.is_none() {
             line = format!("{line} {written}");

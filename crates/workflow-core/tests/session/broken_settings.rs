@@ -198,8 +198,8 @@ fn no_rule_that_allows_precedes_a_lost_rule() {
         let file = json!({"path": ".pi/workflow-sidecar.json5"});
         assert!(!line(&world.call("edit", &file), "ask").is_empty());
     }
-    let misspelt = "{toolz: {blacklist: ['bash']}, tools: {rules: [{allow: '*'}]}}";
-    assert!(is_closed(&mut under(misspelt)));
+    let misspelled = "{toolz: {blacklist: ['bash']}, tools: {rules: [{allow: '*'}]}}";
+    assert!(is_closed(&mut under(misspelled)));
 }
 
 #[test]

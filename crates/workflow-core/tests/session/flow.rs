@@ -767,7 +767,7 @@ fn a_missing_unknown_or_wrong_input_starts_nothing_and_shows_the_usage() {
         ),
         (
             "w",
-            "Usage: /workflow w --version {a text} [--hotfix] {description}",
+            "Usage: /workflow w --version {text} [--hotfix] {description}",
         ),
     ] {
         let mut world = World::new(vec![with_inputs()]);
@@ -830,7 +830,7 @@ fn an_input_that_is_not_given_in_the_dialog_starts_nothing() {
     let lines = world.choose(None);
     let refusal = line(&lines, "notify Info");
     assert!(
-        refusal.contains("Nothing was started.\n\nUsage: /workflow w --version {a text}"),
+        refusal.contains("Nothing was started.\n\nUsage: /workflow w --version {text}"),
         "{refusal}"
     );
     assert!(world.branch.is_empty());

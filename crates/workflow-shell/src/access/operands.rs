@@ -1,7 +1,7 @@
 //! Arguments that may be paths.
 
 use crate::file_access::{AccessKind, Location};
-use crate::programs::{is_awk, is_interpreter};
+use crate::programs::{is_awk, is_interpreter, is_shell};
 use crate::word::{Word, quoted_texts};
 
 /// Returns the locations that the words of a command name. `output_is_used` says whether another command may
@@ -23,6 +23,10 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
             continue;
         }
         let glob = is_glob_argument(name, arguments, index, acts);
+        if index == 0 && is_script(name, word) {
+            locations.push(Location::of(word, AccessKind::Run));
+            continue;
+        }
         for mut candidate in candidates(word) {
             if glob && candidate.shape.contains(['*', '?', '[']) {
                 candidate.is_glob = true;
@@ -42,6 +46,15 @@ pub(crate) fn named_locations(name: &str, words: &[Word], output_is_used: bool) 
         locations.extend(texts.map(|text| Location::at(text, AccessKind::Read)));
     }
     locations
+}
+
+/// Returns whether the first argument of a program is the file with the code that it runs: `node x.js`.
+fn is_script(name: &str, first: &Word) -> bool {
+    let is_file = |text: &str| !text.starts_with('-') && !text.contains([':', '=', '@']);
+    (is_interpreter(name) || is_shell(name))
+        && !first.is_glob
+        && !first.is_standard_input()
+        && first.text().is_some_and(is_file)
 }
 
 /// Returns a glob of `find` as the shell would have it: for `find`, a star at the start also stands for a dot.

@@ -186,7 +186,7 @@ fn python(invocation: &Invocation<'_>) -> Result {
     let options = invocation.arguments.get(..end);
     let options = options.unwrap_or(invocation.arguments);
     let known = split(options, "-uBsEIOq -m=", Place::Leading);
-    let code = || Unknown::new(invocation.words[0].shape(), UnknownReason::Code);
+    let code = || unread_code(invocation.arguments.first().unwrap_or(&invocation.words[0]));
     let known = known.map_err(|_| code())?;
     let module = known.values(&["-m"]).first().and_then(|word| word.text());
     let module = module.map(str::to_owned).ok_or_else(code)?;
@@ -236,12 +236,23 @@ fn python(invocation: &Invocation<'_>) -> Result {
     }
 }
 
+/// The code that an interpreter runs: in the line, or in the file that is its first argument.
+fn unread_code(first: &Word) -> Unknown {
+    let is_in_line = first.shape().starts_with('-') || first.text().is_none();
+    let reason = if is_in_line {
+        UnknownReason::Code
+    } else {
+        UnknownReason::HiddenCode
+    };
+    Unknown::new(first.shape(), reason)
+}
+
 /// An interpreter that checks the syntax of files, or runs the tests of the project.
 fn interpreter(arguments: &[Word], checks: &str, tests: &str, test: &str) -> Result {
     let [first, ..] = arguments else {
         return Err(Unknown::new("…", UnknownReason::Input));
     };
-    let code = |()| Unknown::new(first.shape(), UnknownReason::Code);
+    let code = |()| unread_code(first);
     let is_file = |word: &&Word| !word.is_standard_input();
     if let Ok(known) = split(arguments, checks, Place::Leading) {
         let files = &arguments[known.length..];

@@ -1,6 +1,6 @@
 //! Texts that are shown to people.
 
-use workflow_shell::{Effect, analyze};
+use workflow_shell::{AccessKind, Effect, analyze};
 
 /// Returns the operation of each write, or the reason why the line is unreadable.
 fn displayed(line: &str) -> Vec<String> {
@@ -35,5 +35,47 @@ fn displayed_texts_are_short_and_have_no_control_characters() {
                 "{line:?}: {text:?}"
             );
         }
+    }
+}
+
+#[test]
+fn what_is_sent_to_a_server_says_so() {
+    assert_eq!(displayed("git push -f"), ["`git push` to a remote"]);
+    assert_eq!(displayed("npm publish"), ["`npm publish` to a remote"]);
+    assert_eq!(displayed("git commit"), ["`git commit`"]);
+}
+
+#[test]
+fn code_in_a_file_is_not_called_code_in_the_line() {
+    assert_eq!(
+        displayed("node src/add.js"),
+        ["`src/add.js` runs code that is not in the line"]
+    );
+    assert_eq!(
+        displayed("node -e 'f()'"),
+        ["code in the line for `-e` is not analyzed"]
+    );
+}
+
+#[test]
+fn the_script_of_an_interpreter_is_run_and_its_arguments_are_named() {
+    let kinds = |line: &str| -> Vec<(String, AccessKind)> {
+        let accesses = analyze(line).file_accesses.into_iter();
+        accesses.map(|access| (access.path, access.kind)).collect()
+    };
+    let accesses = kinds("python3 tool.py data.json");
+    assert!(accesses.contains(&("tool.py".to_owned(), AccessKind::Run)));
+    assert!(accesses.contains(&("data.json".to_owned(), AccessKind::Read)));
+    for line in [
+        "python3 -c 'f()'",
+        "node -",
+        "node --test a.js",
+        "cat tool.py",
+    ] {
+        let accesses = kinds(line);
+        assert!(
+            accesses.iter().all(|(_, kind)| *kind != AccessKind::Run),
+            "{line}: {accesses:?}"
+        );
     }
 }

@@ -69,6 +69,31 @@ pub(crate) fn missing(loaded: &Loaded, origins: &Origins<'_>, project: &Path) ->
     all
 }
 
+/// Reports each thing that is missing once, at the first place that needs it.
+pub(crate) fn merged(all: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    let mut merged: Vec<(Diagnostic, usize)> = Vec::new();
+    for found in all {
+        let is_same =
+            |other: &Diagnostic| other.code == found.code && other.message == found.message;
+        match merged.iter_mut().find(|(other, _)| is_same(other)) {
+            Some((_, places)) => *places += 1,
+            None => merged.push((found, 1)),
+        }
+    }
+    let with_places = |(found, places): (Diagnostic, usize)| match (&found.help, places) {
+        (Some(help), 2..) => {
+            let others = match places - 1 {
+                1 => "one more place needs it".to_owned(),
+                number => format!("{number} more places need it"),
+            };
+            let help = format!("{help}; {others}");
+            found.with_help(help)
+        }
+        _ => found,
+    };
+    merged.into_iter().map(with_places).collect()
+}
+
 fn diagnostic(found: Missing, location: Option<Location>) -> Diagnostic {
     let (code, severity) = if found.never {
         (Code::DeadPath, Severity::Error)

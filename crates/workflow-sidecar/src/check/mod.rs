@@ -24,9 +24,9 @@ use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
 pub(crate) use explanation::{code_named, explanation};
-pub(crate) use fixes::{AppliedFix, Edits, correct};
+pub(crate) use fixes::{Corrected, Edits, correct};
 pub(crate) use github::annotation;
-pub(crate) use missing::missing;
+pub(crate) use missing::{merged, missing};
 pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
@@ -167,9 +167,12 @@ fn check_target(
     let project = target.project.iter();
     let missing = project.flat_map(|project| missing(&loaded, &origins, project));
     let missing: Vec<Diagnostic> = missing.collect();
-    for found in loaded.diagnostics.into_iter().chain(advice).chain(missing) {
-        // The user's own definitions are those of every project.
-        if is_about(&found, target, files) && !report.diagnostics.contains(&found) {
+    // The user's own definitions are those of every project.
+    let is_wanted = |found: &Diagnostic| is_about(found, target, files);
+    let found = loaded.diagnostics.into_iter().chain(advice);
+    let missing = merged(missing.into_iter().filter(is_wanted));
+    for found in found.filter(is_wanted).chain(missing) {
+        if !report.diagnostics.contains(&found) {
             report.diagnostics.push(found);
         }
     }
@@ -195,7 +198,10 @@ fn check_target(
 impl Empty {
     fn of(project: &Path, here: &Path) -> Self {
         let workflows = |project: &Path| project.join(HOST_DIRECTORY).join(WORKFLOWS);
-        let name = |path: &Path| relative(path, here).display().to_string();
+        let name = |path: &Path| match relative(path, here) {
+            here if here.as_os_str().is_empty() => ".".to_owned(),
+            path => path.display().to_string(),
+        };
         let above = project
             .ancestors()
             .skip(1)

@@ -1,6 +1,6 @@
 //! Stray files: definitions and settings that look as if they were read, but are not.
 //!
-//! Finds misspelt directories, settings with another extension, definitions at the wrong depth, and phase files that
+//! Finds misspelled directories, settings with another extension, definitions at the wrong depth, and phase files that
 //! no workflow names.
 
 use std::collections::HashSet;

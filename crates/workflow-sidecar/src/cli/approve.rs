@@ -32,7 +32,7 @@ While the session is open, your answer counts at once: it closes the dialog in t
 session is closed, your answer is stored, and used when the session is open again and the agent calls workflow_step with
 action='next'. It is valid only for what you were shown: if that changes, you are asked again.
 
-Only a person can answer, in a terminal that the agent did not start. A terminal that was open before the agent
+Only the user can answer, in a terminal that the agent did not start. A terminal that was open before the agent
 needs no code. Any other terminal needs the code that the host shows, and so does an answer while the host is
 closed. With --code and --choice no terminal is needed.
 

@@ -11,8 +11,8 @@ use super::format::{count, json};
 use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::check::{
-    AppliedFix, CheckReport, Edits, FlowTotals, annotation, check, code_named, correct,
-    explanation, log,
+    CheckReport, Corrected, Edits, FlowTotals, annotation, check, code_named, correct, explanation,
+    log,
 };
 use crate::hook_hosts;
 use clap::builder::PossibleValuesParser;
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
 /// Output formats.
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum CheckFormat {
-    /// Text for people
+    /// Text
     #[default]
     Human,
     /// JSON for programs
@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         if !arguments.dry_run {
             corrected.write()?;
         }
-        print_changes(&corrected.changes, arguments.dry_run);
+        print_changes(&corrected, arguments.dry_run);
         corrected.report
     } else {
         checked(&Edits::new())?
@@ -154,7 +154,8 @@ fn explain(name: &str) -> anyhow::Result<CommandOutcome> {
 }
 
 /// Prints the corrected lines on standard error, as standard output is for what is left.
-fn print_changes(changes: &[AppliedFix], dry_run: bool) {
+fn print_changes(corrected: &Corrected, dry_run: bool) {
+    let changes = &corrected.changes;
     for change in changes {
         let line = change.line.map(|line| format!(":{line}"));
         anstream::eprintln!("{}{}", shown(&change.file), line.unwrap_or_default());
@@ -163,7 +164,10 @@ fn print_changes(changes: &[AppliedFix], dry_run: bool) {
     }
     let number = count(changes.len(), "correction");
     match (changes.len(), dry_run) {
-        (0, _) => anstream::eprintln!("nothing has only one correction"),
+        (0, _) if corrected.report.diagnostics.is_empty() => {
+            anstream::eprintln!("nothing to fix");
+        }
+        (0, _) => anstream::eprintln!("nothing that --fix can correct"),
         (_, true) => anstream::eprintln!("{number} would be made"),
         (_, false) => anstream::eprintln!("{number} made"),
     }

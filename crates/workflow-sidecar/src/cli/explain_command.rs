@@ -129,7 +129,9 @@ fn print(report: &LineReport, phases: &[PhaseDecision]) -> anyhow::Result<()> {
             writeln!(out, "{}{space}  {title}: {}", part.text, part.detail)?;
         }
     }
-    if report.parts.len() != 1 {
+    if report.parts.is_empty() {
+        writeln!(out, "the line runs no command")?;
+    } else if report.parts.len() > 1 {
         writeln!(out, "all together: {}", report.verdict.title())?;
     }
     if !phases.is_empty() {

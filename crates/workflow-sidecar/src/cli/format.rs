@@ -21,7 +21,7 @@ pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(super) enum OutputFormat {
-    /// Text for people
+    /// Text
     #[default]
     Human,
     /// JSON for programs

@@ -9,8 +9,8 @@ use workflow_core::definition::{LoadOutcome, load, nearest};
 use workflow_core::diagnostic::{render, shown, visible};
 
 use crate::init::{
-    Language, SCHEMA, SECONDS, STARTER, SchemaState, TEMPLATES, Template, WORKFLOWS,
-    WrittenTemplate, first_run, write,
+    Language, SCHEMA, SECONDS, STARTER, SchemaState, Template, WORKFLOWS, WrittenTemplate,
+    first_run, templates, write,
 };
 use crate::platform::disk::{Disk, user_agent_dir};
 use crate::platform::gates::{Report, Verdict, no_test_ran};
@@ -38,8 +38,8 @@ pub(super) struct Arguments {
     /// A name without its option, for a better answer than that it is unexpected
     #[arg(hide = true)]
     bare: Option<String>,
-    /// Ready-made workflow to create
-    #[arg(long, short, value_name = "NAME", value_parser = TEMPLATES.iter().map(|template| template.name).collect::<Vec<_>>())]
+    /// Workflow to create: the commented `starter`, or a ready-made one
+    #[arg(long, short, value_name = "NAME", value_parser = templates().map(|template| template.name).collect::<Vec<_>>())]
     template: Option<String>,
     /// Write the definition in JSON5
     #[arg(long)]
@@ -50,7 +50,7 @@ pub(super) struct Arguments {
     /// Directory of the project; the workflow is written to its `.pi/workflows`
     #[arg(long, value_name = "DIR", default_value = ".")]
     project: PathBuf,
-    /// Command name, and name of the directory [default: name of the template]
+    /// Command name, and name of the directory [default: name of the template; of the starter `my-workflow`]
     #[arg(long, value_name = "KEY")]
     name: Option<String>,
 }
@@ -58,12 +58,17 @@ pub(super) struct Arguments {
 impl Arguments {
     fn template(&self) -> &'static Template {
         let asked = |template: &&Template| Some(template.name) == self.template.as_deref();
-        TEMPLATES.iter().find(asked).unwrap_or(&STARTER)
+        templates().find(asked).unwrap_or(&STARTER)
     }
 
     fn key(&self) -> &str {
-        let named = self.name.as_deref().or(self.template.as_deref());
-        named.unwrap_or(DEFAULT_KEY)
+        let template = self.template().name;
+        let default = if template == STARTER.name {
+            DEFAULT_KEY
+        } else {
+            template
+        };
+        self.name.as_deref().unwrap_or(default)
     }
 }
 
@@ -95,13 +100,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         }
     }
     print_problems(&mut out, project, &written)?;
-    print_next_steps(&mut out, project, key)?;
+    print_next_steps(&mut out, project, key, arguments.template())?;
     Ok(CommandOutcome::Success)
 }
 
 /// Suggests the option that a bare name belongs to.
 fn suggestion(bare: &str) -> String {
-    let templates = TEMPLATES.iter().map(|template| template.name);
+    let templates = templates().map(|template| template.name);
     match nearest(bare, templates) {
         Some(template) => format!("did you mean `init --template {template}`?"),
         None => format!(
@@ -234,7 +239,12 @@ fn print_problems(
     Ok(())
 }
 
-fn print_next_steps(out: &mut impl Write, project: &Path, key: &str) -> anyhow::Result<()> {
+fn print_next_steps(
+    out: &mut impl Write,
+    project: &Path,
+    key: &str,
+    template: &Template,
+) -> anyhow::Result<()> {
     let here = project == Path::new(".");
     let (argument, option) = if here {
         (String::new(), String::new())
@@ -244,6 +254,9 @@ fn print_next_steps(out: &mut impl Write, project: &Path, key: &str) -> anyhow::
         let project = shlex::try_quote(&project).unwrap_or(project.as_str().into());
         (format!(" {project}"), format!(" --project {project}"))
     };
+    let inputs = template.inputs;
+    // The description of a simulation has a default, but not after an input.
+    let dry_run = if inputs.is_empty() { "" } else { " a dry run" };
     let steps = [
         (
             format!("workflow-sidecar check{argument}"),
@@ -254,11 +267,11 @@ fn print_next_steps(out: &mut impl Write, project: &Path, key: &str) -> anyhow::
             "the rules of each phase",
         ),
         (
-            format!("workflow-sidecar simulate {key}{option}"),
+            format!("workflow-sidecar simulate {key}{option}{inputs}{dry_run}"),
             "walk through it without an agent",
         ),
         (
-            format!("/workflow {key} <what to do>"),
+            format!("/workflow {key}{inputs} <what to do>"),
             "start it in the agent",
         ),
     ];

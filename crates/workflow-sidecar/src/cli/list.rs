@@ -305,7 +305,7 @@ fn list_templates(format: OutputFormat) -> anyhow::Result<CommandOutcome> {
     }
     writeln!(
         out,
-        "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`."
+        "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`; `init` alone writes the commented `starter`."
     )?;
     Ok(CommandOutcome::Success)
 }

@@ -39,8 +39,10 @@ mod trust;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
 use outcome::{CommandOutcome, FAILED, TABLE, UNREAD};
+use workflow_core::definition::nearest;
 use workflow_core::diagnostic::visible;
 
 use crate::log;
@@ -99,7 +101,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let command = match parse() {
         Ok(command) => command,
-        Err(error) => return print_clap_error(&error),
+        Err(error) => return print_clap_error(&with_near_suggestions(error)),
     };
     let log_format = if let Some(Command::Serve(arguments)) = &command {
         Some(arguments.log_format)
@@ -169,6 +171,36 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Uninstall(arguments)) => install::remove(&arguments).map(success),
         None => Ok(Arguments::command().print_help().map(success)?),
     }
+}
+
+/// Drops the suggestions of a usage error that resemble nothing that was typed, and the command that only `serve` starts.
+fn with_near_suggestions(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(mut near)) = error.remove(ContextKind::SuggestedSubcommand) {
+        let command = Arguments::command();
+        near.retain(|name| {
+            let found = command.find_subcommand(name);
+            found.is_some_and(|found| !found.is_hide_set())
+        });
+        if !near.is_empty() {
+            error.insert(
+                ContextKind::SuggestedSubcommand,
+                ContextValue::Strings(near),
+            );
+        }
+    }
+    let is_near = match (
+        error.get(ContextKind::InvalidValue),
+        error.get(ContextKind::SuggestedValue),
+    ) {
+        (Some(ContextValue::String(typed)), Some(ContextValue::String(value))) => {
+            nearest(typed, [&**value]).is_some()
+        }
+        _ => true,
+    };
+    if !is_near {
+        error.remove(ContextKind::SuggestedValue);
+    }
+    error
 }
 
 /// Prints the help, the version or a usage error, and returns its exit code.

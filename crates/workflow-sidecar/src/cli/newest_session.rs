@@ -28,7 +28,7 @@ pub(super) fn newest_session(project: &Path, agent_dir: &Path) -> anyhow::Result
     match newest.into_iter().find(|path| is_of(path, &project)) {
         Some(path) => Ok(path),
         None => bail!(
-            "pi has no session of {}: there is none in {}. Name the session's file; `workflow-sidecar runs` lists the runs of all hosts",
+            "no run in {}: pi has no session of it in {}, and no other host has a run there. `workflow-sidecar runs` lists the runs of all projects",
             project.display(),
             directory.display()
         ),

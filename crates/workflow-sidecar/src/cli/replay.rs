@@ -70,7 +70,7 @@ enum Only {
 /// The formats of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum ReplayFormat {
-    /// Text for people
+    /// Text
     #[default]
     Human,
     /// JSON for programs

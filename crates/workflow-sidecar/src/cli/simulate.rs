@@ -29,7 +29,7 @@ Examples:
 
 You type what the agent would do, and see what the sidecar answers. A script contains one command a line, and
 `=> WORD` after a command states the expected outcome. Exits with 1 if an outcome differs; otherwise with 3 if
-the run waits for a person at the end, and with 4 if it stopped at a limit.";
+the run waits for the user at the end, and with 4 if it stopped at a limit.";
 
 /// Walk through a workflow without an agent
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ the run waits for a person at the end, and with 4 if it stopped at a limit.";
 pub(super) struct Arguments {
     /// Command name of the workflow
     workflow: String,
-    /// Description of the task
+    /// Inputs and description of the task: `version=1.2.0 the export`
     #[arg(default_value = "a dry run")]
     description: Vec<String>,
     /// Read commands from a file
@@ -357,7 +357,7 @@ impl<W: Write> Walk<'_, W> {
                 block(out, "    ", text)?;
             }
             Reaction::Shown { text } => {
-                writeln!(out, "  shown to the person")?;
+                writeln!(out, "  shown to the user")?;
                 block(out, "    ", text)?;
             }
             Reaction::Notice { text, level } => {

@@ -10,7 +10,7 @@ use anyhow::ensure;
 pub(super) fn require(what: &str) -> anyhow::Result<()> {
     ensure!(
         io::stdin().is_terminal() && io::stdout().is_terminal(),
-        "only a person can {what}: run this command yourself, in a terminal"
+        "only the user can {what}: run this command yourself, in a terminal"
     );
     Ok(())
 }

@@ -32,7 +32,7 @@ Examples:
   workflow-sidecar trust --revoke     withdraw the trust
 
 Commands of your own workflows and settings need no trust. Trust covers a command or trigger as it is now: if it
-changes, you are asked again. Only a person can trust, in a terminal that no agent started. If that is not certain,
+changes, you are asked again. Only the user can trust, in a terminal that no agent started. If that is not certain,
 the running hosts show a code.
 
 --list exits with 3 if something is not trusted yet.";

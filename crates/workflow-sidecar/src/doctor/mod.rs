@@ -20,7 +20,7 @@ use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
 
 use self::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
-use crate::check::missing;
+use crate::check::{merged, missing};
 use crate::platform::disk::Disk;
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};
@@ -141,6 +141,7 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
 /// Checks that gates and approvals have what they need; `None` if nothing is missing.
 fn gates(disk: &Disk, loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
     let missing = missing(loaded, &Origins::new(disk, loaded), project);
+    let missing = merged(missing.into_iter());
     let first = missing.first()?;
     let more = match missing.len() {
         1 => String::new(),

@@ -9,7 +9,7 @@ use workflow_core::diagnostic::shown;
 
 use super::model::{MAX_NODES, NodeMark, TooLarge};
 use super::*;
-use crate::init::{Language, TEMPLATES};
+use crate::init::{Language, STARTER, templates};
 
 const ALL: usize = 128;
 
@@ -391,7 +391,7 @@ fn check_file(path: &str, graph: &Graph) {
 
 #[test]
 fn the_committed_diagrams_of_the_templates_are_up_to_date() {
-    for template in TEMPLATES {
+    for template in templates().filter(|template| template.name != STARTER.name) {
         let loaded = template.load(Language::Yaml);
         let workflow = loaded.catalog.get(template.name).unwrap();
         let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();
@@ -401,7 +401,7 @@ fn the_committed_diagrams_of_the_templates_are_up_to_date() {
 
 #[test]
 fn a_workflow_shows_its_own_rules_its_inputs_and_who_cancels() {
-    let release = TEMPLATES.iter().find(|template| template.name == "release");
+    let release = templates().find(|template| template.name == "release");
     let loaded = release.unwrap().load(Language::Yaml);
     let workflow = loaded.catalog.get("release").unwrap();
     let graph = Graph::of(&loaded.catalog, &loaded.settings, workflow, ALL).unwrap();

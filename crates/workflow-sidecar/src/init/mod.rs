@@ -14,7 +14,7 @@ use ecosystem::{Ecosystem, OTHER};
 use test_command::ProjectFiles;
 
 pub(crate) use first_run::{SECONDS, first_run};
-pub(crate) use templates::{Language, STARTER, TEMPLATES, Template};
+pub(crate) use templates::{Language, STARTER, TEMPLATES, Template, templates};
 pub(crate) use test_command::TestCommand;
 
 /// The command of gates in the templates, which is replaced.

@@ -19,12 +19,15 @@ pub(crate) struct Template {
     pub(crate) name: &'static str,
     /// The files of its directory: path and text.
     pub(super) files: &'static [(&'static str, &'static str)],
+    /// Values for its required inputs, as they are typed; empty if it has none.
+    pub(crate) inputs: &'static str,
 }
 
 macro_rules! template {
-    ($name:literal: $($file:literal)*) => {
+    ($name:literal $inputs:literal: $($file:literal)*) => {
         Template {
             name: $name,
+            inputs: $inputs,
             files: &[
                 $(($file, include_str!(concat!("../../templates/", $name, "/", $file))),)*
             ],
@@ -33,30 +36,35 @@ macro_rules! template {
 }
 
 /// The template that `init` writes by default.
-pub(crate) const STARTER: Template = template!("starter":
+pub(crate) const STARTER: Template = template!("starter" "":
     "workflow.yaml" "workflow.json5" "plan.md" "do.md" "check.md");
 
 /// The ready-made workflows.
 pub(crate) const TEMPLATES: &[Template] = &[
-    template!("feature":
+    template!("feature" "":
         "workflow.yaml" "workflow.json5" "spec.md" "agree.md" "plan.md" "wrap-up.md"
         "build/workflow.yaml" "build/workflow.json5" "build/implement.md" "build/check.md"),
-    template!("tdd":
+    template!("tdd" "":
         "workflow.yaml" "workflow.json5" "list.md" "look-back.md"
         "cycle/workflow.yaml" "cycle/workflow.json5" "cycle/red.md" "cycle/green.md" "cycle/clean.md"),
-    template!("bugfix":
+    template!("bugfix" "":
         "workflow.yaml" "workflow.json5" "reproduce.md" "cause.md" "fix.md" "verify.md"),
-    template!("review":
+    template!("review" "":
         "workflow.yaml" "workflow.json5" "scope.md" "read.md" "prove.md" "report.md"),
-    template!("refactor":
+    template!("refactor" "":
         "workflow.yaml" "workflow.json5" "survey.md" "safety-net.md" "compare.md"
         "step/workflow.yaml" "step/workflow.json5" "step/change.md" "step/check.md"),
-    template!("release":
+    template!("release" " version=1.2.0":
         "workflow.yaml" "workflow.json5" "look.md" "agree.md" "publish.md"
         "candidate/workflow.yaml" "candidate/workflow.json5" "candidate/prepare.md" "candidate/confirm.md"),
-    template!("docs":
+    template!("docs" "":
         "workflow.yaml" "workflow.json5" "outline.md" "write.md" "follow.md" "polish.md"),
 ];
+
+/// The commented workflow and the ready-made ones.
+pub(crate) fn templates() -> impl Iterator<Item = &'static Template> {
+    std::iter::once(&STARTER).chain(TEMPLATES)
+}
 
 /// Quotes a name that YAML would not read as text, such as `1e5`, `true` and `-`.
 fn yaml_text(name: &str) -> String {

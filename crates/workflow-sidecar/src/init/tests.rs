@@ -6,10 +6,6 @@ use workflow_core::definition::{Check, FileCheck, PhaseEntry, ToolAccess, Workfl
 
 use super::*;
 
-fn all() -> impl Iterator<Item = &'static Template> {
-    std::iter::once(&STARTER).chain(TEMPLATES)
-}
-
 /// The files below a directory, by their paths in it.
 fn on_disk(root: &Path, directory: &Path, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(directory).unwrap() {
@@ -27,7 +23,7 @@ fn every_file_of_the_templates_is_in_the_binary() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
     let mut expected = BTreeSet::new();
     on_disk(&root, &root, &mut expected);
-    let embedded = all().flat_map(|template| {
+    let embedded = templates().flat_map(|template| {
         let files = template.files.iter();
         files.map(|(path, _)| format!("{}/{path}", template.name))
     });
@@ -51,7 +47,7 @@ fn without_locations(loaded: &workflow_core::definition::Loaded) -> Vec<Workflow
 
 #[test]
 fn both_languages_load_to_the_same_workflows_without_diagnostics() {
-    for template in all() {
+    for template in templates() {
         let yaml = template.load(Language::Yaml);
         let json5 = template.load(Language::Json5);
         assert_eq!(yaml.diagnostics, [], "{}", template.name);
@@ -70,7 +66,7 @@ fn both_languages_load_to_the_same_workflows_without_diagnostics() {
 #[test]
 fn a_template_loads_under_every_valid_name() {
     const NAMES: [&str; 8] = ["a_B-1", "1e5", "007", "true", "Null", "-", "--", "_"];
-    for (template, name) in all().flat_map(|template| NAMES.map(|name| (template, name))) {
+    for (template, name) in templates().flat_map(|template| NAMES.map(|name| (template, name))) {
         for language in [Language::Yaml, Language::Json5] {
             let project = tempfile::tempdir().unwrap();
             let written = write(project.path(), template, name, language, "{}").unwrap();
@@ -94,7 +90,7 @@ fn a_template_loads_under_every_valid_name() {
 
 #[test]
 fn tests_are_where_the_language_of_the_project_has_them() {
-    let tdd = TEMPLATES.iter().find(|template| template.name == "tdd");
+    let tdd = templates().find(|template| template.name == "tdd");
     for (mark, test, others) in [
         (
             "Cargo.toml",
@@ -144,7 +140,7 @@ fn a_failed_write_leaves_no_partial_workflow() {
     for in_the_way in [".pi/schemas", ".pi/workflows/w-cycle"] {
         let path = project.path().join(in_the_way);
         fs::write(&path, "mine").unwrap();
-        let tdd = TEMPLATES.iter().find(|template| template.name == "tdd");
+        let tdd = templates().find(|template| template.name == "tdd");
         let written = write(project.path(), tdd.unwrap(), "w", Language::Yaml, "{}");
         assert!(written.is_err(), "{in_the_way}");
         assert!(!workflows.join("w").exists(), "{in_the_way}");
@@ -165,7 +161,7 @@ const TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"]
 
 #[test]
 fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
-    for template in all() {
+    for template in templates() {
         for workflow in template.load(Language::Yaml).catalog.iter() {
             for entry in &workflow.phases {
                 let PhaseEntry::Phase(phase) = entry else {
@@ -190,7 +186,7 @@ fn only_tools_that_pi_has_are_named_and_a_reading_phase_can_read() {
 
 #[test]
 fn every_phase_says_how_to_leave_it_and_none_requires_subagents() {
-    for template in all() {
+    for template in templates() {
         let loaded = template.load(Language::Yaml);
         let started: Vec<&Workflow> = loaded.catalog.startable().collect();
         assert!(
@@ -220,7 +216,7 @@ fn every_phase_says_how_to_leave_it_and_none_requires_subagents() {
 
 #[test]
 fn the_purpose_of_a_template_is_a_sentence() {
-    for template in TEMPLATES {
+    for template in templates() {
         let about = template.about();
         assert!(about.ends_with('.') && about.len() < 100, "{about}");
         let definitions = template

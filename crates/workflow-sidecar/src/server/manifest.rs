@@ -210,7 +210,7 @@ fn entry_types() -> Vec<EntryType> {
         ),
         entry(
             entry_type::RUN,
-            "How many reminders the agent was sent, whether the run is paused, and the last move by a person",
+            "How many reminders the agent was sent, whether the run is paused, and the last move by the user",
         ),
         entry(entry_type::VALUES, "The inputs and outputs of the run"),
         entry(entry_type::BUDGET, "What the run has used of its budgets"),

@@ -28,7 +28,7 @@ compact, reload      the host compacts the conversation; the session is loaded a
 help, quit
 
 A line of a script can state its expected outcome, in upper or lower case: `tool edit => blocked`, `next => Fix`.
-  a tool call      allowed, blocked, refused, asked (a person must answer)
+  a tool call      allowed, blocked, refused, asked (the user must answer)
   workflow_step    name or id of the phase that it leads to, refused, gate or asked (it waits), done, cancelled;
                    `cancel`: asks (a second call is needed)
   a stop           countdown, reminded, waits, paused, or the reason: max, maxStale, error, question, visits, budget

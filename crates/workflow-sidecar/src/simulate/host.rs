@@ -40,7 +40,7 @@ struct HostEntry {
 /// A question that waits for a person.
 pub(super) struct ShownQuestion {
     id: Value,
-    answers: PossibleAnswers,
+    pub(super) answers: PossibleAnswers,
 }
 
 /// An answer that came later than its call.

@@ -117,6 +117,16 @@ impl Simulation {
             self.host.add(Reaction::Nothing(why));
             return Ok(Vec::new());
         }
+        // A question before the run, such as one about an input: the agent has nothing to work on yet.
+        let asked = self
+            .host
+            .question
+            .as_ref()
+            .map(|question| question.answers.clone());
+        if let Some(answers) = asked.filter(|_| is_the_agents && self.state_of_run().is_none()) {
+            self.host.add(Reaction::NotAnAnswer(answers));
+            return Ok(Vec::new());
+        }
         match command {
             ScriptCommand::Tool { name, input } => return self.tool(name, input),
             ScriptCommand::Move(action) => {
@@ -385,9 +395,9 @@ impl Simulation {
             words.push("reminded".to_owned());
         } else if state["active"] == true {
             self.host.add(Reaction::Nothing(match why {
-                Stop::Aborted => "nothing: the person stopped the agent",
+                Stop::Aborted => "nothing: the user stopped the agent",
                 Stop::Done | Stop::Error | Stop::Length | Stop::Question => {
-                    "nothing: the phase waits for a person"
+                    "nothing: the phase waits for the user"
                 }
             }));
             words.push("waits".to_owned());

@@ -14,7 +14,7 @@ import type { Sidecar } from "./sidecar.ts";
 
 /** The variable that marks the shell of an agent: an opencode that is started there takes no commands. */
 export const SHELL_MARK = "WORKFLOW_SIDECAR_AGENT_SHELL";
-const TYPED_BY_AGENT = "This command comes from the shell of an agent, and only a person may give it.";
+const TYPED_BY_AGENT = "This command comes from the shell of an agent, and only the user may give it.";
 
 export class Commands {
   readonly #sidecar: Sidecar;

@@ -193,14 +193,14 @@ fn read_command(reader: &mut Reader<'_>, entry: &Entry<'_>, shell: bool) -> Opti
             reader.report(finding.help(format!("write `run: [{list}]`, or add `shell: true`")));
             None
         }
-        Kind::List(_) if !shell => {
+        Kind::List(list) if !shell => {
             let words = texts(reader, &gate::RUN, &entry.value)?;
             if words.first().is_none_or(|program| trim(program).is_empty()) {
                 let finding = Finding::error(Code::MissingKey, span, "`run` names no program");
                 reader.report(finding.help("write `run: [cargo, test]`"));
                 return None;
             }
-            if let Some(finding) = command_finding(&words, span) {
+            if let Some(finding) = command_finding(&words, list) {
                 reader.report(finding);
                 return None;
             }

@@ -22,7 +22,7 @@ pub(super) fn read_rule(reader: &mut Reader<'_>, map: Map<'_>, span: Option<Span
     let on_repeat = keys.get(&rule::ON_REPEAT);
     let reason = keys.get(&rule::REASON);
     let notify = read_notify(&mut keys, forbids);
-    // A condition that is misspelt is one that is missing.
+    // A condition that is misspelled is one that is missing.
     let mut is_sound = keys.all_known
         && !path.is_unreadable()
         && !command.is_unreadable()

@@ -188,7 +188,7 @@ pub(super) fn check_phase_openings(
         } else {
             "neither the phase nor its workflow is read-only"
         };
-        let message = format!("`{key}` opens nothing, because {why}");
+        let message = format!("`{key}` has no effect, because {why}");
         let help = if workflow.is_read_only() {
             "remove the `blacklist` from the phase, or write `tools: read-only` there"
         } else {
@@ -210,7 +210,7 @@ pub(super) fn check_workflow_openings(
     }
     for &(key, span) in given {
         let message =
-            format!("`{key}` opens nothing, because no phase of the workflow is read-only");
+            format!("`{key}` has no effect, because no phase of the workflow is read-only");
         let finding = Finding::error(Code::IdleRule, span, message);
         reader.report(finding.help("add `tools: read-only` to the workflow or to a phase"));
     }

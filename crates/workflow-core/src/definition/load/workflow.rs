@@ -243,7 +243,7 @@ fn read_entry<'s>(reader: &mut Reader<'_>, item: Node<'s>) -> Option<ReadEntry<'
     }
 }
 
-/// The only key of a map, if it is `subworkflow` misspelt.
+/// The only key of a map, if it is `subworkflow` misspelled.
 fn nearly_reference<'m, 's>(map: &'m Map<'s>) -> Option<&'m Entry<'s>> {
     let [entry] = &*map.entries else {
         return None;

@@ -133,11 +133,7 @@ impl Check {
     pub fn requirement(&self, fit: impl Fn(&str) -> String) -> String {
         match self {
             Self::Run(run) => {
-                let exit = match run.exit {
-                    ExpectedExit::Code(0) => "must pass".to_owned(),
-                    ExpectedExit::Code(code) => format!("must exit with {code}"),
-                    ExpectedExit::Nonzero => "must fail".to_owned(),
-                };
+                let exit = run.exit.requirement();
                 let command = fit(&run.typed());
                 match &run.stdout {
                     Some(pattern) => {
@@ -166,7 +162,13 @@ impl Check {
     /// The name of the check; `fit` prepares the parts that come from its definition.
     pub fn called(&self, fit: impl Fn(&str) -> String) -> String {
         match self {
-            Self::Run(run) => fit(&run.typed()),
+            Self::Run(run) => {
+                let command = fit(&run.typed());
+                match run.exit {
+                    ExpectedExit::Code(0) => command,
+                    exit => format!("{command} ({})", exit.requirement()),
+                }
+            }
             Self::File(FileCheck { path, changed }) => {
                 let path = fit(path);
                 match changed {
@@ -198,6 +200,16 @@ pub enum ExpectedExit {
     Code(i32),
     /// Any but 0.
     Nonzero,
+}
+
+impl ExpectedExit {
+    fn requirement(self) -> String {
+        match self {
+            Self::Code(0) => "must pass".to_owned(),
+            Self::Code(code) => format!("must exit with {code}"),
+            Self::Nonzero => "must fail".to_owned(),
+        }
+    }
 }
 
 /// A file that must be there, or one of several.

@@ -1,5 +1,7 @@
 //! Names that resemble each other.
 
+use crate::definition::syntax::TYPOGRAPHIC_QUOTES;
+
 /// The edit distance of two names, if it is not more than allowed. Lengths alone rule out most.
 pub(super) fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > allowed {
@@ -7,10 +9,6 @@ pub(super) fn distance(a: &str, b: &str, allowed: usize) -> Option<usize> {
     }
     Some(strsim::osa_distance(a, b)).filter(|&distance| distance <= allowed)
 }
-
-/// Quotes of word processors.
-pub(super) const TYPOGRAPHIC_QUOTES: [char; 12] =
-    ['“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '‹', '›'];
 
 /// A key without the differences of spellings: `white-list`, `white_list` and `whiteList` are one.
 pub(super) fn plain(key: &str) -> String {

@@ -21,7 +21,7 @@ pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -
     all_known
 }
 
-/// The unknown keys of a map that may be misspelt guards on tools, each as the guard that it
+/// The unknown keys of a map that may be misspelled guards on tools, each as the guard that it
 /// resembles: `tools` or `results`.
 pub(in crate::definition) fn lost_guards<'m>(
     section: Section,
@@ -130,11 +130,11 @@ fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'
                 "`{to}` is there already: write everything under it"
             ))
         } else {
-            renamed(finding, &entry.key, to)
+            renamed(finding, section, &entry.key, to)
         }
     };
     let guard_key = |near: &str| {
-        let message = format!("unknown key `{key}`{near}, which may be a misspelt restriction");
+        let message = format!("unknown key `{key}`{near}, which may be a misspelled restriction");
         Finding::error(Code::UnknownGuardKey, entry.key_span, message)
     };
     let foreign = foreign(&entry.key);
@@ -188,11 +188,14 @@ fn plainly_unknown(section: Section, entry: &Entry<'_>) -> Finding {
     Finding::warning(Code::UnknownKey, entry.key_span, message)
 }
 
-/// The finding with the key that is most likely meant. Only a slip, or another spelling, is a correction.
-fn renamed(finding: Finding, from: &str, to: &str) -> Finding {
+/// The finding with the key that is most likely meant. Only a slip, another spelling, or the one word for it in a guard is a
+/// correction.
+fn renamed(finding: Finding, section: Section, from: &str, to: &str) -> Finding {
     let finding = finding.help(format!("did you mean `{to}`?"));
     let is_near = to.len() > 3 && distance(&plain(from), &plain(to), 2).is_some();
-    if is_near {
+    let is_known = |name: &&str| names(section).any(|known| known == *name);
+    let is_synonym = || synonyms(from).filter(is_known).eq([to]);
+    if is_near || section.is_guard() && is_synonym() {
         finding.fix(from, to)
     } else {
         finding

@@ -7,7 +7,7 @@ use super::forms::in_its_form;
 use super::guard_text::{GuardText, variable};
 use super::key::{Hint, Key, ValueType};
 use super::names::{listed, nearest};
-use crate::definition::syntax::{Kind, Node, Reader, Span};
+use crate::definition::syntax::{Kind, Node, Reader, Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{self, Family, Piece, TemplateKind};
 use crate::white_space::trim;
@@ -145,6 +145,25 @@ pub(super) fn or_report<T>(
     value
 }
 
+/// The finding about a text that is written in typographic quotes alone, which belong to it.
+fn typographic(reader: &Reader<'_>, key: &Key, text: &str, span: Option<Span>) -> Option<Finding> {
+    let inner = text
+        .strip_prefix(TYPOGRAPHIC_QUOTES)?
+        .strip_suffix(TYPOGRAPHIC_QUOTES)?;
+    let at = span?;
+    let is_written_so = reader.source.text().get(at.start..at.end) == Some(text);
+    if !is_written_so || inner.is_empty() || inner.contains(TYPOGRAPHIC_QUOTES) {
+        return None;
+    }
+    let message = format!(
+        "`{}` is in typographic quotes, which are part of the text",
+        key.name
+    );
+    let help = format!("write `\"{}\"`", shown(inner));
+    let finding = Finding::warning(Code::InvalidValue, span, message).help(help);
+    Some(finding.fix(text, inner))
+}
+
 pub(super) fn read_text(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> Option<Text> {
     let span = node.span;
     match &node.kind {
@@ -158,6 +177,9 @@ pub(super) fn read_text(reader: &mut Reader<'_>, key: &Key, node: &Node<'_>) -> 
                 let message = format!("`{{{}}}` is not replaced in `{}`", shown(name), key.name);
                 let finding = Finding::warning(Code::UnknownVariable, span, message);
                 reader.report(finding.help("write the value itself"));
+            }
+            if let Some(finding) = typographic(reader, key, text, span) {
+                reader.report(finding);
             }
             Some(Text {
                 value: text.to_string(),

@@ -12,3 +12,7 @@ pub(in crate::definition) use crate::diagnostic::Span;
 pub(in crate::definition) use node::{Entry, Kind, Map, Node, TreeLimits, raise};
 pub(in crate::definition) use reader::{Findings, Reader};
 pub(in crate::definition) use source::Source;
+
+/// Quotes of word processors.
+pub(in crate::definition) const TYPOGRAPHIC_QUOTES: [char; 12] =
+    ['“', '”', '„', '‟', '‘', '’', '‚', '‛', '«', '»', '‹', '›'];

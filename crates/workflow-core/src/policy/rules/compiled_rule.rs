@@ -15,7 +15,7 @@ use super::line_verdict::{self, is_of_command};
 use crate::definition::{Rule, RuleAction};
 use crate::diagnostic::shown;
 use crate::pattern::{names_match, regex};
-use workflow_shell::{Effect, SimpleCommand};
+use workflow_shell::{AccessKind, Effect, SimpleCommand};
 
 /// A rule with patterns that are compiled on first use.
 #[derive(Debug, Clone)]
@@ -157,11 +157,12 @@ impl CompiledRule {
     /// Returns the first path of a call that a rule that forbids matches.
     fn matched_path<'c>(&self, call: &'c Call<'_>) -> Option<&'c AccessedPath> {
         let only_written = self.rule.writes == Some(true);
-        // What an unknown command does with a path is not known.
+        // What an unknown command does with a path is not known. A script that it runs is no file that it writes, as in `./run.sh`.
         let is_unknown = call.writes() == Known::Unknown;
+        let may_write = |kind: AccessKind| kind.writes() || is_unknown && kind != AccessKind::Run;
         let mut paths = call.accessed_paths().paths.iter();
         paths.find(|path| {
-            (!only_written || path.kind.writes() || is_unknown)
+            (!only_written || may_write(path.kind))
                 && self.path.match_access(path, call.paths) == Some(true)
         })
     }

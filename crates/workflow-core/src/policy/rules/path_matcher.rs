@@ -174,7 +174,8 @@ impl PathMatcher {
         candidate: &PathCandidate<'_>,
         within: bool,
     ) -> bool {
-        let evidence = if candidate.is_unknown && candidate.path.kind == AccessKind::Read {
+        let reads = matches!(candidate.path.kind, AccessKind::Read | AccessKind::Run);
+        let evidence = if candidate.is_unknown && reads {
             Evidence::From(implied)
         } else {
             Evidence::NotNeeded
@@ -219,7 +220,7 @@ impl PathMatcher {
             AccessKind::ReplaceTree => {
                 self.is_wide && !is_generated(directory) && !is_file(directory)
             }
-            AccessKind::Read | AccessKind::Write | AccessKind::ReadTree => false,
+            AccessKind::Read | AccessKind::Run | AccessKind::Write | AccessKind::ReadTree => false,
         }
     }
 }

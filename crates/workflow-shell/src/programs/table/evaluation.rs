@@ -162,9 +162,14 @@ fn evaluate_row(
     words: &[Word],
     shared: &[&'static Row],
 ) -> Result<RowEffect, Unknown> {
-    if row.kind == RowKind::Writes {
+    if row.kind.writes_in_any_case() {
+        let where_to = if row.kind == RowKind::Sends {
+            " to a remote"
+        } else {
+            ""
+        };
         return Ok(RowEffect::Writes {
-            operation: format!("`{}`", path.join(" ")),
+            operation: format!("`{}`{where_to}", path.join(" ")),
             operands: None,
         });
     }

@@ -62,6 +62,7 @@ impl Tables {
             match flag {
                 "project" => kind = RowKind::Project,
                 "writes" => kind = RowKind::Writes,
+                "sends" => kind = RowKind::Sends,
                 "writes operands" => kind = RowKind::WritesOperands,
                 "prints names" => kind = RowKind::Prints(Printed::Names),
                 "prints number" => kind = RowKind::Prints(Printed::Number),
@@ -82,13 +83,13 @@ impl Tables {
         if path.is_empty() {
             return Err("no program".to_owned());
         }
-        if kind != RowKind::Writes && !entry.has_colon {
+        if !kind.writes_in_any_case() && !entry.has_colon {
             return Err("no colon behind the program".to_owned());
         }
         let items = expand(&entry.items, lists)?;
         let mut arguments = ArgumentSet::parse(&items, whole_words)?;
         arguments.leading = leading;
-        if kind == RowKind::Writes && !items.is_empty() {
+        if kind.writes_in_any_case() && !items.is_empty() {
             return Err("a row that writes in any case has no items".to_owned());
         }
         let row = Row {
@@ -135,7 +136,7 @@ impl Tables {
             if node
                 .rows
                 .iter()
-                .any(|other| self.rows[*other].kind == RowKind::Writes)
+                .any(|other| self.rows[*other].kind.writes_in_any_case())
             {
                 return Err(format!("`{name}` writes in any case by an earlier row"));
             }

@@ -62,6 +62,8 @@ pub(super) enum RowKind {
     Project,
     /// It writes with any arguments.
     Writes,
+    /// So does it, to a server.
+    Sends,
     WritesOperands,
     /// It says nothing about the effect, but what the command prints.
     Prints(Printed),
@@ -82,6 +84,13 @@ pub(crate) enum Printed {
     OneLine,
     /// The texts before the colons in its input.
     FirstField,
+}
+
+impl RowKind {
+    /// Returns whether the arguments do not matter.
+    pub(super) fn writes_in_any_case(self) -> bool {
+        matches!(self, Self::Writes | Self::Sends)
+    }
 }
 
 /// The arguments that are known.

@@ -6,6 +6,7 @@ mod allows;
 mod hints;
 mod hosts;
 mod levels;
+mod other_tools;
 mod phase_list;
 
 use workflow_core::definition::{
@@ -15,6 +16,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
 use levels::{RuleLevel, SHELL};
+use other_tools::bypassed;
 use phase_list::listed;
 
 use crate::hook_hosts::HookHost;
@@ -31,11 +33,13 @@ pub(super) fn advice(
     let mut found = allows::idle(loaded, &origins);
     found.extend(hosts::limits(hosts, loaded, &origins));
     for settings in origins.settings() {
-        let guards = match settings.tier {
-            Tier::Global => &loaded.settings.user,
-            Tier::Project => &loaded.settings.project,
+        let (guards, at) = match settings.tier {
+            Tier::Global => (&loaded.settings.user, 0),
+            Tier::Project => (&loaded.settings.project, 1),
         };
         found.extend(unreachable(&guards.rules, &settings.keys));
+        let levels = RuleLevel::of_settings(&loaded.settings);
+        found.extend(bypassed(&levels[..=at], &settings.keys));
     }
     for workflow in loaded.catalog.iter() {
         found.extend(about(workflow, &loaded.settings, &origins));
@@ -49,12 +53,20 @@ fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec
         return Vec::new();
     };
     let mut found: Vec<Diagnostic> = unreachable(&workflow.rules, &origin.keys).collect();
+    let mut levels = RuleLevel::of_settings(settings);
+    levels.push(RuleLevel {
+        is_read_only: workflow.is_read_only(),
+        ..RuleLevel::of_workflow(workflow)
+    });
+    found.extend(bypassed(&levels, &origin.keys));
     let mut free: Vec<(&Phase, &KeyLocations)> = Vec::new();
     for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
         let PhaseEntry::Phase(phase) = entry else {
             continue;
         };
         found.extend(unreachable(&phase.rules, &origin.keys));
+        let levels = RuleLevel::of_phase(phase, workflow, settings);
+        found.extend(bypassed(&levels, &origin.keys));
         if shell_is_free(phase, workflow, settings) {
             free.push((phase, &origin.keys));
         }

@@ -29,7 +29,7 @@ use crate::store::{Saved, SessionKey, Store, StoredSession};
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
 const TYPED_BY_AGENT: &str =
-    "This command comes from the shell of an agent, and only a person may give it.";
+    "This command comes from the shell of an agent, and only the user may give it.";
 
 /// Everything that the answer to an event depends on.
 pub(super) struct EventHandler<'a> {

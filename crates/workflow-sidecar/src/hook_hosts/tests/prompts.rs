@@ -96,7 +96,7 @@ fn a_command_from_the_shell_of_an_agent_is_refused() {
     let mut prompt = recorded(world.host, EventName::Prompt);
     prompt["prompt"] = json!("workflow skip");
     let printed = world.send_from(&prompt, true);
-    assert!(printed.stdout.contains("only a person may give it"));
+    assert!(printed.stdout.contains("only the user may give it"));
     assert!(
         json_of(&world.prompt("workflow status"))
             .to_string()

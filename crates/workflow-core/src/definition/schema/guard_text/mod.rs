@@ -9,8 +9,7 @@ mod regexes;
 mod tools;
 mod words;
 
-use super::names::TYPOGRAPHIC_QUOTES;
-use crate::definition::syntax::Span;
+use crate::definition::syntax::{Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{Family, Piece, pieces};
 

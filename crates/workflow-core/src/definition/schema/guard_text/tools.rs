@@ -113,7 +113,7 @@ pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
         .find(|c| SIGNS.contains(*c) || c.is_whitespace());
     match sign {
         Some(sign) => Some(with_sign(name, sign)),
-        None => misspelt(name),
+        None => misspelled(name),
     }
 }
 
@@ -128,7 +128,7 @@ fn with_sign(name: &str, sign: char) -> Mistake {
 }
 
 /// A name that is nearly that of a usual tool. Only a slip of the keyboard is certainly no other tool: `exit` may be one.
-fn misspelt(name: &str) -> Option<Mistake> {
+fn misspelled(name: &str) -> Option<Mistake> {
     let own = [name.to_owned()];
     if USUAL_TOOLS.iter().any(|usual| names_match(&own, usual)) {
         return None;

@@ -1,7 +1,7 @@
 //! Words of a command that runs without a shell.
 
 use super::{GuardText, Mistake};
-use crate::definition::syntax::Span;
+use crate::definition::syntax::Node;
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Operators of a shell.
@@ -12,17 +12,17 @@ const TAKES_OPERATORS: [&str; 10] = [
     "[", "adb", "cmd", "cmd.exe", "expr", "fd", "find", "jq", "ssh", "tmux",
 ];
 
-/// The finding about a program and its arguments that cannot be meant as they are.
+/// The finding about a program and its arguments that cannot be meant as they are. `list` is where they are.
 pub(in crate::definition) fn command_finding(
     words: &[String],
-    span: Option<Span>,
+    list: &[Node<'_>],
 ) -> Option<Finding> {
     let kinds = [GuardText::Program].into_iter();
     let kinds = kinds.chain(std::iter::repeat(GuardText::Argument));
-    let mut words_of_kinds = words.iter().zip(kinds);
+    let mut words_of_kinds = words.iter().zip(list).zip(kinds);
     words_of_kinds
-        .find_map(|(word, kind)| kind.finding(word, span))
-        .or_else(|| operator(words, span))
+        .find_map(|((word, node), kind)| kind.finding(word, node.span))
+        .or_else(|| operator(words, list))
 }
 
 /// The name of a program with the words that belong behind it.
@@ -40,7 +40,7 @@ pub(super) fn program(name: &str) -> Option<Mistake> {
 }
 
 /// The finding about an operator that no program of the line takes.
-fn operator(words: &[String], span: Option<Span>) -> Option<Finding> {
+fn operator(words: &[String], list: &[Node<'_>]) -> Option<Finding> {
     let takes_operators = |word: &String| {
         let name = word.rsplit('/').next().unwrap_or_default();
         TAKES_OPERATORS.contains(&name)
@@ -56,6 +56,7 @@ fn operator(words: &[String], span: Option<Span>) -> Option<Finding> {
         "`run` has no shell: `{}` is an argument like any other",
         words[at]
     );
+    let span = list.get(at).and_then(|node| node.span);
     let help = "write a check for each command, or `shell: true` and the line as a text";
     Some(Finding::error(Code::InvalidValue, span, message).help(help))
 }

@@ -9,6 +9,8 @@ mod variable;
 pub(super) use line::MistakeHint;
 use line::YamlLine;
 
+use super::super::TYPOGRAPHIC_QUOTES;
+
 /// The most common cause of an error in this line and column, counted from 0. `in_flow`: the parser was between brackets.
 pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<MistakeHint> {
     let mut start = 0;
@@ -27,6 +29,7 @@ pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> O
     let before = lines.get(..number).unwrap_or(&lines);
     let around = before.len().saturating_sub(1)..lines.len().min(number + 2);
     tab(&lines[around])
+        .or_else(|| typographic(here))
         .or_else(|| variable::hint(&lines, number, column, in_flow))
         .or_else(|| no_space_after_colon(before))
         .or_else(|| block_without_indent(before, here))
@@ -43,6 +46,18 @@ fn tab(around: &[YamlLine<'_>]) -> Option<MistakeHint> {
             at: Some(line.part(at..at + 1)),
             to: Some("  "),
         })
+    })
+}
+
+/// A text in typographic quotes, which to YAML has none.
+fn typographic(here: YamlLine<'_>) -> Option<MistakeHint> {
+    let (_, value) = here.text.split_once(": ")?;
+    let quote = value.trim_start().chars().next()?;
+    TYPOGRAPHIC_QUOTES.contains(&quote).then(|| MistakeHint {
+        help: format!("`{quote}` is a typographic quote, which is part of the text: write `\"`")
+            .into(),
+        at: None,
+        to: None,
     })
 }
 
