@@ -261,7 +261,7 @@ export const manifest: Manifest = {
     },
     {
       "customType": "workflow:run",
-      "description": "How many reminders the agent was sent, whether the run is paused, and the last move by a person"
+      "description": "How many reminders the agent was sent, whether the run is paused, and the last move by the user"
     },
     {
       "customType": "workflow:values",
