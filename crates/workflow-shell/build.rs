@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(&directory)? {
         let name = entry?.file_name().into_string();
         let name = name.map_err(|name| format!("{} is no text", name.display()))?;
-        if name != "README.md" && name != "variables.txt" {
+        if !matches!(name.as_str(), "README.md" | "variables.txt" | "names.txt") {
             tables.insert(name);
         }
     }

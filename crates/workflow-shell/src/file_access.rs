@@ -1,5 +1,6 @@
 //! Paths that a line accesses.
 
+use crate::programs::is_listed;
 use crate::word::Word;
 
 /// A path that a line accesses.
@@ -91,16 +92,15 @@ impl Location {
 
     /// Creates the location in which a program writes files of its choice.
     pub(crate) fn chosen_by(program: &str) -> Self {
-        let writes_to_system = SYSTEM_PROGRAMS.contains(&program);
-        let directory = if writes_to_system { "/" } else { "." };
+        // A download has the name that the other side decides.
+        if is_listed("downloads", program) {
+            return Self::anywhere();
+        }
+        let directory = if is_listed("system", program) {
+            "/"
+        } else {
+            "."
+        };
         Self::at(directory, AccessKind::WriteWithin)
     }
 }
-
-/// Programs that write to the system instead of the project.
-#[rustfmt::skip] // Programs that belong together.
-const SYSTEM_PROGRAMS: &[&str] = &[
-    "apt", "apt-get", "aptitude", "dnf", "yum", "zypper", "apk", "brew", "port", "snap", "flatpak", "pacman", "yay", "paru", "dpkg", "rpm",
-    "at", "batch", "chsh", "crontab", "cryptsetup", "defaults", "fdisk", "groupadd", "ldconfig", "losetup", "mke2fs", "mkfs", "mknod", "mount",
-    "parted", "passwd", "setfacl", "sudoedit", "swapon", "systemctl", "umount", "update-alternatives", "useradd", "userdel", "usermod", "visudo", "wipefs",
-];

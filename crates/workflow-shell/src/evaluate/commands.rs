@@ -318,7 +318,7 @@ fn runs_hidden_code(words: &[Word], effect: &Effect) -> bool {
     match unknown.reason {
         UnknownReason::Input => true,
         UnknownReason::HiddenCode | UnknownReason::Code => words[1..].iter().any(is_hidden),
-        UnknownReason::Expansion => {
+        UnknownReason::Expansion | UnknownReason::Option => {
             programs::is_shell(programs::known_name(program)) || matches!(program, "eval" | "ssh")
         }
         _ => false,

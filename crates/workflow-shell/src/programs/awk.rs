@@ -3,14 +3,11 @@
 //! The forms are fields, comparisons, assignments, `print`, conditions, loops and functions that compute. A `>` that may be a redirection,
 //! a pipe, and a function that is not listed make a program unknown.
 
-use super::options::{Place, expansion, split};
-use super::outcome::{Invocation, NestedCommand, Outcome, Result, code_words};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, code_words, expansion};
 use super::sed::behind_expression;
+use super::table::read;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
-
-const OPTIONS: &str =
-    "-F= -v= --field-separator= --assign= --re-interval --posix --traditional --sandbox --csv -S";
 
 /// Words that may be before a parenthesis: functions that compute, and keywords.
 #[rustfmt::skip] // Names in order.
@@ -24,8 +21,8 @@ const BEFORE_EXPRESSION: &[&str] = &["case", "delete", "do", "else", "exit", "ge
 
 /// Returns the outcome of `awk`.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
-    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
-    let Some(program) = invocation.arguments.get(known.length) else {
+    let given = read("awk", None, invocation.arguments)?;
+    let Some(program) = given.operands.first() else {
         return Err(Unknown::new(invocation.name, UnknownReason::Missing));
     };
     if program.shape().contains('\0') || program.may_add_words {

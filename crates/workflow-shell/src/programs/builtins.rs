@@ -1,84 +1,39 @@
 //! Commands of the shell itself.
 
-use super::options::{Place, argument, expansion, split};
-use super::outcome::{Invocation, Outcome, Result, VariableKind};
-use super::table::{is_harmless_variable, is_interpreted_variable};
+use super::outcome::{Invocation, Outcome, Result, VariableKind, argument, expansion};
+use super::table::{is_harmless_variable, is_interpreted_variable, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
 /// Returns the outcome of a builtin that is not a program with a row as well.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let arguments = invocation.arguments;
-    Some(match invocation.name {
-        "echo" | ":" | "true" | "false" | "pwd" | "dirs" | "type" | "times" | "help" | "exit"
-        | "return" | "break" | "continue" | "shift" | "umask" | "suspend" | "logout" | "fg"
-        | "bg" | "disown" | "caller" | "ulimit" => Ok(Outcome::reads()),
-        "cd" | "pushd" | "popd" | "chdir" => split(arguments, "-LPen -<n>", Place::Leading)
-            .map(|_| Outcome::reads())
-            .or_else(|unknown| {
-                // `cd -` and `cd $DIR` change the directory, whatever the option.
-                if unknown.reason == UnknownReason::Expansion {
-                    Ok(Outcome::reads())
-                } else {
-                    Err(unknown)
-                }
-            }),
+    let name = invocation.name;
+    Some(match name {
         "printf" => printed(arguments),
         "test" | "[" => tested(arguments),
-        // The name behind `-p` may have an index, which is evaluated.
-        "wait" => only(arguments, "-nf"),
-        "jobs" => only(arguments, "-lpnrs"),
         "kill" => killed(arguments),
-        "hash" => only(arguments, "-rlt"),
-        "history" => match arguments {
-            [] => Ok(Outcome::reads()),
-            [word] if word.shape().bytes().all(|byte| byte.is_ascii_digit()) => {
-                Ok(Outcome::reads())
-            }
-            [word, ..] => Err(argument(word)),
-        },
-        "fc" => match arguments {
-            [first, ..] if first.shape() == "-l" => Ok(Outcome::reads()),
-            _ => Err(Unknown::new("fc", UnknownReason::HiddenCode)),
-        },
-        "compgen" => only(arguments, "-abcdefgjksuv -A="),
-        "complete" => only(arguments, "-p"),
-        "enable" => match arguments {
-            [] => Ok(Outcome::reads()),
-            [word] if matches!(word.shape(), "-a" | "-p" | "-n" | "-s") => Ok(Outcome::reads()),
-            [word, ..] => Err(argument(word)),
-        },
-        "bind" => only(arguments, "-lpPsSvV"),
         "set" => settings(arguments),
         "shopt" => shell_options(arguments),
-        "read" => read(arguments, "-rse -p= -n= -N= -t= -d= -i= -a="),
-        "mapfile" | "readarray" => read(arguments, "-t -d= -n= -O= -s="),
+        "read" | "mapfile" | "readarray" => read(name, None, arguments).and_then(|given| {
+            let array = given.values(&["-a"]);
+            names(array.into_iter().chain(&given.operands))
+        }),
         "getopts" => match arguments {
             [text, name] if text.text().is_some() => names([name].into_iter()),
             [word, ..] => Err(argument(word)),
             [] => Ok(Outcome::reads()),
         },
-        "unset" => {
-            let known = split(arguments, "-fv", Place::Leading);
-            known.and_then(|known| {
-                let mut outcome = names(arguments[known.length..].iter())?;
-                outcome
-                    .variables
-                    .push((VariableKind::ForgottenFunctions, String::new(), None));
-                Ok(outcome)
-            })
-        }
-        "export" => declared(arguments, "-pf", true),
-        "declare" | "typeset" => declared(arguments, "-xraAgpfFi", false),
-        "readonly" => declared(arguments, "-aApf", false),
-        "local" => declared(arguments, "-xraAi", false),
+        "unset" => read(name, None, arguments).and_then(|given| {
+            let mut outcome = names(given.operands.iter())?;
+            let functions = (VariableKind::ForgottenFunctions, String::new(), None);
+            outcome.variables.push(functions);
+            Ok(outcome)
+        }),
+        "export" | "declare" | "typeset" | "readonly" | "local" => declared(name, arguments),
         "let" => calculated(arguments),
         _ => return None,
     })
-}
-
-fn only(arguments: &[Word], options: &str) -> Result {
-    split(arguments, options, Place::Anywhere).map(|_| Outcome::reads())
 }
 
 /// Notes that variables get a value that is not in the line.
@@ -95,12 +50,6 @@ fn names<'a>(words: impl Iterator<Item = &'a Word>) -> Result {
         outcome.variables.push((VariableKind::Assigned, name, None));
     }
     Ok(outcome)
-}
-
-fn read(arguments: &[Word], options: &str) -> Result {
-    let known = split(arguments, options, Place::Leading)?;
-    let array = known.values(&["-a"]);
-    names(array.into_iter().chain(&arguments[known.length..]))
 }
 
 /// `printf -v name`
@@ -195,9 +144,8 @@ fn settings(arguments: &[Word]) -> Result {
 }
 
 fn shell_options(arguments: &[Word]) -> Result {
-    let known = split(arguments, "-supqo", Place::Leading)?;
     let mut outcome = Outcome::reads();
-    for word in &arguments[known.length..] {
+    for word in &read("shopt", None, arguments)?.operands {
         match word.text() {
             Some(
                 "nullglob" | "globstar" | "failglob" | "extglob" | "inherit_errexit" | "lastpipe"
@@ -215,15 +163,15 @@ fn shell_options(arguments: &[Word]) -> Result {
 }
 
 /// `export NAME=value`, `declare NAME=value`
-fn declared(arguments: &[Word], options: &str, exports: bool) -> Result {
-    let known = split(arguments, options, Place::Leading)?;
-    let exports = exports || known.has(&["-x"]);
+fn declared(name: &str, arguments: &[Word]) -> Result {
+    let known = read(name, None, arguments)?;
+    let exports = name == "export" || known.has(&["-x"]);
     let is_number = known.has(&["-i"]);
     let mut outcome = Outcome::reads();
     if known.has(&["-f", "-F", "-p"]) && !exports {
         return Ok(outcome);
     }
-    for word in &arguments[known.length..] {
+    for word in &known.operands {
         if is_number && let Some(name) = word.shape().split('=').next() {
             // Later assignments are evaluated too.
             let evaluated = (VariableKind::Evaluated, name.to_owned(), None);

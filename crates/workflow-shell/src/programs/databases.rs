@@ -2,18 +2,11 @@
 //!
 //! A statement is a `select` of plain characters and listed functions, or starts with `show`, `describe` or a listed `pragma`.
 
-use super::options::{Place, argument, expansion, split};
-use super::outcome::{Invocation, Outcome, Result, code_words};
+use super::outcome::{Invocation, Outcome, Result, argument, code_words, expansion};
+use super::table::read;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
-
-/// Options of `sqlite3`; they are whole words with one dash or two.
-#[rustfmt::skip] // Names in order.
-const SQLITE: &[&str] = &["ascii", "bail", "batch", "box", "column", "csv", "header", "html", "json", "line", "list", "markdown", "noheader", "quote", "readonly", "safe", "table", "tabs"];
-const SQLITE_VALUED: &[&str] = &["separator", "nullvalue", "newline"];
-const POSTGRES: &str = "-AtxXqwWz0neE -F= -R= -P= -v= -h= -p= -U= -d= -c= --host= --port= --username= --dbname= --command= --no-password --tuples-only --no-align --no-psqlrc --csv --html --expanded --quiet --pset= --field-separator= --set=";
-const MYSQL: &str = "-ABNstvrEHXCqw -h= -P= -u= -p?= -D= -e= -S= --host= --user= --password?= --port= --database= --execute= --batch --silent --table --skip-column-names --raw --vertical --html --xml --socket= --protocol= --ssl-mode= --default-character-set= --no-auto-rehash --connect-timeout=";
 
 /// Commands of `sqlite3` that show something, or set how it is shown.
 #[rustfmt::skip] // Names in order.
@@ -44,10 +37,10 @@ const BEFORE_PARENTHESIS: &[&str] = &[
 
 /// Returns the outcome of such a program; `None` if no statement is in the line.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    let (specification, names) = match invocation.name {
+    let names = match invocation.name {
         "sqlite3" => return Some(sqlite(invocation)),
-        "psql" => (POSTGRES, ["-c", "--command"]),
-        "mysql" | "mariadb" => (MYSQL, ["-e", "--execute"]),
+        "psql" => ["-c", "--command"],
+        "mysql" | "mariadb" => ["-e", "--execute"],
         _ => return None,
     };
     // A parameter of a connection names a file that the client writes.
@@ -55,7 +48,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     if let Some(word) = invocation.arguments.iter().find(is_key_log) {
         return Some(Err(argument(word)));
     }
-    let known = match split(invocation.arguments, specification, Place::Anywhere) {
+    let known = match read(invocation.name, None, invocation.arguments) {
         Ok(known) => known,
         // Other options may be in the table.
         Err(unknown) if unknown.reason == UnknownReason::Option => return None,
@@ -83,32 +76,15 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
 }
 
 fn sqlite(invocation: &Invocation<'_>) -> Result {
-    let mut operands: Vec<&Word> = Vec::new();
-    let mut words = invocation.arguments.iter();
-    while let Some(word) = words.next() {
-        if word.may_hide_option() {
-            return Err(expansion(word));
-        }
-        let shape = word.shape();
-        if !shape.starts_with('-') || shape.len() == 1 {
-            operands.push(word);
-            continue;
-        }
-        let name = shape.trim_start_matches('-');
-        if SQLITE_VALUED.contains(&name) {
-            words.next();
-        } else if !SQLITE.contains(&name) {
-            return Err(Unknown::new(shape, UnknownReason::Option));
-        }
-    }
-    let Some((database, statements)) = operands.split_first() else {
+    let given = read("sqlite3", None, invocation.arguments)?;
+    let Some((database, statements)) = given.operands.split_first() else {
         return Err(Unknown::new("sqlite3", UnknownReason::Missing));
     };
     if database.shape().starts_with('|') {
         return Err(argument(database));
     }
     let statements = match (statements, invocation.input) {
-        ([], StandardInput::Text(word)) => &[word],
+        ([], StandardInput::Text(word)) => std::slice::from_ref(word),
         ([], _) => return Err(Unknown::new("sqlite3", UnknownReason::Input)),
         (statements, _) => statements,
     };

@@ -6,23 +6,21 @@
 mod awk;
 mod builtins;
 mod checks;
-mod containers;
 mod databases;
 mod files;
 mod names;
-mod network;
-mod options;
 mod outcome;
 mod runners;
 mod scripts;
 mod search;
 mod sed;
 mod shells;
+mod ssh;
 mod table;
 mod wrappers;
 
 use crate::command::StandardInput;
-use crate::effect::{Effect, UnknownReason};
+use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 pub(crate) use names::{
     is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
@@ -31,12 +29,31 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    Printed, is_environment_variable, is_harmless_variable, is_interpreted_variable,
+    Printed, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
     is_project_path, is_project_variable, printed,
 };
 
 /// Returns what a program does.
 pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
+    let mut outcome = outcome_by_name(invocation);
+    // What an interpreter does with unknown arguments is code: in the line, or in the file that is its first argument.
+    if let Effect::Unknown(unknown) = &mut outcome.effect
+        && unknown.reason != UnknownReason::Input
+        && names::is_interpreter(invocation.name)
+        && !table::has_subcommands(invocation.name)
+    {
+        match invocation.arguments {
+            [] => unknown.reason = UnknownReason::Input,
+            [first, ..] if first.shape().starts_with('-') || first.text().is_none() => {
+                unknown.reason = UnknownReason::Code;
+            }
+            [first, ..] => *unknown = Unknown::new(first.shape(), UnknownReason::HiddenCode),
+        }
+    }
+    outcome
+}
+
+fn outcome_by_name(invocation: &Invocation<'_>) -> Outcome {
     if is_request_for_help(invocation) {
         return Outcome::reads();
     }
@@ -51,10 +68,8 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
         return Outcome::unknown(invocation.name, UnknownReason::Input);
     }
     match row(invocation.name, invocation.arguments) {
-        Some(effect @ Effect::Unknown(_)) => {
-            Outcome::of(effect).with(wrappers::guesses(invocation))
-        }
-        Some(effect) => Outcome::of(effect),
+        Some(outcome) if outcome.is_unknown() => outcome.with(wrappers::guesses(invocation)),
+        Some(outcome) => outcome,
         None => {
             let word = invocation.words[0].shape();
             Outcome::unknown(word, names::unknown_reason(invocation.name))
@@ -72,19 +87,18 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         .or_else(|| files::outcome(invocation))
         .or_else(|| match invocation.name {
             "sed" => Some(sed::outcome(invocation)),
+            "ssh" => Some(ssh::outcome(invocation)),
             name if is_awk(name) => Some(awk::outcome(invocation)),
             _ => None,
         })
-        .or_else(|| network::outcome(invocation))
         .or_else(|| databases::outcome(invocation))
-        .or_else(|| containers::outcome(invocation))
         .or_else(|| runners::outcome(invocation))
 }
 
 /// Returns whether a program sends an input to a host which the line does not show to be a question.
 fn sends_unknown_input(invocation: &Invocation<'_>) -> bool {
     let sends = match invocation.name {
-        "websocat" | "wscat" => true,
+        "websocat" | "wscat" | "http" | "https" | "httpie" | "xh" | "xhs" => true,
         "openssl" => invocation.arguments.first().and_then(Word::text) == Some("s_client"),
         _ => false,
     };

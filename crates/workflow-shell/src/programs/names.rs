@@ -1,6 +1,6 @@
 //! Names of programs, and what they say.
 
-use super::table;
+use super::table::{self, is_listed};
 use crate::effect::UnknownReason;
 use crate::word::Word;
 
@@ -57,102 +57,17 @@ pub(crate) fn is_awk(name: &str) -> bool {
 
 /// Returns whether a program runs code in its arguments or its input. Shells are not among them.
 pub(crate) fn is_interpreter(name: &str) -> bool {
-    matches!(
-        name,
-        "python"
-            | "pypy"
-            | "ipython"
-            | "node"
-            | "nodejs"
-            | "deno"
-            | "bun"
-            | "tsx"
-            | "ts-node"
-            | "ruby"
-            | "perl"
-            | "php"
-            | "lua"
-            | "luajit"
-            | "tclsh"
-            | "Rscript"
-            | "R"
-            | "julia"
-            | "osascript"
-            | "pwsh"
-            | "elixir"
-            | "groovy"
-            | "scala"
-            | "jshell"
-            | "irb"
-    )
+    is_listed("interpreters", name)
 }
 
 /// Returns whether a program executes the commands on its standard input.
 pub(crate) fn executes_input(name: &str) -> bool {
-    is_interpreter(name)
-        || matches!(
-            name,
-            "psql"
-                | "mysql"
-                | "mariadb"
-                | "redis-cli"
-                | "valkey-cli"
-                | "mongosh"
-                | "mongo"
-                | "cqlsh"
-                | "sqlcmd"
-                | "clickhouse-client"
-                | "clickhouse"
-                | "duckdb"
-                | "gdb"
-                | "lldb"
-                | "ftp"
-                | "sftp"
-                | "telnet"
-                | "nc"
-                | "dc"
-                | "ed"
-                | "ex"
-                | "vi"
-                | "vim"
-                | "nvim"
-                | "emacs"
-                | "at"
-                | "batch"
-                | "crontab"
-                | "parted"
-                | "fdisk"
-                | "iex"
-                | "gnuplot"
-                | "octave"
-                | "maxima"
-                | "ghci"
-                | "screen"
-                | "tmux"
-                | "expect"
-                | "rails"
-                | "terraform"
-        )
+    is_interpreter(name) || is_listed("commanded", name)
 }
 
 /// Returns whether a program is a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
-    matches!(
-        name,
-        "sh" | "bash"
-            | "zsh"
-            | "dash"
-            | "ksh"
-            | "mksh"
-            | "ash"
-            | "fish"
-            | "rbash"
-            | "csh"
-            | "tcsh"
-            | "nu"
-            | "xonsh"
-            | "elvish"
-    )
+    is_listed("shells", name)
 }
 
 /// Returns why a program without a row is unknown.
@@ -166,27 +81,7 @@ pub(crate) fn unknown_reason(name: &str) -> UnknownReason {
 
 /// Returns whether a request for help may be the operand of such a program: it runs or reads its operands in any case.
 pub(crate) fn takes_commands(name: &str) -> bool {
-    matches!(
-        name,
-        "eval"
-            | "source"
-            | "."
-            | "exec"
-            | "command"
-            | "builtin"
-            | "trap"
-            | "alias"
-            | "coproc"
-            | "xargs"
-            | "parallel"
-            | "env"
-            | "nohup"
-            | "time"
-            | "nice"
-            | "setsid"
-            | "busybox"
-            | "toybox"
-    )
+    is_listed("take_commands", name)
 }
 
 /// Returns whether a program takes `--help` behind its subcommands.
@@ -209,48 +104,5 @@ pub(crate) fn prints_version(name: &str, option: &str) -> bool {
 
 /// Returns whether a program formats or repairs all files of the directories that are its operands.
 pub(crate) fn is_formatter(name: &str) -> bool {
-    matches!(
-        name,
-        "prettier"
-            | "eslint"
-            | "black"
-            | "ruff"
-            | "isort"
-            | "autopep8"
-            | "yapf"
-            | "gofmt"
-            | "goimports"
-            | "gofumpt"
-            | "rustfmt"
-            | "clang-format"
-            | "shfmt"
-            | "stylua"
-            | "biome"
-            | "stylelint"
-            | "standard"
-            | "xo"
-            | "rubocop"
-            | "standardrb"
-            | "php-cs-fixer"
-            | "phpcbf"
-            | "ktlint"
-            | "swiftformat"
-            | "swiftlint"
-            | "terraform"
-            | "nixfmt"
-            | "alejandra"
-            | "taplo"
-            | "dprint"
-            | "djlint"
-            | "markdownlint"
-            | "autoflake"
-            | "pyupgrade"
-            | "docformatter"
-            | "codespell"
-            | "typos"
-            | "tsfmt"
-            | "rome"
-            | "oxlint"
-            | "buf"
-    )
+    is_listed("formatters", name)
 }

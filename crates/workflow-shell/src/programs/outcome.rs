@@ -95,6 +95,18 @@ impl Outcome {
         }
     }
 
+    /// Creates the outcome of a program that runs scripts. A script that only the running shell knows is unknown.
+    pub(crate) fn scripts(scripts: impl IntoIterator<Item = Word>) -> Self {
+        let mut outcome = Self::reads();
+        for script in scripts {
+            if script.shape().contains('\0') {
+                outcome.effect = Effect::Unknown(expansion(&script));
+            }
+            outcome.nested.push(NestedCommand::Script(script));
+        }
+        outcome
+    }
+
     /// Creates the outcome of a program that writes the files that these words name.
     pub(crate) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
         let write = |word| FileWrite::to_word(operation.to_owned(), word);
@@ -112,6 +124,11 @@ impl Outcome {
         Self::of(Effect::Writes(vec![FileWrite::new(operation, None)]))
     }
 
+    /// Returns whether its effect is unknown.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.effect, Effect::Unknown(_))
+    }
+
     /// Adds nested commands.
     pub(crate) fn with(mut self, nested: impl IntoIterator<Item = NestedCommand>) -> Self {
         self.nested.extend(nested);
@@ -127,6 +144,27 @@ impl From<Unknown> for Outcome {
 
 /// The outcome of a program whose arguments may be unknown.
 pub(crate) type Result<T = Outcome> = std::result::Result<T, Unknown>;
+
+/// Creates the outcome of a program that runs code of the project, whatever its command does.
+pub(super) fn project_runner(command: Vec<Word>) -> Outcome {
+    Outcome::of(Effect::RunsProjectCode).with([NestedCommand::Command(command)])
+}
+
+/// Creates the reason for a word that only the shell knows.
+pub(super) fn expansion(word: &Word) -> Unknown {
+    Unknown::new(word.shape(), UnknownReason::Expansion)
+}
+
+/// Creates the reason for an operand or a value that is not known.
+pub(super) fn argument(word: &Word) -> Unknown {
+    Unknown::new(word.shape(), UnknownReason::Argument)
+}
+
+/// Joins words into one text.
+pub(super) fn joined(words: &[Word]) -> Option<Word> {
+    let text: Vec<&str> = words.iter().map(Word::shape).collect();
+    (!text.is_empty()).then(|| Word::literal(&text.join(" ")))
+}
 
 /// Returns the words of code that is not known, as paths that it may read.
 pub(super) fn code_words(code: &str) -> Vec<Location> {

@@ -1,22 +1,18 @@
 //! Scripts and recipes of the project, known by their names: `npm run test`, `make check`, `just build`.
 
 use super::checks::is_check;
-use super::options::{Place, argument, expansion, split};
-use super::outcome::{Invocation, NestedCommand, Outcome, Result};
-use super::table::row;
-use super::wrappers::project_runner;
+use super::outcome::{
+    Invocation, NestedCommand, Outcome, Result, argument, expansion, project_runner,
+};
+use super::table::{is_listed, read, row};
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
 
-/// Options of test runners and builds that write build outputs only.
-const SCRIPT_OPTIONS: &str = "-itvsqgx -w= --watch?= --watchAll?= --workspace= --workspaces --prefix= --coverage?= --ci --silent --verbose --quiet --run --bail?= --passWithNoTests --runInBand --no-watch --once --testNamePattern= --testPathPattern= --grep= --filter= --project= --headed --headless --workers= --maxWorkers= --shard= --retries= --timeout= --testTimeout= --forceExit --detectOpenHandles --findRelatedTests --onlyChanged --changed --mode= --production --prod --noEmit --pretty?= --if-present --no-color --color --colors --max-warnings= --port= --host?= --browser= --browsers= --single-run --no-coverage --showConfig --listTests -t= -p= -k= --reporter=";
-
 /// `npm run script`, `npm test`, `yarn lint`.
 pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
-    const OPTIONS: &str = "-sqr -w= -C= -F= --silent --quiet --if-present --workspace= --workspaces --ws --include-workspace-root --prefix= --filter= --cwd= --dir= --recursive --parallel --stream --no-bail --aggregate-output --sort --bun --offline --prefer-offline";
     let name = invocation.name;
-    let known = split(invocation.arguments, OPTIONS, Place::Leading).ok()?;
-    let rest = &invocation.arguments[known.length..];
+    let given = read(name, None, invocation.arguments).ok()?;
+    let rest = given.operands;
     if rest.is_empty() && name == "yarn" {
         // It installs.
         return Some(Ok(Outcome::writes_somewhere("`yarn`")));
@@ -25,12 +21,11 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
     let first = first.text()?;
     let (script_name, rest) = match first {
         "run" | "run-script" | "rum" | "urn" => {
-            let known = match split(rest, OPTIONS, Place::Leading) {
-                Ok(known) => known,
+            let given = match read(name, None, rest) {
+                Ok(given) => given,
                 Err(unknown) => return Some(Err(unknown)),
             };
-            let rest = &rest[known.length..];
-            match rest.split_first() {
+            match given.operands.split_first() {
                 // It lists the scripts.
                 None => return Some(Ok(Outcome::reads())),
                 // Without a script of that name, these run the tool.
@@ -38,10 +33,10 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
                     if name != "npm" && script.text().is_some_and(is_package_tool) =>
                 {
                     let checked = project_script(script, arguments);
-                    let tool = || project_runner(rest.to_vec());
+                    let tool = || project_runner(given.operands.clone());
                     return Some(checked.or_else(|_| Ok(tool())));
                 }
-                Some((script, rest)) => (script, rest),
+                Some((script, rest)) => return Some(project_script(script, rest)),
             }
         }
         "test" | "t" | "tst" | "start" | "stop" | "restart"
@@ -55,25 +50,22 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
             return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(inner)])));
         }
         "workspaces" if name == "yarn" => {
-            let known = split(
-                &rest[1..],
-                "-Aptiv --all --parallel --topological --interlaced --verbose",
-                Place::Leading,
+            let given = read(
+                "yarn",
+                Some("workspaces"),
+                rest.get(1..).unwrap_or_default(),
             );
-            let command = match (rest.first().and_then(Word::text), known) {
-                (Some("foreach"), Ok(known)) => &rest[1..][known.length..],
+            let command = match (rest.first().and_then(Word::text), given) {
+                (Some("foreach"), Ok(given)) => given.operands,
                 _ => return None,
             };
             return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(
-                [&[Word::literal("yarn")], command].concat(),
+                [&[Word::literal("yarn")], command.as_slice()].concat(),
             )])));
         }
         // The table decides.
         _ if name == "npm"
-            || !matches!(
-                row(name, invocation.arguments),
-                None | Some(Effect::Unknown(_))
-            ) =>
+            || row(name, invocation.arguments).is_some_and(|row| !row.is_unknown()) =>
         {
             return None;
         }
@@ -102,7 +94,7 @@ pub(super) fn project_script(name: &Word, arguments: &[Word]) -> Result {
         .filter(|word| word.shape() != "--")
         .cloned()
         .collect();
-    let known = split(&arguments, SCRIPT_OPTIONS, Place::Anywhere)?;
+    let known = read("script", None, &arguments)?;
     if let Some(word) = known
         .values(&["--reporter"])
         .iter()
@@ -120,31 +112,18 @@ pub(super) fn project_script(name: &Word, arguments: &[Word]) -> Result {
     Ok(Outcome::of(Effect::RunsProjectCode))
 }
 
-/// Tools of JavaScript projects, by the names of their packages' programs.
-#[rustfmt::skip] // Names in order.
-const PACKAGE_TOOLS: &[&str] = &[
-    "ava", "biome", "c8", "cspell", "commitlint", "cypress", "depcheck", "dpdm", "esbuild", "eslint", "jest", "knip", "lerna", "license-checker", "lint-staged", "madge", "envinfo", "browserslist", "markdownlint", "markdownlint-cli2", "mocha", "next", "ng", "npm-check-updates",
-    "ncu", "nuxt", "nx", "nyc", "oxlint", "playwright", "prettier", "prisma", "publint", "pyright", "rollup", "size-limit", "solhint", "standard", "stylelint", "svelte-check", "tap", "tape", "tsc", "tsd", "tsup", "turbo", "typedoc", "vite",
-    "vitest", "vue-tsc", "webpack", "xo", "attw", "c8", "drizzle-kit", "astro", "storybook", "dependency-cruiser", "depcruise", "wrangler", "hardhat",
-];
-
 fn is_package_tool(name: &str) -> bool {
-    PACKAGE_TOOLS.contains(&super::names::known_name(name))
+    is_listed("package_tools", super::names::known_name(name))
 }
 
 /// `npx tool arguments`
 pub(super) fn package_tool(arguments: &[Word]) -> Result {
-    let known = split(
-        arguments,
-        "-yq --yes --no --no-install --quiet --prefer-offline --offline --silent",
-        Place::Leading,
-    )?;
-    let command = &arguments[known.length..];
+    let command = read("npx", None, arguments)?.operands;
     let Some(first) = command.first() else {
         return Err(Unknown::new("npx", UnknownReason::Missing));
     };
     match first.text() {
-        Some(tool) if is_package_tool(tool) => Ok(project_runner(command.to_vec())),
+        Some(tool) if is_package_tool(tool) => Ok(project_runner(command.clone())),
         Some("@biomejs/biome") => Ok(project_runner(
             [&[Word::literal("biome")], &command[1..]].concat(),
         )),
@@ -169,8 +148,7 @@ fn is_number_of_make(name: &str, value: &str) -> bool {
 
 /// `make`: goals that test or build, or any goal without running it.
 pub(super) fn make(arguments: &[Word]) -> Result {
-    const OPTIONS: &str = "-nskBqipwrRSd -j?= -l?= -C= -f= -O?= --dry-run --just-print --recon --silent --quiet --keep-going --always-make --question --print-data-base --print-directory --no-print-directory --jobs?= --directory= --file= --makefile= --output-sync?= --version --warn-undefined-variables --trace --no-builtin-rules";
-    let known = split(arguments, OPTIONS, Place::Anywhere)?;
+    let known = read("make", None, arguments)?;
     let is_file = |word: &Word| {
         word.text()
             .is_some_and(|text| !text.starts_with(['/', '-', '~']) && !text.contains(".."))
@@ -215,12 +193,15 @@ pub(super) fn make(arguments: &[Word]) -> Result {
 }
 
 /// `just recipe`, `task name`
-pub(super) fn recipe(arguments: &[Word], options: &str, idle: &[&str]) -> Result {
-    let known = split(arguments, options, Place::Leading)?;
+pub(super) fn recipe(name: &str, part: Option<&str>, arguments: &[Word]) -> Result {
+    #[rustfmt::skip] // Names in order.
+    const IDLE: &[&str] = &[
+        "--dry", "--dry-run", "--dump", "--evaluate", "--list", "--list-all", "--show", "--status", "--summary", "-l", "-n",
+    ];
     // Options behind the name are arguments of the recipe.
-    let rest = &arguments[known.length..];
-    match rest.split_first() {
-        _ if known.has(idle) => Ok(Outcome::of(Effect::RunsProjectCode)),
+    let known = read(name, part, arguments)?;
+    match known.operands.split_first() {
+        _ if known.has(IDLE) => Ok(Outcome::of(Effect::RunsProjectCode)),
         None => Err(Unknown::new("default", UnknownReason::Argument)),
         // Recipes usually insert their arguments into a line of a shell.
         Some((name, rest)) => match rest.iter().find(|word| !is_plain(word)) {

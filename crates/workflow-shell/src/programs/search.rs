@@ -1,7 +1,7 @@
-//! Programs that search for files and run commands for them: `find`, `fd`, `xargs`, `parallel`.
+//! Programs that search for files and run commands for them: `find`, `fd`, `xargs`.
 
-use super::options::{Place, argument, expansion, joined, split};
-use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, expansion};
+use super::table::read;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;
@@ -13,7 +13,6 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         "find" => find(invocation.arguments),
         "fd" | "fdfind" => fd(invocation),
         "xargs" => xargs(invocation),
-        "parallel" => parallel(invocation),
         _ => return None,
     })
 }
@@ -121,8 +120,6 @@ fn executed<'a>(words: &mut impl Iterator<Item = &'a Word>) -> Option<Vec<Word>>
     }
 }
 
-const FD_OPTIONS: &str = "-HIusigFaLp01q -d= -t= -e= -E= -S= -j= -c= --hidden --no-ignore --no-ignore-vcs --no-ignore-parent --unrestricted --case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --follow --full-path --print0 --quiet --max-depth= --min-depth= --exact-depth= --type= --extension= --exclude= --size= --changed-within= --changed-before= --owner= --max-results= --color= --threads= --strip-cwd-prefix --one-file-system --base-directory= --search-path= --prune";
-
 /// `fd -x command`: everything behind the option is the command.
 fn fd(invocation: &Invocation<'_>) -> Result {
     let arguments = invocation.arguments;
@@ -130,7 +127,7 @@ fn fd(invocation: &Invocation<'_>) -> Result {
         .iter()
         .position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
     let before = &arguments[..index.unwrap_or(arguments.len())];
-    split(before, FD_OPTIONS, Place::Anywhere)?;
+    read("fd", None, before)?;
     let Some(index) = index else {
         return Ok(Outcome::reads());
     };
@@ -138,13 +135,8 @@ fn fd(invocation: &Invocation<'_>) -> Result {
     let words = &arguments[index + 1..];
     let end = words.iter().position(|word| word.shape() == ";");
     // Behind the command, `fd` takes options again.
-    split(
-        words
-            .get(end.unwrap_or(words.len()) + 1..)
-            .unwrap_or_default(),
-        FD_OPTIONS,
-        Place::Anywhere,
-    )?;
+    let behind = words.get(end.unwrap_or(words.len()) + 1..);
+    read("fd", None, behind.unwrap_or_default())?;
     let mut command: Vec<Word> = Vec::new();
     let mut has_placeholder = false;
     for word in &words[..end.unwrap_or(words.len())] {
@@ -163,9 +155,7 @@ fn fd(invocation: &Invocation<'_>) -> Result {
 }
 
 fn xargs(invocation: &Invocation<'_>) -> Result {
-    const OPTIONS: &str = "-0rtxpo -n= -P= -I= -L= -d= -E= -s= -a= -J= -R= -i?= -l?= -e?= --null --no-run-if-empty --verbose --interactive --exit --show-limits --open-tty --max-args= --max-procs= --delimiter= --arg-file= --max-chars= --max-lines?= --replace?= --eof?=";
-    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
-    let rest = &invocation.arguments[known.length..];
+    let known = read("xargs", None, invocation.arguments)?;
     let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
         && known.values(&["-a", "--arg-file"]).is_empty()
         && !known.has(&["-d", "--delimiter"]);
@@ -174,19 +164,16 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
     } else {
         Word::unknown()
     };
-    if rest.is_empty() {
+    if known.operands.is_empty() {
         // It echoes its input.
         return Ok(Outcome::reads());
     }
-    let places = known
-        .options
-        .iter()
-        .rev()
-        .find(|(name, _)| matches!(name.as_str(), "-I" | "-i" | "-J" | "--replace"));
-    let mut command = rest.to_vec();
+    let mut places = known.options().rev();
+    let places = places.find(|(name, _)| matches!(*name, "-I" | "-i" | "-J" | "--replace"));
+    let mut command = known.operands.clone();
     match places {
         Some((_, placeholder)) => {
-            let placeholder = placeholder.as_ref().map_or("{}", Word::shape);
+            let placeholder = placeholder.map_or("{}", Word::shape);
             if placeholder.is_empty() || placeholder.contains('\0') {
                 return Err(Unknown::new("-I", UnknownReason::Expansion));
             }
@@ -205,63 +192,4 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
     } else {
         NestedCommand::WithoutInput(command)
     }]))
-}
-
-/// `parallel command {} ::: values`: it runs a line that a shell reads; the values in it are quoted.
-fn parallel(invocation: &Invocation<'_>) -> Result {
-    const OPTIONS: &str = "-kmXu0 -j= -n= -N= -L= -I= -C= -a= --keep-order --xargs --null --ungroup --group --tag --bar --eta --progress --will-cite --no-notice --line-buffer --lb --dry-run --dryrun --verbose --jobs= --max-args= --colsep= --arg-file= --delay= --timeout= --retries= --halt= --load= --memfree= --no-run-if-empty -r";
-    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
-    let rest = &invocation.arguments[known.length..];
-    let separator = rest
-        .iter()
-        .position(|word| matches!(word.shape(), ":::" | "::::" | ":::+" | "::::+"));
-    let (command, values) = rest.split_at(separator.unwrap_or(rest.len()));
-    let values = values.get(1..).unwrap_or_default();
-    if known.has(&["--dry-run", "--dryrun"]) {
-        return Ok(Outcome::reads());
-    }
-    if command.is_empty() {
-        if values.is_empty() || values.iter().any(|word| word.shape().contains('\0')) {
-            return Err(Unknown::new("parallel", UnknownReason::Input));
-        }
-        return Ok(Outcome::runs(
-            values.iter().cloned().map(NestedCommand::Script),
-        ));
-    }
-    let from_line = separator.is_some_and(|at| rest[at].shape() == ":::")
-        && values
-            .iter()
-            .all(|word| !word.shape().starts_with('-') && !word.may_hide_option());
-    let from_files = separator.is_none()
-        && matches!(invocation.input, StandardInput::Pipe { lists_files: true });
-    let placeholder = known
-        .values(&["-I"])
-        .last()
-        .map_or("{}", |word| word.shape());
-    let text = joined(command).ok_or_else(|| Unknown::new("parallel", UnknownReason::Missing))?;
-    if text.shape().contains('\0') || placeholder.is_empty() {
-        return Err(expansion(&text));
-    }
-    // A value that is no option stands for all of them.
-    let value = if from_line || from_files { "./x" } else { "\0" };
-    let mut line = text.shape().to_owned();
-    let mut is_placed = false;
-    for placeholder in [
-        placeholder,
-        "{.}",
-        "{/}",
-        "{//}",
-        "{/.}",
-        "{1}",
-        "{2}",
-        "{3}",
-        "{#}",
-    ] {
-        is_placed |= line.contains(placeholder);
-        line = line.replace(placeholder, value);
-    }
-    if !is_placed {
-        line = format!("{line} {value}");
-    }
-    Ok(Outcome::runs([NestedCommand::Script(Word::literal(&line))]))
 }

@@ -3,21 +3,18 @@
 //! The forms are `p`, `d`, `s/a/b/` and their kind behind lines and expressions. Whatever else a script has, such as `w`, `e` and the
 //! commands that take a text, makes it unknown.
 
-use super::options::{Place, expansion, split};
-use super::outcome::{Invocation, Outcome, Result, code_words};
+use super::outcome::{Invocation, Outcome, Result, code_words, expansion};
+use super::table::read;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 
-const OPTIONS: &str = "-nErsuz -e= -l= -i?= --quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --sandbox --expression= --line-length= --in-place?=";
-
 /// Returns the outcome of `sed`.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
-    let known = split(invocation.arguments, OPTIONS, Place::Anywhere)?;
+    let known = read("sed", None, invocation.arguments)?;
     let in_place = known
-        .options
-        .iter()
-        .find(|(name, _)| matches!(name.as_str(), "-i" | "--in-place"));
+        .options()
+        .find(|(name, _)| matches!(*name, "-i" | "--in-place"));
     let mut operands = known.operands.as_slice();
     if in_place.is_some()
         && let [first, rest @ ..] = operands
@@ -53,12 +50,12 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     let Some((_, suffix)) = in_place else {
         return Ok(Outcome::reads());
     };
-    let suffix = suffix.as_ref().filter(|suffix| !suffix.shape().is_empty());
+    let suffix = suffix.filter(|suffix| !suffix.shape().is_empty());
     Ok(Outcome::of(Effect::Writes(written(operands, suffix))))
 }
 
 /// Returns the files that `-i` writes, and their copies with the suffix.
-fn written(operands: &[&Word], suffix: Option<&Word>) -> Vec<FileWrite> {
+fn written(operands: &[Word], suffix: Option<&Word>) -> Vec<FileWrite> {
     let operation = || "`sed -i`".to_owned();
     if operands.is_empty() {
         return vec![FileWrite::new(operation(), None)];

@@ -1,7 +1,7 @@
 //! Shells, and commands that run a text in the same shell.
 
-use super::options::{Place, expansion, joined, split};
-use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result, expansion, joined};
+use super::table::read;
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -34,22 +34,8 @@ pub(super) fn script(text: Word, run: fn(Word) -> NestedCommand) -> Outcome {
 
 /// `sh -c text`, `sh -n file`, `sh` with a script on its standard input.
 fn shell(invocation: &Invocation<'_>) -> Result {
-    const OPTIONS: &str = "-ceuxlvfns -o= --login --norc --noprofile --posix";
-    let known = split(invocation.arguments, OPTIONS, Place::Leading)?;
-    let rest = &invocation.arguments[known.length..];
-    let is_setting = |word: &&Word| {
-        matches!(
-            word.text(),
-            Some("pipefail" | "errexit" | "nounset" | "xtrace" | "posix" | "noglob" | "verbose")
-        )
-    };
-    if let Some(word) = known
-        .values(&["-o"])
-        .into_iter()
-        .find(|word| !is_setting(word))
-    {
-        return Err(super::options::argument(word));
-    }
+    let known = read(invocation.name, None, invocation.arguments)?;
+    let rest = &known.operands;
     if known.has(&["-c"]) {
         return match rest.first() {
             Some(text) if invocation.name == "zsh" && has_code_of_zsh(text.shape()) => {
@@ -129,8 +115,7 @@ fn evaluated(arguments: &[Word]) -> Outcome {
 }
 
 fn trapped(arguments: &[Word]) -> Result {
-    let known = split(arguments, "-lp", Place::Leading)?;
-    match &arguments[known.length..] {
+    match read("trap", None, arguments)?.operands.as_slice() {
         [text, _signal, ..] if text.shape() != "-" => {
             Ok(script(text.clone(), NestedCommand::Script))
         }
@@ -140,9 +125,8 @@ fn trapped(arguments: &[Word]) -> Result {
 
 /// Aliases, with unknown arguments.
 fn aliased(arguments: &[Word]) -> Result {
-    let known = split(arguments, "-p", Place::Leading)?;
     let mut outcome = Outcome::reads();
-    for word in &arguments[known.length..] {
+    for word in &read("alias", None, arguments)?.operands {
         if let Some(value) = word.after_equals() {
             if value.shape().contains('\0') {
                 return Err(expansion(word));

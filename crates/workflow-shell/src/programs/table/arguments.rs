@@ -1,26 +1,20 @@
 //! The arguments that sets of options and operands know.
 
+use super::classes::fits;
+use super::is_listed;
 use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, Row, RowEffect};
 use crate::effect::{Unknown, UnknownReason};
-use crate::programs::checks::{is_check, may_change};
 use crate::word::{UNKNOWN, Word};
 
 /// Files that are no files of the project.
 const NO_FILES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
 
-/// Programs whose options without a value take `=true` and `=false`.
-#[rustfmt::skip] // Names in order.
-const BOOLEAN_VALUES: &[&str] = &[
-    "docker", "gh", "go", "golangci-lint", "helm", "jest", "karma", "kubectl", "mocha", "ng", "nx", "react-scripts", "vitest",
-];
-
 /// The options and operands that are present.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    options: Vec<&'static str>,
-    pub(super) operands: Vec<Word>,
-    /// Options that write, with the files that are their values.
-    writing: Vec<(&'static str, OptionWrites, Option<Word>)>,
+pub(crate) struct Found {
+    /// The options with their dashes and values, and what they write.
+    options: Vec<(&'static str, OptionWrites, Option<Word>)>,
+    pub(crate) operands: Vec<Word>,
     /// A value that may become several words, which shift the operands.
     variable_value: Option<Word>,
     /// Options without a value take `=true` and `=false`.
@@ -41,16 +35,18 @@ impl Found {
     /// Creates the empty set for a program.
     pub(super) fn of(program: &str) -> Self {
         Self {
-            has_boolean_values: BOOLEAN_VALUES.contains(&program),
+            has_boolean_values: is_listed("boolean_values", program),
             ..Self::default()
         }
     }
 
     /// Returns the writes of options.
     pub(super) fn writes(&self, path: &[&str], operands: &[Word]) -> Option<RowEffect> {
-        let (first, _, _) = self.writing.first()?;
+        let writing = self.options.iter();
+        let mut writing = writing.filter(|(_, writes, _)| *writes != OptionWrites::Nothing);
+        let (first, _, _) = writing.clone().next()?;
         let mut files = Some(Vec::new());
-        for (_, writes, value) in &self.writing {
+        for (_, writes, value) in writing.by_ref() {
             match (writes, value) {
                 (OptionWrites::Operands, _) if !operands.is_empty() => {
                     files = files.map(|mut files| {
@@ -74,7 +70,6 @@ impl Found {
     }
 
     fn note(&mut self, name: &'static str, option: &KnownOption, value: Option<Word>) {
-        self.options.push(name);
         if self.variable_value.is_none() {
             self.variable_value = value.clone().filter(may_be_several);
         }
@@ -87,9 +82,29 @@ impl Found {
                 !text.is_some_and(|text| text == "-" || NO_FILES.contains(&text))
             }
         };
-        if is_file {
-            self.writing.push((name, option.writes, value));
-        }
+        let writes = if is_file {
+            option.writes
+        } else {
+            OptionWrites::Nothing
+        };
+        self.options.push((name, writes, value));
+    }
+
+    /// Returns whether one of these options is present.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.options.iter().any(|(name, ..)| names.contains(name))
+    }
+
+    /// Returns the options with their values.
+    pub(crate) fn options(&self) -> impl DoubleEndedIterator<Item = (&'static str, Option<&Word>)> {
+        let options = self.options.iter();
+        options.map(|(name, _, value)| (*name, value.as_ref()))
+    }
+
+    /// Returns the values of these options.
+    pub(crate) fn values(&self, names: &[&str]) -> Vec<&Word> {
+        let given = self.options().filter(|(name, _)| names.contains(name));
+        given.filter_map(|(_, value)| value).collect()
     }
 }
 
@@ -113,7 +128,7 @@ impl Sets<'_> {
                 self.rest(after, &mut found, program)?;
                 break;
             }
-            if word.may_hide_option() && !word.lists_files() {
+            if word.may_hide_option() && (self.row.exact || !word.lists_files()) {
                 return Err(unknown(word, UnknownReason::Expansion));
             }
             if is_option(word) {
@@ -134,7 +149,7 @@ impl Sets<'_> {
             };
             if !needed
                 .iter()
-                .any(|name| found.options.contains(name) || is_operand(name))
+                .any(|name| found.has(&[name]) || is_operand(name))
             {
                 return Err(missing(needed.first().copied().unwrap_or_default()));
             }
@@ -150,7 +165,6 @@ impl Sets<'_> {
                 let more = self.find(words, program)?;
                 found.operands.extend(more.operands);
                 found.options.extend(more.options);
-                found.writing.extend(more.writing);
             }
             Rest::Arguments(set) => {
                 if set.any {
@@ -163,7 +177,6 @@ impl Sets<'_> {
                 };
                 let more = sets.find(words, program)?;
                 found.options.extend(more.options);
-                found.writing.extend(more.writing);
             }
         }
         Ok(())
@@ -172,10 +185,7 @@ impl Sets<'_> {
     fn check_operands(&self, found: &Found) -> Result<(), Unknown> {
         let known = &self.row.operands;
         if let Some(values) = &known.values {
-            let is_known = |word: &Word| {
-                word.text()
-                    .is_some_and(|text| values.iter().any(|value| is_like(value, text)))
-            };
+            let is_known = |word: &Word| values.iter().any(|value| fits(value, word));
             let count = if self.row.leading { 1 } else { usize::MAX };
             let mut operands = found.operands.iter().take(count);
             if let Some(word) = operands.find(|word| !is_known(word)) {
@@ -302,10 +312,10 @@ fn take_option(
     let name = shape.split('=').next().unwrap_or_default();
     let is_whole = shape.starts_with("--") || sources.iter().any(|source| source.whole_words);
     if is_whole
-        && let Some((name_known, option)) = sources
+        && let Some((source, (name_known, option))) = sources
             .iter()
             .filter(|source| shape.starts_with("--") || source.whole_words)
-            .find_map(|source| whole(source, name))
+            .find_map(|source| Some((source, whole(source, name)?)))
     {
         *words = after;
         let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
@@ -319,7 +329,9 @@ fn take_option(
         }
         let value = match (option.value, joined) {
             (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
-            (OptionValue::Required, None) => Some(take_value(word, words, option)?),
+            (OptionValue::Required, None) => {
+                Some(take_value(word, words, option, source.set.exact)?)
+            }
             (_, joined) => joined,
         };
         check_value(word, option, value.as_ref())?;
@@ -336,10 +348,10 @@ fn take_option(
     *words = after;
     for (index, letter) in shape.char_indices().skip(1) {
         let name = format!("-{letter}");
-        let (name, option) = sources
+        let (source, (name, option)) = sources
             .iter()
             .filter(|source| !source.whole_words)
-            .find_map(|source| source.set.options.get_key_value(name.as_str()))
+            .find_map(|source| Some((source, source.set.options.get_key_value(name.as_str())?)))
             .ok_or_else(|| unknown(word, UnknownReason::Option))?;
         let rest = word.suffix(index + letter.len_utf8());
         let joined = (!rest.shape().is_empty()).then_some(rest);
@@ -348,7 +360,9 @@ fn take_option(
                 found.note(name, option, None);
                 continue;
             }
-            (OptionValue::Required, None) => Some(take_value(word, words, option)?),
+            (OptionValue::Required, None) => {
+                Some(take_value(word, words, option, source.set.exact)?)
+            }
             (_, joined) => joined,
         };
         check_value(word, option, value.as_ref())?;
@@ -362,10 +376,22 @@ fn take_option(
 ///
 /// A value that looks like an option is not known unless the table lists it: if the table were wrong and the option took no
 /// value, it would be one.
-fn take_value(word: &Word, words: &mut &[Word], option: &KnownOption) -> Result<Word, Unknown> {
+fn take_value(
+    word: &Word,
+    words: &mut &[Word],
+    option: &KnownOption,
+    is_exact: bool,
+) -> Result<Word, Unknown> {
     let (value, after) = words
         .split_first()
         .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+    if is_exact {
+        if value.may_add_words || value.is_glob && value.may_hide_option() {
+            return Err(unknown(value, UnknownReason::Expansion));
+        }
+        *words = after;
+        return Ok(value.clone());
+    }
     // The table lists it: `-ldflags '-s -w'`.
     let is_listed = option.values.is_some() && check_value(word, option, Some(value)).is_ok();
     let is_number = value
@@ -386,71 +412,15 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     let (Some(values), Some(value)) = (&option.values, value) else {
         return Ok(());
     };
-    if values.contains(&"<any>") {
+    if values.iter().any(|listed| fits(listed, value)) {
         return Ok(());
     }
-    let is_known = |text: &str| {
-        // A blank is `~` in the tables.
-        values.contains(&text.replace(' ', "~").as_str())
-            || values.contains(&"<path>") && is_inner_path(text)
-            || values.contains(&"<format>") && !text.contains("#(") && !text.ends_with(';')
-            || values.contains(&"<check>") && !may_change(text)
-            || values.contains(&"<setting>") && !text.contains("emit_mode")
-            || values.contains(&"<version>") && is_version(text)
-    };
-    if value.text().is_some_and(is_known) {
-        return Ok(());
-    }
-    Err(unknown(word, UnknownReason::Option))
-}
-
-/// Returns whether an operand is the listed one; `+*` and `*:test` stand for all that start or end so, `<script>` for names of
-/// scripts that test, check or build.
-fn is_like(listed: &str, text: &str) -> bool {
-    // The program may take the rest for more commands: `sbt 'test;…'`.
-    let is_one = |rest: &str| {
-        let is_plain = |c: char| c.is_alphanumeric() || " -_.,:/*?#@=+[]~^%".contains(c);
-        rest.chars().all(is_plain)
-    };
-    if listed == "<script>" {
-        is_check(text)
-    } else if listed == "<number>" {
-        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-    } else if listed == "+<time>" {
-        // It starts with a part of the time, and has no blank.
-        text.strip_prefix("+%")
-            .is_some_and(|rest| rest.starts_with(|c| "YFsHdmTDyjMSIekl".contains(c)))
-            && !text.contains(char::is_whitespace)
-    } else if listed == "+*" {
-        text.starts_with('+')
-    } else if let Some(start) = listed.strip_suffix('*') {
-        text.strip_prefix(start).is_some_and(is_one)
-    } else if let Some(end) = listed.strip_prefix('*') {
-        text.strip_suffix(end)
-            .is_some_and(|start| is_one(start) && !start.contains(' '))
+    let is_joined = word.shape().ends_with(value.shape());
+    Err(if is_joined {
+        unknown(word, UnknownReason::Option)
     } else {
-        text == listed
-    }
-}
-
-/// Returns whether a value is a path below the working directory, not a setting: `--config fix=true`.
-fn is_inner_path(text: &str) -> bool {
-    !text.starts_with(['/', '~', '-', '{', '['])
-        && !text.contains("..")
-        && !text.contains([':', '='])
-}
-
-/// Returns whether a value is the version of a Python, not a path of one.
-fn is_version(text: &str) -> bool {
-    let number = text.trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '@');
-    let name = &text[..text.len() - number.len()];
-    matches!(
-        name,
-        "" | "python" | "cpython" | "cpython@" | "pypy" | "pypy@"
-    ) && number.starts_with(|c: char| c.is_ascii_digit())
-        && number
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b't')
+        unknown(value, UnknownReason::Argument)
+    })
 }
 
 /// Returns whether a word is an option by its first character.

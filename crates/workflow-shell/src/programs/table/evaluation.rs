@@ -1,16 +1,10 @@
 //! The evaluation of rows: the way to the row of a command, and its effect.
 
 use super::arguments::{Found, Sets, is_toolchain, missing, take_options, unknown};
-use super::row::{Node, Printed, Rest, Row, RowEffect, RowKind, Tables};
+use super::is_listed;
+use super::row::{Node, Printed, Rest, Row, RowEffect, RowKind, RunKind, Tables};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
-
-/// Programs that take the arguments in `file` for the operand `@file`.
-#[rustfmt::skip] // Names in order.
-const RESPONSE_FILES: &[&str] = &[
-    "ar", "c++", "cc", "clang", "clang++", "clang-format", "clang-tidy", "dotnet", "g++", "gcc", "ghc", "gnm", "gobjdump", "google-java-format", "greadelf", "jar", "javac", "javadoc", "jdeps", "keytool", "ktfmt", "llvm-cov", "llvm-nm",
-    "llvm-objdump", "llvm-profdata", "llvm-readelf", "llvm-readobj", "msbuild", "mypy", "nm", "objdump", "py.test", "pytest", "readelf", "ruff", "rustc", "strings", "swift", "tsc", "tsgo", "vue-tsc",
-];
 
 /// The place of a command in the tables, with the words that are left.
 struct Place<'a> {
@@ -74,6 +68,24 @@ pub(super) fn printed(
         RowKind::Prints(printed) => Some(printed),
         _ => None,
     }
+}
+
+/// Reads arguments by the row for code at a path.
+pub(super) fn read(
+    tables: &'static Tables,
+    name: &'static str,
+    node: &'static Node,
+    arguments: &[Word],
+) -> Result<Found, Unknown> {
+    let Some(row) = node.code.map(|index| &tables.rows[index]) else {
+        return Err(missing("a row"));
+    };
+    let sets = Sets {
+        row: &row.arguments,
+        shared: &[],
+        whole_words: row.whole_words,
+    };
+    sets.find(arguments, name)
 }
 
 /// Returns the place of a command in the tables, and what is known of the options there and the word behind them. Options before a
@@ -185,9 +197,19 @@ fn evaluate_row(
         shared,
         whole_words: row.whole_words,
     };
-    let found = sets.find(words, path[0])?;
+    let mut words = words;
+    let mut behind = None;
+    if row.kind == RowKind::Runs(RunKind::BehindDashes) {
+        let end = words.iter().position(|word| word.shape() == "--");
+        let (before, command) = words.split_at(end.ok_or_else(|| missing("--"))?);
+        (words, behind) = (before, Some(command[1..].to_vec()));
+    }
+    let mut found = sets.find(words, path[0])?;
+    if let Some(command) = behind {
+        found.operands = command;
+    }
     let names_arguments = |word: &&Word| word.shape().starts_with('@');
-    if RESPONSE_FILES.contains(&path[0])
+    if is_listed("response_files", path[0])
         && let Some(word) = found.operands.iter().find(names_arguments)
     {
         return Err(unknown(word, UnknownReason::Argument));
@@ -195,11 +217,26 @@ fn evaluate_row(
     if let Some(effect) = found.writes(path, &found.operands) {
         return Ok(effect);
     }
-    if row.kind == RowKind::WritesOperands {
-        return Ok(RowEffect::Writes {
+    let skip = row.arguments.skip;
+    match row.kind {
+        RowKind::WritesOperands => {
+            let operands: Vec<Word> = found.operands.into_iter().skip(skip).collect();
+            Ok(RowEffect::Writes {
+                operation: format!("`{}`", path.join(" ")),
+                operands: (!operands.is_empty()).then_some(operands),
+            })
+        }
+        RowKind::WritesSomewhere => Ok(RowEffect::Writes {
             operation: format!("`{}`", path.join(" ")),
-            operands: (!found.operands.is_empty()).then_some(found.operands),
-        });
+            operands: None,
+        }),
+        RowKind::Runs(kind) => {
+            let operands: Vec<Word> = found.operands.into_iter().skip(skip).collect();
+            match operands.first() {
+                Some(_) => Ok(RowEffect::Runs(kind, operands)),
+                None => Err(Unknown::new(path[0], UnknownReason::HiddenCode)),
+            }
+        }
+        _ => Ok(effect),
     }
-    Ok(effect)
 }

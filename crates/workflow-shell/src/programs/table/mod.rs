@@ -3,19 +3,23 @@
 //! Whatever no row lists is unknown. `tables/README.md` describes the format.
 
 mod arguments;
+mod classes;
 mod evaluation;
 mod heads;
 mod parsing;
 mod row;
 mod variables;
 
-use std::sync::OnceLock;
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, OnceLock};
 
-use crate::effect::Effect;
+use super::outcome::{NestedCommand, Outcome, joined, project_runner};
+use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;
 use crate::word::Word;
+pub(crate) use arguments::Found;
 pub(crate) use row::Printed;
-use row::{RowEffect, Tables};
+use row::{RowEffect, RunKind, Tables};
 
 pub(crate) use variables::{
     is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
@@ -43,27 +47,52 @@ fn rows(name: &str) -> Option<&'static Tables> {
 fn effect(name: &str, arguments: &[Word]) -> Option<RowEffect> {
     let tables = rows(name)?;
     let (name, node) = tables.programs.get_key_value(name)?;
-    Some(evaluation::evaluate(tables, name, node, arguments))
+    let has_rows = !node.rows.is_empty() || !node.subcommands.is_empty();
+    has_rows.then(|| evaluation::evaluate(tables, name, node, arguments))
 }
 
-/// Returns the effect of a program by its row.
-pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Effect> {
-    let effect = match effect(name, arguments)? {
-        RowEffect::Reads => Effect::Reads,
-        RowEffect::RunsProjectCode => Effect::RunsProjectCode,
+/// Returns the outcome of a program by its rows; `None` if no row says anything about its effect.
+pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Outcome> {
+    Some(match effect(name, arguments)? {
+        RowEffect::Reads => Outcome::reads(),
+        RowEffect::RunsProjectCode => Outcome::of(Effect::RunsProjectCode),
         RowEffect::Writes {
             operation,
             operands: Some(words),
-        } if !words.is_empty() => {
-            let write = |word: &Word| FileWrite::to_word(operation.clone(), word);
-            Effect::Writes(words.iter().map(write).collect())
+        } => {
+            let files = words.iter().filter(|word| !word.is_process_substitution());
+            Outcome::writes(&operation, files)
         }
-        RowEffect::Writes { operation, .. } => {
-            Effect::Writes(vec![FileWrite::chosen_by(operation, name)])
-        }
-        RowEffect::Unknown(unknown) => Effect::Unknown(unknown),
-    };
-    Some(effect)
+        RowEffect::Writes {
+            operation,
+            operands: None,
+        } => Outcome::of(Effect::Writes(vec![FileWrite::chosen_by(operation, name)])),
+        RowEffect::Unknown(unknown) => Outcome::from(unknown),
+        RowEffect::Runs(kind, words) => match kind {
+            RunKind::Command => Outcome::runs([NestedCommand::Command(words)]),
+            RunKind::SameShell => Outcome::runs([NestedCommand::SameShell(words)]),
+            RunKind::Elsewhere | RunKind::BehindDashes => {
+                Outcome::runs([NestedCommand::OtherDirectory(words)])
+            }
+            RunKind::Project => project_runner(words),
+            RunKind::Scripts => Outcome::scripts(words),
+            RunKind::Script => Outcome::scripts(joined(&words)),
+        },
+    })
+}
+
+/// Reads the arguments of a program that is known in code by its `[code]` row, or by that of a part of it: `docker run`.
+pub(crate) fn read(name: &str, part: Option<&str>, arguments: &[Word]) -> Result<Found, Unknown> {
+    let known = rows(name).and_then(|tables| {
+        let (name, program) = tables.programs.get_key_value(name)?;
+        let node = match part {
+            Some(part) => program.subcommands.get(part)?,
+            None => program,
+        };
+        Some((tables, *name, node))
+    });
+    let (tables, name, node) = known.ok_or_else(|| Unknown::new(name, UnknownReason::Program))?;
+    evaluation::read(tables, name, node, arguments)
 }
 
 /// Returns what a program prints according to its rows.
@@ -71,6 +100,15 @@ pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Printed> {
     let tables = rows(name)?;
     let (name, node) = tables.programs.get_key_value(name)?;
     evaluation::printed(tables, name, node, arguments)
+}
+
+/// The lists of `names.txt`.
+static NAMES: LazyLock<HashMap<&str, HashSet<&str>>> =
+    LazyLock::new(|| parsing::lists(include_str!("../../../tables/names.txt")));
+
+/// Returns whether a list of `names.txt` has a name.
+pub(crate) fn is_listed(list: &str, name: &str) -> bool {
+    NAMES.get(list).is_some_and(|names| names.contains(name))
 }
 
 /// Returns whether a program has rows for subcommands.

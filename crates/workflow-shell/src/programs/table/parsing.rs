@@ -1,15 +1,27 @@
 //! The format of the tables.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::heads::programs;
 use super::row::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Rest, Row,
-    RowKind, Tables,
+    RowKind, RunKind, Tables,
 };
 
 /// Names of lists of items, with the items: `@diff = --stat --numstat`.
 type Lists = HashMap<&'static str, Vec<&'static str>>;
+
+/// Returns the lists of a file.
+pub(super) fn lists(text: &'static str) -> HashMap<&'static str, HashSet<&'static str>> {
+    let entries = entries(text).into_iter();
+    let list = |(_, entry): (_, Entry)| {
+        Some((
+            entry.head.strip_prefix('@')?,
+            entry.items.into_iter().collect(),
+        ))
+    };
+    entries.filter_map(list).collect()
+}
 
 impl Tables {
     /// Parses the rows that name a program. A row with a mistake is left out, so that the program is unknown.
@@ -54,7 +66,7 @@ impl Tables {
         let mut path: Vec<&'static str> = Vec::new();
         let mut kind = RowKind::Reads;
         let (mut whole_words, mut is_prefix, mut is_global) = (false, false, false);
-        let mut leading = false;
+        let (mut leading, mut exact) = (false, false);
         let mut rest = entry.head;
         while let Some((before, flags)) = rest.split_once('[') {
             path.extend(before.split_ascii_whitespace());
@@ -71,8 +83,18 @@ impl Tables {
                 "prints filter" => kind = RowKind::Prints(Printed::Filter),
                 "prints one line" => kind = RowKind::Prints(Printed::OneLine),
                 "prints first field" => kind = RowKind::Prints(Printed::FirstField),
+                "writes somewhere" => kind = RowKind::WritesSomewhere,
                 "words" => whole_words = true,
                 "leading" => leading = true,
+                "exact" => exact = true,
+                "code" => (kind, exact) = (RowKind::Code, true),
+                "runs" => kind = RowKind::Runs(RunKind::Command),
+                "runs in shell" => kind = RowKind::Runs(RunKind::SameShell),
+                "runs elsewhere" => kind = RowKind::Runs(RunKind::Elsewhere),
+                "runs project" => kind = RowKind::Runs(RunKind::Project),
+                "runs behind dashes" => kind = RowKind::Runs(RunKind::BehindDashes),
+                "runs scripts" => kind = RowKind::Runs(RunKind::Scripts),
+                "runs script" => kind = RowKind::Runs(RunKind::Script),
                 "prefix" => is_prefix = true,
                 "global" => (is_prefix, is_global) = (true, true),
                 _ => return Err(format!("`[{flag}]` is no mark")),
@@ -88,7 +110,13 @@ impl Tables {
         }
         let items = expand(&entry.items, lists)?;
         let mut arguments = ArgumentSet::parse(&items, whole_words)?;
-        arguments.leading = leading;
+        // Behind its operands, a command has options of its own.
+        arguments.exact = exact || matches!(kind, RowKind::Runs(_));
+        arguments.leading = match kind {
+            RowKind::Runs(RunKind::Scripts | RunKind::BehindDashes) => false,
+            RowKind::Runs(_) => true,
+            _ => leading,
+        };
         if kind.writes_in_any_case() && !items.is_empty() {
             return Err("a row that writes in any case has no items".to_owned());
         }
@@ -119,9 +147,16 @@ impl Tables {
                 }
                 continue;
             }
-            if matches!(row.kind, RowKind::Prints(_)) {
-                node.outputs.push(index);
-                continue;
+            match row.kind {
+                RowKind::Prints(_) => {
+                    node.outputs.push(index);
+                    continue;
+                }
+                RowKind::Code if node.code.replace(index).is_some() => {
+                    return Err(format!("`{name}` has two [code] rows"));
+                }
+                RowKind::Code => continue,
+                _ => {}
             }
             if node.rows.contains(&index) {
                 return Err(format!("`{name}` is named twice"));
@@ -252,6 +287,9 @@ impl ArgumentSet {
                 };
             } else if let Some(value) = item.strip_prefix("operands:") {
                 set.operands.add(value)?;
+            } else if let Some(value) = item.strip_prefix("skip:") {
+                let number = value.parse();
+                set.skip = number.map_err(|_| format!("`{item}` is no number of operands"))?;
             } else if let Some(value) = item.strip_prefix("needs:") {
                 set.needs.push(alternatives(value)?);
             } else if item.starts_with('-') {

@@ -21,6 +21,27 @@ pub(crate) enum RowEffect {
     },
     /// An argument is not known.
     Unknown(Unknown),
+    /// It runs the command or the script in these words.
+    Runs(RunKind, Vec<Word>),
+}
+
+/// The way in which a program runs its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunKind {
+    /// They are a command.
+    Command,
+    /// They are a command of the same shell.
+    SameShell,
+    /// They are a command in another directory, or in a container.
+    Elsewhere,
+    /// They are a command in the environment of the project, which may be set up.
+    Project,
+    /// What is behind `--` is a command in a container.
+    BehindDashes,
+    /// Each is a script.
+    Scripts,
+    /// Together they are a script.
+    Script,
 }
 
 /// The rows of all files.
@@ -40,6 +61,8 @@ pub(super) struct Node {
     pub(super) rows: Vec<usize>,
     /// Indexes of the rows that say what it prints.
     pub(super) outputs: Vec<usize>,
+    /// The row of the options that code asks for.
+    pub(super) code: Option<usize>,
     /// The row of options that may precede a subcommand.
     pub(super) prefix: Option<usize>,
 }
@@ -64,7 +87,12 @@ pub(super) enum RowKind {
     Writes,
     /// So does it, to a server.
     Sends,
+    /// It writes where it decides if all arguments are known.
+    WritesSomewhere,
     WritesOperands,
+    Runs(RunKind),
+    /// Code decides.
+    Code,
     /// It says nothing about the effect, but what the command prints.
     Prints(Printed),
 }
@@ -105,6 +133,10 @@ pub(super) struct ArgumentSet {
     pub(super) starts: Vec<&'static str>,
     /// The first operand ends the options.
     pub(super) leading: bool,
+    /// The options are known to take values or none, so that any word is the value of one.
+    pub(super) exact: bool,
+    /// The number of operands before those that it writes or runs.
+    pub(super) skip: usize,
     /// At least one option of each list must be present.
     pub(super) needs: Vec<Vec<&'static str>>,
     pub(super) operands: KnownOperands,

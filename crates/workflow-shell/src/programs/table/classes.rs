@@ -1,0 +1,171 @@
+//! Values and operands that rows list: texts, starts and ends of texts, and classes.
+
+use super::is_harmless_variable;
+use crate::programs::checks::{is_check, may_change};
+use crate::word::Word;
+
+/// Returns whether a value or an operand is the listed one. `+*` and `*:test` stand for all that start or end so; a blank is `~`.
+pub(super) fn fits(listed: &str, word: &Word) -> bool {
+    let shape = word.shape();
+    match listed {
+        "<any>" => true,
+        "<address>" => is_web_address(shape),
+        "<encoded>" => shape
+            .split('=')
+            .next()
+            .is_some_and(|name| !name.contains('@')),
+        "<no-file>" => !shape.starts_with('@'),
+        "<write-out>" => {
+            !shape.contains("%output") && !shape.starts_with('@') && !shape.contains('\0')
+        }
+        // `strace -e inject=…`
+        "<filter>" => ["inject", "fault", "\0"]
+            .iter()
+            .all(|part| !shape.contains(part)),
+        "<variable>" => {
+            let (name, value) = shape.split_once('=').unwrap_or((shape, ""));
+            is_harmless_variable(name, Some(value).filter(|value| !value.contains('\0')))
+        }
+        "<read-only>" => is_read_only_volume(shape) || is_read_only_mount(shape),
+        "<ssh-setting>" => is_setting_of_ssh(shape),
+        "<field>" => is_field_of_query(word),
+        _ => word.text().is_some_and(|text| fits_text(listed, text)),
+    }
+}
+
+fn fits_text(listed: &str, text: &str) -> bool {
+    // The program may take the rest for more commands: `sbt 'test;…'`.
+    let is_one = |rest: &str| {
+        let is_plain = |c: char| c.is_alphanumeric() || " -_.,:/*?#@=+[]~^%".contains(c);
+        rest.chars().all(is_plain)
+    };
+    match listed {
+        "<script>" => is_check(text),
+        "<number>" => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
+        // It starts with a part of the time, and has no blank.
+        "+<time>" => text.strip_prefix("+%").is_some_and(|rest| {
+            rest.starts_with(|c| "YFsHdmTDyjMSIekl".contains(c))
+                && !rest.contains(char::is_whitespace)
+        }),
+        "<path>" => is_inner_path(text),
+        "<format>" => !text.contains("#(") && !text.ends_with(';'),
+        "<check>" => !may_change(text),
+        "<setting>" => !text.contains("emit_mode"),
+        "<version>" => is_version(text),
+        "<item>" => is_item_of_http(text),
+        "+*" => text.starts_with('+'),
+        _ => {
+            if text.replace(' ', "~") == listed {
+                true
+            } else if let Some(start) = listed.strip_suffix('*') {
+                text.strip_prefix(start).is_some_and(is_one)
+            } else if let Some(end) = listed.strip_prefix('*') {
+                let start = text.strip_suffix(end);
+                start.is_some_and(|start| is_one(start) && !start.contains(' '))
+            } else {
+                false
+            }
+        }
+    }
+}
+
+/// Returns whether a value is a path below the working directory, not a setting: `--config fix=true`.
+fn is_inner_path(text: &str) -> bool {
+    !text.starts_with(['/', '~', '-', '{', '['])
+        && !text.contains("..")
+        && !text.contains([':', '='])
+}
+
+/// Returns whether a value is the version of a Python, not a path of one.
+fn is_version(text: &str) -> bool {
+    let number = text.trim_start_matches(|c: char| c.is_ascii_lowercase() || c == '@');
+    let name = &text[..text.len() - number.len()];
+    matches!(
+        name,
+        "" | "python" | "cpython" | "cpython@" | "pypy" | "pypy@"
+    ) && number.starts_with(|c: char| c.is_ascii_digit())
+        && number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.' || byte == b't')
+}
+
+/// Returns whether an address is one of HTTP, FTP or a file. `gopher`, `dict`, `telnet`, mail and others send the address, or the
+/// input, as commands.
+fn is_web_address(url: &str) -> bool {
+    // The name of the host decides without a scheme.
+    const HOSTS: &[&str] = &["dict.", "ldap.", "imap.", "smtp.", "pop3."];
+    let url = url.to_ascii_lowercase();
+    match url.split_once("://") {
+        Some((scheme, _)) if scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => matches!(
+            scheme,
+            "http" | "https" | "ftp" | "ftps" | "sftp" | "scp" | "file"
+        ),
+        // Only the shell knows the scheme, or it is part of a query.
+        Some((scheme, _)) => scheme.contains(['\0', '?', '/']),
+        None => !HOSTS.iter().any(|host| url.starts_with(host)),
+    }
+}
+
+/// Returns whether an operand of `http` is an address, a header or a parameter: `name==value`, `Name:value`. Others are methods, data
+/// or files.
+fn is_item_of_http(text: &str) -> bool {
+    let Some(at) = text.find([':', '=', '@']) else {
+        // A word of letters may be a method.
+        return text.contains(['.', '/'])
+            || matches!(text, "localhost" | "GET" | "HEAD" | "OPTIONS");
+    };
+    let separator = &text[at..];
+    separator.starts_with("==") && !separator.starts_with("==@")
+        || separator
+            .strip_prefix(':')
+            .is_some_and(|rest| !rest.starts_with(['=', '@']))
+}
+
+/// Returns whether a field of a query of GraphQL is known, and its document, if it is one, has no mutation.
+fn is_field_of_query(word: &Word) -> bool {
+    let (name, value) = word.shape().split_once('=').unwrap_or_default();
+    let document = value.trim_start();
+    let only_asks = word.text().is_some()
+        && (document.starts_with('{') || document.starts_with("query"))
+        && !["mutation", "subscription"]
+            .iter()
+            .any(|word| document.contains(word));
+    // The name, and the file of a value, must be known.
+    !name.is_empty()
+        && !name.contains('\0')
+        && !value.starts_with(['@', '\0'])
+        && (name != "query" || only_asks)
+}
+
+/// Returns whether a setting of `ssh` runs and writes nothing.
+fn is_setting_of_ssh(text: &str) -> bool {
+    #[rustfmt::skip] // Names in order.
+    const SETTINGS: &[&str] = &[
+        "addressfamily", "batchmode", "connectionattempts", "connecttimeout", "identitiesonly", "loglevel", "passwordauthentication", "port", "requesttty", "serveralivecountmax",
+        "serveraliveinterval", "stricthostkeychecking", "user",
+    ];
+    let name = text.split(['=', ' ']).next().unwrap_or_default();
+    SETTINGS.contains(&name.to_ascii_lowercase().as_str()) || text == "UserKnownHostsFile=/dev/null"
+}
+
+/// Returns whether a volume of `docker` is read-only: `.:/src:ro`.
+fn is_read_only_volume(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(':').collect();
+    matches!(parts.as_slice(), [_, _, options]
+        if options.split(',').any(|option| option == "ro")
+            && options.split(',').all(|option| matches!(option, "ro" | "z" | "Z" | "cached" | "consistent")))
+}
+
+/// Returns whether a mount certainly changes nothing on the host. Of a field that occurs twice, the last one counts.
+fn is_read_only_mount(mount: &str) -> bool {
+    let fields: Vec<&str> = mount.split(',').map(str::trim).collect();
+    let of = |names: &[&str]| {
+        let name = |field: &&&str| names.contains(&field.split('=').next().unwrap_or_default());
+        let mut found = fields.iter().filter(name).copied();
+        found.next().filter(|_| found.next().is_none())
+    };
+    matches!(
+        of(&["readonly", "ro"]),
+        Some("readonly" | "ro" | "readonly=true" | "ro=true")
+    ) || of(&["type"]) == Some("type=tmpfs")
+}
