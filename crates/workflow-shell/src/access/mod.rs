@@ -3,7 +3,6 @@
 //! `operands` decides which arguments may be paths, and which are text or search patterns. `trees`
 //! finds directories that are removed, moved or copied as a whole.
 
-mod arguments;
 mod operands;
 mod trees;
 

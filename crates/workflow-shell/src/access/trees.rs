@@ -1,82 +1,43 @@
 //! Directories that a command accesses as a whole.
 
-use super::arguments::{Arguments, OptionStyle, split_arguments};
 use super::operands::find_glob;
 use crate::file_access::{AccessKind, Location};
+use crate::programs::{Found, Reading, is_listed, reading, unbundled};
 use crate::word::Word;
 
 /// Returns the locations that a command accesses with everything below them, and the targets of its copies.
 pub(crate) fn whole_trees(name: &str, arguments: &[Word]) -> Vec<Location> {
-    let all = |words: &[Word], kind: AccessKind| {
-        words.iter().map(|word| Location::of(word, kind)).collect()
+    if is_listed("unpackers", name) {
+        return vec![Location::at(".", AccessKind::WriteWithin)];
+    }
+    if matches!(name, "tar" | "bsdtar") {
+        let arguments = unbundled(arguments);
+        let arguments = arguments.as_deref().unwrap_or_default();
+        return reading(name, arguments).map_or_else(Vec::new, |reading| archived(&reading.found));
+    }
+    if name == "find" {
+        return removed_by_find(arguments);
+    }
+    let Some(reading) = reading(name, arguments) else {
+        return Vec::new();
     };
     match name {
-        "rm" | "srm" => {
-            let given = split_arguments(arguments, OptionStyle::Letters, &[]);
-            let deep = given.has(&["-r", "-R", "--recursive"]);
-            if deep {
-                all(&given.operands, AccessKind::RemoveTree)
-            } else {
-                Vec::new()
-            }
+        "mv" | "cp" | "install" | "ln" | "rsync" | "scp" | "ditto" => copies(name, &reading.found),
+        "git" => changed_by_git(&reading),
+        _ => {
+            let trees = reading.trees.iter();
+            trees
+                .map(|(kind, word)| Location::of(word, *kind))
+                .collect()
         }
-        "trash" | "trash-put" | "rimraf" | "del" | "del-cli" => all(
-            &split_arguments(arguments, OptionStyle::Letters, &[]).operands,
-            AccessKind::RemoveTree,
-        ),
-        "mv" | "cp" | "install" | "ln" | "rsync" | "scp" | "ditto" => copies(name, arguments),
-        "chmod" | "chown" | "chgrp" => {
-            let given = split_arguments(arguments, OptionStyle::Letters, &[]);
-            let deep = given.has(&["-R", "--recursive"]);
-            if deep {
-                all(&given.operands, AccessKind::ReplaceTree)
-            } else {
-                Vec::new()
-            }
-        }
-        "tar" | "bsdtar" | "zip" | "7z" | "7za" => archived(name, arguments),
-        "unzip" | "patch" | "cpio" | "pax" | "unrar" | "unar" => {
-            vec![Location::at(".", AccessKind::WriteWithin)]
-        }
-        "find" => removed_by_find(arguments),
-        "git" => changed_by_git(arguments),
-        _ => Vec::new(),
     }
 }
 
-const COPY_TAKES: &[&str] = &[
-    "-t",
-    "--target-directory",
-    "-S",
-    "--suffix",
-    "-m",
-    "--mode",
-    "-o",
-    "--owner",
-    "-g",
-    "--group",
-    "-e",
-    "--rsh",
-    "-f",
-    "--filter",
-    "--exclude",
-    "--include",
-    "--exclude-from",
-    "-i",
-    "-P",
-];
-
 /// Returns sources and targets of copies and moves.
-fn copies(name: &str, arguments: &[Word]) -> Vec<Location> {
-    let takes = if matches!(name, "rsync" | "scp") {
-        COPY_TAKES
-    } else {
-        &COPY_TAKES[..11]
-    };
-    let given = split_arguments(arguments, OptionStyle::Letters, takes);
-    let target = given.values(&["-t", "--target-directory"]).flatten().last();
-    let (target, sources) = match (target, given.operands.split_last()) {
-        (Some(target), _) => (target, &given.operands[..]),
+fn copies(name: &str, given: &Found) -> Vec<Location> {
+    let targets = given.values(&["-t", "--target-directory"]);
+    let (target, sources) = match (targets.last(), given.operands.split_last()) {
+        (Some(target), _) => (*target, &given.operands[..]),
         (None, Some((target, sources))) => (target, sources),
         (None, None) => return Vec::new(),
     };
@@ -140,41 +101,19 @@ fn copy_inside(source: &Word, target: &Word) -> Option<Location> {
 }
 
 /// Returns the files that are packed into an archive, or the directory in which one is unpacked.
-fn archived(name: &str, arguments: &[Word]) -> Vec<Location> {
-    let given = split_arguments(
-        arguments,
-        OptionStyle::Letters,
-        &[
-            "-f",
-            "--file",
-            "-C",
-            "--directory",
-            "-T",
-            "-X",
-            "--exclude",
-            "-x",
-            "-i",
-        ],
-    );
-    let first = arguments.first().map_or("", Word::shape);
-    let is_tar = !matches!(name, "zip" | "7z" | "7za");
-    let bundled = is_tar && !first.starts_with('-');
-    let letter = |letter: char, long: &str| {
-        bundled && first.contains(letter) || given.has(&[&format!("-{letter}"), long])
-    };
-    if is_tar && letter('x', "--extract") {
-        let directory = given.values(&["-C", "--directory"]).flatten().last();
-        return vec![directory.map_or_else(
+fn archived(given: &Found) -> Vec<Location> {
+    if given.has(&["-x", "--extract", "--get"]) {
+        let directories = given.values(&["-C", "--directory"]);
+        return vec![directories.last().map_or_else(
             || Location::at(".", AccessKind::WriteWithin),
             |directory| Location::of(directory, AccessKind::WriteWithin),
         )];
     }
-    if is_tar && !letter('c', "--create") {
+    if !given.has(&["-c", "--create"]) {
         return Vec::new();
     }
-    given
-        .operands
-        .iter()
+    let files = given.operands.iter();
+    files
         .map(|word| Location::of(word, AccessKind::ReadTree))
         .collect()
 }
@@ -218,63 +157,35 @@ fn removed_by_find(arguments: &[Word]) -> Vec<Location> {
     starts.iter().map(location).collect()
 }
 
-/// Subcommands that change files in git's own directory only.
-const GIT_DIRECTORY_SUBCOMMANDS: &[&str] = &[
-    "add",
-    "branch",
-    "bundle",
-    "commit",
-    "config",
-    "credential",
-    "fetch",
-    "gc",
-    "init",
-    "maintenance",
-    "notes",
-    "pack-refs",
-    "prune",
-    "push",
-    "reflog",
-    "remote",
-    "repack",
-    "stage",
-    "symbolic-ref",
-    "tag",
-    "update-index",
-    "update-ref",
-];
-
 /// Returns whether a git command changes files in git's own directory only.
 pub(crate) fn changes_only_git_directory(arguments: &[Word]) -> bool {
-    let given = split_arguments(arguments, OptionStyle::Letters, GIT_TAKES);
-    let command = given.operands.first().and_then(Word::text);
-    command.is_some_and(|command| GIT_DIRECTORY_SUBCOMMANDS.contains(&command))
+    reading("git", arguments).is_some_and(|reading| is_listed("git_directory", command(&reading).0))
 }
 
-fn changed_by_git(arguments: &[Word]) -> Vec<Location> {
-    let given = split_arguments(arguments, OptionStyle::Letters, GIT_TAKES);
-    let Some((command, operands)) = given.operands.split_first() else {
-        return Vec::new();
-    };
+/// Returns the command of git, and its operands.
+fn command<'a>(reading: &'a Reading<'_>) -> (&'a str, Vec<&'a Word>) {
+    let mut operands = reading.found.operands.iter();
+    let known = reading.path.get(1).copied();
+    let command = known.or_else(|| operands.next().map(Word::shape));
+    (command.unwrap_or_default(), operands.collect())
+}
+
+fn changed_by_git(reading: &Reading<'_>) -> Vec<Location> {
+    let given = &reading.found;
+    let (command, operands) = command(reading);
     let has = |names: &[&str]| given.has(names);
-    let from = given.values(&["-C", "--work-tree"]).flatten().last();
+    let directories = reading.prefix.values(&["-C", "--work-tree"]);
     let at = |word: &Word, kind: AccessKind| {
         let mut location = Location::of(word, kind);
-        if let Some(from) = from {
+        if let Some(from) = directories.last() {
             location.shape = format!("{}/{}", from.location(), location.shape);
             location.is_glob |= from.is_glob;
         }
         location
     };
-    let here = Word::literal(".");
-    let tree = |kind: AccessKind| vec![at(&here, kind)];
-    let each = |kind: AccessKind| {
-        operands
-            .iter()
-            .map(|word| at(word, kind))
-            .collect::<Vec<_>>()
-    };
-    match command.shape() {
+    let tree = |kind: AccessKind| vec![at(&Word::literal("."), kind)];
+    let each = |kind: AccessKind| operands.iter().map(|word| at(word, kind)).collect();
+    match command {
         "clean" if has(&["-n", "--dry-run"]) => Vec::new(),
         "clean" if operands.is_empty() => tree(AccessKind::RemoveTree),
         "clean" => each(AccessKind::RemoveTree),
@@ -283,50 +194,18 @@ fn changed_by_git(arguments: &[Word]) -> Vec<Location> {
             tree(AccessKind::ReplaceTree)
         }
         "checkout" | "restore" => each(AccessKind::ReplaceTree),
-        "mv" => copies("mv", &arguments_after(arguments, "mv")),
+        "mv" => copies("mv", given),
         "reset" if has(&["--hard", "--merge", "--keep"]) => tree(AccessKind::ReplaceTree),
-        "stash" => stashed(&given, tree(AccessKind::ReplaceTree)),
         "read-tree" | "checkout-index" => tree(AccessKind::ReplaceTree),
-        "worktree" if operands.first().and_then(Word::text) == Some("remove") => {
-            each(AccessKind::RemoveTree)
-        }
+        "stash" if saves(reading) => tree(AccessKind::ReplaceTree),
+        "worktree" if reading.path.get(2) == Some(&"remove") => each(AccessKind::RemoveTree),
         _ => Vec::new(),
     }
 }
 
-/// Returns the tree if `git stash` saves it.
-fn stashed(given: &Arguments, tree: Vec<Location>) -> Vec<Location> {
-    let saves = match given.operands.get(1) {
-        None => true,
-        Some(word) => matches!(word.shape(), "push" | "save"),
-    };
-    if saves { tree } else { Vec::new() }
+/// Returns whether `git stash` saves the tree.
+fn saves(reading: &Reading<'_>) -> bool {
+    let first = reading.found.operands.first().map(Word::shape);
+    let action = reading.path.get(2).copied().or(first);
+    matches!(action, None | Some("push" | "save"))
 }
-
-fn arguments_after(arguments: &[Word], command: &str) -> Vec<Word> {
-    let rest = arguments.iter().skip_while(|word| word.shape() != command);
-    rest.skip(1).cloned().collect()
-}
-
-/// Options of git and its subcommands that take a value.
-const GIT_TAKES: &[&str] = &[
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--super-prefix",
-    "--config-env",
-    "--message",
-    "--format",
-    "--output",
-    "--sort",
-    "--contains",
-    "--points-at",
-    "-S",
-    "-G",
-    "--author",
-    "--since",
-    "--until",
-    "--grep",
-];

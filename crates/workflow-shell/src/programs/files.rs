@@ -71,30 +71,32 @@ fn dd(arguments: &[Word]) -> Result {
     Ok(Outcome::writes("`dd`", &files))
 }
 
+/// Returns the arguments of `tar` with dashes before the letters: `tar xzf archive` has their values in the same order behind them.
+pub(crate) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
+    let [first, rest @ ..] = arguments else {
+        return Ok(Vec::new());
+    };
+    if first.shape().starts_with('-') || first.may_hide_option() {
+        return Ok(arguments.to_vec());
+    }
+    let letters = first.text().ok_or_else(|| argument(first))?;
+    let (mut options, mut rest) = (Vec::new(), rest.iter());
+    for letter in letters.chars() {
+        if !letter.is_ascii_alphabetic() {
+            return Err(argument(first));
+        }
+        options.push(Word::literal(&format!("-{letter}")));
+        if matches!(letter, 'f' | 'C' | 'I') {
+            options.push(rest.next().cloned().ok_or_else(|| argument(first))?);
+        }
+    }
+    options.extend(rest.cloned());
+    Ok(options)
+}
+
 /// `tar`: lists, extracts or creates.
 fn tar(arguments: &[Word]) -> Result {
-    // `tar xzf archive`: letters first, followed by their values in the same order.
-    let bundled: Vec<Word>;
-    let arguments = match arguments {
-        [first, rest @ ..] if !first.shape().starts_with('-') && !first.may_hide_option() => {
-            let letters = first.text().ok_or_else(|| argument(first))?;
-            let (mut options, mut rest) = (Vec::new(), rest.iter());
-            for letter in letters.chars() {
-                if !letter.is_ascii_alphabetic() {
-                    return Err(argument(first));
-                }
-                options.push(Word::literal(&format!("-{letter}")));
-                if matches!(letter, 'f' | 'C' | 'I') {
-                    options.push(rest.next().cloned().ok_or_else(|| argument(first))?);
-                }
-            }
-            options.extend(rest.cloned());
-            bundled = options;
-            &bundled[..]
-        }
-        all => all,
-    };
-    let known = read("tar", None, arguments)?;
+    let known = read("tar", None, &unbundled(arguments)?)?;
     let archives = known.values(&["-f", "--file"]);
     let archive = archives.last().copied();
     if let Some(archive) = archive.filter(|archive| {

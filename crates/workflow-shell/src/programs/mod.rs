@@ -22,6 +22,7 @@ mod wrappers;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
+pub(crate) use files::unbundled;
 pub(crate) use names::{
     is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
 };
@@ -29,8 +30,8 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    Printed, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
-    is_project_path, is_project_variable, printed,
+    Found, Printed, Reading, is_environment_variable, is_harmless_variable,
+    is_interpreted_variable, is_listed, is_project_path, is_project_variable, printed, reading,
 };
 
 /// Returns what a program does.

@@ -118,25 +118,8 @@ pub(super) struct Sets<'a> {
 impl Sets<'_> {
     pub(super) fn find(&self, words: &[Word], program: &str) -> Result<Found, Unknown> {
         let mut found = Found::of(program);
-        let mut words = words;
-        while let Some((word, after)) = words.split_first() {
-            if self.row.leading && !found.operands.is_empty() {
-                found.operands.extend(words.iter().cloned());
-                break;
-            }
-            if word.shape() == "--" {
-                self.rest(after, &mut found, program)?;
-                break;
-            }
-            if word.may_hide_option() && (self.row.exact || !word.lists_files()) {
-                return Err(unknown(word, UnknownReason::Expansion));
-            }
-            if is_option(word) {
-                self.take_option(&mut words, &mut found)?;
-            } else {
-                found.operands.push(word.clone());
-                words = after;
-            }
+        if let Some(rest) = self.read(words, &mut found, true)? {
+            self.rest(rest, &mut found, program)?;
         }
         self.check_operands(&found)?;
         for needed in &self.row.needs {
@@ -155,6 +138,44 @@ impl Sets<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Reads options and operands up to `--`, and returns the words behind it. If that is not strict, what is not known is an option
+    /// without a value, or an operand.
+    pub(super) fn read<'a>(
+        &self,
+        words: &'a [Word],
+        found: &mut Found,
+        is_strict: bool,
+    ) -> Result<Option<&'a [Word]>, Unknown> {
+        let mut words = words;
+        while let Some((word, after)) = words.split_first() {
+            if self.row.leading && !found.operands.is_empty() {
+                found.operands.extend(words.iter().cloned());
+                break;
+            }
+            if word.shape() == "--" {
+                return Ok(Some(after));
+            }
+            if is_strict && word.may_hide_option() && (self.row.exact || !word.lists_files()) {
+                return Err(unknown(word, UnknownReason::Expansion));
+            }
+            if is_option(word) {
+                let count = words.len();
+                if let Err(unknown) = self.take_option(&mut words, found)
+                    && is_strict
+                {
+                    return Err(unknown);
+                }
+                if words.len() == count {
+                    words = after;
+                }
+            } else {
+                found.operands.push(word.clone());
+                words = after;
+            }
+        }
+        Ok(None)
     }
 
     fn rest(&self, words: &[Word], found: &mut Found, program: &str) -> Result<(), Unknown> {
@@ -248,6 +269,7 @@ pub(super) fn take_options(
     words: &mut &[Word],
     rows: &[&'static Row],
     found: &mut Found,
+    is_strict: bool,
 ) -> Result<(), Unknown> {
     let sources: Vec<_> = rows
         .iter()
@@ -260,7 +282,15 @@ pub(super) fn take_options(
         if is_toolchain(word, sources.iter().map(|source| source.set)) {
             *words = &words[1..];
         } else if is_option(word) {
-            take_option(words, &sources, found)?;
+            let after = &words[1..];
+            if let Err(unknown) = take_option(words, &sources, found)
+                && is_strict
+            {
+                return Err(unknown);
+            }
+            if words.len() > after.len() {
+                *words = after;
+            }
         } else {
             break;
         }
@@ -343,16 +373,27 @@ fn take_option(
         return Ok(());
     }
     if shape.starts_with("--") || sources.iter().all(|source| source.whole_words) {
+        // Where arguments are not read strictly, it is the option that it abbreviates.
+        let options = sources.iter().flat_map(|source| &source.set.options);
+        let abbreviated = options.filter(|(known, _)| name.len() >= 5 && known.starts_with(name));
+        if let Some((name, option)) = abbreviated.min_by_key(|(known, _)| **known) {
+            found.note(name, option, None);
+        }
         return Err(unknown(word, UnknownReason::Option));
     }
     *words = after;
+    let mut known = Ok(());
     for (index, letter) in shape.char_indices().skip(1) {
         let name = format!("-{letter}");
-        let (source, (name, option)) = sources
-            .iter()
-            .filter(|source| !source.whole_words)
-            .find_map(|source| Some((source, source.set.options.get_key_value(name.as_str())?)))
-            .ok_or_else(|| unknown(word, UnknownReason::Option))?;
+        let mut letters = sources.iter().filter(|source| !source.whole_words);
+        let option = letters.find_map(|source| {
+            let known = source.set.options.get_key_value(name.as_str());
+            Some((source, known?))
+        });
+        let Some((source, (name, option))) = option else {
+            known = Err(unknown(word, UnknownReason::Option));
+            continue;
+        };
         let rest = word.suffix(index + letter.len_utf8());
         let joined = (!rest.shape().is_empty()).then_some(rest);
         let value = match (option.value, joined) {
@@ -369,7 +410,7 @@ fn take_option(
         found.note(name, option, value);
         break;
     }
-    Ok(())
+    known
 }
 
 /// Takes the value of an option from the next word.

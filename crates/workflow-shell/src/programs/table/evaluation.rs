@@ -1,9 +1,12 @@
 //! The evaluation of rows: the way to the row of a command, and its effect.
 
+use std::sync::LazyLock;
+
 use super::arguments::{Found, Sets, is_toolchain, missing, take_options, unknown};
 use super::is_listed;
-use super::row::{Node, Printed, Rest, Row, RowEffect, RowKind, RunKind, Tables};
+use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowEffect, RowKind, RunKind, Tables};
 use crate::effect::{Unknown, UnknownReason};
+use crate::file_access::AccessKind;
 use crate::word::Word;
 
 /// The place of a command in the tables, with the words that are left.
@@ -13,6 +16,12 @@ struct Place<'a> {
     words: &'a [Word],
     /// The options that are known besides those of the row.
     shared: Vec<&'static Row>,
+    /// The options before the subcommands, and what they write.
+    prefix: Found,
+    effect: Option<RowEffect>,
+    /// What is known of the options that are next, and the word behind them.
+    parsed: Result<(), Unknown>,
+    next: Option<&'a Word>,
 }
 
 /// Returns the effect of a program.
@@ -22,12 +31,12 @@ pub(super) fn evaluate(
     program: &'static Node,
     arguments: &[Word],
 ) -> RowEffect {
-    let (mut place, parsed) = match place(tables, name, program, arguments) {
-        Ok(found) => found,
-        Err(effect) => return effect,
-    };
+    let mut place = place(tables, name, program, arguments, true);
+    if let Some(effect) = place.effect {
+        return effect;
+    }
     if place.node.rows.is_empty() {
-        return RowEffect::Unknown(match parsed {
+        return RowEffect::Unknown(match (place.parsed, place.next) {
             (Err(unknown), _) => unknown,
             (Ok(()), Some(word)) if word.may_hide_option() => {
                 unknown(word, UnknownReason::Expansion)
@@ -52,7 +61,7 @@ pub(super) fn printed(
     program: &'static Node,
     arguments: &[Word],
 ) -> Option<Printed> {
-    let (place, _) = place(tables, name, program, arguments).ok()?;
+    let place = place(tables, name, program, arguments, true);
     let rows = place.node.outputs.iter().map(|index| &tables.rows[*index]);
     let mut rows = rows.filter(|row| {
         let sets = Sets {
@@ -88,47 +97,92 @@ pub(super) fn read(
     sets.find(arguments, name)
 }
 
-/// Returns the place of a command in the tables, and what is known of the options there and the word behind them. Options before a
-/// subcommand may write.
-#[expect(clippy::type_complexity, reason = "one caller needs each part")]
+/// The arguments of a command as far as its rows know them, for paths.
+pub(crate) struct Reading<'a> {
+    /// Its name and those of its subcommands.
+    pub(crate) path: Vec<&'a str>,
+    pub(crate) prefix: Found,
+    pub(crate) found: Found,
+    /// The operands that are accessed with everything below them.
+    pub(crate) trees: Vec<(AccessKind, Word)>,
+}
+
+/// Reads arguments by the row for code, or by one that says what is accessed with everything below.
+pub(super) fn reading<'a>(
+    tables: &'static Tables,
+    name: &'static str,
+    program: &'static Node,
+    arguments: &'a [Word],
+) -> Reading<'a> {
+    static NOTHING: LazyLock<ArgumentSet> = LazyLock::new(ArgumentSet::default);
+    let place = place(tables, name, program, arguments, false);
+    let rows = place.node.rows.iter();
+    let mut rows = rows.filter(|row| !tables.rows[**row].arguments.trees.is_empty());
+    let row = place.node.code.as_ref().or(rows.next());
+    let row = row.or(program.code.as_ref()).map(|row| &tables.rows[*row]);
+    let sets = Sets {
+        row: row.map_or(&*NOTHING, |row| &row.arguments),
+        shared: &[],
+        whole_words: row.is_some_and(|row| row.whole_words),
+    };
+    let mut found = Found::of(name);
+    // It is not strict.
+    if let Ok(Some(rest)) = sets.read(place.words, &mut found, false) {
+        found.operands.extend(rest.iter().cloned());
+    }
+    let mut trees = Vec::new();
+    for (kind, options) in &sets.row.trees {
+        if options.is_empty() || found.has(options) {
+            trees.extend(found.operands.iter().map(|word| (*kind, word.clone())));
+        }
+    }
+    Reading {
+        path: place.path,
+        prefix: place.prefix,
+        found,
+        trees,
+    }
+}
+
+/// Returns the place of a command in the tables. If it is not strict, options before a subcommand may be unknown.
 fn place<'a>(
     tables: &'static Tables,
     name: &'static str,
     program: &'static Node,
     arguments: &'a [Word],
-) -> Result<(Place<'a>, (Result<(), Unknown>, Option<&'a Word>)), RowEffect> {
-    let mut path: Vec<&str> = vec![name];
-    let mut node = program;
-    let mut words = arguments;
-    let mut shared: Vec<&'static Row> = Vec::new();
+    is_strict: bool,
+) -> Place<'a> {
+    let mut place = Place {
+        path: vec![name],
+        node: program,
+        words: arguments,
+        shared: Vec::new(),
+        prefix: Found::of(name),
+        effect: None,
+        parsed: Ok(()),
+        next: None,
+    };
     loop {
-        let prefix = node.prefix.map(|index| &tables.rows[index]);
-        let globals = shared.len();
-        shared.extend(prefix);
-        let mut after_prefix = words;
-        let mut prefix_arguments = Found::of(name);
-        let parsed = take_options(&mut after_prefix, &shared, &mut prefix_arguments);
-        let next = after_prefix.first();
-        let subcommand = next
-            .and_then(Word::text)
-            .and_then(|word| Some((word, subcommand(node, word)?)));
-        let (Some((word, subcommand)), Ok(())) = (subcommand, &parsed) else {
-            let place = Place {
-                path,
-                node,
-                words,
-                shared,
-            };
-            return Ok((place, (parsed, next)));
+        let prefix = place.node.prefix.map(|index| &tables.rows[index]);
+        let globals = place.shared.len();
+        place.shared.extend(prefix);
+        let mut after_prefix = place.words;
+        let (shared, options) = (&place.shared, &mut place.prefix);
+        place.parsed = take_options(&mut after_prefix, shared, options, is_strict);
+        place.next = after_prefix.first();
+        let word = place.next.and_then(Word::text);
+        let subcommand = word.and_then(|word| Some((word, subcommand(place.node, word)?)));
+        let (Some((word, subcommand)), Ok(())) = (subcommand, &place.parsed) else {
+            return place;
         };
-        if let Some(effect) = prefix_arguments.writes(&path, &[]) {
-            return Err(effect);
+        if place.effect.is_none() {
+            place.effect = place.prefix.writes(&place.path, &[]);
         }
-        path.push(word);
-        node = subcommand;
-        words = &after_prefix[1..];
-        shared.truncate(globals);
-        shared.extend(prefix.filter(|row| row.is_global));
+        place.path.push(word);
+        place.node = subcommand;
+        place.words = &after_prefix[1..];
+        place.shared.truncate(globals);
+        place.shared.extend(prefix.filter(|row| row.is_global));
     }
 }
 

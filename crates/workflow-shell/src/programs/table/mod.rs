@@ -18,6 +18,7 @@ use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 pub(crate) use arguments::Found;
+pub(crate) use evaluation::Reading;
 pub(crate) use row::Printed;
 use row::{RowEffect, RunKind, Tables};
 
@@ -93,6 +94,13 @@ pub(crate) fn read(name: &str, part: Option<&str>, arguments: &[Word]) -> Result
     });
     let (tables, name, node) = known.ok_or_else(|| Unknown::new(name, UnknownReason::Program))?;
     evaluation::read(tables, name, node, arguments)
+}
+
+/// Reads the arguments of a command as far as its rows know them; `None` if no row is for code, or says what is accessed as a whole.
+pub(crate) fn reading<'a>(name: &str, arguments: &'a [Word]) -> Option<Reading<'a>> {
+    let tables = rows(name).filter(|tables| tables.is_for_paths)?;
+    let (name, node) = tables.programs.get_key_value(name)?;
+    Some(evaluation::reading(tables, name, node, arguments))
 }
 
 /// Returns what a program prints according to its rows.

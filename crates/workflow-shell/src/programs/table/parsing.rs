@@ -7,6 +7,7 @@ use super::row::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Rest, Row,
     RowKind, RunKind, Tables,
 };
+use crate::file_access::AccessKind;
 
 /// Names of lists of items, with the items: `@diff = --stat --numstat`.
 type Lists = HashMap<&'static str, Vec<&'static str>>;
@@ -177,6 +178,7 @@ impl Tables {
             }
             node.rows.push(index);
         }
+        self.is_for_paths |= row.kind == RowKind::Code || !row.arguments.trees.is_empty();
         self.rows.push(row);
         Ok(())
     }
@@ -287,6 +289,12 @@ impl ArgumentSet {
                 };
             } else if let Some(value) = item.strip_prefix("operands:") {
                 set.operands.add(value)?;
+            } else if let Some((kind, value)) = tree(item) {
+                let options = match value {
+                    "*" => Vec::new(),
+                    _ => alternatives(value)?,
+                };
+                set.trees.push((kind, options));
             } else if let Some(value) = item.strip_prefix("skip:") {
                 let number = value.parse();
                 set.skip = number.map_err(|_| format!("`{item}` is no number of operands"))?;
@@ -416,6 +424,18 @@ impl KnownOperands {
         }
         Ok(())
     }
+}
+
+/// Returns the kind of an access to trees, and its condition: `removes:(-r)`.
+fn tree(item: &'static str) -> Option<(AccessKind, &'static str)> {
+    let (word, value) = item.split_once(':')?;
+    let kind = match word {
+        "removes" => AccessKind::RemoveTree,
+        "replaces" => AccessKind::ReplaceTree,
+        "reads" => AccessKind::ReadTree,
+        _ => return None,
+    };
+    Some((kind, value))
 }
 
 /// Parses `(a|b)`.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::effect::Unknown;
+use crate::file_access::AccessKind;
 use crate::word::Word;
 
 /// The statement of a row about a command.
@@ -49,6 +50,8 @@ pub(crate) enum RunKind {
 pub(super) struct Tables {
     pub(super) programs: HashMap<&'static str, Node>,
     pub(super) rows: Vec<Row>,
+    /// True if a row is for code, or says what is accessed as a whole.
+    pub(super) is_for_paths: bool,
 }
 
 /// A program or a subcommand.
@@ -137,6 +140,8 @@ pub(super) struct ArgumentSet {
     pub(super) exact: bool,
     /// The number of operands before those that it writes or runs.
     pub(super) skip: usize,
+    /// The ways in which its operands are accessed with everything below them, and the options that each needs.
+    pub(super) trees: Vec<(AccessKind, Vec<&'static str>)>,
     /// At least one option of each list must be present.
     pub(super) needs: Vec<Vec<&'static str>>,
     pub(super) operands: KnownOperands,
