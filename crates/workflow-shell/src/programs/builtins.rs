@@ -13,7 +13,6 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         "printf" => printed(arguments),
         "test" | "[" => tested(arguments),
         "kill" => killed(arguments),
-        "set" => settings(arguments),
         "shopt" => shell_options(arguments),
         "read" | "mapfile" | "readarray" => read(name, None, arguments).and_then(|given| {
             let array = given.values(&["-a"]);
@@ -99,48 +98,6 @@ fn killed(arguments: &[Word]) -> Result {
         Some(word) => Err(argument(word)),
         None => Ok(Outcome::reads()),
     }
-}
-
-fn settings(arguments: &[Word]) -> Result {
-    let mut words = arguments.iter();
-    let mut outcome = Outcome::reads();
-    while let Some(word) = words.next() {
-        let shape = word.shape();
-        if shape == "--" || shape == "-" {
-            break;
-        }
-        if !shape.starts_with(['-', '+']) {
-            if word.may_hide_option() {
-                return Err(expansion(word));
-            }
-            break;
-        }
-        let letters = &shape[1..];
-        if letters == "o" {
-            match words.next().map(Word::text) {
-                None
-                | Some(Some(
-                    "errexit" | "nounset" | "pipefail" | "xtrace" | "noglob" | "noclobber"
-                    | "errtrace" | "functrace" | "posix" | "verbose" | "vi" | "emacs" | "noexec"
-                    | "monitor",
-                )) => {}
-                Some(_) => return Err(Unknown::new("set -o", UnknownReason::Argument)),
-            }
-        } else if letters.ends_with('o')
-            && letters[..letters.len() - 1]
-                .bytes()
-                .all(|byte| b"eux".contains(&byte))
-        {
-            match words.next().map(Word::text) {
-                Some(Some("pipefail")) => {}
-                _ => return Err(argument(word)),
-            }
-        } else if !letters.bytes().all(|byte| b"euxfvCETnmbh".contains(&byte)) {
-            return Err(argument(word));
-        }
-    }
-    outcome.changes_globs = false;
-    Ok(outcome)
 }
 
 fn shell_options(arguments: &[Word]) -> Result {

@@ -2,7 +2,7 @@
 
 use super::checks::{is_check, may_change};
 use super::outcome::{Invocation, Result, argument, project_runner};
-use super::scripts::{make, package_script, package_tool, project_script, recipe};
+use super::scripts::{package_script, package_tool, project_script};
 use super::table::{is_listed, read, row};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -14,11 +14,6 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     match (invocation.name, first) {
         ("npm" | "pnpm" | "yarn" | "bun", _) => package_script(invocation),
         ("npx" | "bunx" | "pnpx", _) => Some(package_tool(arguments)),
-        ("make" | "gmake", _) => Some(make(arguments)),
-        ("just" | "task" | "go-task", _) => Some(recipe(invocation.name, None, arguments)),
-        ("deno", Some("task")) | ("composer", Some("run" | "run-script")) => {
-            Some(recipe(invocation.name, first, &arguments[1..]))
-        }
         ("python" | "pypy", _) => Some(python(invocation)),
         ("php", Some("artisan")) => row("artisan", &arguments[1..]).map(Ok),
         // Not the program `fmt`.

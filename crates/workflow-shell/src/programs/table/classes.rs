@@ -41,6 +41,7 @@ fn fits_text(listed: &str, text: &str) -> bool {
     };
     match listed {
         "<script>" => is_check(text),
+        "<goal>" => is_goal(text),
         "<number>" => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
         // It starts with a part of the time, and has no blank.
         "+<time>" => text.strip_prefix("+%").is_some_and(|rest| {
@@ -168,4 +169,31 @@ fn is_read_only_mount(mount: &str) -> bool {
         of(&["readonly", "ro"]),
         Some("readonly" | "ro" | "readonly=true" | "ro=true")
     ) || of(&["type"]) == Some("type=tmpfs")
+}
+
+/// Returns whether a goal of `make` tests or builds, or a setting is known.
+fn is_goal(text: &str) -> bool {
+    #[rustfmt::skip] // Names in order.
+    const SETTINGS: &[&str] = &["BUILD_TYPE", "CI", "DEBUG", "PROFILE", "Q", "RELEASE", "V", "VERBOSE"];
+    match text.split_once('=') {
+        Some((name, value)) => {
+            SETTINGS.contains(&name) && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                || is_number_of_make(name, value)
+        }
+        None => is_check(text) || text.strip_suffix(".o").is_some(),
+    }
+}
+
+/// Returns whether a setting of `make` is a number or a switch, which no rule runs or writes to: `JOBS=80`, `COVERAGE=true`.
+fn is_number_of_make(name: &str, value: &str) -> bool {
+    let is_upper = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    let parts = [
+        "SHELL", "MAKE", "FLAGS", "FILE", "OUT", "DIR", "PREFIX", "UPDATE", "FIX", "WRITE",
+    ];
+    let is_switch = matches!(value, "true" | "false" | "yes" | "no" | "on" | "off");
+    name.bytes().all(is_upper)
+        && name.starts_with(|first: char| first.is_ascii_uppercase())
+        && !parts.iter().any(|part| name.contains(part))
+        && (!value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit())
+            || is_switch && name.len() > 3)
 }
