@@ -55,7 +55,7 @@ export const intended = {
   },
   D26: {
     says: 'a session that is resumed or forked says which run continues',
-    marks: [{ stream: 'dialogs', head: /^notify info$/, added: /▶ The workflow continues: / }],
+    marks: [{ stream: 'dialogs', head: /^notify info$/, added: /(▶ The workflow continues|This session has a workflow): / }],
   },
   'host-display': {
     says: 'messages that are only shown never reach the model',

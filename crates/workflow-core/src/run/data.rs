@@ -18,7 +18,7 @@ pub struct RunProgress {
 }
 
 impl RunProgress {
-    /// The entries of the workflow that were entered, and all of them. Without flow, none is passed over.
+    /// The entries of the workflow that were entered, and all of them. Where no visits are counted, none was passed over.
     pub(crate) fn completed(&self, catalog: &Catalog) -> (usize, usize) {
         let key = &self.state.workflow_key;
         let Some(workflow) = catalog.get(key) else {
@@ -27,7 +27,7 @@ impl RunProgress {
             return (all, all);
         };
         let all = workflow.phases.len();
-        if !catalog.has_flow(key) {
+        if self.data.visits.is_empty() {
             return (all, all);
         }
         let path = Path::root(key, 0);
@@ -151,6 +151,11 @@ impl RunData {
         let skipped = self.skipped.join(", ");
         let note = format!("Skipped, because the conditions are not met: {skipped}.");
         (!skipped.is_empty()).then_some(note)
+    }
+
+    /// The limits that led the last move elsewhere or ended the run, for people and for the agent.
+    pub(crate) fn limits_note(&self) -> Option<String> {
+        (!self.limits.is_empty()).then(|| format!("{}.", self.limits.join("; ")))
     }
 
     /// Returns true if these are the values among the data.

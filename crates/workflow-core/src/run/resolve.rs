@@ -171,7 +171,7 @@ impl<'c> ScopeLevel<'c> {
     #[must_use]
     pub fn progress(self, catalog: &Catalog) -> String {
         let what = match self.entry() {
-            Some(PhaseEntry::Phase(phase)) => format!("{} {}", phase.emoji, phase.name),
+            Some(PhaseEntry::Phase(phase)) => phase.label(),
             Some(entry) => entry_name(entry, catalog).to_owned(),
             None => String::new(),
         };

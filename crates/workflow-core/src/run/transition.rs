@@ -217,6 +217,7 @@ pub fn jump(
 ) -> Result<RunProgress, TransitionError> {
     let to = from.state.current_path.moved_to(index);
     Position::of(&moved(&from.state, to.clone()), catalog)?;
+    let from = &counted(from, catalog);
     let arrival = Arrival {
         any_condition: true,
         bound: Some(ArrivalBound::of_loop(&to)),
@@ -359,8 +360,8 @@ impl<'a> Arrival<'a> {
             handed_over: HandedOver::default(),
             ..self.from.data.clone()
         };
-        let has_flow = self.catalog.has_flow(&state.workflow_key);
-        if let Some(path) = to.as_ref().filter(|_| has_flow)
+        let counts = !data.visits.is_empty() || self.catalog.has_flow(&state.workflow_key);
+        if let Some(path) = to.as_ref().filter(|_| counts)
             && path.depth() > state.current_path.depth()
         {
             data.enter_scope(path);
@@ -368,7 +369,7 @@ impl<'a> Arrival<'a> {
         let mut redirected = BTreeSet::new();
         let mut waiting = to;
         while let Some(path) = waiting {
-            if !has_flow {
+            if !counts {
                 let state = moved(state, down_to_phase(path, self.catalog));
                 return Ok(RunProgress { state, data });
             }
@@ -469,6 +470,24 @@ impl<'a> Arrival<'a> {
         }
         count(&mut data.visits, &key);
     }
+}
+
+/// The progress with its visits. A run without flow counts them from the first `/workflow-goto`, which may pass phases
+/// over: up to there it has entered everything up to its phase.
+fn counted(from: &RunProgress, catalog: &Catalog) -> RunProgress {
+    let mut counted = from.clone();
+    let visits = &mut counted.data.visits;
+    let is_first = visits.is_empty() && !catalog.has_flow(&from.state.workflow_key);
+    let mut waiting = is_first.then(|| from.state.current_path.clone());
+    while let Some(path) = waiting {
+        for index in 0..=path.innermost().phase_index {
+            if let Some(entry) = entry_at(&path.moved_to(index), catalog) {
+                count(visits, &visit_key(&path, entry.id()));
+            }
+        }
+        waiting = path.left();
+    }
+    counted
 }
 
 fn count(counts: &mut BTreeMap<String, u32>, key: &str) {

@@ -257,10 +257,9 @@ fn countdown_line(seconds: u32) -> String {
 /// The message about a pause.
 fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String {
     format!(
-        "⏸ {} is paused in {} {}: {}.\nAny message resumes it. /cancel-workflow ends it.",
+        "⏸ {} is paused in {}: {}.\nAny message resumes it. /cancel-workflow ends it.",
         phase.workflow_name,
-        phase.phase.emoji,
-        phase.phase.name,
+        phase.label(),
         describe(reminders, reason)
     )
 }

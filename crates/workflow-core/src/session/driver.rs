@@ -344,22 +344,21 @@ impl RunDriver {
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
     fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
         self.turn_moved = self.turn_moved.map(|_| true);
-        let (limits, is_cancelled) = (progress.data.limits.clone(), progress.state.cancelled);
+        let (limits, is_cancelled) = (progress.data.limits_note(), progress.state.cancelled);
         self.enter(progress, None, out);
-        if !limits.is_empty() {
-            let reason = limits.join("; ");
+        if let Some(reason) = limits {
             let (severity, message) = match self.phase() {
                 Some(phase) => (
                     Severity::Info,
-                    format!("The workflow went to {}: {reason}.", phase.label()),
+                    format!("The workflow went to {}: {reason}", phase.label()),
                 ),
                 None if is_cancelled => (
                     Severity::Warning,
-                    format!("The workflow is cancelled: {reason}."),
+                    format!("The workflow is cancelled: {reason}"),
                 ),
                 None => (
                     Severity::Info,
-                    format!("The workflow is complete: {reason}."),
+                    format!("The workflow is complete: {reason}"),
                 ),
             };
             out.notify(severity, message);
@@ -454,13 +453,7 @@ impl RunDriver {
 
     /// The actor that moves the run when the exit in progress is over.
     pub(super) fn actor(&self) -> Actor {
-        if self.controls.is_leaving() {
-            Actor::Person
-        } else {
-            Actor::Agent {
-                jumps: self.jumps(),
-            }
-        }
+        self.controls.actor(self.jumps())
     }
 
     /// The exit from the phase, and the other parts that it works on.
@@ -537,8 +530,13 @@ impl RunDriver {
         self.auto_continue.cancel_countdown(out);
         self.cancel_exit(why, out);
         self.cancel_confirmations(out);
-        self.questions.close_all(QuestionTopic::Cancel, out);
+        self.withdraw_cancel_question(out);
         self.cancel_pending_calls("the run has moved on", out);
+    }
+
+    /// Withdraws the question whether the run is cancelled.
+    pub(super) fn withdraw_cancel_question(&mut self, out: &mut Effects) {
+        self.questions.close_all(QuestionTopic::Cancel, out);
     }
 
     pub(super) fn cancel_confirmations(&mut self, out: &mut Effects) {
@@ -592,13 +590,14 @@ impl RunDriver {
     }
 
     /// Stays in the phase, because a move is not possible. At a limit the run pauses.
-    fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
-        if let Some(run) = &mut self.run {
-            // The question is repeated when the phase is left again.
-            run.user_answer = None;
-        }
+    pub(super) fn stay(&mut self, why: NoMove, out: &mut Effects) -> ToolAnswer {
         match why {
-            NoMove::Refused(answer) => answer,
+            NoMove::Refused(answer) => {
+                if let Some(run) = &mut self.run {
+                    run.forget_answer(out);
+                }
+                answer
+            }
             NoMove::Limit(limit) => {
                 if let Some(run) = &mut self.run {
                     run.pause_at_visits(&limit, out);
@@ -613,7 +612,7 @@ impl RunDriver {
     }
 
     /// The times that a jump may lead into a phase without a limit of its own.
-    fn jumps(&self) -> u32 {
+    pub(super) fn jumps(&self) -> u32 {
         self.settings.limits.jumps
     }
 
@@ -655,14 +654,24 @@ impl RunDriver {
         }
     }
 
-    /// Sends the agent on, because the user did not cancel the run.
-    pub(super) fn go_on(&mut self, why: &str, out: &mut Effects) {
-        let Some(run) = &mut self.run else { return };
-        run.reset_counters(out);
+    /// Sends the agent on, because the user was asked to cancel the run and said no. A run that is paused for something
+    /// else stays so.
+    pub(super) fn go_on(&mut self, out: &mut Effects) {
+        if let Some(run) = &mut self.run
+            && run.counters.paused == Some(PauseReason::Question)
+        {
+            run.reset_counters(out);
+        }
+        let Some(run) = &self.run else { return };
+        if run.is_paused() {
+            let condition = self.condition(run).described();
+            let message = format!("The workflow is not cancelled. Now: {condition}.");
+            return out.notify(Severity::Info, message);
+        }
         let name = run.phase().map_or("", |phase| &phase.phase.name);
         let text = format!(
-            "[workflow] The workflow is not cancelled: {why}. You are still in {name}. Continue with this phase, and call workflow_step \
-             with action='next' when it is done."
+            "[workflow] The workflow is not cancelled: the user was asked and said no. You are still in {name}. Continue with this \
+             phase, and call workflow_step with action='next' when it is done."
         );
         self.send_to_agent(text, Delivery::Steer, out);
     }

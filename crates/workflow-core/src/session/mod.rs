@@ -285,7 +285,8 @@ impl Session {
         if let Some(run) = &mut self.driver.run {
             run.persist_definition(out);
         }
-        ActiveRun::switch_approval(approval, self.driver.run.as_ref(), out);
+        let actor = self.driver.actor();
+        ActiveRun::switch_approval(approval, self.driver.run.as_ref(), actor, out);
         if let Some(run) = &self.driver.run {
             run.make_up_for_baseline(out);
         }
@@ -307,8 +308,13 @@ impl Session {
     pub fn announce_resumed_run(&self, out: &mut Effects) {
         let run = self.driver.run.as_ref();
         let task = run.map_or("", |run| &run.state().task_description);
-        if let Some(status) = self.driver.status() {
-            let message = format!("▶ The workflow continues: {status}\n{task}");
+        if let (Some(run), Some(status)) = (run, self.driver.status()) {
+            let begins = if run.is_paused() {
+                "This session has a workflow"
+            } else {
+                "▶ The workflow continues"
+            };
+            let message = format!("{begins}: {status}\n{task}");
             out.notify(Severity::Info, message);
         }
     }
@@ -723,7 +729,7 @@ impl Session {
                 }
             }
             QuestionTopic::Cancel if confirmed => self.driver.cancel_by_command(out),
-            QuestionTopic::Cancel => self.driver.go_on("the user was asked and said no", out),
+            QuestionTopic::Cancel => self.driver.go_on(out),
         }
         self.driver.refresh_status(out);
     }
@@ -851,9 +857,10 @@ impl Session {
     }
 
     /// A message of the user cancels the countdown, resets the counters, and resumes a paused run, except one that waits
-    /// for an approval.
+    /// for an approval. It answers the agent that asks to cancel, so that question is withdrawn.
     fn on_user_message(&mut self, out: &mut Effects) {
         self.on_activity(Activity::IsAddressed, out);
+        self.driver.withdraw_cancel_question(out);
         self.driver.auto_continue.forget_reminder();
         if let Some(run) = &mut self.driver.run {
             run.reset_counters(out);
@@ -898,12 +905,11 @@ impl Session {
             QuestionTopic::Restore => self.checkpoints.end_question(notice, out),
             QuestionTopic::Triggers => self.driver.triggers.decline(TIMED_OUT, out),
             QuestionTopic::Guards => self.weaker_guards.on_timeout(notice, out),
+            // The run stays paused: an agent that goes on could ask again and again.
             QuestionTopic::Cancel => {
-                if let Some(notice) = notice {
-                    out.notify(Severity::Info, notice);
-                }
-                let why = "the user was asked, and did not answer in time";
-                self.driver.go_on(why, out);
+                let notice = notice.unwrap_or_default();
+                let message = format!("{notice} The agent waits: any message resumes it.");
+                out.notify(Severity::Info, message);
             }
         }
     }

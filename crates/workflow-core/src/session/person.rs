@@ -5,10 +5,11 @@ use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
 use super::driver::RunDriver;
 use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use super::questions::QuestionTopic;
-use super::{budget, controls};
+use super::step_tool::NoMove;
+use super::{budget, controls, step_tool};
 use crate::diagnostic::visible;
 use crate::effect::{Delivery, Effects, Reply};
-use crate::run::{Actor, phase_name};
+use crate::run::{Actor, TransitionError, phase_name};
 use crate::types::{RequestId, Severity};
 
 impl RunDriver {
@@ -22,10 +23,7 @@ impl RunDriver {
         out: &mut Effects,
     ) {
         let Some(run) = &mut self.run else { return };
-        if run
-            .approval_request()
-            .is_none_or(|open| open.nonce != nonce)
-        {
+        if run.approval_nonce() != Some(nonce) {
             return;
         }
         let is_asked = self.exit.approval_question().is_some();
@@ -136,14 +134,14 @@ impl RunDriver {
             }
             run.persist_spending(out);
         }
-        let counters = run.counters;
+        let is_paused = run.is_paused();
         // A message resumes the run as well, but does not allow the visit.
         let allowed = run.allow_visit();
-        let is_paused = counters.paused_by_owner || counters.paused.is_some();
         if !allowed && !is_paused && !self.auto_continue.is_held() {
             let message = "The workflow is not paused.";
             return out.notify(Severity::Info, message);
         }
+        self.questions.close_all(QuestionTopic::Cancel, out);
         run.resume(out);
         if let Some(used_up) = run.budgets.used_up() {
             let message = budget::paused(&used_up);
@@ -275,7 +273,7 @@ impl RunDriver {
                 out,
             );
         }
-        if question.is_none() && run.approval_request().is_none() {
+        if question.is_none() && run.approval_nonce().is_none() {
             let message = format!(
                 "Nothing waits for approval yet, because the agent has not finished the phase. You will be asked: \"{}\". \
                  /workflow-next asks you now.",
@@ -349,16 +347,18 @@ impl RunDriver {
                 return out.merge(collected);
             }
             ExitOutcome::Advance(_) => {
-                let planned = self.run.as_ref().and_then(|run| exit.plan(run, Vec::new()));
-                match planned {
-                    Some(planned) => self.move_by_person(&planned, &mut collected),
-                    None => collected.notify(Severity::Warning, controls::no_definition()),
+                let run = self.run.as_ref();
+                match run.map(|run| exit.plan(run, self.jumps(), Vec::new())) {
+                    Some(Ok(planned)) => self.move_by_person(&planned, &mut collected),
+                    Some(Err(why)) => self.stay_for_person(why, &mut collected),
+                    None => {}
                 }
             }
             ExitOutcome::NotPassed(reports) => {
                 let run = self.run.as_ref();
                 let planned = run.and_then(|run| {
-                    let planned = exit.plan(run, controls::left_out(run, &reports))?;
+                    let left_out = controls::left_out(run, &reports);
+                    let planned = exit.plan(run, self.jumps(), left_out).ok()?;
                     let next = phase_name(&planned.to.state, run.catalog());
                     let overrode = planned.overrode();
                     let text =
@@ -386,6 +386,29 @@ impl RunDriver {
         }
         self.refresh_status(&mut collected);
         controls::answer(request, collected, out);
+    }
+
+    /// Stays in the phase, because the answer or the outcome of the user leads nowhere. The question is asked again.
+    fn stay_for_person(&mut self, why: TransitionError, out: &mut Effects) {
+        let message = match why {
+            TransitionError::Limit(limit) => {
+                self.stay(NoMove::Limit(limit), out);
+                return;
+            }
+            TransitionError::NoneApplies => {
+                format!(
+                    "The workflow was not moved, because {}.",
+                    step_tool::NONE_APPLIES
+                )
+            }
+            TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => {
+                controls::no_definition()
+            }
+        };
+        if let Some(run) = &mut self.run {
+            run.forget_answer(out);
+        }
+        out.notify(Severity::Warning, message);
     }
 
     /// Moves the run as a person asked, and sends the agent on.

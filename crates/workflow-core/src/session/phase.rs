@@ -270,7 +270,7 @@ impl ResolvedPhase {
 
     /// The phase, as people read it.
     pub(crate) fn label(&self) -> String {
-        format!("{} {}", self.phase.emoji, self.phase.name)
+        self.phase.label()
     }
 
     /// The workflow, the phase and its number, as people read them.

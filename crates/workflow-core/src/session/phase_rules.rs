@@ -111,7 +111,7 @@ pub(crate) fn needed_to_leave(phase: &Phase) -> Option<String> {
     let mut needed: Vec<String> = gates.collect();
     if phase.approve.is_some() {
         let then = if needed.is_empty() { "" } else { "then " };
-        needed.push(format!("{then}a person approves"));
+        needed.push(format!("{then}the user approves"));
     }
     (!needed.is_empty()).then(|| needed.join("; "))
 }

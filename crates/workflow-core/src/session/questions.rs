@@ -80,7 +80,7 @@ impl QuestionTopic {
             Self::Restore => "The code was not changed.",
             Self::Triggers => "The triggers of the project are not watched.",
             Self::Guards => "The run keeps its rules.",
-            Self::Cancel => "The workflow continues.",
+            Self::Cancel => "The workflow is not cancelled.",
         }
     }
 }

@@ -72,7 +72,7 @@ fn add_scope(
     line.push_str(if shown.start == 0 { "" } else { "… " });
     for index in shown.clone() {
         let entry = &entries[index];
-        // Visits are counted only in workflows that use them.
+        // Where no visits are counted, none was passed over.
         let is_skipped = || !data.visits.is_empty() && data.visits(path, entry.id()) == 0;
         let mark = match index.cmp(&level.index) {
             Ordering::Less if is_skipped() => "–",

@@ -159,10 +159,8 @@ fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
 
 /// The limits that led a move elsewhere or ended the run, as the end of a text.
 fn reason(data: &RunData) -> String {
-    let limits = data.limits.iter();
-    limits
-        .flat_map(|limit| ["\nReason: ", limit, "."])
-        .collect()
+    let note = data.limits_note();
+    note.map_or_else(String::new, |note| format!("\nReason: {note}"))
 }
 
 /// The sentence about the end of a run.
@@ -264,7 +262,7 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     if let Some(outcome) = &data.outcome {
         notes.push(format!("Outcome: {outcome}."));
     }
-    notes.extend(data.limits.iter().map(|limit| format!("{limit}.")));
+    notes.extend(data.limits_note());
     notes.extend(data.skipped_note());
     notes.extend(run.visit_note());
     notes
@@ -577,12 +575,11 @@ fn unresolved(after: &str) -> ToolAnswer {
 
 /// The answer to a second move in one response, which would skip a phase unread.
 pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
-    let phase = &resolved.phase;
     ToolAnswer {
         text: format!(
-            "Not advanced: this response has already moved the workflow to {} {}. Do what this phase asks first, then call \
+            "Not advanced: this response has already moved the workflow to {}. Do what this phase asks first, then call \
              workflow_step with action='next' in a later response.",
-            phase.emoji, phase.name
+            resolved.label()
         ),
         details: json!({ "active": true, "advanced": false }),
         kind: Some(AnswerKind::Error),

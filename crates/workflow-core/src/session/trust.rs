@@ -41,6 +41,19 @@ impl ProjectCommands {
         &self.listed
     }
 
+    /// The question for trust in them, with what is about to run them and what each answer does.
+    pub(crate) fn question(&self, about: &str, answers: &str) -> QuestionText {
+        let about = format!(
+            "{about} You are asked because a project can change its commands. The workflow runs:"
+        );
+        let listed = self.listed.iter().cloned();
+        let text = QuestionText::trust("Run commands of this project?", &about, listed);
+        QuestionText {
+            message: format!("{}\n\n{answers}", text.message),
+            ..text
+        }
+    }
+
     /// The commands that must be trusted before a gate of this workflow runs; none for a workflow of the user.
     pub(crate) fn needed_for(&self, workflow: &str) -> &[RunCheck] {
         if self.workflows.iter().any(|key| key == workflow) {
@@ -82,14 +95,10 @@ impl StartTrust {
             let message = format!("{}\n{}", not_trusted(TRUST_COMMAND), lines.join("\n"));
             return out.notify(Severity::Warning, message);
         }
-        let mut text = QuestionText::trust(
-            "Run commands of this project?",
-            "The gates of this workflow run commands of this project. You are asked because a project can change its commands. The workflow \
-             runs:",
-            commands.listed().iter().cloned(),
-        );
-        text.message.push_str(
-            "\n\nYes: they run at their gates, until one of them changes.\nNo: nothing runs, and a phase with such a gate cannot be left.",
+        let text = commands.question(
+            "The gates of this workflow run commands of this project.",
+            "Yes: they run at their gates, until one of them changes.\nNo: nothing runs now, and you are asked again at the first gate \
+             that runs one of them.",
         );
         questions.ask(QuestionTopic::StartTrust, text, out);
         self.shown = commands.all().to_vec();
@@ -101,19 +110,23 @@ impl StartTrust {
         if agreed {
             out.perform(Effect::TrustCommands { commands });
         } else {
-            out.notify(Severity::Warning, not_trusted(TRUST_COMMAND));
+            out.notify(
+                Severity::Warning,
+                "[workflow] The gates of this workflow run commands of this project that you have not trusted. You are asked again at \
+                 the first gate that runs one of them.",
+            );
         }
     }
 }
 
 /// The way to trust commands outside of the host.
-const TRUST_COMMAND: &str = "run `workflow-sidecar trust` in a terminal";
+const TRUST_COMMAND: &str = "trust them with `workflow-sidecar trust` in a terminal";
 
 /// The notice about commands that do not run.
 fn not_trusted(how: &str) -> String {
     format!(
-        "[workflow] The gates of this workflow run commands of this project that you have not trusted: they do not run, and a phase with \
-         such a gate cannot be left. To trust them, {how}."
+        "[workflow] The gates of this workflow run commands of this project that you have not trusted. Such a gate does not pass until \
+         you {how}."
     )
 }
 

@@ -370,7 +370,7 @@ phases:
         [
             &label("hotfix: true or false, false where it is not given"),
             &label("9 turns"),
-            &label("by a person only"),
+            &label("by the user only"),
         ]
     );
 }

@@ -231,6 +231,19 @@ impl Walk {
         ids
     }
 
+    /// The visits of a run that came to a phase in order.
+    fn entered_in_order(&self, at: usize) -> BTreeMap<String, u32> {
+        let mut visits = BTreeMap::new();
+        for (depth, (key, index)) in self.phases[at].path.iter().enumerate() {
+            let scope = self.workflows.iter().find(|scope| scope.key == *key);
+            let entries = &scope.expect("it is there").phases[..=*index];
+            for entry in entries {
+                *visits.entry(self.key(at, depth, entry.id())).or_default() += 1;
+            }
+        }
+        visits
+    }
+
     /// The phases from the start of the scope to this one.
     fn so_far(&self, at: usize) -> BTreeSet<usize> {
         self.phases[at]
@@ -460,6 +473,9 @@ impl Flow {
             Step::Goto(id) => {
                 let entry = walk.entry(at, id);
                 let first = entry.first().copied();
+                if !walk.counts && next.visits.is_empty() {
+                    next.visits = walk.entered_in_order(at);
+                }
                 next.go(walk, at, first, Limits::Off, true, Fence::UpTo(entry));
             }
             Step::Message => next.is_paused = false,
@@ -609,7 +625,7 @@ impl Flow {
             if to >= walk.phases.len() {
                 return Arrived::Done;
             }
-            if !walk.counts {
+            if !walk.counts && self.visits.is_empty() {
                 return Arrived::At(to);
             }
             match self.enter_scopes(walk, &before, to, limits, &mut any) {

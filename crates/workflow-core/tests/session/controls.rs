@@ -106,7 +106,7 @@ fn the_status_names_the_phase_and_what_is_needed_to_leave_it() {
     let text = line(&lines, "notify Info");
     assert!(text.contains("N-w: the task"), "{text}");
     assert!(text.contains("A [1/3]"), "{text}");
-    let needed = "To leave: `cargo test` must pass; then a person approves\nApproval: Plan OK? (approve, revise)";
+    let needed = "To leave: `cargo test` must pass; then the user approves\nApproval: Plan OK? (approve, revise)";
     assert!(text.contains(needed), "{text}");
 }
 

@@ -11,7 +11,7 @@ use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
 use workflow_core::session::{Abilities, Control, complete};
 
-use crate::world::{World, line, workflow};
+use crate::world::{World, line, user_messages, workflow};
 
 /// Plan, build, review, release: a review that asks for changes leads back to build, at most three times.
 pub(crate) fn with_review() -> Workflow {
@@ -915,28 +915,78 @@ fn cancelled_by_the_user_only() -> World {
 
 #[test]
 fn the_agent_goes_on_after_a_no_to_its_cancellation() {
-    let goes_on = |world: &mut World, lines: &[String], why: &str| {
-        let text = format!(
-            "user (steers) [workflow] The workflow is not cancelled: {why}. You are still in A. Continue with this phase"
-        );
-        line(lines, &text);
-        line(lines, "status N-w > 🔹 A [1/2]");
-        world.stop("stop");
-        assert!(
-            world.session.deadline().is_some(),
-            "reminders are due again"
-        );
-    };
     let mut world = cancelled_by_the_user_only();
     let lines = world.answer(false);
-    goes_on(&mut world, &lines, "the user was asked and said no");
+    line(
+        &lines,
+        "user (steers) [workflow] The workflow is not cancelled: the user was asked and said no. You are still in A. Continue with this \
+         phase",
+    );
+    line(&lines, "status N-w > 🔹 A [1/2]");
+    world.stop("stop");
+    assert!(
+        world.session.deadline().is_some(),
+        "reminders are due again"
+    );
+}
+
+#[test]
+fn without_an_answer_to_its_cancellation_the_agent_waits_for_the_user() {
     let mut world = cancelled_by_the_user_only();
     let lines = world.wait(30 * 60 * 1000);
-    goes_on(
-        &mut world,
+    line(
         &lines,
-        "the user was asked, and did not answer in time",
+        "notify Info [workflow] \"Cancel the workflow?\": there was no answer in time. The workflow is not cancelled. The agent waits: any message \
+         resumes it.",
     );
+    assert_eq!(user_messages(&lines), 0, "{lines:?}");
+    assert!(world.stop("stop").is_empty());
+    assert_eq!(world.session.deadline(), None);
+    let lines = world.user_input();
+    line(&lines, "status N-w > 🔹 A [1/2]");
+}
+
+#[test]
+fn a_no_to_a_cancellation_ends_no_other_pause() {
+    let mut world = cancelled_by_the_user_only();
+    world.control(Control::Pause, "");
+    let lines = world.answer(false);
+    line(
+        &lines,
+        "notify Info The workflow is not cancelled. Now: paused by you (/workflow-resume resumes it).",
+    );
+    assert_eq!(user_messages(&lines), 0, "{lines:?}");
+    let lines = world.restart();
+    line(&lines, "status ⏸ paused by you");
+
+    let mut work = workflow("w", &["a", "b"]);
+    work.cancel = Some(CancelBy::Person);
+    edit(&mut work, "a", |a| a.max_visits = Some(1));
+    let mut world = started(work);
+    world.tool("loop");
+    world.tool("cancel");
+    let lines = world.answer(false);
+    assert_eq!(user_messages(&lines), 0, "{lines:?}");
+    let lines = world.control(Control::Status, "");
+    line(&lines, "notify Info N-w: ");
+    assert!(
+        lines.join("\n").contains("paused: visit limit"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_message_and_a_resumption_withdraw_the_question_whether_the_run_is_cancelled() {
+    let mut world = cancelled_by_the_user_only();
+    let lines = world.user_input();
+    line(&lines, "dismiss #1");
+    world.answer(true);
+    assert_eq!(world.last_state()["active"], true);
+
+    let mut world = cancelled_by_the_user_only();
+    let lines = world.control(Control::Resume, "");
+    line(&lines, "dismiss #1");
+    line(&lines, "notify Info ▶ The workflow is resumed.");
 }
 
 #[test]
@@ -947,7 +997,7 @@ fn a_move_withdraws_the_question_whether_the_run_is_cancelled() {
     let lines = world.answer(true);
     line(
         &lines,
-        "notify Warning [workflow] Your answer to \"Cancel the workflow?\" came too late and has no effect. The workflow continues. \
+        "notify Warning [workflow] Your answer to \"Cancel the workflow?\" came too late and has no effect. The workflow is not cancelled. \
          The workflow is in B.",
     );
     assert_eq!(world.last_state()["cancelled"], false);

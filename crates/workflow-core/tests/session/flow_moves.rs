@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use workflow_core::definition::{
     Approval, Condition, OnMaxVisits, Parameter, ParameterKind, Phase, Subject, Target, Workflow,
 };
+use workflow_core::event::{ApprovalDecision, PlatformEvent};
 use workflow_core::session::{Abilities, Control};
 
 use crate::flow::{data, edit, gate, index, outcome, over, plan_text, started, with_review};
@@ -575,4 +576,83 @@ fn an_answer_that_cancels_gives_no_reason_of_an_earlier_move() {
     assert!(answer.contains("❌ Cancelled"), "{answer}");
     assert!(!answer.contains("BUILD has been entered"), "{answer}");
     assert_eq!(data(&world)["limits"], Value::Null);
+}
+
+#[test]
+fn an_answer_by_command_that_leads_nowhere_says_why_and_is_asked_for_anew() {
+    let change = |work: &mut Workflow| {
+        never(work, "plan");
+        edit(work, "release", |release| {
+            release.when = visited("release", &[0]);
+        });
+    };
+    // PLAN is skipped, and the first call is the approval's.
+    let mut work = workflow("w", &["plan", "release", "publish"]);
+    edit(&mut work, "release", |release| {
+        release.approve = Some(ask(&[("publish", "next"), ("revise", "plan")]));
+    });
+    change(&mut work);
+    let mut world = World::new(vec![work]);
+    world.restart_with(Abilities {
+        dialogs: false,
+        widgets: Some(true),
+        ..Abilities::default()
+    });
+    world.command("w do it");
+    world.tool("next");
+    let asked = world.nonce.clone();
+    let lines = world.control(Control::Approve, "revise");
+    line(
+        &lines,
+        "notify Warning The workflow was not moved, because the conditions (`when`) of the phases on that way are not met.",
+    );
+    assert_eq!(index(&world), 1);
+    world.tool("next");
+    assert_ne!(world.nonce, asked, "the question is another one");
+    world.control(Control::Approve, "publish");
+    assert_eq!(index(&world), 2);
+}
+
+#[test]
+fn a_stored_question_says_what_the_limits_make_of_each_answer_and_a_terminal_follows_them() {
+    let change = |work: &mut Workflow| {
+        edit(work, "plan", |plan| plan.max_visits = Some(1));
+    };
+    let pauses = "pauses the workflow, because PLAN has been entered once, which is its limit";
+    let mut world = awaiting(change, &json!({}));
+    world.tool("next");
+    assert_eq!(world.consequences[1], pauses);
+    let lines = world.report(PlatformEvent::ApprovalAnswered {
+        nonce: world.nonce.clone(),
+        choice: "revise".to_owned(),
+        is_earlier: false,
+    });
+    assert_eq!(index(&world), 1, "{lines:?}");
+    world.word = Some(ApprovalDecision::Chosen("revise".to_owned()));
+    let lines = world.report(PlatformEvent::ApprovalAnswered {
+        nonce: world.nonce.clone(),
+        choice: "revise".to_owned(),
+        is_earlier: false,
+    });
+    assert_eq!(index(&world), 1, "{lines:?}");
+    assert!(
+        line(&lines, "notify Warning").contains("PLAN has been entered once, which is its limit"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn phases_that_a_person_passes_over_are_neither_marked_as_done_nor_counted() {
+    let mut world = World::started(vec![workflow("w", &["a", "b", "c", "d"])]);
+    world.control(Control::Goto, "c");
+    assert_eq!(world.phases.as_deref(), Some("✓ A – B ▸ C ○ D"));
+    world.restart();
+    assert_eq!(world.phases.as_deref(), Some("✓ A – B ▸ C ○ D"));
+    world.tool("next");
+    assert_eq!(world.phases.as_deref(), Some("✓ A – B ✓ C ▸ D"));
+    let answer = world.tool("next").join("\n");
+    assert!(
+        answer.contains("The workflow is complete: 3 of its 4 phases were entered."),
+        "{answer}"
+    );
 }

@@ -448,34 +448,45 @@ fn with_dialogs() -> Abilities {
     }
 }
 
-const NOT_TRUSTED: &str = "notify Warning [workflow] The gates of this workflow run commands of this project that you have not trusted: they do \
-                           not run, and a phase with such a gate cannot be left. To trust them, ";
+const NOT_TRUSTED: &str = "notify Warning [workflow] The gates of this workflow run commands of this project that you have not trusted. ";
 
 #[test]
 fn trust_in_the_commands_of_a_run_is_asked_for_at_its_start() {
     let (mut world, lines) = started_without_trust(with_dialogs());
     let asked = line(&lines, "ask Run commands of this project?");
     assert!(asked.contains("\n  cargo test  (a.md:5)\n"), "{asked}");
+    assert!(
+        asked.contains(
+            "No: nothing runs now, and you are asked again at the first gate that runs one of them."
+        ),
+        "{asked}"
+    );
     assert_eq!(world.answer(true), [format!("trust [{CARGO_TEST}]")]);
 }
 
 #[test]
 fn a_start_without_trust_says_what_does_not_run() {
     let (mut world, _) = started_without_trust(with_dialogs());
-    let terminal = format!("{NOT_TRUSTED}run `workflow-sidecar trust` in a terminal.");
-    assert_eq!(world.answer(false), [&*terminal]);
+    let again =
+        format!("{NOT_TRUSTED}You are asked again at the first gate that runs one of them.");
+    assert_eq!(world.answer(false), [again]);
     world.tool("next");
     line(&untrusted(&mut world), "ask Run commands of this project?");
 
     let (_, lines) = started_without_trust(Abilities::default());
-    assert_eq!(lines, [format!("{terminal}\n  cargo test  (a.md:5)")]);
+    let terminal = format!(
+        "{NOT_TRUSTED}Such a gate does not pass until you trust them with `workflow-sidecar trust` in a terminal.\n  cargo test  (a.md:5)"
+    );
+    assert_eq!(lines, [terminal]);
 
     let (mut world, _) = started_without_trust(with_dialogs());
     world.session.set_project_trusted(false);
     let lines = world.report(PlatformEvent::CommandsNotTrusted);
     assert_eq!(
         lines,
-        [format!("{NOT_TRUSTED}trust the project in this host.")]
+        [format!(
+            "{NOT_TRUSTED}Such a gate does not pass until you trust the project in this host."
+        )]
     );
 }
 

@@ -207,9 +207,14 @@ fn a_session_that_is_resumed_says_which_run_continues() {
     };
     assert_eq!(announced(&World::new(vec![workflow("w", &["a"])])), "[]");
     let mut world = World::started(vec![workflow("w", &["a"])]);
+    let notice = "▶ The workflow continues: N-w > 🔹 A [1/1]\nthe task";
+    assert_eq!(
+        announced(&world),
+        format!("[Notify {{ message: {notice:?}, severity: Info }}]")
+    );
     world.control(Control::Pause, "");
     world.restart();
-    let notice = "▶ The workflow continues: ⏸ paused by you · N-w > 🔹 A [1/1]\nthe task";
+    let notice = "This session has a workflow: ⏸ paused by you · N-w > 🔹 A [1/1]\nthe task";
     assert_eq!(
         announced(&world),
         format!("[Notify {{ message: {notice:?}, severity: Info }}]")

@@ -152,7 +152,7 @@ fn a_phase_that_is_entered_states_its_rules_and_what_is_needed_to_leave_it() {
     let answer = line(&said, "tool");
     let expected = "✓ Advanced: A → 🔹 B\n\n\
          **Tools:** bash may not run `git push` or `npm publish`\n\
-         **To leave this phase:** `cargo test` must pass; git must be clean; then a person approves\n\n\
+         **To leave this phase:** `cargo test` must pass; git must be clean; then the user approves\n\n\
          **What to do in B:**\nDo b.";
     assert!(answer.contains(expected), "{answer}");
     assert_eq!(
@@ -163,7 +163,7 @@ fn a_phase_that_is_entered_states_its_rules_and_what_is_needed_to_leave_it() {
     let said = world.tool("status");
     let status = line(&said, "tool");
     let expected = "Z\n**Tools:** bash may not run `git push` or `npm publish`\n\
-         **To leave this phase:** `cargo test` must pass; git must be clean; then a person approves\n\n\
+         **To leave this phase:** `cargo test` must pass; git must be clean; then the user approves\n\n\
          **What to do:**\nDo b.\n\n**Available profiles:** (none)";
     assert!(status.contains(expected), "{status}");
 }

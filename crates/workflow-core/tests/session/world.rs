@@ -82,6 +82,8 @@ pub(crate) struct World {
     pub(crate) phases: Option<String>,
     /// The nonce of the approval request that was stored last.
     pub(crate) nonce: String,
+    /// What each answer to it does.
+    pub(crate) consequences: Vec<String>,
     /// The runs that the session has unloaded for good: task, and how each ended.
     pub(crate) ended: Vec<(String, RunCondition)>,
     requests: u64,
@@ -115,6 +117,7 @@ impl World {
             word: None,
             phases: None,
             nonce: String::new(),
+            consequences: Vec::new(),
             ended: Vec::new(),
             requests: 0,
             unanswered: BTreeMap::new(),
@@ -226,6 +229,7 @@ impl World {
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {
                     self.nonce.clone_from(&awaiting.nonce);
+                    self.consequences.clone_from(&awaiting.consequences);
                     format!("await {}", render_awaiting(&awaiting))
                 }
                 Effect::ReadApproval(awaiting) => {

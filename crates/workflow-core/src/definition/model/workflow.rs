@@ -183,6 +183,12 @@ impl PhaseEntry {
 }
 
 impl Phase {
+    /// The emoji and the name, as people read them.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{} {}", self.emoji, self.name)
+    }
+
     /// The id of the entry that is entered in place of it after too many visits, if it is one.
     #[must_use]
     pub fn redirect(&self) -> Option<&str> {

@@ -18,7 +18,7 @@ pub(crate) use self::texts::{exit_refusal, no_definition, no_run, status_text, t
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::effect::{DeferredAnswer, Effects};
 use crate::event::Answer;
-use crate::run::RunState;
+use crate::run::{Actor, RunState};
 use crate::types::{QuestionId, RequestId, Severity};
 
 /// The commands that wait: for the gate of the phase, and for a confirmation.
@@ -45,6 +45,12 @@ impl PendingControls {
     /// Returns true if a person leaves the phase.
     pub(crate) fn is_leaving(&self) -> bool {
         self.exit.is_some()
+    }
+
+    /// The actor that moves the run when the exit in progress is over; `jumps` is the limit of the agent.
+    pub(crate) fn actor(&self, jumps: u32) -> Actor {
+        let exit = self.exit.as_ref();
+        exit.map_or(Actor::Agent { jumps }, |exit| exit.actor(jumps))
     }
 
     /// Takes the command that this request is, if it leaves the phase.

@@ -45,10 +45,23 @@ impl PersonExit {
         self.request
     }
 
-    /// Plans the move to the next phase, past what is named.
-    pub(crate) fn plan(&self, run: &ActiveRun, overrode: Vec<String>) -> Option<PlannedMove> {
-        let to = run.plan_leave(Actor::Person).ok()?;
-        Some(PlannedMove {
+    /// The actor that moves the run. An answer in a terminal, like one in a dialog, follows the call of the agent.
+    pub(super) fn actor(&self, jumps: u32) -> Actor {
+        match self.request {
+            Some(_) => Actor::Person,
+            None => Actor::Agent { jumps },
+        }
+    }
+
+    /// Plans the move to the next phase, past what is named; `jumps` is the limit of the agent.
+    pub(crate) fn plan(
+        &self,
+        run: &ActiveRun,
+        jumps: u32,
+        overrode: Vec<String>,
+    ) -> Result<PlannedMove, TransitionError> {
+        let to = run.plan_leave(self.actor(jumps))?;
+        Ok(PlannedMove {
             from: run.state().clone(),
             to,
             control: self.control,

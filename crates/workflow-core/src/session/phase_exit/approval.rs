@@ -58,7 +58,7 @@ impl PhaseExit {
         let is_open = context
             .run
             .as_deref()
-            .and_then(ActiveRun::approval_request)
+            .and_then(ActiveRun::approval_nonce)
             .is_some();
         if is_open {
             self.look_up(pending, IfUndecided::Ask, context, out)
@@ -75,7 +75,9 @@ impl PhaseExit {
         context: &mut ExitContext<'_>,
         out: &mut Effects,
     ) -> ExitOutcome {
-        let request = context.run.as_deref().and_then(ActiveRun::approval_request);
+        let actor = context.actor;
+        let run = context.run.as_deref();
+        let request = run.and_then(|run| run.approval_request(actor));
         let Some(request) = request else {
             return ExitOutcome::Stay(cancelled(NO_APPROVAL));
         };
@@ -100,7 +102,7 @@ impl PhaseExit {
         let run = context.run.as_deref_mut();
         let approval = run.and_then(|run| {
             let approval = run.approval()?.clone();
-            run.request_approval(nonce, &pending.reports, out);
+            run.request_approval(nonce, &pending.reports, actor, out);
             let message = approval_message(run, &approval, &pending.reports, note, actor);
             Some((approval, message))
         });

@@ -17,7 +17,8 @@ use self::gate::{could_not_run, not_trusted, redact};
 pub(crate) use self::state::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
 use self::state::{ExitQuestion, IfUndecided, PendingApproval};
 use super::phase::ResolvedPhase;
-use super::questions::{QuestionText, QuestionTopic, TIMED_OUT};
+use super::questions::{QuestionTopic, TIMED_OUT};
+use super::run::ActiveRun;
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
 use crate::policy::gate_report::{CheckError, Report};
@@ -106,19 +107,16 @@ impl PhaseExit {
             let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
             let location = context.phase().map(ResolvedPhase::location);
             let location = location.unwrap_or_default();
-            let run = context.run.as_deref();
-            let listed = run.map_or(&[][..], |run| run.project_commands().listed());
-            let mut text = QuestionText::trust(
-                "Run commands of this project?",
-                &format!(
-                    "{location}\n\nThis phase is left only after its checks, which run commands of this project. You are asked because a \
-                     project can change its commands. The workflow runs:"
-                ),
-                listed.iter().cloned(),
-            );
-            text.message.push_str(
-                "\n\nYes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
-            );
+            let project = context.run.as_deref().map(ActiveRun::project_commands);
+            let text = project.map(|project| {
+                project.question(
+                    &format!(
+                        "{location}\n\nThis phase is left only after its checks, which run commands of this project."
+                    ),
+                    "Yes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
+                )
+            });
+            let text = text.unwrap_or_default();
             context.questions.close_all(QuestionTopic::StartTrust, out);
             *self = Self::Asking {
                 question: context.questions.ask(QuestionTopic::Trust, text, out),

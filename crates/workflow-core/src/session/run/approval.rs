@@ -28,12 +28,20 @@ impl ActiveRun {
         out.append_entry(entry_type::GATE, &stored);
     }
 
-    /// The open approval request of the phase.
-    pub(crate) fn approval_request(&self) -> Option<ApprovalRequest> {
+    /// The nonce of the open approval request of the phase.
+    pub(crate) fn approval_nonce(&self) -> Option<&str> {
+        self.approval_request
+            .as_deref()
+            .filter(|_| self.approval().is_some())
+    }
+
+    /// The open approval request of the phase, with what each answer does if this actor moves the run.
+    pub(crate) fn approval_request(&self, actor: Actor) -> Option<ApprovalRequest> {
+        let nonce = self.approval_nonce()?.to_owned();
         let approval = self.approval()?;
-        let consequences = self.consequences(approval, Actor::Person).into_iter();
+        let consequences = self.consequences(approval, actor).into_iter();
         Some(ApprovalRequest {
-            nonce: self.approval_request.clone()?,
+            nonce,
             seal: self.approval_seal.clone(),
             about: self.to_approve(&[]),
             consequences: consequences.map(|(_, does)| does).collect(),
@@ -65,10 +73,11 @@ impl ActiveRun {
         &mut self,
         nonce: String,
         reports: &[Report],
+        actor: Actor,
         out: &mut Effects,
     ) {
         self.approval_request.get_or_insert(nonce);
-        if let Some(request) = self.approval_request() {
+        if let Some(request) = self.approval_request(actor) {
             // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
             out.perform(Effect::RequestApproval(ApprovalRequest {
                 seal: None,
@@ -108,6 +117,13 @@ impl ActiveRun {
         self.persist_counters(out);
     }
 
+    /// Forgets an answer that leads nowhere now. The question is asked anew when the phase is left again.
+    pub(crate) fn forget_answer(&mut self, out: &mut Effects) {
+        if self.user_answer.take().is_some() {
+            self.drop_open_approval(out);
+        }
+    }
+
     /// Closes an approval request after a failed gate, because the code will change.
     pub(crate) fn drop_open_approval(&mut self, out: &mut Effects) {
         if self.approval_request.is_some() {
@@ -123,10 +139,12 @@ impl ActiveRun {
         }
     }
 
-    /// Clears approval requests of another run or branch, and makes one that was restored available again.
+    /// Clears approval requests of another run or branch, and makes one that was restored available again; this actor moves
+    /// the run after the answer.
     pub(crate) fn switch_approval(
         before: Option<(String, String)>,
         run: Option<&Self>,
+        actor: Actor,
         out: &mut Effects,
     ) {
         let now = run.and_then(Self::approval_key);
@@ -140,7 +158,8 @@ impl ActiveRun {
         for task_id in left.into_iter().chain(here) {
             out.perform(Effect::ClearApproval { task_id });
         }
-        if let Some(request) = run.and_then(Self::approval_request).filter(|_| is_new) {
+        let request = run.and_then(|run| run.approval_request(actor));
+        if let Some(request) = request.filter(|_| is_new) {
             out.perform(Effect::RequestApproval(request));
         }
     }

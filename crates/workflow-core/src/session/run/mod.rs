@@ -353,6 +353,7 @@ impl ActiveRun {
 
     /// Pauses the run, because a phase may not be entered again unless a person allows it.
     pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
+        self.user_answer = None;
         self.clear_approval(out);
         self.progress.data.refused_visit = Some(limit.key.clone());
         self.pause(PauseReason::Visits, out);
@@ -423,6 +424,11 @@ impl ActiveRun {
             ..ContinueCounters::default()
         };
         self.persist_counters(out);
+    }
+
+    /// Returns true if the run is paused, for whatever reason.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.counters.paused_by_owner || self.counters.paused.is_some()
     }
 
     /// Pauses the run until its owner resumes it.

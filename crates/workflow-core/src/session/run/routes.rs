@@ -81,10 +81,8 @@ impl ActiveRun {
     fn describe(&self, to: Result<RunProgress, TransitionError>) -> String {
         match to {
             Ok(to) if to.state.active => {
-                let label = Position::of(&to.state, &self.catalog).map_or_else(
-                    |_| String::new(),
-                    |to| format!("{} {}", to.phase.emoji, to.phase.name),
-                );
+                let label = Position::of(&to.state, &self.catalog)
+                    .map_or_else(|_| String::new(), |to| to.phase.label());
                 if to.state.current_path == self.progress.state.current_path {
                     format!("begins {label} again")
                 } else if leads_back(&self.progress.state, &to.state) {
