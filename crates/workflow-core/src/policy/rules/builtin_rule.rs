@@ -73,6 +73,9 @@ fn rule(reason: &str) -> Rule {
 
 /// Returns the denial of a call that would make a person's decision, or end the sidecar.
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
+    if !may_concern(call.input_text()) {
+        return None;
+    }
     let commands = call.shell_analysis().map_or(&[][..], |line| &line.commands);
     let rule = if names_store(call) || runs_decision(call, commands) {
         &ANSWERS
@@ -90,6 +93,20 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
         seen: String::new(),
         subject: Subject::default(),
     })
+}
+
+/// Returns whether arguments, as JSON, may name the program or its files. Every call is asked about, so this only searches the
+/// text; what expansions, escapes and continued lines make of it is left to the rule.
+fn may_concern(json: &str) -> bool {
+    // The first brace begins the arguments.
+    let expands = json
+        .get(1..)
+        .is_some_and(|text| text.contains(['$', '`', '{']));
+    if expands || json.contains("\\u") || json.contains("\\\\\\") {
+        return true;
+    }
+    let text = plain(json);
+    NAME.split('-').any(|part| text.contains(part))
 }
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.
