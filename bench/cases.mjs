@@ -8,7 +8,7 @@ import { execFileSync } from "node:child_process";
 
 import { Child, now } from "./child.mjs";
 import { charactersForTheModel } from "./model-context.mjs";
-import { agentEnd, allowed, blocked, branchOf, command, commands, completion, initialize, sessionStart } from "./sidecar.mjs";
+import { agentEnd, agentStart, allowed, blocked, branchOf, command, commands, completion, initialize, sessionStart, shortCommand } from "./sidecar.mjs";
 import { atLeast, atMost, figure, inTurn, median, ratio } from "./statistics.mjs";
 
 const LONG_LINES = { options: ["--max-line", "268435456"] };
@@ -18,6 +18,7 @@ export const CASES = [
   { id: "tool-call", title: "a tool call, against the transport floor", rows: toolCall },
   { id: "constant", title: "a tool call, against the same call in a small project", rows: constant },
   { id: "session-start", title: "the start of a session, against the npm package", rows: start },
+  { id: "agent-start", title: "the context of a phase, against the npm package", rows: agentStarts },
   { id: "completion", title: "completing a workflow's name, against the npm package", rows: complete },
   { id: "agent-end", title: "the end of the agent, against the transport floor", rows: end },
   { id: "process", title: "memory and start of the process", rows: process_ },
@@ -29,8 +30,12 @@ async function* toolCall(bench) {
   const sidecar = await bench.sidecar(bench.projects.take());
   await sidecar.run();
   const calls = bench.size(4000, 20);
-  yield atMost("tool_call allowed, of the floor", 1.3, await bench.perFloor(sidecar, allowed(), calls));
-  yield atMost("tool_call blocked, of the floor", 1.45, await bench.perFloor(sidecar, blocked(), calls));
+  yield atMost("tool_call allowed, of the floor", 1.4, await bench.perFloor(sidecar, allowed(), calls));
+  yield atMost("tool_call blocked, of the floor", 1.6, await bench.perFloor(sidecar, blocked(), calls));
+  yield atMost("tool_call of bash with 60 bytes, of the floor", 2, await bench.perFloor(sidecar, shortCommand(), calls));
+  const idle = await bench.sidecar(bench.projects.take());
+  await idle.call("hook/session_start", { context: { hasUI: false, branch: [] } });
+  yield atMost("tool_call of bash with 60 bytes without a run, of the floor", 1.6, await bench.perFloor(idle, shortCommand(), calls));
   yield atMost("tool_call with a command of 20 KB, of the floor", 2.5, await bench.perFloor(sidecar, command(20_000), bench.size(2000, 10)));
 }
 
@@ -81,6 +86,19 @@ async function* start(bench) {
 }
 
 const milliseconds = ({ value, low, high }) => ({ value: value / 1000, low: low / 1000, high: high / 1000 });
+
+async function* agentStarts(bench) {
+  const directories = bench.projects.take({ instructions: 20_000 });
+  const [sidecar, package_] = [await bench.sidecar(directories), await bench.package(directories)];
+  await sidecar.run();
+  await package_.run();
+  const how = { calls: bench.size(500, 2), check: (result) => JSON.stringify(result).length > 20_000 };
+  const event = { hook: "before_agent_start", event: { prompt: "Continue.", systemPrompt: "" } };
+  const { faster } = await bench.perPackage(sidecar, agentStart(), bench.size(500, 2), package_, event, how);
+  yield atMost("before_agent_start with a context of 20 KB, of the package's time", 0.6, inverse(faster));
+}
+
+const inverse = ({ value, low, high }) => ({ value: 1 / value, low: 1 / high, high: 1 / low });
 
 async function* complete(bench) {
   const directories = bench.projects.take({ workflows: bench.size(1000, 30) });

@@ -54,6 +54,17 @@ export const blocked = () => ({
 /** A call with a line of this number of commands. @type {(number: number) => Request} */
 export const commands = (number) => ({ ...toolCall("bash", { command: "git status --short; ".repeat(number) }), check: isEmpty });
 
+/** A call of bash with a line of 60 bytes. @type {() => Request} */
+export const shortCommand = () => ({ ...toolCall("bash", { command: "cargo test --workspace --all-features -- --nocapture sessions" }), check: isEmpty });
+
+/** The start of the agent, which gives it the whole context of its phase. @type {() => Request} */
+export const agentStart = () => ({
+  first: { method: "hook/session_compact", params: {} },
+  method: "hook/before_agent_start",
+  params: { event: { prompt: "Continue." } },
+  check: (result) => JSON.stringify(result).length > 20_000,
+});
+
 /** A call of bash that writes a file of this length, as agents do. @type {(length: number) => Request} */
 export const command = (length) => ({
   ...toolCall("bash", { command: `cat > notes.md <<'END'\n${prose(length)}\nEND\n` }),
