@@ -107,21 +107,23 @@ fn the_host_in_python_runs_a_workflow() {
 
 #[test]
 fn the_host_in_rust_runs_a_workflow() {
-    let manifest = repository().join("Cargo.toml");
-    let mut command = Command::new(env!("CARGO"));
-    command.args([
-        "run",
-        "--quiet",
-        "--locked",
-        "-p",
-        "workflow-sidecar",
-        "--example",
-        "host",
-    ]);
-    command
-        .arg("--manifest-path")
-        .arg(manifest)
-        .args(["--", SIDECAR, "serve"]);
+    // As `scripts/test` builds it, so that no library is built again with other features.
+    let directory = Path::new(SIDECAR).parent().unwrap();
+    let built = Command::new(env!("CARGO"))
+        .args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--workspace",
+            "--all-features",
+        ])
+        .args(["--example", "host", "--target-dir"])
+        .arg(directory.parent().unwrap())
+        .current_dir(repository())
+        .status();
+    assert!(built.unwrap().success());
+    let mut command = Command::new(directory.join("examples/host"));
+    command.args([SIDECAR, "serve"]);
     let output = output_of(&mut command, "");
     let expected = [
         "setSessionName",

@@ -604,7 +604,7 @@ fn without_a_terminal_there_is_no_approval() {
             .unwrap();
         assert_eq!(output.status.code(), Some(2), "{command:?}");
         let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(errors.contains("only a person can"), "{errors}");
+        assert!(errors.contains("only the user can"), "{errors}");
     }
     assert!(!project.path().join("agent").exists());
 }

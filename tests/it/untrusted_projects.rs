@@ -61,7 +61,7 @@ fn a_command_that_needs_consent_is_answered_at_once_without_dialogs() {
     let start = json!({"name": "workflow", "arguments": "w it"});
     let started = host.result("command/run", &start);
     let notice = started["actions"].to_string();
-    assert!(notice.contains("run `workflow-sidecar trust` in a terminal"));
+    assert!(notice.contains("trust them with `workflow-sidecar trust` in a terminal"));
     let answer = next(&mut host);
     let text = answer["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("not trusted"), "{text}");
