@@ -241,8 +241,8 @@ fn no_tool_writes_where_answers_are_kept() {
     let mut host = started(project.path(), false);
     let agent = project.path().join("agent/workflow-sidecar");
     for input in [
-        json!({"path": agent.join("trust.json"), "content": "{}"}),
-        json!({"path": "agent/workflow-sidecar/approvals/wf-1.json", "content": "{}"}),
+        json!({"path": agent.join("store.sqlite3"), "content": "{}"}),
+        json!({"path": "agent/workflow-sidecar/queue/database", "content": "{}"}),
     ] {
         let event = json!({"event": {"toolName": "write", "input": input}});
         let blocked = host.result("hook/tool_call", &event);

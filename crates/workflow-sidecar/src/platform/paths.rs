@@ -443,9 +443,9 @@ mod tests {
             let forms = paths.forms(path);
             forms.iter().any(|form| paths.holds_answers(form))
         };
-        assert!(holds("agent/workflow-sidecar/trust.json"));
+        assert!(holds("agent/workflow-sidecar/store.sqlite3"));
         assert!(holds("agent/workflow-sidecar"));
-        assert!(holds("x/../link/workflow-sidecar/approvals/wf-1.json"));
+        assert!(holds("x/../link/workflow-sidecar/queue/database"));
         assert!(!holds("agent/workflow-sidecar.json5"));
         assert!(!holds("crates/workflow-sidecar/src/lib.rs"));
     }

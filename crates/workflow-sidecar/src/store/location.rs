@@ -35,13 +35,7 @@ pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Box<dyn Store
     if let Some(url) = setting(agent_dir)? {
         return Ok(Box::new(PostgresStore::new(&url, directory)?));
     }
-    let has_old_files = directory_of(agent_dir).is_ok_and(|own| own == directory);
-    let store = SqliteStore::new(directory);
-    Ok(Box::new(if has_old_files {
-        store.with_old_files(agent_dir.join(IN_AGENT_DIR))
-    } else {
-        store
-    }))
+    Ok(Box::new(SqliteStore::new(directory)))
 }
 
 fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {

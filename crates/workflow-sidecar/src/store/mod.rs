@@ -7,7 +7,6 @@
 mod location;
 mod machine;
 mod marker;
-mod old_files;
 mod postgres;
 mod queue;
 mod sqlite;

@@ -374,36 +374,4 @@ pub(crate) mod tests {
             [status("wf-1", None), status("wf-2", Some("revise"))]
         );
     }
-
-    #[test]
-    fn files_of_earlier_versions_are_taken_over_once_and_kept() {
-        use std::fs;
-        let agent = tempfile::tempdir().unwrap();
-        let files = agent.path().join("workflow-sidecar/approvals");
-        fs::create_dir_all(&files).unwrap();
-        let write = |name: &str, text: &str| fs::write(files.join(name), text).unwrap();
-        write(
-            "wf-1.json",
-            &serde_json::to_string(&request("wf-1")).unwrap(),
-        );
-        let answer = serde_json::to_string(&decision("revise")).unwrap();
-        write("wf-1.word.json", &answer);
-        write(
-            "wf-2.json",
-            &serde_json::to_string(&request("wf-1")).unwrap(),
-        );
-        let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
-        let file = request("wf-1");
-        assert_eq!(approvals.request("wf-1").unwrap(), file);
-        assert_eq!(approvals.decision(&file.request), Some(decision("revise")));
-        assert_eq!(approvals.all().unwrap().len(), 1);
-        let kept = agent.path().join("workflow-sidecar/approvals.imported");
-        assert!(kept.join("wf-1.word.json").exists() && !files.exists());
-        fs::create_dir_all(&files).unwrap();
-        write(
-            "wf-5.json",
-            &serde_json::to_string(&request("wf-5")).unwrap(),
-        );
-        assert_eq!(approvals.request("wf-5"), None, "files count once");
-    }
 }

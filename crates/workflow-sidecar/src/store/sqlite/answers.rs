@@ -2,7 +2,6 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::super::old_files::OldFiles;
 use super::super::{REQUESTS, RequestRow, TrustRow};
 use super::numbers::{integer, number};
 
@@ -95,18 +94,4 @@ pub(super) fn trust(connection: &Connection, row: &TrustRow, keep: usize) -> rus
 pub(super) fn revoke(connection: &Connection, project: &str) -> rusqlite::Result<()> {
     let query = "DELETE FROM trust WHERE project = ?1";
     connection.execute(query, [project]).map(drop)
-}
-
-/// Takes over what earlier versions kept in files.
-pub(super) fn import(connection: &Connection, files: &OldFiles) -> rusqlite::Result<()> {
-    for row in &files.requests {
-        put_request(connection, row)?;
-        if let Some(answer) = &row.answer {
-            put_answer(connection, row, answer)?;
-        }
-    }
-    for row in &files.trust {
-        trust(connection, row, usize::MAX)?;
-    }
-    Ok(())
 }

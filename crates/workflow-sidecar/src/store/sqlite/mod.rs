@@ -13,7 +13,6 @@ use serde_json::value::RawValue;
 
 use self::numbers::{integer, number};
 use super::marker::mark;
-use super::old_files::{self, OldFiles};
 use super::queue::{self, QueueTurn};
 use super::{
     AnswerRight, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionChange, SessionKey,
@@ -28,7 +27,7 @@ mod runs;
 /// The name of the database in the directory of the store.
 const FILE: &str = "store.sqlite3";
 /// The format of the database, in its `user_version`.
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 1;
 /// The time to wait for another process. Less than the time that a hook has for its answer.
 const BUSY: Duration = Duration::from_secs(2);
 /// The time until the next attempt to make the database.
@@ -45,9 +44,15 @@ const SCHEMA: &str = "
         updated INTEGER NOT NULL,
         task_id TEXT, workflow TEXT, phase TEXT, task TEXT, status TEXT,
         active INTEGER NOT NULL DEFAULT 0,
+        state TEXT NOT NULL DEFAULT '',
+        waiting TEXT NOT NULL DEFAULT '',
+        since INTEGER NOT NULL DEFAULT 0,
+        machine TEXT NOT NULL DEFAULT '',
+        file TEXT,
         UNIQUE (host, session)
     ) STRICT;
     CREATE INDEX sessions_by_update ON sessions (updated) WHERE task_id IS NOT NULL;
+    CREATE INDEX sessions_by_run ON sessions (task_id) WHERE task_id IS NOT NULL;
     CREATE INDEX active_sessions ON sessions (active) WHERE active = 1;
     CREATE TABLE entries (
         session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -63,10 +68,6 @@ const SCHEMA: &str = "
         cwd TEXT NOT NULL,
         expires INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
-";
-
-/// The additions of format 2: requests for approval, trust, and more about runs.
-const SECOND_FORMAT: &str = "
     CREATE TABLE requests (
         task_id TEXT PRIMARY KEY,
         nonce TEXT NOT NULL,
@@ -89,34 +90,17 @@ const SECOND_FORMAT: &str = "
         at INTEGER NOT NULL,
         UNIQUE (project, commands)
     ) STRICT;
-    ALTER TABLE sessions ADD COLUMN state TEXT NOT NULL DEFAULT '';
-    ALTER TABLE sessions ADD COLUMN waiting TEXT NOT NULL DEFAULT '';
-    ALTER TABLE sessions ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE sessions ADD COLUMN machine TEXT NOT NULL DEFAULT '';
-    ALTER TABLE sessions ADD COLUMN file TEXT;
-    CREATE INDEX sessions_by_run ON sessions (task_id) WHERE task_id IS NOT NULL;
 ";
 
 /// The store in a directory. The database is created with the first change.
 #[derive(Debug, Clone)]
 pub(crate) struct SqliteStore {
     directory: PathBuf,
-    /// The directory of the files that earlier versions wrote.
-    old_files: Option<PathBuf>,
 }
 
 impl SqliteStore {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self {
-            directory,
-            old_files: None,
-        }
-    }
-
-    /// Takes over the files of earlier versions in a directory, once.
-    pub(crate) fn with_old_files(mut self, directory: PathBuf) -> Self {
-        self.old_files = Some(directory);
-        self
+        Self { directory }
     }
 
     fn file(&self) -> PathBuf {
@@ -127,8 +111,7 @@ impl SqliteStore {
     fn open(&self) -> Result<Option<Connection>, StoreError> {
         let exists = self.file().try_exists();
         if !exists.map_err(|error| self.io(error))? {
-            let has_old_files = self.old_files.as_deref().is_some_and(old_files::exist);
-            return has_old_files.then(|| self.open_or_create()).transpose();
+            return Ok(None);
         }
         self.connect().map(Some)
     }
@@ -146,7 +129,7 @@ impl SqliteStore {
         connection.busy_timeout(BUSY).map_err(failed)?;
         let end = Instant::now() + BUSY;
         let format = loop {
-            match self.upgrade(&mut connection) {
+            match create_tables(&mut connection) {
                 // Two processes that make the database at once do not wait for each other by themselves.
                 Err(error)
                     if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
@@ -154,7 +137,7 @@ impl SqliteStore {
                 {
                     thread::sleep(PAUSE);
                 }
-                upgraded => break upgraded.map_err(failed)?,
+                format => break format.map_err(failed)?,
             }
         };
         if format != FORMAT {
@@ -167,37 +150,6 @@ impl SqliteStore {
         let keys = connection.pragma_update(None, "foreign_keys", true);
         keys.map_err(failed)?;
         Ok(connection)
-    }
-
-    /// Creates or upgrades the tables where that is needed, and gives the format. What earlier versions kept in files is part of the same
-    /// transaction, so that it is taken over once.
-    fn upgrade(&self, connection: &mut Connection) -> rusqlite::Result<i64> {
-        let format = user_version(connection)?;
-        if format >= FORMAT {
-            return Ok(format);
-        }
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        let transaction = begin(connection)?;
-        // Another process may have done it meanwhile.
-        let format = user_version(&transaction)?;
-        if format >= FORMAT {
-            return Ok(format);
-        }
-        if format == 0 {
-            transaction.execute_batch(SCHEMA)?;
-        }
-        transaction.execute_batch(SECOND_FORMAT)?;
-        let files = self.old_files.as_deref();
-        let files = files.map(|directory| (OldFiles::read(directory), directory));
-        if let Some((files, _)) = &files {
-            answers::import(&transaction, files)?;
-        }
-        transaction.pragma_update(None, "user_version", FORMAT)?;
-        transaction.commit()?;
-        if let Some((files, directory)) = files {
-            files.rename_read(directory);
-        }
-        Ok(FORMAT)
     }
 
     /// Reads from the database; the default if there is none yet.
@@ -501,6 +453,25 @@ fn append(
 
 fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
     connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+/// Creates the tables where there are none, and returns the format.
+fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
+    let format = user_version(connection)?;
+    if format != 0 {
+        return Ok(format);
+    }
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    let transaction = begin(connection)?;
+    // Another process may have done it meanwhile.
+    let format = user_version(&transaction)?;
+    if format != 0 {
+        return Ok(format);
+    }
+    transaction.execute_batch(SCHEMA)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    transaction.commit()?;
+    Ok(FORMAT)
 }
 
 fn user_version(connection: &Connection) -> rusqlite::Result<i64> {

@@ -39,11 +39,10 @@ impl Home {
         self.directory.path().join("project")
     }
 
-    /// The file of an earlier version.
-    fn file(&self) -> std::path::PathBuf {
-        let directory = self.directory.path().join("agent/workflow-sidecar");
-        fs::create_dir_all(&directory).unwrap();
-        directory.join("trust.json")
+    /// A file of the store.
+    fn file(&self, name: &str) -> std::path::PathBuf {
+        let store = self.directory.path().join("agent/workflow-sidecar");
+        store.join(name)
     }
 
     fn look_up(&self, project: &Path, words: &[&str]) -> Result<Trust, TrustError> {
@@ -140,48 +139,12 @@ fn the_hash_depends_on_every_argument_but_not_on_order_or_repetition() {
 }
 
 #[test]
-fn a_file_of_an_earlier_version_is_taken_over_once_and_kept() {
-    let home = Home::new();
-    let project = home.project().canonicalize().unwrap();
-    let file = home.file();
-    let hash = hash_of([&command(&["make"])]).0;
-    let text = format!(
-        r#"{{"version":1,"projects":{{{project:?}:[{{"commands":"{hash}","at":1795190400}}]}}}}"#
-    );
-    fs::write(&file, &text).unwrap();
-    let look_up = |words: &[&str]| home.look_up(&project, words).unwrap();
-    assert_eq!(look_up(&["make"]), Trust::Trusted);
-    assert_eq!(look_up(&["make", "install"]), Trust::Changed);
-    let kept = file.with_extension("json.imported");
-    assert_eq!(fs::read_to_string(kept).unwrap(), text);
-    home.store.revoke(&project).unwrap();
-    fs::write(&file, &text).unwrap();
-    assert_eq!(look_up(&["make"]), Trust::Unknown, "the file counts once");
-}
-
-#[test]
-fn a_damaged_or_newer_file_trusts_nothing_and_is_kept() {
-    for text in [
-        "{\"version\":1,\"proj",
-        "{\"version\":2,\"projects\":\"elsewhere\"}",
-        "{\"version\":2,\"projects\":{}}",
-    ] {
-        let home = Home::new();
-        fs::write(home.file(), text).unwrap();
-        let found = home.look_up(&home.project(), &["make"]).unwrap();
-        assert_eq!(found, Trust::Unknown);
-        let kept = home.file().with_extension("json.damaged");
-        assert_eq!(fs::read_to_string(kept).unwrap(), text);
-    }
-}
-
-#[test]
 fn a_damaged_store_trusts_nothing() {
     let home = Home::new();
     home.trust(&["make"]);
-    let database = home.file().with_file_name("store.sqlite3");
+    let database = home.file("store.sqlite3");
     for part in ["store.sqlite3-wal", "store.sqlite3-shm"] {
-        let _ = fs::remove_file(home.file().with_file_name(part));
+        let _ = fs::remove_file(home.file(part));
     }
     fs::write(database, "this is no database, and long enough for one").unwrap();
     let error = home.look_up(&home.project(), &["make"]).unwrap_err();
@@ -229,6 +192,6 @@ fn only_the_owner_can_read_the_file() {
     let home = Home::new();
     home.trust(&["make"]);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&home.file().with_file_name("store.sqlite3")), 0o600);
-    assert_eq!(mode(home.file().parent().unwrap()), 0o700);
+    assert_eq!(mode(&home.file("store.sqlite3")), 0o600);
+    assert_eq!(mode(&home.file("")), 0o700);
 }
