@@ -327,8 +327,8 @@ fn walk(files: &Files, moves: &[bool]) {
 /// A rule for `continue`, as a line of YAML, or none.
 fn rule() -> impl Strategy<Value = String> {
     let bound = prop_oneof![Just("0"), Just("1"), Just("8"), Just("unlimited")];
-    let some = (bound.clone(), bound, 0..3_u8, any::<bool>()).prop_map(|(max, stale, countdown, park)| {
-        let limit = if park { "park" } else { "cancel" };
+    let some = (bound.clone(), bound, 0..3_u8, any::<bool>()).prop_map(|(max, stale, countdown, pauses)| {
+        let limit = if pauses { "pause" } else { "cancel" };
         format!("continue: {{max: {max}, maxStale: {stale}, countdown: {countdown}, onLimit: {limit}}}")
     });
     let countdown = (0..3_u8).prop_map(|countdown| format!("continue: {{countdown: {countdown}}}"));
@@ -431,7 +431,7 @@ fn projects() -> impl Strategy<Value = Files> {
             ));
         }
         let settings = settings.replacen("continue: wait", "continue: 'wait'", 1);
-        let settings = settings.replace("unlimited", "'unlimited'").replace("park", "'park'").replace("cancel", "'cancel'");
+        let settings = settings.replace("unlimited", "'unlimited'").replace("onLimit: pause", "onLimit: 'pause'").replace("cancel", "'cancel'");
         let comma = if settings.is_empty() { "" } else { "," };
         let comma_behind = if outer.is_empty() { "" } else { ", " };
         let context = if every_turn { "context: 'every-turn'" } else { "" };

@@ -84,12 +84,7 @@ pub(crate) struct ReactionLabels {
 impl ReactionLabels {
     /// True if one of them is this one, in upper or lower case.
     pub(crate) fn meet(&self, expected: &str) -> bool {
-        let expected = match &*expected.to_lowercase() {
-            // The words of earlier versions.
-            "pushed" => "reminded".to_owned(),
-            "parked" => "paused".to_owned(),
-            expected => expected.to_owned(),
-        };
+        let expected = expected.to_lowercase();
         let mut labels = self.verdicts.iter().chain(&self.phase);
         labels.any(|label| label.to_lowercase() == expected)
     }

@@ -62,8 +62,7 @@ pub enum OnStop {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnLimit {
-    /// The run is paused: a user message resumes it. Stored definitions have the earlier name.
-    #[serde(rename = "park", alias = "pause")]
+    /// The run is paused: a user message resumes it.
     Pause,
     /// The run is cancelled.
     Cancel,

@@ -47,7 +47,6 @@ named_values! {
     OnLimit {
         "pause" => Pause, "The run waits for the user.";
         "cancel" => Cancel, "The run is cancelled.";
-        "park" => Pause, "An earlier name of `pause`.";
     }
     Checkpoint {
         "git" => Git, "A git commit of the tracked files, which no branch refers to.";

@@ -125,7 +125,7 @@ section! {
             .example(r#""continue""#)
             .strict()
             .never_empty();
-        ON_LIMIT: Typed<OnLimit> = Typed::one_of("onLimit", "What happens at a limit: `pause` pauses the run, `cancel` cancels it. `park` is an earlier name of `pause`.")
+        ON_LIMIT: Typed<OnLimit> = Typed::one_of("onLimit", "What happens at a limit: `pause` pauses the run, `cancel` cancels it.")
             .default(Default::Text("pause"))
             .example(r#""cancel""#)
             .strict()
