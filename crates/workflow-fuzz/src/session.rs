@@ -110,10 +110,7 @@ impl Owed {
 
     fn asked(&mut self, id: Option<&str>, method: &str, line: &str) {
         let Some(id) = id else {
-            assert!(
-                method == "\"host/apply\"" || method == "\"$/log\"",
-                "{line}"
-            );
+            assert!(method == "\"host/apply\"", "{line}");
             return;
         };
         let number = id.strip_prefix("\"s").and_then(|id| id.strip_suffix('"'));

@@ -13,10 +13,10 @@ use crate::types::{
     BeforeAgentStartResult, BranchParams, BranchResult, ClockAdvanceParams, ClockAdvanceResult,
     CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult,
     ConfirmParams, DismissParams, ExecParams, ExecResult, HookResult, HostApplyParams,
-    HostCancelParams, InitializeParams, InputDialogParams, InputParams, LogParams, Manifest,
-    SelectParams, SessionHookParams, SessionStateParams, SessionStateResult, ShutdownParams,
-    ToolCallParams, ToolCallResult, ToolCancelParams, ToolExecuteParams, ToolExecuteResult,
-    ToolResultParams, ToolResultResult, TurnParams, WorkflowListParams, WorkflowListResult,
+    HostCancelParams, InitializeParams, InputDialogParams, InputParams, Manifest, SelectParams,
+    SessionHookParams, SessionStateParams, SessionStateResult, ShutdownParams, ToolCallParams,
+    ToolCallResult, ToolCancelParams, ToolExecuteParams, ToolExecuteResult, ToolResultParams,
+    ToolResultResult, TurnParams, WorkflowListParams, WorkflowListResult,
 };
 
 /// A method that the host calls.
@@ -246,6 +246,4 @@ to_host! {
     HostExec: Request = "host/exec" (ExecParams) -> ExecResult;
     /// Cancels a `host/exec`: the host ends the command and every process that it started.
     HostCancel: Notification = "host/cancel" (HostCancelParams) -> ();
-    /// A line of the log. Reserved: this version writes its log to standard error only.
-    Log: Notification = "$/log" (LogParams) -> ();
 }

@@ -241,7 +241,6 @@ export class Connection {
   #notification(method: string, params: unknown): void {
     if (method === "host/apply") this.#options.onApply?.(params as HostMethods["host/apply"]["params"]);
     else if (method === "ui/dismiss" || method === "host/cancel") this.#open.get((params as { id?: unknown } | undefined)?.id)?.ended.abort();
-    else if (method === "$/log") void this.#options.handlers["$/log"]?.(params as HostMethods["$/log"]["params"], this.#endSignal.signal);
     else this.#noise(`an unknown notification: ${method}`);
   }
 

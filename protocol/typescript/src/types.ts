@@ -69,8 +69,6 @@ export interface HostMethods {
   "host/exec": { params: ExecParams; result: ExecResult };
   /** Cancels a `host/exec`: the host ends the command and every process that it started. */
   "host/cancel": { params: HostCancelParams; result: void };
-  /** A line of the log. Reserved: this version writes its log to standard error only. */
-  "$/log": { params: LogParams; result: void };
 }
 
 /** Something the host has to do. */
@@ -620,19 +618,6 @@ export type InputParams = {
 
 /** The severity of a notification. */
 export type Level = "info" | "warning" | "error";
-
-/** The severity of a log line. */
-export type LogLevel = "debug" | "info" | "warning" | "error";
-
-/** A line for the host's log. */
-export type LogParams = {
-  /** The session that asks; absent for the session without a name. */
-  sessionId?: string;
-  /** The severity. */
-  level: LogLevel;
-  /** The message. */
-  text: string;
-};
 
 /** The hooks to forward, the tools and commands to register, and the messages to show. */
 export type Manifest = {

@@ -78,14 +78,6 @@ to_host! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub max_output: Option<u64>,
     }
-
-    /// A line for the host's log.
-    pub struct LogParams {
-        /// The severity.
-        pub level: LogLevel,
-        /// The message.
-        pub text: String,
-    }
 }
 
 /// Actions that time caused, not a message.
@@ -124,18 +116,4 @@ pub struct ExecResult {
     #[serde(default)]
     #[ts(optional, as = "Option<_>")]
     pub truncated: bool,
-}
-
-/// The severity of a log line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, TS)]
-#[serde(rename_all = "camelCase")]
-pub enum LogLevel {
-    /// For somebody who looks for a mistake.
-    Debug,
-    /// Good to know.
-    Info,
-    /// Worth a look.
-    Warning,
-    /// Something failed.
-    Error,
 }

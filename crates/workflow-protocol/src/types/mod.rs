@@ -33,7 +33,7 @@ pub use hook::{
 };
 pub use host::{
     ConfirmParams, DismissParams, ExecParams, ExecResult, HostApplyParams, HostCancelParams,
-    InputDialogParams, LogLevel, LogParams, SelectParams,
+    InputDialogParams, SelectParams,
 };
 pub use lifecycle::{
     Capabilities, Clock, ClockAdvanceParams, ClockAdvanceResult, HostInfo, InitializeParams,

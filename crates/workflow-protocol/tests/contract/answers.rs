@@ -11,11 +11,11 @@ use workflow_protocol::{
     CommandDeclaration, CommandRunResult, Completion, ConfirmParams, Content, Delivery, Diagnostic,
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
     HostApplyParams, HostCancelParams, HostHints, HostMethod, Inject, InputDialogParams, Kind,
-    Level, LogLevel, LogParams, Manifest, Message, MessageDisplay, MessageOptions, MessageType,
-    PathSegment, PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, RunFlow,
-    SelectParams, ServerInfo, SessionStateResult, Severity, Show, Source, Thinking,
-    ToolCallMutation, ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation,
-    ToolResultResult, VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
+    Level, Manifest, Message, MessageDisplay, MessageOptions, MessageType, PathSegment,
+    PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, RunFlow, SelectParams,
+    ServerInfo, SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation,
+    ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult,
+    VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
 };
 
 /// Something written, and what it has to be on the wire.
@@ -500,15 +500,6 @@ pub(crate) fn questions() -> Vec<Written> {
             "host/cancel",
             &HostCancelParams { id: "s1".into() },
             json!({ "id": "s1" }),
-        ),
-        written(
-            "$/log",
-            &LogParams {
-                session_id: String::new(),
-                level: LogLevel::Warning,
-                text: "late".into(),
-            },
-            json!({ "level": "warning", "text": "late" }),
         ),
     ]
 }
