@@ -51,4 +51,3 @@ mod terminal;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;
-mod upgrade;

@@ -202,11 +202,7 @@ pub(super) enum Wrong {
     #[error("the line is not UTF-8")]
     NotUtf8,
     #[error(
-        "version 1 of transcripts is not read any more: `scripts/upgrade-transcripts FILE` of workflow-sidecar rewrites it"
-    )]
-    OldVersion,
-    #[error(
-        "version {0} of transcripts is not known here: this is written by a later workflow-sidecar"
+        "version {0} of transcripts is not known here: this workflow-sidecar reads version {VERSION}"
     )]
     Version(u64),
     #[error("{0}")]
@@ -219,10 +215,6 @@ pub(super) enum Wrong {
         "unknown field `{0}`, expected one of `at`, `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end`"
     )]
     Unknown(String),
-    #[error(
-        "`world`, `gate` and `trigger` lines are of version 1 of transcripts: `scripts/upgrade-transcripts FILE` of workflow-sidecar rewrites them"
-    )]
-    OldKind,
     #[error("`bytes` are written as two digits each: \"6e6f\"")]
     Bytes,
     #[error(
@@ -295,7 +287,6 @@ fn header(text: &str) -> Result<Header, Wrong> {
     }
     let version: Version = serde_json::from_str(text)?;
     match version.transcript {
-        1 => Err(Wrong::OldVersion),
         version if version == u64::from(VERSION) => Ok(serde_json::from_str(text)?),
         version => Err(Wrong::Version(version)),
     }
@@ -321,7 +312,6 @@ impl TranscriptEntry {
             "event" => Self::Event(serde_json::from_str(json).map_err(Wrong::Event)?),
             "end" if json == "true" => Self::End,
             "end" => return Err(Wrong::End),
-            "world" | "gate" | "trigger" => return Err(Wrong::OldKind),
             _ => return Err(Wrong::Unknown(name)),
         })
     }

@@ -91,7 +91,7 @@ fn an_error_names_the_line_and_the_correct_form() {
         ),
         (
             "{\"gate\":{\"gate\":1}}",
-            "t.jsonl:1: `world`, `gate` and `trigger` lines are of version 1",
+            "t.jsonl:1: unknown field `gate`, expected one of `at`, `in`",
         ),
         ("{\"end\":false}", "t.jsonl:1: `end` is true"),
         (
@@ -100,7 +100,7 @@ fn an_error_names_the_line_and_the_correct_form() {
         ),
         (
             "{\"transcript\":1}",
-            "t.jsonl:1: version 1 of transcripts is not read any more: `scripts/upgrade-transcripts",
+            "t.jsonl:1: version 1 of transcripts is not known here",
         ),
         ("{\"transcript\":2}", "t.jsonl:1: missing field `server`"),
     ] {
