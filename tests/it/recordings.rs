@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::connection::{Connection, Process};
 use crate::host::TestHost;
 use crate::questions::{project, start};
-use crate::transcripts::{replay, serving};
+use crate::transcripts::replay;
 
 /// A sidecar that records into a file, with further arguments.
 pub(crate) fn recorded(file: &Path, more: &[&str]) -> Process {
@@ -22,13 +22,9 @@ pub(crate) fn recorded(file: &Path, more: &[&str]) -> Process {
     Process::spawn(command.env("WORKFLOW_SIDECAR_LOG", "error"))
 }
 
-/// Replays a recording in memory and against the binary.
+/// Replays a recording.
 fn replays(file: &Path) {
-    let file = file.display().to_string();
-    for against in [&[][..], &["--against", &serving()]] {
-        let output = replay(&[&[&*file], against].concat());
-        output.unwrap_or_else(|output| panic!("{against:?}\n{output}"));
-    }
+    replay(&[&file.display().to_string()]).unwrap_or_else(|output| panic!("{output}"));
 }
 
 pub(crate) fn recording() -> (TempDir, PathBuf) {
@@ -138,13 +134,7 @@ fn lines_that_are_none_are_recorded_too() {
     host.send("{\"jsonrpc\":\"2.0\",\"method\":\"session/state\",\"id\":7}  \r");
     host.receive();
     drop(host);
-    replay(&[&file.display().to_string()]).unwrap();
-    let output = replay(&[
-        &file.display().to_string(),
-        "--against",
-        &(serving() + " --max-line 2000"),
-    ]);
-    output.unwrap_or_else(|output| panic!("{output}"));
+    replays(&file);
 }
 
 #[test]
@@ -357,9 +347,9 @@ fn drawing(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// Simulations agree with the binary: their transcripts replay against it, and their output has every block.
+/// The transcript of a simulation replays, and its output has every block.
 #[test]
-fn what_is_simulated_is_what_is_served() {
+fn what_is_simulated_replays() {
     const COMMANDS: [&str; 18] = [
         "tool edit",
         "tool read {\"path\": \"a\"}",
@@ -411,9 +401,8 @@ fn what_is_simulated_is_what_is_served() {
     assert!(blocks > 0);
 }
 
-/// Another sidecar would take a baseline of its own files where the simulation has none.
 #[test]
-fn a_simulated_baseline_is_recorded_and_no_other_sidecar_replays_it() {
+fn a_simulated_baseline_is_recorded_and_replays() {
     let ((_directory, file), project) = (recording(), project());
     fs::write(
         project.path().join(".pi/workflows/w/a.md"),
@@ -439,11 +428,7 @@ fn a_simulated_baseline_is_recorded_and_no_other_sidecar_replays_it() {
         recorded.contains(r#""result":{"baselineTaken":{"baseline":null}}"#),
         "{recorded}"
     );
-    let file = file.display().to_string();
-    replay(&[&file]).unwrap_or_else(|output| panic!("{output}"));
-    let output = replay(&[&file, "--against", &serving()]);
-    let output = output.unwrap_or_else(|output| panic!("{output}"));
-    assert!(output.contains("skipped"), "{output}");
+    replays(&file);
 }
 
 /// Sessions of lines drawn at random, with a countdown of no time and one that is waited for.

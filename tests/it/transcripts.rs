@@ -1,4 +1,4 @@
-//! Every transcript, replayed by the product: in memory and against the binary.
+//! Every transcript, replayed by the product.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -39,22 +39,10 @@ pub(crate) fn replay(arguments: &[&str]) -> Result<String, String> {
     Err(printed + &text(output.stderr))
 }
 
-/// The command that serves, for `--against`.
-pub(crate) fn serving() -> String {
-    format!("'{}' serve", env!("CARGO_BIN_EXE_workflow-sidecar"))
-}
-
 #[test]
-fn transcripts_replay_in_memory() {
+fn transcripts_replay() {
     transcripts();
     replay(&[&directory().display().to_string()]).unwrap_or_else(|output| panic!("\n{output}"));
-}
-
-#[test]
-fn transcripts_replay_against_the_binary() {
-    transcripts();
-    let directory = directory().display().to_string();
-    replay(&[&directory, "--against", &serving()]).unwrap_or_else(|output| panic!("\n{output}"));
 }
 
 #[test]
@@ -131,13 +119,11 @@ fn no_transcript_crashes_a_replay_or_leaves_its_directory() {
         let file = root.path().join(format!("{at}.jsonl"));
         std::fs::write(&file, text).unwrap();
         let file = file.display().to_string();
-        for against in [&[][..], &["--against", &serving()]] {
-            let output = replay(&[&[&*file], against].concat()).unwrap_or_else(|output| output);
-            assert!(
-                !output.contains("unexpectedly") && !output.contains("panicked"),
-                "{output}"
-            );
-        }
+        let output = replay(&[&file]).unwrap_or_else(|output| output);
+        assert!(
+            !output.contains("unexpectedly") && !output.contains("panicked"),
+            "{output}"
+        );
     }
     assert!(!Path::new(&evil).exists());
 }

@@ -4,16 +4,14 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use parking_lot::Mutex;
 use serde::Serialize;
 use workflow_core::diagnostic::{render, visible};
 
 use super::format::{NOTABLE, count, json};
 use super::outcome::CommandOutcome;
-use crate::record::{
-    Difference, Program, ReplayOptions, Tiers, TranscriptResult, replay_all, transcripts,
-};
+use crate::record::{Difference, ReplayOptions, Tiers, TranscriptResult, replay_all, transcripts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,7 +21,6 @@ Examples:
   workflow-sidecar replay session.jsonl --definitions .   with the workflows as they are now
   workflow-sidecar replay session.jsonl --definitions . --bless    accept the differences
   workflow-sidecar replay recordings --only decisions     ignore wording
-  workflow-sidecar replay recordings --against \"./workflow-sidecar-0.1 serve\"
 
 A recording contains the definitions that it was made with. It needs no directory and no host, and is replayed on
 a virtual clock. In a directory all *.jsonl files are replayed.
@@ -52,9 +49,6 @@ pub(super) struct Arguments {
     /// Definitions to use instead of the recorded ones: a project, or a directory with `agent` and `project`
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
-    /// Command of another sidecar to replay against
-    #[arg(long, value_name = "COMMAND")]
-    against: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: ReplayFormat,
@@ -89,7 +83,6 @@ struct Row {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let options = ReplayOptions {
-        against: arguments.against.as_deref().map(program).transpose()?,
         instead: match &arguments.definitions {
             Some(directory) => definitions(directory)?,
             None => Tiers::default(),
@@ -129,7 +122,6 @@ struct Numbers {
     same: usize,
     differ: usize,
     blessed: usize,
-    skipped: usize,
     failed: usize,
 }
 
@@ -141,7 +133,6 @@ impl Numbers {
                 TranscriptResult::Same { .. } => &mut numbers.same,
                 TranscriptResult::Differs { .. } => &mut numbers.differ,
                 TranscriptResult::Blessed => &mut numbers.blessed,
-                TranscriptResult::Skipped { .. } => &mut numbers.skipped,
                 TranscriptResult::Failed { .. } => &mut numbers.failed,
             } += 1;
         }
@@ -161,20 +152,6 @@ fn definitions(directory: &Path) -> anyhow::Result<Tiers> {
         anstream::eprintln!("{NOTABLE}warning{NOTABLE:#}: no workflow in {directory} can run\n");
     }
     Ok(tiers)
-}
-
-/// Splits a command line as a shell does.
-fn program(command: &str) -> anyhow::Result<Program> {
-    let mut words = shlex::split(command)
-        .with_context(|| format!("--against {command:?}: a quote is not closed"))?
-        .into_iter();
-    let program = words
-        .next()
-        .context("--against names no command: --against \"workflow-sidecar serve\"")?;
-    Ok(Program {
-        program,
-        arguments: words.collect(),
-    })
 }
 
 /// Displays progress on a terminal after a delay.
@@ -231,12 +208,11 @@ fn human(rows: &[Row]) -> anyhow::Result<()> {
                 writeln!(out, "{name}: cut off: {torn}")?;
             }
             TranscriptResult::Same { torn: None } => {}
-            TranscriptResult::Skipped { reason } => writeln!(out, "{name}: skipped: {reason}")?,
             TranscriptResult::Blessed => writeln!(out, "{name}: rewritten")?,
         }
     }
     let numbers = Numbers::of(rows);
-    let replayed = rows.len() - numbers.failed - numbers.skipped;
+    let replayed = rows.len() - numbers.failed;
     let mut summary = vec![format!("{} replayed", count(replayed, "transcript"))];
     if numbers.differ + numbers.blessed + numbers.failed == 0 && replayed > 0 {
         summary.push("no differences".to_owned());
@@ -250,7 +226,6 @@ fn human(rows: &[Row]) -> anyhow::Result<()> {
         (numbers.differ, differ),
         (numbers.blessed, "rewritten"),
         (numbers.failed, "failed"),
-        (numbers.skipped, "skipped"),
     ];
     let others = others.iter().filter(|(number, _)| *number > 0);
     summary.extend(others.map(|(number, what)| format!("{number} {what}")));
@@ -274,11 +249,10 @@ fn junit(rows: &[Row]) -> anyhow::Result<()> {
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     writeln!(
         out,
-        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">",
+        "<testsuites>\n  <testsuite name=\"workflow-sidecar replay\" tests=\"{}\" failures=\"{}\" errors=\"{}\">",
         rows.len(),
         numbers.differ,
-        numbers.failed,
-        numbers.skipped
+        numbers.failed
     )?;
     for Row { file, played } in rows {
         let name = xml(file);
@@ -298,9 +272,6 @@ fn junit(rows: &[Row]) -> anyhow::Result<()> {
             }
             TranscriptResult::Failed { error } => {
                 format!("<error message=\"{}\"/>", xml(&error.to_string()))
-            }
-            TranscriptResult::Skipped { reason } => {
-                format!("<skipped message=\"{}\"/>", xml(reason))
             }
             TranscriptResult::Same { .. } | TranscriptResult::Blessed => String::new(),
         };

@@ -20,9 +20,6 @@ pub(crate) struct Difference {
     pub(crate) note: Option<String>,
     #[serde(flatten)]
     pub(crate) what: DifferenceKind,
-    /// More on the difference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) hint: Option<String>,
 }
 
 /// A kind of difference.
@@ -45,8 +42,6 @@ pub(crate) enum DifferenceKind {
     Missing { expected: String },
     /// There is a line that is not expected.
     Extra { received: String },
-    /// The sidecar no longer answers.
-    Broken { why: String },
 }
 
 /// A difference in meaning.
@@ -101,7 +96,6 @@ impl Difference {
                     cut(received, 0)
                 )
             }
-            DifferenceKind::Broken { why } => format!("{}\n", visible(why)),
         };
         // What it means begins with what the host had sent.
         let has_meaning = matches!(self.what, DifferenceKind::Means { .. });
@@ -113,9 +107,6 @@ impl Difference {
             if let Some(more) = more {
                 let _ = writeln!(text, "{name:>10}: {}", visible(more));
             }
-        }
-        for line in self.hint.iter().flat_map(|hint| hint.lines()) {
-            let _ = writeln!(text, "{:>10}: {}", "hint", visible(line));
         }
         text
     }
@@ -293,7 +284,6 @@ mod tests {
             after: "hook/agent_end (line 2)".to_owned(),
             note: None,
             what,
-            hint: None,
         };
         let long = "x".repeat(200);
         let shown = difference(changed(

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use workflow_core::definition::Tier;
 use workflow_core::types::Millis;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{Header, ProtocolLine};
-use super::process::{Program, SidecarProcess};
 use super::replay_platform::ReplayPlatform;
-use super::sidecar::{InMemory, Sent, Sidecar, SidecarError};
+use super::results::ReportedEvent;
 use super::steps::{TranscriptEvent, TranscriptStep};
 use super::transcript_loader::{AGENT_DIR, NoDefinitions, Tiers, TranscriptLoader};
+use crate::platform::PlatformReport;
+use crate::server::{InMemoryServer, ServerConfig};
 
 /// The home directory in a transcript without a header.
 const HOME: &str = "$HOME";
@@ -27,11 +27,9 @@ const HOME: &str = "$HOME";
 const NO_SESSION: &str = "replay:nobody";
 const ADVANCE: &str = "replay:advance";
 
-/// The sidecar and the definitions of a replay.
+/// The definitions of a replay, and what is compared.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReplayOptions {
-    /// The command of another sidecar; `None` is the engine in this process.
-    pub(crate) against: Option<Program>,
     /// Definitions that replace the transcript's.
     pub(crate) instead: Tiers,
     /// Set if only decisions and phase moves are compared.
@@ -47,18 +45,6 @@ pub(crate) enum ReplayError {
         line: usize,
         error: NoDefinitions,
     },
-    #[error("{}:{line}: {error}", path.display())]
-    Sidecar {
-        path: PathBuf,
-        line: usize,
-        error: SidecarError,
-    },
-    #[error("{}:{line}: {why}: the transcript stays as it is", path.display())]
-    Broken {
-        path: PathBuf,
-        line: usize,
-        why: String,
-    },
 }
 
 /// The lines of the sidecar in a step, with the names of the transcript.
@@ -67,17 +53,14 @@ pub(super) struct ReceivedLines {
     /// The lines because time passed before anything else happened.
     pub(super) before: Vec<String>,
     pub(super) then: Vec<String>,
-    /// The reason why there can be no more lines.
-    pub(super) broken: Option<String>,
 }
 
 /// Plays one transcript.
 pub(super) struct Player<'a> {
     path: &'a Path,
-    options: &'a ReplayOptions,
     loader: Arc<TranscriptLoader>,
     platform: Arc<ReplayPlatform>,
-    sidecar: Option<Box<dyn Sidecar>>,
+    sidecar: Option<InMemoryServer>,
     header: Option<&'a Header>,
     /// The time of the replay's virtual clock; `None` if the transcript asks for one.
     now: Option<Millis>,
@@ -86,10 +69,9 @@ pub(super) struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    pub(super) fn new(path: &'a Path, options: &'a ReplayOptions) -> Self {
+    pub(super) fn new(path: &'a Path, options: &ReplayOptions) -> Self {
         Self {
             path,
-            options,
             loader: Arc::new(TranscriptLoader::instead(options.instead.clone())),
             platform: Arc::default(),
             sidecar: None,
@@ -101,43 +83,21 @@ impl<'a> Player<'a> {
 
     /// Plays a step, gives the lines that follow.
     pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> Result<ReceivedLines, ReplayError> {
-        let location = (self.path.to_path_buf(), step.line.number);
         if let TranscriptEvent::Definitions(definitions) = step.event {
-            let (path, line) = location.clone();
             self.define(definitions)
-                .map_err(|error| ReplayError::Definitions { path, line, error })?;
+                .map_err(|error| ReplayError::Definitions {
+                    path: self.path.to_path_buf(),
+                    line: step.line.number,
+                    error,
+                })?;
         }
-        let mut received = ReceivedLines::default();
-        match self.play_event(step, &mut received) {
-            Ok(()) => {}
-            Err(error @ (SidecarError::Silent(_) | SidecarError::Babbling)) => {
-                received.broken = Some(error.to_string());
-            }
-            Err(error) => {
-                let (path, line) = location;
-                return Err(ReplayError::Sidecar { path, line, error });
-            }
-        }
+        let mut received = self.play_event(step);
         if step.is_unknown() {
             self.dismiss(&received.then);
         } else {
             self.use_names_of(step, &mut received.then);
         }
         Ok(received)
-    }
-
-    /// Gives the exit status of the sidecar, if it failed.
-    pub(super) fn failed_exit(&mut self) -> Option<String> {
-        self.sidecar.as_mut()?.failed_exit()
-    }
-
-    /// Gives more on a difference: how the sidecar ended, and its standard error, each a line.
-    pub(super) fn hint(&mut self) -> Option<String> {
-        let sidecar = self.sidecar.as_mut()?;
-        let mut lines: Vec<String> = sidecar.failed_exit().into_iter().collect();
-        let complaints = sidecar.complaints().into_iter();
-        lines.extend(complaints.map(|line| format!("output of the command: {line}")));
-        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// The definitions that replaced the transcript's, by the names of their directories.
@@ -164,76 +124,76 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn play_event(
-        &mut self,
-        step: &TranscriptStep<'a>,
-        received: &mut ReceivedLines,
-    ) -> Result<(), SidecarError> {
+    fn play_event(&mut self, step: &TranscriptStep<'a>) -> ReceivedLines {
+        let mut received = ReceivedLines::default();
         match step.event {
             TranscriptEvent::Host(sent) => {
-                received.before = self.advance_clock(step.line.at)?;
-                received.then = self.send(sent, step)?;
+                received.before = self.advance_clock(step.line.at);
+                received.then = self.send(sent, step);
             }
             TranscriptEvent::Reported(reported) => {
-                received.before = self.advance_clock(step.line.at)?;
-                received.then = self.sidecar()?.report(reported)?;
+                received.before = self.advance_clock(step.line.at);
+                let ReportedEvent { session, event } = reported.clone();
+                received.then = self.sidecar().report(PlatformReport {
+                    session,
+                    event,
+                    trigger: None,
+                });
             }
             TranscriptEvent::Result(result) => {
                 self.platform.add(result.clone());
-                return Ok(());
+                return received;
             }
-            TranscriptEvent::Time(time) => received.then = self.advance_clock(Some(time))?,
+            TranscriptEvent::Time(time) => received.then = self.advance_clock(Some(time)),
             TranscriptEvent::End => {
-                received.before = self.advance_clock(step.line.at)?;
-                received.then = self.sidecar()?.end()?;
+                received.before = self.advance_clock(step.line.at);
+                received.then = self.sidecar().finish();
             }
             TranscriptEvent::Start(header) => self.start(header),
-            TranscriptEvent::Definitions(_) => {
-                if let Some(sidecar) = &mut self.sidecar {
-                    sidecar.redefine()?;
-                }
-                return Ok(());
-            }
+            TranscriptEvent::Definitions(_) => return received,
         }
         self.platform.clear();
-        Ok(())
+        received
     }
 
-    fn sidecar(&mut self) -> Result<&mut dyn Sidecar, SidecarError> {
-        let sidecar: Box<dyn Sidecar> = match (self.sidecar.take(), &self.options.against) {
-            (Some(sidecar), _) => sidecar,
-            (None, Some(program)) => Box::new(SidecarProcess::start(program, &self.loader)?),
-            (None, None) => Box::new(InMemory::new(&self.loader, &self.platform)),
-        };
-        Ok(self.sidecar.insert(sidecar).as_mut())
+    fn sidecar(&mut self) -> &mut InMemoryServer {
+        self.sidecar.get_or_insert_with(|| {
+            let config = ServerConfig::with_loader(Arc::clone(&self.loader) as _);
+            let platform = Arc::clone(&self.platform) as _;
+            InMemoryServer::with_config(config.on_platform(platform))
+        })
+    }
+
+    /// Sends a text; in a transcript it may have several lines.
+    fn send_text(&mut self, text: &[u8]) -> Vec<String> {
+        let sidecar = self.sidecar();
+        text.split(|byte| *byte == b'\n')
+            .flat_map(|line| sidecar.send(line))
+            .collect()
     }
 
     /// Lets time pass until then.
-    fn advance_clock(&mut self, until: Option<Millis>) -> Result<Vec<String>, SidecarError> {
+    fn advance_clock(&mut self, until: Option<Millis>) -> Vec<String> {
         let (Some(now), Some(until)) = (self.now, until) else {
-            return Ok(Vec::new());
+            return Vec::new();
         };
         if until <= now {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         self.now = Some(until);
         let line = format!(
             r#"{{"jsonrpc":"2.0","id":"{ADVANCE}","method":"clock/advance","params":{{"sessionId":"{NO_SESSION}","ms":{}}}}}"#,
             until - now
         );
-        let mut received = self.sidecar()?.send(Sent::Line(line.as_bytes()))?;
+        let mut received = self.send_text(line.as_bytes());
         received.retain(|line| message(line)["id"] != ADVANCE);
-        Ok(received)
+        received
     }
 
-    fn send(
-        &mut self,
-        sent: &ProtocolLine,
-        step: &TranscriptStep<'_>,
-    ) -> Result<Vec<String>, SidecarError> {
+    fn send(&mut self, sent: &ProtocolLine, step: &TranscriptStep<'_>) -> Vec<String> {
         let line = match sent {
-            ProtocolLine::TooLong(limit) => return self.sidecar()?.send(Sent::TooLong(*limit)),
-            ProtocolLine::Bytes(bytes) => return self.sidecar()?.send(Sent::Line(bytes)),
+            ProtocolLine::TooLong(limit) => return self.sidecar().send_long_line(*limit),
+            ProtocolLine::Bytes(bytes) => return self.send_text(bytes),
             ProtocolLine::Json(_) => sent.text().unwrap_or_default(),
         };
         let message = message(&line);
@@ -241,40 +201,26 @@ impl<'a> Player<'a> {
         // The system's clock was not advanced by this in the recording. The clock here would be.
         if self.now.is_some() && method == Some("clock/advance") {
             let followed = step.followed.iter().filter_map(|(_, sent)| sent.text());
-            return Ok(followed.map(Cow::into_owned).collect());
+            return followed.map(Cow::into_owned).collect();
         }
         // There may be no such question here; if there is, it is dismissed.
         if method.is_none() && step.is_unknown() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let changed = match method {
             _ if !message.is_object() => None,
             None => self.with_our_id(&message),
-            Some("initialize") => self.introduction(&message, step.line.at)?,
-            Some(_) => {
-                let mut changed = message.clone();
-                match changed.pointer_mut("/params/context") {
-                    Some(context) => self
-                        .rename_directory(context, "cwd", Tier::Project)?
-                        .then_some(changed),
-                    None => None,
-                }
-            }
+            Some("initialize") => self.introduction(&message, step.line.at),
+            Some(_) => None,
         };
         let line = changed.map_or(line, |changed| Cow::Owned(changed.to_string()));
-        self.sidecar()?.send(Sent::Line(line.as_bytes()))
+        self.send_text(line.as_bytes())
     }
 
-    /// The host's introduction with a clock that can be advanced and with directories that exist; `None` if nothing changes.
-    fn introduction(
-        &mut self,
-        message: &Value,
-        now: Option<Millis>,
-    ) -> Result<Option<Value>, SidecarError> {
+    /// The host's introduction with a clock that can be advanced and the agent directory of the recording; `None` if nothing changes.
+    fn introduction(&mut self, message: &Value, now: Option<Millis>) -> Option<Value> {
         let mut changed = message.clone();
-        let Some(params) = changed["params"].as_object_mut() else {
-            return Ok(None);
-        };
+        let params = changed["params"].as_object_mut()?;
         if let Some(header) = self.header
             && params.get("clock").is_none_or(|clock| clock == "system")
             && let Some(now) = now
@@ -291,10 +237,7 @@ impl<'a> Player<'a> {
             let agent_dir = self.agent_dir(named.and_then(Value::as_str));
             params.insert("agentDir".to_owned(), agent_dir.into());
         }
-        let params = &mut changed["params"];
-        self.rename_directory(params, "agentDir", Tier::Global)?;
-        self.rename_directory(params, "cwd", Tier::Project)?;
-        Ok(Some(changed))
+        Some(changed)
     }
 
     /// The agent directory of the machine where the recording was made.
@@ -313,22 +256,6 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Gives a directory its path here; false if nothing changes.
-    fn rename_directory(
-        &mut self,
-        members: &mut Value,
-        name: &str,
-        tier: Tier,
-    ) -> Result<bool, SidecarError> {
-        let Some(Value::String(named)) = members.get_mut(name) else {
-            return Ok(false);
-        };
-        let directory = self.sidecar()?.directory(tier, named)?;
-        let is_changed = directory != *named;
-        *named = directory;
-        Ok(is_changed)
-    }
-
     /// An answer of the host with the id of the question here; `None` if it is the same.
     fn with_our_id(&self, message: &Value) -> Option<Value> {
         let id = message.get("id")?;
@@ -345,10 +272,10 @@ impl<'a> Player<'a> {
             let is_question = message["method"]
                 .as_str()
                 .is_some_and(|method| method.starts_with("ui/"));
-            if is_question && let Some(sidecar) = &mut self.sidecar {
+            if is_question {
                 let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": null });
-                // The lines that follow are not compared either; a sidecar that ended is found at the next step.
-                let _ = sidecar.send(Sent::Line(answer.to_string().as_bytes()));
+                // The lines that follow are not compared either.
+                self.send_text(answer.to_string().as_bytes());
             }
         }
     }

@@ -75,7 +75,6 @@ pub(crate) fn replay(
                     after,
                     note: note_of(&step).filter(|note| noted.as_ref() != Some(note)),
                     what,
-                    hint: player.hint(),
                 });
                 if !goes_on {
                     break;
@@ -130,13 +129,6 @@ fn blessed_once(
         let mut changes = Changes::default();
         for step in steps(&transcript.lines) {
             let received = player.play(&step)?;
-            if let Some(why) = received.broken.clone().or_else(|| player.failed_exit()) {
-                return Err(ReplayError::Broken {
-                    path: transcript.path.clone(),
-                    line: step.line.number,
-                    why,
-                });
-            }
             changes.note(&step, received);
         }
         changes.define(transcript, &player.replaced_definitions());
@@ -156,8 +148,7 @@ fn first_difference(
     received: ReceivedLines,
 ) -> Option<(usize, DifferenceKind)> {
     if step.is_unknown() {
-        let broken = received.broken.map(|why| DifferenceKind::Broken { why });
-        return broken.map(|what| (step.line.number, what));
+        return None;
     }
     if let Some(received) = received.before.into_iter().next() {
         return Some((step.line.number, DifferenceKind::Extra { received }));
@@ -169,18 +160,13 @@ fn first_difference(
             Some(_) if sent.is_any() => continue,
             Some(received) if is_same(&received, &expected) => continue,
             Some(received) => changed(&expected, &received),
-            None => match received.broken {
-                Some(why) => DifferenceKind::Broken { why },
-                None => DifferenceKind::Missing { expected },
-            },
+            None => DifferenceKind::Missing { expected },
         };
         return Some((line.number, what));
     }
     let last = step.followed.last().map_or(step.line, |(line, _)| line);
     let more = then.next().filter(|_| step.torn.is_none());
-    let more = more.map(|received| DifferenceKind::Extra { received });
-    let broken = received.broken.map(|why| DifferenceKind::Broken { why });
-    more.or(broken).map(|what| (last.number, what))
+    more.map(|received| (last.number, DifferenceKind::Extra { received }))
 }
 
 /// Compares the expected lines with the actual ones, after an event.
@@ -194,9 +180,6 @@ fn difference_in_meaning(
     changes: Comparison,
 ) -> Option<(usize, DifferenceKind)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
-    if let Some(why) = received.broken {
-        return Some((line.number, DifferenceKind::Broken { why }));
-    }
     if step.is_unknown() {
         return None;
     }

@@ -8,15 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
-use workflow_core::event::PlatformEvent;
-use workflow_core::run::entry_type;
 
-use super::definitions::DefinitionsLine;
 use super::difference::Difference;
-use super::format::{ProtocolLine, ReadError, Transcript, TranscriptEntry};
+use super::format::{ReadError, Transcript};
 use super::player::{ReplayError, ReplayOptions};
 use super::replay::{Replayed, blessed, replay};
-use super::transcript_loader::{Tiers, runs_commands};
 use crate::files::write_atomically;
 
 /// The result for a transcript.
@@ -33,11 +29,6 @@ pub(crate) enum TranscriptResult {
     },
     /// The transcript was updated.
     Blessed,
-    /// It can be played in memory only, for this reason.
-    Skipped {
-        #[serde(rename = "skipped")]
-        reason: &'static str,
-    },
     /// It cannot be replayed.
     Failed {
         #[serde(serialize_with = "as_text")]
@@ -142,11 +133,6 @@ pub(crate) fn replay_all(
 /// Replays one. An error in it does not affect the others.
 fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
     let play = || {
-        if let (Some(_), Ok(transcript)) = (&options.against, Transcript::read(path))
-            && let Some(reason) = needs_memory(&transcript, options)
-        {
-            return Ok(TranscriptResult::Skipped { reason });
-        }
         if bless {
             play_and_write(path, options)
         } else {
@@ -179,52 +165,4 @@ fn play_and_write(path: &Path, options: &ReplayOptions) -> Result<TranscriptResu
         error,
     })?;
     Ok(TranscriptResult::Blessed)
-}
-
-/// The reason why a transcript is not played against a command; `None` if it can be.
-///
-/// A transcript, wherever it comes from, never makes another sidecar run a command.
-fn needs_memory(transcript: &Transcript, options: &ReplayOptions) -> Option<&'static str> {
-    const COMMANDS: &str =
-        "its definitions have gates that run commands, and the other sidecar would run them";
-    if options.instead.run_commands() {
-        return Some(COMMANDS);
-    }
-    transcript.lines.iter().find_map(|line| match &line.entry {
-        TranscriptEntry::Event(reported) => Some(match reported.event {
-            PlatformEvent::Triggered { .. } | PlatformEvent::TriggersWatched { .. } => {
-                "triggers woke the agent, and the other sidecar would watch its own"
-            }
-            _ => "gates were run, and the other sidecar would run its own",
-        }),
-        TranscriptEntry::Result(_) => Some(
-            "the sidecar asked for more than definitions, and the other one would ask elsewhere",
-        ),
-        TranscriptEntry::Definitions(definitions) => {
-            let run_commands = match definitions {
-                DefinitionsLine::Named(name) => {
-                    Tiers::beside(&transcript.path, name).is_ok_and(|tiers| tiers.run_commands())
-                }
-                DefinitionsLine::Embedded(directories) => directories.values().any(runs_commands),
-            };
-            run_commands.then_some(COMMANDS)
-        }
-        TranscriptEntry::In(host_line) => stores_gates(host_line).then_some(
-            "a stored definition has gates, and the other sidecar would run their commands",
-        ),
-        TranscriptEntry::Header(_)
-        | TranscriptEntry::Note(_)
-        | TranscriptEntry::Out(_)
-        | TranscriptEntry::End
-        | TranscriptEntry::Torn(_) => None,
-    })
-}
-
-/// True if a line of the host contains a stored definition with gates.
-fn stores_gates(host_line: &ProtocolLine) -> bool {
-    let text = match host_line.message() {
-        Some(message) => message.to_string(),
-        None => host_line.text().unwrap_or_default().into_owned(),
-    };
-    text.contains(entry_type::DEFINITION) && text.contains("\"gate\"")
 }

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use workflow_core::definition::{
-    Check, FilePath, FileProblem, Files, Loaded, Tier, TierEntry, Workflow, load,
-};
+use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
 use super::definitions::{RecordedDirectory, project_name};
 use super::recording_loader::RecordingLoader;
@@ -110,25 +108,6 @@ impl Tiers {
         let found = paths.iter().find(|path| path.is_dir());
         found.ok_or(missing).and_then(|path| Self::read(path))
     }
-
-    /// True if a gate of these definitions runs commands.
-    pub(super) fn run_commands(&self) -> bool {
-        let Self(directories) = self;
-        directories.iter().flatten().any(runs_commands)
-    }
-}
-
-/// True if a gate of the definitions in a directory runs commands.
-pub(super) fn runs_commands(directory: &RecordedDirectory) -> bool {
-    let empty = RecordedDirectory::default();
-    let loaded = load(&TranscriptFiles {
-        directories: [directory, &empty],
-        names: Disk::new(PathBuf::from(AGENT_DIR), PathBuf::from(CWD)),
-    });
-    let phases = loaded.catalog.iter().flat_map(Workflow::own_phases);
-    phases
-        .flat_map(|phase| &phase.gate)
-        .any(|gate| matches!(gate.check, Check::Run(_)))
 }
 
 impl TranscriptLoader {
@@ -158,13 +137,6 @@ impl TranscriptLoader {
     /// The definitions that replaced the transcript's, by name.
     pub(super) fn replaced(&self) -> BTreeMap<String, RecordedDirectory> {
         self.0.lock().replaced.clone()
-    }
-
-    /// The content of a directory: an agent directory, or the working directory of a project.
-    pub(super) fn directory(&self, tier: Tier, named: &str) -> RecordedDirectory {
-        let mut directories = self.0.lock();
-        directories.note_replaced(tier, named);
-        directories.find(tier, named).cloned().unwrap_or_default()
     }
 }
 
@@ -244,27 +216,32 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
+    fn find(loader: &TranscriptLoader, tier: Tier, named: &str) -> RecordedDirectory {
+        let directories = loader.0.lock();
+        directories.find(tier, named).cloned().unwrap_or_default()
+    }
+
     #[test]
     fn a_directory_is_found_by_its_name() {
         let loader = TranscriptLoader::default();
         let all = directory(r#"{"workflows/a/":null}"#);
         loader.name(Tiers([None, Some(all.clone())]));
-        assert_eq!(loader.directory(Tier::Project, "$CWD"), all);
+        assert_eq!(find(&loader, Tier::Project, "$CWD"), all);
         let own = directory(r#"{"workflows/b/":null}"#);
         loader.embed([("/p/.pi".to_owned(), own.clone())].into());
-        assert_eq!(loader.directory(Tier::Project, "/p"), own);
-        assert_eq!(loader.directory(Tier::Project, "/p/"), own);
-        assert_ne!(loader.directory(Tier::Project, "/q"), own);
+        assert_eq!(find(&loader, Tier::Project, "/p"), own);
+        assert_eq!(find(&loader, Tier::Project, "/p/"), own);
+        assert_ne!(find(&loader, Tier::Project, "/q"), own);
         assert_eq!(
-            loader.directory(Tier::Global, "/p"),
+            find(&loader, Tier::Global, "/p"),
             RecordedDirectory::default()
         );
         let instead = TranscriptLoader::instead(Tiers([None, Some(all.clone())]));
         instead.embed([("/p/.pi".to_owned(), own)].into());
-        assert_eq!(instead.directory(Tier::Project, "/p"), all);
+        assert_eq!(find(&instead, Tier::Project, "/p"), all);
         loader.clear();
         assert_eq!(
-            loader.directory(Tier::Project, "/p"),
+            find(&loader, Tier::Project, "/p"),
             RecordedDirectory::default()
         );
     }
