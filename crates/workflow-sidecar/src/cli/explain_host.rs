@@ -7,7 +7,7 @@ use workflow_core::explain::{Row, Topic, Value};
 use workflow_core::run::Unit;
 
 use super::format::TITLE;
-use crate::hook_hosts::{ChangeableResults, HookHost};
+use crate::hook_hosts::HookHost;
 
 /// Parts that a host does not enforce.
 #[derive(Debug, Serialize)]
@@ -52,14 +52,6 @@ impl HostLimits {
             "ask: the call is blocked, because a hook cannot ask",
         );
         note(
-            has("results") && host.limits.results == ChangeableResults::None,
-            "results: not applied, because no hook sees a result",
-        );
-        note(
-            has("results") && host.limits.results == ChangeableResults::OfMcp,
-            "results: applied to tools of MCP servers only",
-        );
-        note(
             has_value("budget", |value| {
                 limits(value, &[Unit::Tokens, Unit::UsCents])
             }),
@@ -95,7 +87,7 @@ impl HostLimits {
             name: host.name,
             title: host.title,
             tested: host.tested,
-            not_enforced: host.limits.not_enforced.to_vec(),
+            not_enforced: host.not_enforced.to_vec(),
             different,
         }
     }

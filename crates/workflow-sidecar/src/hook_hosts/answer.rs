@@ -63,7 +63,6 @@ impl HookAnswer {
             | EventName::Prompt
             | EventName::Stop
             | EventName::Interrupt
-            | EventName::Compaction
             | EventName::Unused => HookDecision::GoOn,
         })
     }

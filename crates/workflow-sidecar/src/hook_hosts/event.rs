@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -17,8 +16,6 @@ pub(crate) enum EventName {
     ToolResult,
     Stop,
     Interrupt,
-    /// The conversation loses messages.
-    Compaction,
     /// An event that changes nothing here.
     Unused,
     /// The event could not be read.
@@ -60,35 +57,6 @@ pub(super) struct EventPayload<'a> {
     pub(super) prompt_response: Option<Cow<'a, str>>,
     /// The work that continues in the background when the agent stops.
     pub(super) background_tasks: Vec<Value>,
-    /// The name of the event (goose).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) event: Option<String>,
-    /// The session (Cursor).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) conversation_id: Option<String>,
-    /// The directories that are open (Cursor).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) workspace_roots: Vec<PathBuf>,
-    /// The directory of the session (goose).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) working_dir: Option<PathBuf>,
-    /// The prompt (goose).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) message: Option<String>,
-    /// The result of a call, as JSON in a text (Cursor).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) tool_output: Option<String>,
-    /// The way the agent stopped (Cursor).
-    #[serde(deserialize_with = "lenient")]
-    pub(super) status: Option<String>,
-}
-
-/// Reads a field that few hosts have. Another host may have one of this name and of another type, which counts as none.
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let value = <&RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(value.get()).unwrap_or_default())
 }
 
 /// An event.
@@ -115,7 +83,7 @@ pub(super) enum EventKind<'a> {
     },
     ToolResult {
         tool: &'a str,
-        result: Option<Cow<'a, RawValue>>,
+        result: Option<&'a RawValue>,
         is_error: bool,
     },
     Stop {
@@ -146,8 +114,7 @@ impl<'a> EventPayload<'a> {
 
     /// The meaning of the event's name in a table.
     pub(super) fn name(&self, table: &[(&str, EventName)]) -> EventName {
-        let name = self.hook_event_name.as_deref().or(self.event.as_deref());
-        let Some(name) = name else {
+        let Some(name) = self.hook_event_name.as_deref() else {
             return EventName::Unknown;
         };
         let known = table.iter().find(|(known, _)| *known == name);
@@ -161,13 +128,10 @@ impl<'a> EventPayload<'a> {
         kind: EventKind<'a>,
     ) -> Result<HookEvent<'a>, String> {
         let session = self.parent_agent_id.as_deref();
-        let session = session.or(self.conversation_id.as_deref());
         let session = session.or(self.session_id.as_deref());
         let session = session.filter(|session| !session.is_empty());
         // A call may be made in another directory than that of the session.
-        let cwd = self.workspace_roots.first().or(self.cwd.as_ref());
-        let cwd = cwd.or(self.working_dir.as_ref()).cloned();
-        let cwd = cwd.filter(|cwd| cwd.is_absolute());
+        let cwd = self.cwd.clone().filter(|cwd| cwd.is_absolute());
         // Rules are about names, so a call without one would pass most of them.
         if matches!(kind, EventKind::ToolCall { tool: "", .. }) {
             return Err("the event names no tool".to_owned());
@@ -195,14 +159,11 @@ impl<'a> EventPayload<'a> {
                 tool: self.tool_name.as_deref().unwrap_or_default(),
                 input: self.tool_input,
             },
-            EventName::ToolResult => {
-                let result = self.tool_response.or(self.tool_result);
-                EventKind::ToolResult {
-                    tool: self.tool_name.as_deref().unwrap_or_default(),
-                    result: result.map(Cow::Borrowed),
-                    is_error: false,
-                }
-            }
+            EventName::ToolResult => EventKind::ToolResult {
+                tool: self.tool_name.as_deref().unwrap_or_default(),
+                result: self.tool_response.or(self.tool_result),
+                is_error: false,
+            },
             EventName::Stop => EventKind::Stop {
                 last: self
                     .last_assistant_message
@@ -210,7 +171,6 @@ impl<'a> EventPayload<'a> {
                     .or(self.prompt_response.as_deref()),
             },
             EventName::Interrupt => EventKind::Interrupt,
-            EventName::Compaction => EventKind::SessionStart(StartReason::Shortened),
             EventName::Unused | EventName::Unknown => EventKind::Unused,
         }
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use super::answer::{HookAnswer, Printed};
 use super::event::{EventKind, EventName, EventPayload};
-use super::limits::HookLimits;
 use crate::install::Directories;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
@@ -29,14 +28,8 @@ pub(crate) struct HookHost {
     pub(crate) step_tool: &'static str,
     /// The reminders in a row that the host takes before it ends the agent's work by itself; `None` is without end.
     pub(crate) most_reminders: Option<u32>,
-    /// True if the answer to a prompt can have a text for the model. Otherwise the text waits for a call or for the stop.
-    pub(super) injects: bool,
-    /// True if a prompt can be answered without the model.
-    pub(super) answers_prompts: bool,
-    /// True if a hook can change the arguments of a call. Otherwise the host names the session in the call of the MCP server.
-    pub(super) changes_arguments: bool,
-    /// Parts that cannot be enforced.
-    pub(crate) limits: HookLimits,
+    /// What the hooks do not enforce, each a sentence.
+    pub(crate) not_enforced: &'static [&'static str],
     /// True if an answer can have a text that only the person reads.
     pub(super) shows_notices: bool,
     /// Variables that the host sets for the shell of its agent, and not for hooks.
@@ -66,9 +59,4 @@ pub(super) enum ToolName {
     Shell,
     /// `edit` and `write`, a call for each file of the patch.
     Patch,
-}
-
-/// Returns the id of the ticket of a session, for a host whose hooks cannot add one to the arguments.
-pub(crate) fn session_ticket(host: &str, session: &str) -> String {
-    format!("{host}:{session}")
 }

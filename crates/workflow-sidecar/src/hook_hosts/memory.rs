@@ -25,9 +25,6 @@ pub(crate) struct HostMemory {
     /// Texts for the person that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
-    /// Texts for the agent that no answer could have yet.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) for_agent: Vec<String>,
     /// The phase and its times, if measurements are exported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) clock: Option<PhaseClock>,

@@ -1,4 +1,4 @@
-//! Hosts that start a program for each event: Codex, Claude Code, Copilot CLI, Gemini CLI, Cursor, goose.
+//! Hosts that start a program for each event: Codex, Claude Code, Copilot CLI, Gemini CLI.
 //!
 //! ```text
 //! process ── reads the event, answers in time whatever happens
@@ -19,7 +19,6 @@ mod event;
 mod finished_session;
 mod host;
 mod hosts;
-mod limits;
 mod memory;
 mod output;
 mod patch;
@@ -35,9 +34,8 @@ mod tools;
 
 pub(crate) use self::event::EventName;
 pub(crate) use self::finished_session::{ATTEMPTS, FinishedSession};
-pub(crate) use self::host::{HookHost, TICKET_ARGUMENT, session_ticket};
+pub(crate) use self::host::{HookHost, TICKET_ARGUMENT};
 pub(crate) use self::hosts::{HOSTS, host, names};
-pub(crate) use self::limits::ChangeableResults;
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::process::run;
 pub(crate) use self::restored_session::{HookPlatform, RestoredSession};

@@ -102,11 +102,7 @@ impl Hook {
         if text.len() as u64 > MAX_EVENT {
             return Err(format!("the event is longer than {MAX_EVENT} bytes"));
         }
-        let mut payload = EventPayload::parse(&text)?;
-        if payload.hook_event_name.is_none() && payload.working_dir.is_none() {
-            // goose names it in events of tools only, and starts its hooks there.
-            payload.working_dir = std::env::current_dir().ok();
-        }
+        let payload = EventPayload::parse(&text)?;
         let name = payload.name(self.host.events);
         self.progress.lock().event = name;
         if name == EventName::Unused {

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The variables of hosts, and of the systems that their directories follow.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 6] = [
     "CODEX_HOME",
     "CLAUDE_CONFIG_DIR",
     "COPILOT_HOME",
     "GEMINI_CLI_HOME",
     "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
-    "GOOSE_PATH_ROOT",
     "XDG_CONFIG_HOME",
 ];
 
@@ -83,17 +82,6 @@ impl Directories {
                 || self.gemini().join("trustedFolders.json"),
                 Path::to_path_buf,
             )
-    }
-
-    pub(super) fn goose(&self) -> PathBuf {
-        match self.variable("GOOSE_PATH_ROOT") {
-            Some(root) => root.join("config"),
-            None => self.named_or("XDG_CONFIG_HOME", ".config").join("goose"),
-        }
-    }
-
-    pub(crate) fn goose_plugins(&self) -> PathBuf {
-        self.named_or("GOOSE_PATH_ROOT", "").join(".agents/plugins")
     }
 
     pub(super) fn opencode(&self) -> PathBuf {

@@ -114,24 +114,6 @@ pub(super) fn files(
                 ),
             ]
         }
-        "cursor" => {
-            let mut edits = vec![Edit::Initial {
-                path: vec!["version"],
-                value: "1".to_owned(),
-            }];
-            edits.extend(hook_edits(host, target));
-            let cursor = in_project_or(".cursor", directories.home.join(".cursor"));
-            vec![
-                hooks(cursor.join("hooks.json"), edits),
-                server(cursor.join("mcp.json"), json_server(target, &json!({}))),
-            ]
-        }
-        "goose" if target.project.is_some() => {
-            let why =
-                "goose reads extensions from the home directory only: install without --project";
-            return Err(InstallError::NoProject(why));
-        }
-        "goose" => goose_files(host, target),
         _ => {
             let mut edits = hook_edits(host, target);
             let timeout = TIMEOUT_OF_STEP * 1000;
@@ -176,16 +158,6 @@ fn hook_edits(host: &HookHost, target: &InstallTarget<'_>) -> Vec<Edit> {
                 "type": "command",
                 "command": command,
                 "timeout": timeout * 1000,
-            }] }),
-            "cursor" if *event == EventName::ToolCall => {
-                json!({ "command": command, "timeout": timeout, "failClosed": true })
-            }
-            "cursor" => json!({ "command": command, "timeout": timeout }),
-            "goose" if *event == EventName::ToolCall => json!({ "hooks": [{
-                "type": "command",
-                "command": command,
-                "timeout": timeout,
-                "on_failure": "block",
             }] }),
             "claude" if *event == EventName::ToolCall => json!({ "hooks": [{
                 "type": "command",
@@ -238,63 +210,6 @@ fn codex_server(target: &InstallTarget<'_>) -> Edit {
             text(&target.program.to_string_lossy()),
             args.join(", ")
         ),
-    }
-}
-
-/// The files of goose: a plugin of ours with the hooks, and the configuration with the MCP server.
-fn goose_files(host: &'static HookHost, target: &InstallTarget<'_>) -> Vec<TargetFile> {
-    let plugin = target.directories.goose_plugins();
-    let plugin = plugin.join("workflow-sidecar");
-    let manifest = json!({
-        "name": "workflow-sidecar",
-        "version": env!("CARGO_PKG_VERSION"),
-        "description": "Makes the agent follow a workflow",
-    });
-    vec![
-        TargetFile {
-            path: plugin.join("hooks/hooks.json"),
-            edits: hook_edits(host, target),
-            is_own: true,
-            owner: Owner::Hook(host.name),
-        },
-        TargetFile {
-            path: plugin.join("plugin.json"),
-            edits: vec![Edit::Text(format!("{manifest}\n"))],
-            is_own: true,
-            owner: Owner::Hook(host.name),
-        },
-        TargetFile {
-            path: target.directories.goose().join("config.yaml"),
-            edits: vec![goose_server(target)],
-            is_own: false,
-            owner: Owner::Server,
-        },
-    ]
-}
-
-fn goose_server(target: &InstallTarget<'_>) -> Edit {
-    let members = [
-        ("enabled", json!(true)),
-        ("type", json!("stdio")),
-        ("name", json!("workflow")),
-        (
-            "description",
-            json!("Moves the workflow of workflow-sidecar"),
-        ),
-        ("cmd", json!(target.program.to_string_lossy())),
-        ("args", json!(server_args(target))),
-        ("envs", json!({})),
-        ("env_keys", json!([])),
-        ("timeout", json!(TIMEOUT_OF_STEP)),
-    ];
-    Edit::Entry {
-        key: "extensions",
-        name: "workflow",
-        // Every value in JSON is one in YAML.
-        members: members
-            .into_iter()
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect(),
     }
 }
 

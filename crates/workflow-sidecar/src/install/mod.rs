@@ -12,7 +12,6 @@ pub(crate) mod opencode;
 mod own;
 mod target_file;
 mod toml_block;
-mod yaml_entry;
 
 use std::path::{Path, PathBuf};
 
@@ -130,7 +129,7 @@ pub(crate) fn installed(host: &'static HookHost, target: &InstallTarget<'_>) -> 
                         .extend(command.map(|command| (event, command)));
                     installed.hooks.clone_from(&file.path);
                 }
-                Edit::Member { .. } | Edit::Block { .. } | Edit::Entry { .. } => {
+                Edit::Member { .. } | Edit::Block { .. } => {
                     let without = file.remove_edit(&text, edit);
                     installed.has_server &= without.is_ok_and(|without| without != text);
                 }

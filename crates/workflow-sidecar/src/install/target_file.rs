@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{json_text, own, toml_block, yaml_entry};
+use super::{json_text, own, toml_block};
 
 /// A file of a host.
 #[derive(Debug)]
@@ -48,12 +48,6 @@ pub(super) enum Edit {
     },
     /// A table in TOML.
     Block { header: &'static str, body: String },
-    /// An entry of a mapping in YAML.
-    Entry {
-        key: &'static str,
-        name: &'static str,
-        members: Vec<String>,
-    },
     /// The whole text of a file of ours.
     Text(String),
 }
@@ -88,7 +82,6 @@ impl TargetFile {
                 }
                 Edit::Initial { .. } => Ok(text),
                 Edit::Block { header, body } => toml_block::insert(&text, header, body),
-                Edit::Entry { key, name, members } => yaml_entry::insert(&text, key, name, members),
                 Edit::Text(text) => Ok(text.clone()),
             })
     }
@@ -105,7 +98,6 @@ impl TargetFile {
                 json_text::value(text, path).is_ok_and(|found| found == Some(value))
             }
             Edit::Block { header, body } => toml_block::has(text, header, body),
-            Edit::Entry { key, name, members } => yaml_entry::has(text, key, name, members),
             Edit::Initial { .. } => true,
             Edit::Text(own) => text == own,
         })
@@ -128,9 +120,6 @@ impl TargetFile {
                 json_text::remove_member(text, path, |value| self.is_ours(value))
             }
             Edit::Block { header, .. } => Ok(toml_block::remove(text, header)),
-            Edit::Entry { key, name, .. } => Ok(yaml_entry::remove(text, key, name, |entry| {
-                self.is_ours(entry)
-            })),
             Edit::Initial { .. } | Edit::Text(_) => Ok(text.to_owned()),
         }
     }

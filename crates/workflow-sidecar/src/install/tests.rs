@@ -68,14 +68,12 @@ impl Home {
 }
 
 /// The files of the hosts that hold JSON of others as well.
-const SHARED: [&str; 7] = [
+const SHARED: [&str; 5] = [
     ".codex/hooks.json",
     ".claude/settings.json",
     ".claude.json",
     ".copilot/mcp-config.json",
     ".gemini/settings.json",
-    ".cursor/hooks.json",
-    ".cursor/mcp.json",
 ];
 
 /// Texts that such a file may have had before.
@@ -263,15 +261,6 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
             &["hooks/workflow-sidecar.json", "mcp-config.json"],
         ),
         ("gemini", "GEMINI_CLI_HOME", &[".gemini/settings.json"]),
-        (
-            "goose",
-            "GOOSE_PATH_ROOT",
-            &[
-                "config/config.yaml",
-                ".agents/plugins/workflow-sidecar/plugin.json",
-            ],
-        ),
-        ("goose", "XDG_CONFIG_HOME", &["goose/config.yaml"]),
     ] {
         let host = crate::hook_hosts::host(host).unwrap();
         let (home, named) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -22,7 +22,7 @@ use workflow_core::session::Abilities;
 use workflow_core::types::GateRunId;
 
 use crate::hook_hosts::{
-    ATTEMPTS, FinishedSession, HostMemory, RestoredSession, TICKET_ARGUMENT, session_ticket,
+    ATTEMPTS, FinishedSession, HostMemory, RestoredSession, TICKET_ARGUMENT,
     with_commands_as_prompts,
 };
 use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
@@ -35,9 +35,6 @@ use crate::time::wall_time;
 const CANCELLATION_CHECK: Duration = Duration::from_millis(100);
 /// The numbers of gate runs that a call has for itself.
 const RUNS_OF_A_CALL: u64 = 1 << 16;
-
-/// The session of a call in goose, whose hooks cannot change arguments.
-const GOOSE_SESSION: &str = "agent-session-id";
 
 const NO_TICKET: &str = "[workflow] Nothing was done: the hooks of workflow-sidecar do not run in this session, so no rule of a workflow \
     holds in it. Tell the user: `workflow-sidecar doctor` says what is missing (in Codex the hooks have to be trusted: start `codex` and \
@@ -105,9 +102,7 @@ impl StepRequest {
         let ticket = ticket.filter(|ticket| ticket.bytes().all(|byte| byte.is_ascii_hexdigit()));
         Self {
             arguments: to_raw_value(arguments).expect("JSON has string keys only"),
-            ticket: ticket
-                .map(str::to_owned)
-                .or_else(|| Some(session_ticket("goose", meta.get(GOOSE_SESSION)?.as_str()?))),
+            ticket: ticket.map(str::to_owned),
             session: meta
                 .get("sessionId")
                 .and_then(Value::as_str)

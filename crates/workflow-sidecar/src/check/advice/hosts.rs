@@ -1,11 +1,11 @@
 //! Parts of a definition that a host that starts hooks cannot carry out.
 
 use workflow_core::definition::{
-    Bound, Checkpoint, ContinueRule, KeyLocations, Loaded, Origins, PhaseEntry, ResultRule, Tier,
+    Bound, Checkpoint, ContinueRule, KeyLocations, Loaded, Origins, PhaseEntry,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity};
 
-use crate::hook_hosts::{ChangeableResults, HookHost};
+use crate::hook_hosts::HookHost;
 
 /// Returns what these hosts cannot do of everything that was loaded.
 pub(super) fn limits(
@@ -19,19 +19,11 @@ pub(super) fn limits(
     let settings = &loaded.settings;
     let mut found = Vec::new();
     for file in origins.settings() {
-        let guards = match file.tier {
-            Tier::Global => &settings.user,
-            Tier::Project => &settings.project,
-        };
         let level = CheckedLevel {
             hosts,
             keys: &file.keys,
         };
-        found.extend(level.all(
-            &guards.results,
-            settings.checkpoint,
-            &settings.auto_continue,
-        ));
+        found.extend(level.all(settings.checkpoint, &settings.auto_continue));
         let mut triggers = settings.triggers.iter();
         if triggers.any(|trigger| trigger.tier == file.tier) {
             found.extend(level.useless(&["triggers"], "`triggers` do nothing"));
@@ -46,11 +38,7 @@ pub(super) fn limits(
             hosts,
             keys: &origin.keys,
         };
-        of_workflow.extend(level.all(
-            &workflow.results,
-            workflow.checkpoint,
-            &workflow.auto_continue,
-        ));
+        of_workflow.extend(level.all(workflow.checkpoint, &workflow.auto_continue));
         for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
             let PhaseEntry::Phase(phase) = entry else {
                 continue;
@@ -59,7 +47,7 @@ pub(super) fn limits(
                 hosts,
                 keys: &origin.keys,
             };
-            of_workflow.extend(level.all(&phase.results, phase.checkpoint, &phase.auto_continue));
+            of_workflow.extend(level.all(phase.checkpoint, &phase.auto_continue));
         }
         found.extend(
             of_workflow
@@ -79,12 +67,10 @@ struct CheckedLevel<'a> {
 impl CheckedLevel<'_> {
     fn all(
         &self,
-        results: &[ResultRule],
         checkpoint: Option<Checkpoint>,
         auto_continue: &ContinueRule,
     ) -> impl Iterator<Item = Diagnostic> {
         let found = [
-            self.results(results),
             self.checkpoint(checkpoint),
             self.reminders(auto_continue),
             self.useless(&["budget", "tokens"], "`tokens` of a budget do not count"),
@@ -94,25 +80,6 @@ impl CheckedLevel<'_> {
             self.useless(&["activeTools"], "`activeTools` hides nothing"),
         ];
         found.into_iter().flatten()
-    }
-
-    /// Rules on results are guards: a secret that is not withheld is a leak.
-    fn results(&self, rules: &[ResultRule]) -> Option<Diagnostic> {
-        if rules.is_empty() {
-            return None;
-        }
-        let none = self.named(|host| host.limits.results == ChangeableResults::None);
-        let of_mcp = self.named(|host| host.limits.results == ChangeableResults::OfMcp);
-        let parts = [
-            none.map(|names| format!("does nothing in {names}")),
-            of_mcp.map(|names| format!("changes only results of MCP tools in {names}")),
-        ];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        if parts.is_empty() {
-            return None;
-        }
-        let message = format!("`results` {}", parts.join(", and "));
-        Some(self.found(Severity::Warning, &["results"], message))
     }
 
     fn checkpoint(&self, checkpoint: Option<Checkpoint>) -> Option<Diagnostic> {

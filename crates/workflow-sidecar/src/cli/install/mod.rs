@@ -20,7 +20,7 @@ Examples:
   workflow-sidecar install codex --dry-run    show what would be written
   workflow-sidecar install pi                 have pi install its package
 
-Cursor and goose are untested: their hooks are written from their documentation, Claude Code's from its types.
+Claude Code is untested: its hooks are written from its types.
 
 Everything else in the files of the host stays as it is, byte for byte.";
 
@@ -29,7 +29,7 @@ Examples:
   workflow-sidecar uninstall codex
   workflow-sidecar uninstall codex --project --dry-run";
 
-/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, opencode, pi, Cursor or goose follow workflows
+/// Make Codex, Claude Code, Copilot CLI, Gemini CLI, opencode or pi follow workflows
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -172,11 +172,7 @@ fn who_trusts(host: &HookHost) -> &'static str {
     match host.name {
         "gemini" => "Only you can trust the folder: Gemini CLI asks when it starts there.",
         "claude" => "Only you can trust the folder: Claude Code asks when it starts there.",
-        "copilot" => "Only you can trust the folder: Copilot CLI asks when it starts there.",
-        "cursor" => {
-            "Only you can trust the workspace: Cursor asks when it opens it. Its settings list the hooks and the MCP server."
-        }
-        _ => "goose asks for no trust: it runs the hooks of every plugin.",
+        _ => "Only you can trust the folder: Copilot CLI asks when it starts there.",
     }
 }
 
@@ -189,14 +185,6 @@ fn next_step(host: &HookHost) -> &'static str {
         }
         "gemini" => {
             "Trust the folder in Gemini CLI, or it runs no hooks. In editors (ACP) it runs none at all. Then type: workflow NAME TASK"
-        }
-        "cursor" => {
-            "Start Cursor again, and switch the MCP server `workflow` on in its settings. Then type: workflow NAME TASK. We have not run \
-             Cursor: `workflow-sidecar explain NAME --host cursor` says what to expect"
-        }
-        "goose" => {
-            "Start goose again. Then type: workflow NAME TASK. We have not run goose: `workflow-sidecar explain NAME --host goose` says \
-             what to expect"
         }
         _ => "Start the host again. Then type: workflow NAME TASK",
     }

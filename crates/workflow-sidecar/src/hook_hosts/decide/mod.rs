@@ -69,8 +69,8 @@ impl EventHandler<'_> {
             let Some(decided) = decided else {
                 return Ok(HookAnswer::default());
             };
-            let Decided { answer, change } = decided;
-            let answer = delivery::postpone_texts(self.host, event, answer, &mut memory);
+            let Decided { mut answer, change } = decided;
+            delivery::pass_on_notice(self.host, &mut answer);
             if stored.version == 0 && !has_rules && !change.has_run() {
                 // Nothing is in force, so nothing is stored.
                 memory.project = None;
@@ -173,7 +173,7 @@ impl EventHandler<'_> {
                     decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
-                        issue_ticket(self.host, self.store, key, &restored, *input)?
+                        issue_ticket(self.store, key, &restored, *input)?
                     };
                 }
             }
@@ -182,7 +182,6 @@ impl EventHandler<'_> {
                 result,
                 is_error,
             } => {
-                let result = result.as_deref();
                 let rewritten = result.and_then(|result| {
                     rewritten(self.host, &mut restored, tool, result, *is_error)
                 });

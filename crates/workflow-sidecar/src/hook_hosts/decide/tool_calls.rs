@@ -12,7 +12,7 @@ use super::decided::HookError;
 use crate::hook_hosts::answer::HookDecision;
 use crate::hook_hosts::protected_paths::ProtectedPaths;
 use crate::hook_hosts::tool_result;
-use crate::hook_hosts::{HookHost, RestoredSession, TICKET_ARGUMENT, session_ticket};
+use crate::hook_hosts::{HookHost, RestoredSession, TICKET_ARGUMENT};
 use crate::platform::Project;
 use crate::store::{SessionKey, Store, Ticket};
 use crate::time::wall_time;
@@ -73,33 +73,21 @@ pub(super) fn rewritten(
 
 /// Issues a ticket for a call of `workflow_step`, and adds it to the arguments.
 pub(super) fn issue_ticket(
-    host: &HookHost,
     store: &dyn Store,
     key: &SessionKey,
     restored: &RestoredSession<'_>,
     input: Option<&RawValue>,
 ) -> Result<HookDecision, HookError> {
-    let id = if host.changes_arguments {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|_| HookError::NoTicket)?;
-        format!("{:032x}", u128::from_be_bytes(bytes))
-    } else {
-        session_ticket(&key.host, &key.session)
-    };
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| HookError::NoTicket)?;
+    let id = format!("{:032x}", u128::from_be_bytes(bytes));
     let now = wall_time();
-    if !host.changes_arguments {
-        // The one of a call that was never made is of no further use.
-        store.take(&id, now)?;
-    }
     let ticket = Ticket {
         key: key.clone(),
         cwd: restored.directories().1,
         expires: now.saturating_add(TICKET_VALID_FOR),
     };
     store.issue(&id, &ticket, now)?;
-    if !host.changes_arguments {
-        return Ok(HookDecision::GoOn);
-    }
     let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
     let mut input = match input {
         Some(Value::Object(input)) => input,

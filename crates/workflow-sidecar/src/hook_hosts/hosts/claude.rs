@@ -5,7 +5,6 @@ use serde_json::json;
 use super::super::answer::{HookAnswer, HookDecision, Printed, claude_family};
 use super::super::event::{EventKind, EventName, EventPayload};
 use super::super::host::{HookHost, ToolName};
-use super::super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "claude",
@@ -27,17 +26,11 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "mcp__workflow__workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
-    injects: true,
-    answers_prompts: true,
-    changes_arguments: true,
-    limits: HookLimits {
-        results: ChangeableResults::All,
-        not_enforced: &[
-            "Files that you mention with `@` are read without a hook.",
-            "A shell that was started in the background continues in the next phase.",
-            "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
-        ],
-    },
+    not_enforced: &[
+        "Files that you mention with `@` are read without a hook.",
+        "A shell that was started in the background continues in the next phase.",
+        "Before version 2.1.295 a hook that takes longer than its time lets the call run.",
+    ],
     shows_notices: true,
     shell_marks: &[],
     hook_files: &[".claude/settings.json", ".claude/settings.local.json"],

@@ -6,7 +6,6 @@
 use super::super::answer::{HookAnswer, Printed, claude_family};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
-use super::super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "codex",
@@ -21,18 +20,12 @@ pub(super) static HOST: HookHost = HookHost {
     ],
     step_tool: "mcp__workflow__workflow_step",
     most_reminders: None,
-    injects: true,
-    answers_prompts: true,
-    changes_arguments: true,
-    limits: HookLimits {
-        results: ChangeableResults::All,
-        not_enforced: &[
-            "Text that is typed into a program that runs already has no hook (`write_stdin`).",
-            "The result of a patch that a shell line applies has no hook.",
-            "Hooks that are new or changed do not run until you trust them, and `codex exec` does not say so.",
-            "A hook that takes longer than its time lets the call run.",
-        ],
-    },
+    not_enforced: &[
+        "Text that is typed into a program that runs already has no hook (`write_stdin`).",
+        "The result of a patch that a shell line applies has no hook.",
+        "Hooks that are new or changed do not run until you trust them, and `codex exec` does not say so.",
+        "A hook that takes longer than its time lets the call run.",
+    ],
     shows_notices: true,
     shell_marks: &["CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"],
     hook_files: &[".codex/hooks.json", ".codex/config.toml"],

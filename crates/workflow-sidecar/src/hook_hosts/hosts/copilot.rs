@@ -5,7 +5,6 @@ use serde_json::json;
 use super::super::answer::{HookAnswer, HookDecision, Printed};
 use super::super::event::{EventKind, EventName, EventPayload};
 use super::super::host::{HookHost, ToolName};
-use super::super::limits::{ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "copilot",
@@ -31,13 +30,7 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "workflow-workflow_step",
     // It ends the work at 8.
     most_reminders: Some(7),
-    injects: true,
-    answers_prompts: true,
-    changes_arguments: true,
-    limits: HookLimits {
-        results: ChangeableResults::All,
-        not_enforced: &["A hook that takes longer than its time lets the call run."],
-    },
+    not_enforced: &["A hook that takes longer than its time lets the call run."],
     shows_notices: false,
     shell_marks: &[],
     hook_files: &[".copilot/hooks", ".github/hooks"],

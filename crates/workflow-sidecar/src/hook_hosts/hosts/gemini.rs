@@ -8,7 +8,6 @@ use serde_json::json;
 use super::super::answer::{HookAnswer, HookDecision, Printed};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
-use super::super::limits::{AGENTS_LOOK_ALIKE, ChangeableResults, HookLimits};
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
@@ -30,17 +29,11 @@ pub(super) static HOST: HookHost = HookHost {
     step_tool: "mcp_workflow_workflow_step",
     // It ends the work after 100 turns, in which tools are called as well.
     most_reminders: Some(20),
-    injects: true,
-    answers_prompts: true,
-    changes_arguments: true,
-    limits: HookLimits {
-        results: ChangeableResults::All,
-        not_enforced: &[
-            "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
-            AGENTS_LOOK_ALIKE,
-            "A hook that is killed or takes longer than its time lets the call run.",
-        ],
-    },
+    not_enforced: &[
+        "In editors (ACP) it runs no hooks at all, and none in a folder that it does not trust.",
+        "It does not say which agent makes a call, so sub-agents can call `workflow_step`.",
+        "A hook that is killed or takes longer than its time lets the call run.",
+    ],
     shows_notices: true,
     shell_marks: &["GEMINI_CLI_SHELL"],
     hook_files: &[".gemini/settings.json", ".gemini/trustedFolders.json"],

@@ -3,23 +3,15 @@
 mod claude;
 mod codex;
 mod copilot;
-mod cursor;
 mod gemini;
-mod goose;
 
 use clap::builder::PossibleValue;
 
 use super::host::HookHost;
 
 /// The hosts.
-pub(crate) const HOSTS: [&HookHost; 6] = [
-    &codex::HOST,
-    &claude::HOST,
-    &copilot::HOST,
-    &gemini::HOST,
-    &cursor::HOST,
-    &goose::HOST,
-];
+pub(crate) const HOSTS: [&HookHost; 4] =
+    [&codex::HOST, &claude::HOST, &copilot::HOST, &gemini::HOST];
 
 /// The names of the hosts, for the command line.
 pub(crate) fn names() -> impl Iterator<Item = PossibleValue> {

@@ -21,7 +21,7 @@ fn a_run_starts_by_prompt_and_its_context_reaches_the_model() {
             context.contains("Fix this: the export is empty"),
             "{context}"
         );
-        let again = context_of(&world.ask("go on"));
+        let again = context_of(&world.prompt("go on"));
         assert!(again.contains("unchanged"), "{}: {again}", host.name);
     }
 }
@@ -34,14 +34,9 @@ fn commands_are_answered_without_the_model() {
             ("workflow status", "No workflow is active"),
             ("workflow bugfix", "Usage: workflow bugfix"),
         ] {
-            if host.answers_prompts {
-                let printed = world.prompt(prompt);
-                assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
-                assert!(printed.stdout.contains(expected), "{}", printed.stdout);
-            } else {
-                let text = world.command(prompt);
-                assert!(text.contains(expected), "{}: {text}", host.name);
-            }
+            let printed = world.prompt(prompt);
+            assert!(is_blocked_prompt(&printed), "{}: {prompt}", host.name);
+            assert!(printed.stdout.contains(expected), "{}", printed.stdout);
         }
         world.start();
         for (prompt, expected) in [
@@ -54,15 +49,7 @@ fn commands_are_answered_without_the_model() {
             ("workflow confirm bugfix another", "Find the cause."),
             ("workflow cancel", "Workflow cancelled"),
         ] {
-            // Texts for the model come with the next call, texts for the person at once or through the agent.
-            let is_for_model = matches!(
-                prompt,
-                "workflow resume" | "workflow skip" | "workflow confirm bugfix another"
-            );
-            let text = match (is_for_model, host.injects) {
-                (true, false) => context_of(&world.ask(prompt)),
-                _ => world.command(prompt),
-            };
+            let text = world.command(prompt);
             assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
         }
         let call = writing_call(host);

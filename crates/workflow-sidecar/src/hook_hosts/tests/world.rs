@@ -71,7 +71,7 @@ impl World {
     pub(super) fn send_from(&self, event: &Value, is_from_shell: bool) -> Printed {
         let text = event.to_string();
         let text = text.replace("$ROOT", self.root.path().to_str().unwrap());
-        let payload = parsed(&text, &self.root.path().join("project"));
+        let payload = EventPayload::parse(text.as_bytes()).unwrap();
         let name = payload.name(self.host.events);
         let event = payload.event(name, (self.host.event)(name, &payload));
         let handler = EventHandler {
@@ -94,39 +94,16 @@ impl World {
     }
 
     pub(super) fn prompt(&self, text: &str) -> Printed {
-        let name = if self.host.name == "goose" {
-            "message"
-        } else {
-            "prompt"
-        };
-        self.send_with(EventName::Prompt, &json!({ name: text }))
+        self.send_with(EventName::Prompt, &json!({ "prompt": text }))
     }
 
     pub(super) fn start(&self) -> Printed {
-        self.ask("workflow bugfix the export is empty")
-    }
-
-    /// Sends a prompt, and gives the answer with the text for the model: where nothing can be added to a prompt, that to the
-    /// next call.
-    pub(super) fn ask(&self, text: &str) -> Printed {
-        let printed = self.prompt(text);
-        if self.host.injects {
-            return printed;
-        }
-        assert!(!printed.stdout.contains("Find the cause."), "{printed:?}");
-        self.send(&call_of(self.host, "bash"))
+        self.prompt("workflow bugfix the export is empty")
     }
 
     /// Sends a prompt that is a command, and gives the text that answers it.
     pub(super) fn command(&self, text: &str) -> String {
-        let printed = self.prompt(text);
-        if self.host.answers_prompts {
-            return json_of(&printed).to_string();
-        }
-        // The agent reads it when it stops, and passes it on.
-        assert_eq!(printed, Printed::default());
-        let stopped = self.send_with(EventName::Stop, &json!({}));
-        json_of(&stopped)["reason"].to_string()
+        json_of(&self.prompt(text)).to_string()
     }
 
     pub(super) fn entries(&self, session: &str) -> usize {
@@ -136,15 +113,6 @@ impl World {
         };
         self.store.load(&key).unwrap().entries.len()
     }
-}
-
-/// Reads an event. goose names the directory in events of tools only.
-pub(super) fn parsed<'a>(text: &'a str, project: &Path) -> EventPayload<'a> {
-    let mut payload = EventPayload::parse(text.as_bytes()).unwrap();
-    if payload.hook_event_name.is_none() {
-        payload.working_dir = Some(project.to_path_buf());
-    }
-    payload
 }
 
 pub(super) fn fixture(name: &str) -> Value {
@@ -159,7 +127,7 @@ pub(super) fn session_of(host: &HookHost) -> Vec<Value> {
     let hooks = fixture["hooks"].as_array().unwrap().iter();
     let events = hooks.map(|hook| hook["stdin"].clone());
     events
-        .filter(|stdin| stdin["hook_event_name"].is_string() || stdin["event"].is_string())
+        .filter(|stdin| stdin["hook_event_name"].is_string())
         .collect()
 }
 
@@ -211,7 +179,6 @@ pub(super) fn context_of(printed: &Printed) -> String {
     let json = json_of(printed);
     let context = json.pointer("/hookSpecificOutput/additionalContext");
     let context = context.or_else(|| json.get("additionalContext"));
-    let context = context.or_else(|| json.get("agent_message"));
     let context = context.or_else(|| json.get("reason"));
     context
         .and_then(Value::as_str)
@@ -221,7 +188,5 @@ pub(super) fn context_of(printed: &Printed) -> String {
 
 pub(super) fn is_blocked_prompt(printed: &Printed) -> bool {
     let json = json_of(printed);
-    matches!(json["decision"].as_str(), Some("block" | "deny"))
-        || json["continue"] == false
-        || json["followup_message"].is_string()
+    matches!(json["decision"].as_str(), Some("block" | "deny")) || json["continue"] == false
 }
