@@ -1,4 +1,4 @@
-//! Files and directories, without regard to what is in them: the ground below [`store`](crate::store) and
+//! Files and directories, without regard to what is in them: the ground below
 //! [`platform`](crate::platform). Imports nothing else of this crate.
 
 mod atomic_write;
@@ -11,4 +11,3 @@ pub(crate) mod regular_file;
 pub(crate) use self::atomic_write::write_atomically;
 pub use self::file_state::FileState;
 pub(crate) use self::home::{STATE_DIRECTORY, home_dir};
-pub(crate) use self::private_file::create_private_dir;

@@ -1,6 +1,5 @@
-//! Files and directories that only their owner can read.
+//! Files that only their owner can read.
 
-use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -43,29 +42,4 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path)?;
     Ok(())
-}
-
-/// Creates a directory that only its owner can read, or restricts an existing one. Its parents are ordinary ones.
-#[cfg(unix)]
-pub(crate) fn create_private_dir(directory: &Path) -> io::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    const OWNER_ONLY: u32 = 0o700;
-    if let Some(parent) = directory.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match fs::DirBuilder::new().mode(OWNER_ONLY).create(directory) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {
-            if directory.metadata()?.permissions().mode() & 0o077 != 0 {
-                fs::set_permissions(directory, fs::Permissions::from_mode(OWNER_ONLY))?;
-            }
-            Ok(())
-        }
-        created => created,
-    }
-}
-
-/// Creates a directory. A user's directories are private by default here.
-#[cfg(windows)]
-pub(crate) fn create_private_dir(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory)
 }

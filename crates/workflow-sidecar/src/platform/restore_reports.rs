@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use workflow_core::event::RestoreOutcome;
 
 use super::answers::ancestry::{ProcessId, ProcessTable, SystemProcesses};
-use crate::files::private_file::{create_private_dir, read_json, replace};
+use workflow_store::create_private_dir;
+
+use crate::files::private_file::{read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/restores";
 /// Time between two looks at a restore of another process.

@@ -26,12 +26,12 @@ pub(super) fn bypassed(levels: &[RuleLevel<'_>], keys: &KeyLocations) -> Vec<Dia
 
 fn about(rule: &Rule, levels: &[RuleLevel<'_>]) -> Option<Diagnostic> {
     let is_about_files = rule.command.is_empty() && rule.input.is_empty();
-    let closes = rule.action == RuleAction::Block && !rule.path.is_empty() && is_about_files;
+    let blocks_files = rule.action == RuleAction::Block && !rule.path.is_empty() && is_about_files;
     let closed = || {
         let mut tools = CHANGING.iter().filter(|tool| **tool != SHELL);
         tools.find(|tool| rule.names(tool))
     };
-    let closed = closes.then(closed).flatten()?;
+    let closed = blocks_files.then(closed).flatten()?;
     let is_open = |tool: &&&str| !levels.iter().any(|level| closes_all(level, tool, rule));
     let open: Vec<String> = CHANGING
         .iter()

@@ -97,7 +97,7 @@ fn a_start_with_untrusted_commands_says_how_to_trust_them_and_is_not_confirmed()
         let world = World::new(host);
         world.add_gate();
         let starts = |prompt: &str| {
-            let text = world.ask(prompt).stdout;
+            let text = world.prompt(prompt).stdout;
             for expected in ["Find the cause.", "cargo test", "`workflow-sidecar trust`"] {
                 assert!(text.contains(expected), "{}: {prompt}: {text}", host.name);
             }

@@ -6,7 +6,7 @@ use super::world::{World, call_of, json_of, recorded, session_of, writing_call};
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::event::{EventName, EventPayload};
 use crate::hook_hosts::{HOSTS, TICKET_ARGUMENT, host};
-use crate::store::{SessionKey, Store as _, Ticket};
+use crate::store::{SessionKey, Ticket};
 use crate::time::wall_time;
 
 #[test]

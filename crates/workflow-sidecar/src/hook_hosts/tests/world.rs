@@ -10,7 +10,7 @@ use crate::hook_hosts::HookHost;
 use crate::hook_hosts::answer::Printed;
 use crate::hook_hosts::decide::EventHandler;
 use crate::hook_hosts::event::{EventName, EventPayload};
-use crate::store::{SessionKey, SqliteStore, Store as _};
+use crate::store::{SessionKey, Store};
 
 const WORKFLOW: &str = "
 name: Bugfix
@@ -26,7 +26,7 @@ phases:
 pub(super) struct World {
     pub(super) host: &'static HookHost,
     pub(super) root: TempDir,
-    pub(super) store: SqliteStore,
+    pub(super) store: Box<dyn Store>,
 }
 
 impl World {
@@ -35,7 +35,7 @@ impl World {
         let workflow = root.path().join("project/.pi/workflows/bugfix");
         fs::create_dir_all(&workflow).unwrap();
         fs::write(workflow.join("workflow.yaml"), WORKFLOW).unwrap();
-        let store = SqliteStore::new(root.path().join("state"));
+        let store = workflow_store::open(root.path().join("state"), None).unwrap();
         Self { host, root, store }
     }
 
@@ -76,7 +76,7 @@ impl World {
         let event = payload.event(name, (self.host.event)(name, &payload));
         let handler = EventHandler {
             host: self.host,
-            store: &self.store,
+            store: &*self.store,
             is_from_shell,
             on_loaded: &|_| {},
         };

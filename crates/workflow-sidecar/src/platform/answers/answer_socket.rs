@@ -16,7 +16,9 @@ use super::ancestry::{
     HostOrigin, ProcessId, ProcessJudgement, ProcessTable, SystemProcesses, judge,
 };
 use super::approvals::{StoredDecision, StoredRequest};
-use crate::files::private_file::{create_private_dir, read_json, replace};
+use workflow_store::create_private_dir;
+
+use crate::files::private_file::{read_json, replace};
 
 const DIRECTORY: &str = "workflow-sidecar/run";
 

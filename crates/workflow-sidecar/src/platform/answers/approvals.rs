@@ -233,6 +233,20 @@ fn file_of(row: RequestRow) -> Option<RequestFile> {
 pub(crate) mod tests {
     use super::*;
 
+    /// An agent directory whose settings name a server, and the approval requests that a login sees from there.
+    #[cfg(all(unix, feature = "postgres"))]
+    pub(crate) fn approvals_of(
+        server: &crate::store::tests::server::Server,
+        login: &str,
+    ) -> (PathBuf, Approvals) {
+        let agent_dir = server.directory(login);
+        std::fs::create_dir_all(&agent_dir).unwrap();
+        let settings = serde_json::json!({ "store": server.url(login) }).to_string();
+        std::fs::write(agent_dir.join("workflow-sidecar.json5"), settings).unwrap();
+        let approvals = Approvals::in_agent_dir(&agent_dir).unwrap();
+        (agent_dir, approvals)
+    }
+
     /// The request of the tests: "Plan OK?" of the run `wf-1`.
     pub(crate) fn stored_request() -> StoredRequest {
         StoredRequest {

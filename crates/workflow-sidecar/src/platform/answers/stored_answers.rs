@@ -80,11 +80,11 @@ impl StoredAnswers {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 mod tests {
     use std::sync::mpsc::channel;
 
-    use super::super::approvals::tests::{approval_of_approver, stored_request};
+    use super::super::approvals::tests::{approval_of_approver, approvals_of, stored_request};
     use super::super::approvals::{RequestFile, StoredRequest};
     use super::*;
     use crate::store::tests::server::Server;
@@ -116,8 +116,8 @@ mod tests {
         let Some(server) = Server::start() else {
             return;
         };
-        let (agent_dir, of_agent) = server.agent("agent");
-        let (_, of_approver) = server.agent("approver");
+        let (agent_dir, of_agent) = approvals_of(&server, "agent");
+        let (_, of_approver) = approvals_of(&server, "approver");
         let requests = Arc::new(Mutex::new(OpenRequests::default()));
         let (reported, reports) = channel();
         let sessions = OpenSessions::default();

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+#[cfg(all(unix, feature = "postgres"))]
+use super::super::approvals::tests::approvals_of;
 use super::super::approvals::tests::{approval_of_approver, approval_with_code, stored_request};
 use super::*;
 use crate::platform::file_excerpt::ShownFile;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 use crate::store::tests::server::Server;
 
 struct Fixture {
@@ -291,26 +293,26 @@ fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
 }
 
 /// A database, with what two of its roles see.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 struct Fleet {
     of_agent: Approvals,
     of_approver: Approvals,
     _server: Server,
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 impl Fleet {
     fn start() -> Option<Self> {
         let server = Server::start()?;
         Some(Self {
-            of_agent: server.agent("agent").1,
-            of_approver: server.agent("approver").1,
+            of_agent: approvals_of(&server, "agent").1,
+            of_approver: approvals_of(&server, "approver").1,
             _server: server,
         })
     }
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 #[test]
 fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
     let Some(fleet) = Fleet::start() else {
@@ -353,7 +355,7 @@ fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
     assert_eq!(requests.decision(&stored_request()), Some(approved()));
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "postgres"))]
 #[test]
 fn an_approver_answers_about_the_excerpt_in_the_store_only_if_it_is_the_files() {
     let Some(fleet) = Fleet::start() else {

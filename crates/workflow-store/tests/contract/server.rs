@@ -6,9 +6,9 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::postgres::{PostgresStore, SCHEMA};
+use workflow_store::{POSTGRES_SCHEMA, Store, open};
+
 use super::authority::Authority;
-use crate::platform::answers::approvals::Approvals;
 
 /// The time for the server to start.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -101,7 +101,7 @@ impl Server {
 
     fn started(self) -> Self {
         self.resume();
-        self.sql(SCHEMA);
+        self.sql(POSTGRES_SCHEMA);
         self.sql(
             "CREATE ROLE agent LOGIN IN ROLE workflow_agent;
              CREATE ROLE approver LOGIN IN ROLE workflow_approver;
@@ -120,24 +120,13 @@ impl Server {
     }
 
     /// The store as a login has it, on a machine with a directory of its own.
-    pub(super) fn store(&self, login: &str, machine: &str) -> PostgresStore {
-        let url = self.url(login);
-        PostgresStore::new(&url, self.directory(machine)).unwrap()
+    pub(crate) fn store(&self, login: &str, machine: &str) -> Box<dyn Store> {
+        open(self.directory(machine), Some(&self.url(login))).unwrap()
     }
 
     /// The directory of a machine.
     pub(crate) fn directory(&self, machine: &str) -> PathBuf {
         self.directory.path().join(machine)
-    }
-
-    /// An agent directory whose settings name this server, and the approval requests that a login sees from there.
-    pub(crate) fn agent(&self, login: &str) -> (PathBuf, Approvals) {
-        let agent_dir = self.directory(login);
-        fs::create_dir_all(&agent_dir).unwrap();
-        let settings = serde_json::json!({ "store": self.url(login) }).to_string();
-        fs::write(agent_dir.join("workflow-sidecar.json5"), settings).unwrap();
-        let approvals = Approvals::in_agent_dir(&agent_dir).unwrap();
-        (agent_dir, approvals)
     }
 
     /// Runs SQL as the owner.

@@ -1,4 +1,6 @@
 //! The location of the store: a database in the user's state directory, or the server that the user's settings name.
+//!
+//! What is stored there, and how, is [`workflow_store`].
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,9 +8,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use workflow_core::definition::SETTINGS_FILE;
 
-use super::postgres::PostgresStore;
-use super::sqlite::SqliteStore;
-use super::{Store, StoreError};
+pub(crate) use workflow_store::{
+    AnswerRight, IndexedRun, POSTGRES_SCHEMA, RequestRow, Run, RunNote, RunQuery, Saved,
+    SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
+    has_active_runs,
+};
+
 use crate::files::{STATE_DIRECTORY, home_dir, private_file};
 
 /// The name of the directory of the store in an agent directory that is not the user's default one.
@@ -32,10 +37,7 @@ pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Box<dyn Store>, StoreErro
 
 /// Returns the store with a directory, and with the settings of an agent directory.
 pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
-    if let Some(url) = setting(agent_dir)? {
-        return Ok(Box::new(PostgresStore::new(&url, directory)?));
-    }
-    Ok(Box::new(SqliteStore::new(directory)))
+    workflow_store::open(directory, setting(agent_dir)?.as_deref())
 }
 
 fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {
@@ -75,4 +77,14 @@ fn setting(agent_dir: &Path) -> Result<Option<String>, StoreError> {
             reason: format!("the setting `store` cannot be read: {error}"),
         }),
     }
+}
+
+/// A server of the tests of the store.
+#[cfg(test)]
+#[cfg(all(unix, feature = "postgres"))]
+#[path = "../../workflow-store/tests/contract"]
+pub(crate) mod tests {
+    mod authority;
+    #[expect(dead_code, reason = "the tests of the store use it all")]
+    pub(crate) mod server;
 }

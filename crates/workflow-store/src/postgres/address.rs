@@ -152,3 +152,30 @@ fn endpoint(config: &Config) -> String {
     let database = config.get_dbname().unwrap_or(user);
     format!("{user}@{}/{database}", hosts.join(","))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_leaves_the_machine_is_encrypted_unless_it_is_switched_off() {
+        let is_encrypted = |url: &str| {
+            let address = Address::parse(url).unwrap();
+            assert!(!format!("{address:?}").contains("secret"));
+            address.tls.is_some()
+        };
+        assert!(is_encrypted("postgres://me:secret@db.example.org/w"));
+        assert!(is_encrypted("postgres://me:secret?x@db.example.org/w"));
+        assert!(is_encrypted(
+            "postgres://me:secret@localhost/w?hostaddr=192.0.2.1"
+        ));
+        assert!(is_encrypted(
+            "postgres://me@localhost/w?sslmode=verify-full"
+        ));
+        assert!(!is_encrypted("postgres://me:secret@localhost/w"));
+        assert!(!is_encrypted("postgres://me:secret@%2Ftmp/w"));
+        assert!(!is_encrypted(
+            "postgres://me:secret@db.example.org/w?sslmode=disable"
+        ));
+    }
+}

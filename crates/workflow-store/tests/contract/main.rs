@@ -1,8 +1,17 @@
-//! The same tests for both stores, and what only the server has: roles, machines, and processes that are killed.
+//! The same tests for both databases, and what only one of them has.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[cfg(feature = "postgres")]
 mod authority;
+#[cfg(feature = "postgres")]
 mod killed_writers;
-pub(crate) mod server;
+#[cfg(feature = "postgres")]
+mod on_server;
+#[cfg(feature = "postgres")]
+mod server;
+mod sqlite;
+#[cfg(feature = "postgres")]
 mod tls;
 
 use std::path::{Path, PathBuf};
@@ -12,8 +21,10 @@ use std::thread;
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-use self::server::Server;
-use super::*;
+use workflow_store::{
+    AnswerRight, RequestRow, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store,
+    StoredEntry, Ticket, TrustRow, open,
+};
 
 fn key(session: &str) -> SessionKey {
     SessionKey {
@@ -227,100 +238,16 @@ fn many_writers(store: &dyn Store) {
 #[test]
 fn a_database_does_what_a_store_does() {
     let directory = tempfile::tempdir().unwrap();
-    let store = SqliteStore::new(directory.path().to_path_buf());
-    does_what_a_store_does(&store, &store);
+    let store = open(directory.path().to_path_buf(), None).unwrap();
+    does_what_a_store_does(&*store, &*store);
     assert_eq!(store.answer_right().unwrap(), AnswerRight::NeedsProof);
 }
 
+#[cfg(not(feature = "postgres"))]
 #[test]
-fn a_server_does_what_a_store_does() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let agent = server.store("agent", "a");
-    does_what_a_store_does(&agent, &server.store("approver", "b"));
-}
-
-#[test]
-fn on_a_server_only_an_approver_answers_and_trusts() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (agent, approver) = (server.store("agent", "a"), server.store("approver", "b"));
-    assert_eq!(agent.answer_right().unwrap(), AnswerRight::MayRead);
-    assert_eq!(approver.answer_right().unwrap(), AnswerRight::MayAnswer);
-    let both = server.store("two_roles", "c");
-    assert_eq!(both.answer_right().unwrap(), AnswerRight::MayAnswer);
-    let owner = server.store("postgres", "d");
-    assert_eq!(owner.answer_right().unwrap(), AnswerRight::MayAnswer);
-    let row = request("wf-1", "n");
-    agent.put_request(&row).unwrap();
-    let refused = agent.put_answer(&row, "yes").unwrap_err().to_string();
-    assert!(refused.contains("permission denied"), "{refused}");
-    let trusted = TrustRow {
-        project: "/project".to_owned(),
-        commands: "a".to_owned(),
-        at: 1,
-    };
-    assert!(agent.trust(&trusted, 9).is_err());
-    assert!(agent.revoke("/project").is_err());
-    assert!(approver.put_answer(&row, "yes").unwrap());
-    let answer = agent.request("wf-1").unwrap().unwrap().answer;
-    assert_eq!(answer.as_deref(), Some("yes"));
-    assert!(
-        approver.put_request(&row).is_err(),
-        "approvers request nothing"
-    );
-}
-
-#[test]
-fn a_session_that_moves_to_another_machine_continues_there() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    let (first, second) = (server.store("agent", "a"), server.store("agent", "b"));
-    save(&first, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
-    assert!(has_active_runs(&server.directory("a")));
-    assert!(!has_active_runs(&server.directory("b")));
-    assert_eq!(second.load(&key("s")).unwrap().version, 1);
-    save(&second, "s", 1, Some(run("wf-1", "Fix", true)), 2);
-    assert!(has_active_runs(&server.directory("b")));
-    assert_eq!(save(&first, "s", 1, None, 3), Saved::Conflict);
-    assert_eq!(first.load(&key("s")).unwrap().entries.len(), 2);
-    save(&second, "s", 2, Some(run("wf-1", "Fix", false)), 4);
-    assert!(!has_active_runs(&server.directory("b")));
-}
-
-#[test]
-fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
-    let Some(mut server) = Server::start() else {
-        return;
-    };
-    let store = server.store("agent", "a");
-    for from in 0..5 {
-        save(&store, "s", from, Some(run("wf-1", "Analyze", true)), from);
-    }
-    server.kill();
-    let error = store.load(&key("s")).unwrap_err().to_string();
-    assert!(error.contains("PostgreSQL at agent@"), "{error}");
-    assert!(has_active_runs(&server.directory("a")), "so hooks block");
-    server.resume();
-    assert_eq!(store.load(&key("s")).unwrap().version, 5);
-    assert_eq!(save(&store, "s", 5, None, 6), Saved::Stored);
-}
-
-#[test]
-fn a_server_without_the_tables_or_with_newer_ones_is_refused() {
-    let Some(server) = Server::start() else {
-        return;
-    };
-    server.sql("UPDATE workflow_sidecar.format SET version = 2");
-    let error = server.store("agent", "a").load(&key("s")).unwrap_err();
-    assert!(
-        matches!(error, StoreError::Newer { found: 2, .. }),
-        "{error}"
-    );
-    server.sql("DROP SCHEMA workflow_sidecar CASCADE");
-    let error = server.store("agent", "a").load(&key("s")).unwrap_err();
-    assert!(error.to_string().contains("runs --schema"), "{error}");
+fn a_build_without_a_client_names_the_feature_that_is_missing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path().to_path_buf(), Some("postgres://me@h/w"));
+    let error = store.unwrap_err().to_string();
+    assert!(error.contains("the feature `postgres`"), "{error}");
 }

@@ -11,12 +11,13 @@ use std::path::Path;
 const MARKER: &str = "active";
 
 /// Returns true if a run may be active. A directory that cannot be read counts as one with an active run.
-pub(crate) fn has_active_runs(directory: &Path) -> bool {
+#[must_use]
+pub fn has_active_runs(directory: &Path) -> bool {
     directory.join(MARKER).try_exists().unwrap_or(true)
 }
 
 /// Creates or removes the marker.
-pub(super) fn mark(directory: &Path, is_active: bool) -> io::Result<()> {
+pub(crate) fn mark(directory: &Path, is_active: bool) -> io::Result<()> {
     let marker = directory.join(MARKER);
     if is_active {
         let mut options = OpenOptions::new();

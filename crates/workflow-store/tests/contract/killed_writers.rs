@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::postgres::PostgresStore;
-use super::super::{Saved, Store};
+use workflow_store::{Saved, open};
+
 use super::server::Server;
 use super::{key, run, save};
 
@@ -23,20 +23,16 @@ const ROUNDS: u32 = 5;
 fn a_writer() {
     let Ok(url) = env::var(ADDRESS) else { return };
     let directory = PathBuf::from(env::var_os("HOME").unwrap());
-    let store = PostgresStore::new(&url, directory).unwrap();
+    let store = open(directory, Some(&url)).unwrap();
     loop {
         let from = store.load(&key(SESSION)).unwrap().version;
-        save(&store, SESSION, from, Some(run("wf-1", "Fix", true)), from);
+        save(&*store, SESSION, from, Some(run("wf-1", "Fix", true)), from);
     }
 }
 
 fn start_writer(server: &Server) -> Child {
     Command::new(env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "--ignored",
-            "store::tests::killed_writers::a_writer",
-        ])
+        .args(["--exact", "--ignored", "killed_writers::a_writer"])
         .env(ADDRESS, server.url("agent"))
         .env("HOME", server.directory("writers"))
         .stdout(Stdio::null())
@@ -69,7 +65,7 @@ fn writers_that_are_killed_leave_every_change_whole() {
         assert_eq!(stored.entries.len() as u64, stored.version);
     }
     let deadline = Instant::now() + Duration::from_secs(10);
-    let saved = || save(&store, SESSION, version(), None, 1) == Saved::Stored;
+    let saved = || save(&*store, SESSION, version(), None, 1) == Saved::Stored;
     while !saved() {
         assert!(Instant::now() < deadline, "a writer that is gone blocks");
     }

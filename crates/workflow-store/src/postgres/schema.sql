@@ -19,8 +19,9 @@ CREATE TABLE sessions (
     memory text NOT NULL,
     cwd text NOT NULL,
     updated bigint NOT NULL,
-    task_id text, workflow text, phase text, task text, status text,
-    active boolean NOT NULL DEFAULT false,
+    -- Ids that begin alike are a range.
+    task_id text COLLATE "C", workflow text, phase text, task text, status text,
+    active bigint NOT NULL DEFAULT 0,
     state text NOT NULL DEFAULT '',
     waiting text NOT NULL DEFAULT '',
     since bigint NOT NULL DEFAULT 0,
@@ -29,8 +30,8 @@ CREATE TABLE sessions (
     UNIQUE (host, session)
 );
 CREATE INDEX sessions_by_update ON sessions (updated) WHERE task_id IS NOT NULL;
-CREATE INDEX sessions_by_run ON sessions (task_id text_pattern_ops) WHERE task_id IS NOT NULL;
-CREATE INDEX active_sessions ON sessions (machine) WHERE active;
+CREATE INDEX sessions_by_run ON sessions (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX active_sessions ON sessions (machine) WHERE active = 1;
 
 CREATE TABLE entries (
     session bigint NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -58,7 +59,7 @@ CREATE TABLE requests (
     changed bigint NOT NULL
 );
 
--- Answers of persons. They are removed with their request.
+-- Answers of users. They are removed with their request.
 CREATE TABLE answers (
     task_id text NOT NULL REFERENCES requests (task_id) ON DELETE CASCADE,
     nonce text NOT NULL,
@@ -80,7 +81,7 @@ GRANT USAGE ON SCHEMA workflow_sidecar TO workflow_agent;
 GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO workflow_agent;
 GRANT INSERT, UPDATE, DELETE ON sessions, entries, tickets, requests TO workflow_agent;
 
--- A person who answers.
+-- A user who answers.
 CREATE ROLE workflow_approver NOLOGIN;
 GRANT USAGE ON SCHEMA workflow_sidecar TO workflow_approver;
 GRANT SELECT ON ALL TABLES IN SCHEMA workflow_sidecar TO workflow_approver;

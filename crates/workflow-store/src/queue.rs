@@ -12,7 +12,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use super::SessionKey;
+use crate::types::SessionKey;
 
 /// The directory of the files that are locked, in the directory of the store.
 const DIRECTORY: &str = "queue";
@@ -23,18 +23,18 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// The turn of this process. It ends when this is dropped, and with the process.
 #[derive(Debug)]
-pub(crate) struct QueueTurn {
+pub struct QueueTurn {
     _locked: File,
 }
 
 /// Waits until no other process of this machine has its turn at the session. `None` if it continues without.
-pub(super) fn wait_for_session(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
+pub(crate) fn wait_for_session(directory: &Path, key: &SessionKey) -> Option<QueueTurn> {
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one((&key.host, &key.session));
     wait(directory, &format!("session-{:x}", hash % FILES))
 }
 
 /// Waits until no other process has its turn at writing the database. `None` if it continues without.
-pub(super) fn wait_for_database(directory: &Path) -> Option<QueueTurn> {
+pub(crate) fn wait_for_database(directory: &Path) -> Option<QueueTurn> {
     wait(directory, "database")
 }
 

@@ -4,12 +4,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::files::create_private_dir;
+use crate::private_directory::create_private_dir;
 
 const FILE: &str = "machine";
 
 /// Returns the name of this machine. It is made once for each directory of a store: containers often share a host name.
-pub(super) fn machine(directory: &Path) -> io::Result<String> {
+pub(crate) fn machine(directory: &Path) -> io::Result<String> {
     let path = directory.join(FILE);
     if let Ok(name) = fs::read_to_string(&path)
         && !name.trim().is_empty()

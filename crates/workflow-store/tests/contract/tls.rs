@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::postgres::PostgresStore;
-use super::super::{AnswerRight, Store};
+use workflow_store::{AnswerRight, open};
+
 use super::server::Server;
 
 /// Connects and says what failed.
 fn connect(url: &str) -> Result<AnswerRight, String> {
-    let store = PostgresStore::new(url, PathBuf::new()).map_err(|error| error.to_string())?;
+    let store = open(PathBuf::new(), Some(url)).map_err(|error| error.to_string())?;
     store.answer_right().map_err(|error| error.to_string())
 }
 
@@ -96,26 +96,4 @@ fn an_address_is_refused_without_showing_its_password() {
         let error = refused(url);
         assert!(error.contains(reason), "{url}: {error}");
     }
-}
-
-#[test]
-fn a_connection_that_leaves_the_machine_is_encrypted_unless_it_is_switched_off() {
-    let is_encrypted = |url: &str| {
-        let store = PostgresStore::new(url, PathBuf::new()).unwrap();
-        assert!(!format!("{store:?}").contains("secret"));
-        store.is_encrypted()
-    };
-    assert!(is_encrypted("postgres://me:secret@db.example.org/w"));
-    assert!(is_encrypted("postgres://me:secret?x@db.example.org/w"));
-    assert!(is_encrypted(
-        "postgres://me:secret@localhost/w?hostaddr=192.0.2.1"
-    ));
-    assert!(is_encrypted(
-        "postgres://me@localhost/w?sslmode=verify-full"
-    ));
-    assert!(!is_encrypted("postgres://me:secret@localhost/w"));
-    assert!(!is_encrypted("postgres://me:secret@%2Ftmp/w"));
-    assert!(!is_encrypted(
-        "postgres://me:secret@db.example.org/w?sslmode=disable"
-    ));
 }

@@ -6,64 +6,75 @@ use serde_json::value::RawValue;
 
 /// A session of a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SessionKey {
-    pub(crate) host: String,
-    pub(crate) session: String,
+pub struct SessionKey {
+    /// The host.
+    pub host: String,
+    /// The id of the session.
+    pub session: String,
 }
 
 /// A session as it is stored.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StoredSession {
+pub struct StoredSession {
     /// The number of changes so far; 0 if nothing is stored.
-    pub(crate) version: u64,
+    pub version: u64,
     /// The entries, oldest first.
-    pub(crate) entries: Vec<StoredEntry>,
+    pub entries: Vec<StoredEntry>,
     /// The data that is remembered beside the entries, as JSON; empty if there is none.
-    pub(crate) memory: String,
+    pub memory: String,
 }
 
 /// An entry of a session.
 #[derive(Debug, Clone)]
-pub(crate) struct StoredEntry {
-    pub(crate) custom_type: String,
-    pub(crate) data: Box<RawValue>,
+pub struct StoredEntry {
+    /// The type, as the host has it.
+    pub custom_type: String,
+    /// The data, as JSON.
+    pub data: Box<RawValue>,
 }
 
 /// A change of a session.
 #[derive(Debug)]
-pub(crate) struct SessionChange<'a> {
+pub struct SessionChange<'a> {
     /// The version that the change starts from.
-    pub(crate) from: u64,
+    pub from: u64,
     /// The entries to append.
-    pub(crate) entries: &'a [StoredEntry],
+    pub entries: &'a [StoredEntry],
     /// The data that is remembered from now on.
-    pub(crate) memory: &'a str,
+    pub memory: &'a str,
     /// The run for the index; `None` without a run.
-    pub(crate) run: Option<Run>,
-    pub(crate) cwd: &'a Path,
+    pub run: Option<Run>,
+    /// The directory of the session.
+    pub cwd: &'a Path,
     /// The time in milliseconds since 1970.
-    pub(crate) now: u64,
+    pub now: u64,
 }
 
 /// A run in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Run {
-    pub(crate) task_id: String,
-    pub(crate) workflow: String,
-    pub(crate) phase: String,
-    pub(crate) task: String,
+pub struct Run {
+    /// The id of the run.
+    pub task_id: String,
+    /// The name of the workflow.
+    pub workflow: String,
+    /// The name of the phase; empty if it is unknown.
+    pub phase: String,
+    /// The task of the run.
+    pub task: String,
     /// The status line.
-    pub(crate) status: String,
+    pub status: String,
     /// `active`, `waits`, `paused`, `stopped` at a limit, `stale`, `complete`, `cancelled`, or `ended` by another run.
-    pub(crate) state: String,
+    pub state: String,
     /// The state in words, for people; empty if the name says it.
-    pub(crate) waiting: String,
-    pub(crate) is_active: bool,
+    pub waiting: String,
+    /// True until the run has ended.
+    pub is_active: bool,
 }
 
 impl Run {
     /// The state in words, for people.
-    pub(crate) fn words(&self) -> &str {
+    #[must_use]
+    pub fn words(&self) -> &str {
         if self.waiting.is_empty() {
             &self.state
         } else {
@@ -74,44 +85,52 @@ impl Run {
 
 /// A run in the index, and its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct IndexedRun {
-    pub(crate) key: SessionKey,
-    pub(crate) cwd: PathBuf,
-    pub(crate) updated: u64,
+pub struct IndexedRun {
+    /// The session.
+    pub key: SessionKey,
+    /// The directory of the session.
+    pub cwd: PathBuf,
+    /// The time of the last change, in milliseconds since 1970.
+    pub updated: u64,
     /// The time since which phase and state are what they are.
-    pub(crate) since: u64,
+    pub since: u64,
     /// The machine on which it went on last.
-    pub(crate) machine: String,
+    pub machine: String,
     /// The file in which the host keeps the session, if it does.
-    pub(crate) file: Option<String>,
-    pub(crate) run: Run,
+    pub file: Option<String>,
+    /// The run.
+    pub run: Run,
 }
 
 /// The runs to list.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RunQuery<'a> {
+pub struct RunQuery<'a> {
     /// The run's id, or its beginning.
-    pub(crate) task_id: &'a str,
-    pub(crate) only_active: bool,
+    pub task_id: &'a str,
+    /// True for runs that have not ended.
+    pub only_active: bool,
     /// The most runs to list.
-    pub(crate) limit: Option<u32>,
+    pub limit: Option<u32>,
 }
 
 /// A run of a host that keeps its sessions itself.
 #[derive(Debug, Clone)]
-pub(crate) struct RunNote {
-    pub(crate) host: String,
-    pub(crate) run: Run,
-    pub(crate) cwd: PathBuf,
+pub struct RunNote {
+    /// The host.
+    pub host: String,
+    /// The run.
+    pub run: Run,
+    /// The directory of the session.
+    pub cwd: PathBuf,
     /// The file of the session.
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// The time in milliseconds since 1970.
-    pub(crate) now: u64,
+    pub now: u64,
 }
 
 /// The rights of this process to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AnswerRight {
+pub enum AnswerRight {
     /// Every process of the user may write answers, so an answer needs a proof.
     NeedsProof,
     /// The database lets this role read answers and not write them, so an answer is an approver's.
@@ -122,7 +141,8 @@ pub(crate) enum AnswerRight {
 
 /// The outcome of saving a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Saved {
+pub enum Saved {
+    /// The change is stored.
     Stored,
     /// Another process changed the session meanwhile, and nothing was stored.
     Conflict,
@@ -130,71 +150,108 @@ pub(crate) enum Saved {
 
 /// The permission for one call of `workflow_step`, issued by the hook that saw the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    pub(crate) key: SessionKey,
-    pub(crate) cwd: PathBuf,
+pub struct Ticket {
+    /// The session.
+    pub key: SessionKey,
+    /// The directory of the session.
+    pub cwd: PathBuf,
     /// The time after which it does not count.
-    pub(crate) expires: u64,
+    pub expires: u64,
 }
 
 /// A row of `requests`, with its answer if there is one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct RequestRow {
-    pub(crate) task_id: String,
+pub struct RequestRow {
+    /// The id of the run.
+    pub task_id: String,
     /// The question, as JSON.
-    pub(crate) request: String,
+    pub request: String,
     /// Identifies the request: an answer belongs to one.
-    pub(crate) nonce: String,
+    pub nonce: String,
     /// The hash of the code with which the person answers.
-    pub(crate) seal: Option<String>,
+    pub seal: Option<String>,
     /// The sidecar that asks.
-    pub(crate) sidecar: Option<String>,
+    pub sidecar: Option<String>,
     /// The decision that the sidecar has taken, for display.
-    pub(crate) choice: Option<String>,
+    pub choice: Option<String>,
     /// The answer to this request, as JSON.
-    pub(crate) answer: Option<String>,
+    pub answer: Option<String>,
     /// The time of the last change, in milliseconds since 1970.
-    pub(crate) changed: u64,
+    pub changed: u64,
 }
 
 /// The trust of the user in commands of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TrustRow {
-    pub(crate) project: String,
+pub struct TrustRow {
+    /// The directory of the project.
+    pub project: String,
     /// The hash of the commands.
-    pub(crate) commands: String,
+    pub commands: String,
     /// The time in milliseconds since 1970.
-    pub(crate) at: u64,
+    pub at: u64,
 }
 
 /// The reason why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
+    /// The user's directory is not known.
     #[error("the home directory is not known: set HOME, or pass --state")]
     NoHome,
+    /// A file or directory of the store cannot be used.
     #[error("{}: {error}", path.display())]
     Io {
+        /// The file.
         path: PathBuf,
+        /// The system's reason.
         error: std::io::Error,
     },
+    /// The database cannot be used.
     #[error("{}: {error}", path.display())]
     Database {
+        /// The file.
         path: PathBuf,
+        /// The database's reason.
         error: rusqlite::Error,
     },
-    #[error("{} was written by a newer workflow-sidecar (format {found}, this one reads {known}): update workflow-sidecar", path.display())]
+    /// It has a format that this build does not know.
+    #[error(
+        "{place} was written by a newer workflow-sidecar (format {found}, this one reads {known}): update workflow-sidecar"
+    )]
     Newer {
-        path: PathBuf,
+        /// The file or the server.
+        place: String,
+        /// Its format.
         found: i64,
+        /// The format that this build knows.
         known: i64,
     },
-    #[error("{}: an entry of a session is not JSON: {error}", path.display())]
+    /// An entry cannot be read.
+    #[error("an entry of the stored session {session} is not JSON: {error}")]
     Damaged {
-        path: PathBuf,
+        /// The id of the session.
+        session: String,
+        /// The mistake.
         error: serde_json::Error,
     },
+    /// The setting of the store cannot be read.
     #[error("{}: {reason}", path.display())]
-    Settings { path: PathBuf, reason: String },
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The settings ask for a server, and this build has no client.
+    #[error(
+        "the setting `store` names a PostgreSQL server, and this workflow-sidecar was built without the feature `postgres`: build it with `--features postgres`, or with scripts/build"
+    )]
+    NoPostgres,
+    /// The server cannot be used.
     #[error("PostgreSQL at {endpoint}: {reason}")]
-    Postgres { endpoint: String, reason: String },
+    Postgres {
+        /// The server.
+        endpoint: String,
+        /// What is wrong.
+        reason: String,
+    },
 }

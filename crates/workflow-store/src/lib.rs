@@ -1,0 +1,58 @@
+//! The store: sessions of hook hosts, tickets, the index of all runs, requests for approval and trust, in one place for all
+//! processes.
+//!
+//! A hook host starts a process for each event, and several at once. [`Store::save`] succeeds only if the session is as it
+//! was loaded; a process that comes too late loads it again. A queue for each session saves that work.
+//!
+//! ```text
+//! store (what a caller asks for) ── statements (the SQL of both databases) ── database (what they need of one)
+//!                                       sqlite · postgres (the databases)
+//! marker, queue, machine (files beside the database)      types
+//! ```
+//!
+//! Must not know what is in a session, a request or an answer.
+
+mod database;
+#[cfg(feature = "postgres")]
+mod machine;
+mod marker;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod private_directory;
+mod queue;
+mod sqlite;
+mod statements;
+mod store;
+mod types;
+
+use std::path::PathBuf;
+
+pub use self::marker::has_active_runs;
+pub use self::private_directory::create_private_dir;
+pub use self::queue::QueueTurn;
+pub use self::store::Store;
+pub use self::types::{
+    AnswerRight, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
+    StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
+};
+
+/// The tables, roles and grants of a store on a `PostgreSQL` server.
+pub const POSTGRES_SCHEMA: &str = include_str!("postgres/schema.sql");
+
+/// Returns the store with a directory of this machine: on the server with this address, or else in a database there. It is
+/// created with the first change.
+pub fn open(directory: PathBuf, server: Option<&str>) -> Result<Box<dyn Store>, StoreError> {
+    match server {
+        None => Ok(Box::new(store::SqlStore::new(
+            sqlite::Sqlite::new(directory.clone()),
+            directory,
+        ))),
+        #[cfg(feature = "postgres")]
+        Some(url) => Ok(Box::new(store::SqlStore::new(
+            postgres::Postgres::new(url, &directory)?,
+            directory,
+        ))),
+        #[cfg(not(feature = "postgres"))]
+        Some(_) => Err(StoreError::NoPostgres),
+    }
+}

@@ -1,0 +1,221 @@
+//! The database of one machine: `SQLite`.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, ToSql, Transaction, TransactionBehavior, params_from_iter};
+
+use crate::database::{Column, Database, Durability, Row, Rows, Value};
+use crate::private_directory::create_private_dir;
+use crate::types::{AnswerRight, StoreError};
+
+/// The name of the database in the directory of the store.
+const FILE: &str = "store.sqlite3";
+/// The format of the database, in its `user_version`.
+const FORMAT: i64 = 1;
+/// The time to wait for another process. Less than the time that a hook has for its answer.
+const BUSY: Duration = Duration::from_secs(2);
+/// The time until the next attempt to make the database.
+const PAUSE: Duration = Duration::from_millis(10);
+
+const SCHEMA: &str = include_str!("sqlite.sql");
+
+/// The database in a directory. It is created with the first change.
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    directory: PathBuf,
+}
+
+impl Sqlite {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.directory.join(FILE)
+    }
+
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let file = self.file();
+        let failed = |error| database_error(&file, error);
+        let mut connection = Connection::open(&file).map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
+        let end = Instant::now() + BUSY;
+        let format = loop {
+            match create_tables(&mut connection) {
+                // Two processes that make the database at once do not wait for each other by themselves.
+                Err(error)
+                    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                        && Instant::now() < end =>
+                {
+                    thread::sleep(PAUSE);
+                }
+                format => break format.map_err(failed)?,
+            }
+        };
+        if format != FORMAT {
+            return Err(StoreError::Newer {
+                place: file.display().to_string(),
+                found: format,
+                known: FORMAT,
+            });
+        }
+        let keys = connection.pragma_update(None, "foreign_keys", true);
+        keys.map_err(failed)?;
+        Ok(connection)
+    }
+
+    fn io(&self, error: io::Error) -> StoreError {
+        StoreError::Io {
+            path: self.directory.clone(),
+            error,
+        }
+    }
+}
+
+impl Database for Sqlite {
+    fn exists(&self) -> Result<bool, StoreError> {
+        self.file().try_exists().map_err(|error| self.io(error))
+    }
+
+    fn machine(&self) -> Result<String, StoreError> {
+        Ok(String::new())
+    }
+
+    fn answer_right(&self) -> Result<AnswerRight, StoreError> {
+        Ok(AnswerRight::NeedsProof)
+    }
+
+    fn read<T: Send>(
+        &self,
+        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        let (connection, file) = (self.connect()?, self.file());
+        operation(&mut SqliteRows {
+            connection: &connection,
+            file: &file,
+        })
+    }
+
+    fn change<T: Send>(
+        &self,
+        durability: Durability,
+        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
+    ) -> Result<T, StoreError> {
+        let file = self.file();
+        create_private_dir(&self.directory).map_err(|error| self.io(error))?;
+        create_private_file(&file).map_err(|error| self.io(error))?;
+        let mut connection = self.connect()?;
+        let failed = |error| database_error(&file, error);
+        let synchronous = match durability {
+            Durability::Process => "normal",
+            Durability::Power => "full",
+        };
+        let set = connection.pragma_update(None, "synchronous", synchronous);
+        set.map_err(failed)?;
+        let transaction = begin(&mut connection).map_err(failed)?;
+        let value = operation(&mut SqliteRows {
+            connection: &transaction,
+            file: &file,
+        })?;
+        transaction.commit().map_err(failed)?;
+        Ok(value)
+    }
+}
+
+struct SqliteRows<'a> {
+    connection: &'a Connection,
+    file: &'a Path,
+}
+
+impl Rows for SqliteRows<'_> {
+    fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let query = || {
+            let mut statement = self.connection.prepare(sql)?;
+            let columns = statement.column_count();
+            let rows = statement.query_map(params_from_iter(values), |row| {
+                let columns = (0..columns).map(|index| column(row, index));
+                Ok(Row(columns.collect::<rusqlite::Result<_>>()?))
+            })?;
+            rows.collect::<rusqlite::Result<_>>()
+        };
+        query().map_err(|error| database_error(self.file, error))
+    }
+
+    fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let execute = || {
+            let mut statement = self.connection.prepare(sql)?;
+            statement.execute(params_from_iter(values))
+        };
+        let changed = execute().map_err(|error| database_error(self.file, error))?;
+        Ok(changed as u64)
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Number(number) => ValueRef::Integer(*number),
+        }))
+    }
+}
+
+fn column(row: &rusqlite::Row<'_>, index: usize) -> rusqlite::Result<Column> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Integer(number) => Column::Number(number),
+        ValueRef::Text(text) => Column::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => Column::Null,
+    })
+}
+
+/// Creates the tables where there are none, and returns the format.
+fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
+    let format = user_version(connection)?;
+    if format != 0 {
+        return Ok(format);
+    }
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    let transaction = begin(connection)?;
+    // Another process may have done it meanwhile.
+    let format = user_version(&transaction)?;
+    if format != 0 {
+        return Ok(format);
+    }
+    transaction.execute_batch(SCHEMA)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    transaction.commit()?;
+    Ok(FORMAT)
+}
+
+fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn database_error(file: &Path, error: rusqlite::Error) -> StoreError {
+    StoreError::Database {
+        path: file.to_path_buf(),
+        error,
+    }
+}
+
+/// Creates a file that only its owner can read, unless it exists. `SQLite` gives its other files the same mode.
+fn create_private_file(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => fs::metadata(path).map(drop),
+        created => created.map(drop),
+    }
+}

@@ -1,0 +1,101 @@
+//! What only the database of one machine has: its files and its format.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use workflow_store::{RunQuery, Saved, Store, has_active_runs, open};
+
+use super::{key, numbers, run, save};
+
+const FILE: &str = "store.sqlite3";
+
+fn in_directory(directory: &Path) -> Box<dyn Store> {
+    open(PathBuf::from(directory), None).unwrap()
+}
+
+#[test]
+fn reading_creates_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let store = in_directory(&state);
+    assert_eq!(store.load(&key("a")).unwrap().version, 0);
+    assert_eq!(store.take("unknown", 0).unwrap(), None);
+    assert_eq!(store.prune(1).unwrap(), 0);
+    store.clear_request("wf-1").unwrap();
+    assert!(!state.exists());
+}
+
+#[test]
+fn the_marker_exists_while_a_run_is_active() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_directory(directory.path());
+    save(&*store, "a", 0, Some(run("wf-1", "Fix", true)), 1);
+    save(&*store, "b", 0, Some(run("wf-2", "Fix", true)), 2);
+    save(&*store, "a", 1, Some(run("wf-1", "Fix", false)), 3);
+    assert!(has_active_runs(directory.path()));
+    save(&*store, "b", 1, None, 4);
+    assert!(!has_active_runs(directory.path()));
+    save(&*store, "b", 2, Some(run("wf-3", "Fix", true)), 5);
+    assert!(has_active_runs(directory.path()));
+    assert_eq!(store.prune(9).unwrap(), 2);
+    assert!(!has_active_runs(directory.path()));
+}
+
+#[test]
+fn only_the_owner_can_read_the_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let state = directory.path().join("state");
+    let store = in_directory(&state);
+    save(&*store, "a", 0, None, 1);
+    // SQLite removes the other files when the last connection ends.
+    let open = rusqlite::Connection::open(state.join(FILE)).unwrap();
+    save(&*store, "a", 1, None, 2);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&state), 0o700);
+    let files = fs::read_dir(&state).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    for path in files.filter(|path| path.is_file()) {
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    drop(open);
+}
+
+#[test]
+fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = in_directory(directory.path());
+    let active = || Some(run("wf-1", "Fix", true));
+    save(&*store, "a", 0, active(), 1);
+    let newer = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
+    newer.pragma_update(None, "user_version", 9).unwrap();
+    let error = store.load(&key("a")).unwrap_err().to_string();
+    assert!(
+        error.contains("newer") && error.contains("format 9") && error.contains(FILE),
+        "{error}"
+    );
+    for refused in [
+        store.runs(&RunQuery::default()).map(drop),
+        store.put_request(&super::request("wf-1", "n")),
+        store.revoke("/project"),
+    ] {
+        assert_eq!(refused.unwrap_err().to_string(), error);
+    }
+    assert!(has_active_runs(directory.path()), "so hooks block");
+    newer.pragma_update(None, "user_version", 1).unwrap();
+    assert_eq!(
+        numbers(&*store, "a"),
+        [r#"{"number":0}"#],
+        "nothing is lost"
+    );
+    assert_eq!(save(&*store, "a", 1, active(), 2), Saved::Stored);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_an_error_that_names_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "this is no database, and long enough to be seen as one";
+    fs::write(directory.path().join(FILE), text).unwrap();
+    let error = in_directory(directory.path()).load(&key("a")).unwrap_err();
+    assert!(error.to_string().contains(FILE), "{error}");
+}
