@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use crate::programs::is_environment_variable;
+use crate::programs::{is_environment_variable, is_listed};
 
 /// The longest value that is kept, in bytes.
 const MAX_VALUE_BYTES: usize = 256;
@@ -13,12 +13,6 @@ const MAX_VARIABLES: usize = 50;
 
 /// The number of expansions that are replaced by values.
 const MAX_VARIABLE_USES: usize = 1000;
-
-/// Variables of the environment or the shell whose value never starts with a dash.
-#[rustfmt::skip] // Names in order.
-const NO_OPTIONS: &[&str] = &[
-    "EUID", "HOME", "HOSTNAME", "LINENO", "LOGNAME", "OLDPWD", "PPID", "PWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "UID", "USER",
-];
 
 /// Numbers of the shell. Shells evaluate a text that is assigned to some of them as an arithmetic expression.
 #[rustfmt::skip] // Names in order.
@@ -119,7 +113,7 @@ impl Variables {
 
     /// Returns whether the value of a variable is known not to start with a dash.
     pub(super) fn is_no_option(&self, name: &str) -> bool {
-        let is_known = NO_OPTIONS.contains(&name) || is_address(name);
+        let is_known = is_listed("no_options", name) || is_address(name);
         self.no_options.contains(name) || is_known && !self.is_mentioned(name)
     }
 

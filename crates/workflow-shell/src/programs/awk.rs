@@ -5,19 +5,9 @@
 
 use super::outcome::{Invocation, NestedCommand, Outcome, Result, code_words, expansion};
 use super::sed::behind_expression;
-use super::table::read;
+use super::table::{is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
-
-/// Words that may be before a parenthesis: functions that compute, and keywords.
-#[rustfmt::skip] // Names in order.
-const BEFORE_PARENTHESIS: &[&str] = &[
-    "for", "gsub", "if", "in", "index", "int", "length", "match", "print", "printf", "split", "sprintf", "strftime", "sub", "substr", "systime", "tolower", "toupper", "while",
-];
-
-/// Words behind which a slash may start an expression, or divide.
-#[rustfmt::skip] // Names in order.
-const BEFORE_EXPRESSION: &[&str] = &["case", "delete", "do", "else", "exit", "getline", "in", "length", "print", "printf", "return"];
 
 /// Returns the outcome of `awk`.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
@@ -74,7 +64,7 @@ fn unknown_part(program: &str) -> Option<&str> {
             ">" => parentheses > 0 || braces == 0,
             "print" | "printf" => parentheses == 0,
             name if is_name && behind.trim_start_matches([' ', '\t']).starts_with('(') => {
-                BEFORE_PARENTHESIS.contains(&name)
+                is_listed("awk_calls", name)
             }
             _ => true,
         };
@@ -106,7 +96,7 @@ fn behind_token<'a>(text: &'a str, last: &str) -> Option<&'a str> {
         }
         '/' => {
             let is_value = last == "]" || last.starts_with(is_of_name);
-            (is_value && !BEFORE_EXPRESSION.contains(&last)).then_some(behind)
+            (is_value && !is_listed("awk_operators", last)).then_some(behind)
         }
         '|' | '&' => behind.strip_prefix(first),
         '>' => match behind.strip_prefix('=') {

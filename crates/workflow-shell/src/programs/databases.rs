@@ -3,37 +3,10 @@
 //! A statement is a `select` of plain characters and listed functions, or starts with `show`, `describe` or a listed `pragma`.
 
 use super::outcome::{Invocation, Outcome, Result, argument, code_words, expansion};
-use super::table::read;
+use super::table::{is_listed, read};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
-
-/// Commands of `sqlite3` that show something, or set how it is shown.
-#[rustfmt::skip] // Names in order.
-const SQLITE_COMMANDS: &[&str] = &[
-    ".databases", ".dbinfo", ".dump", ".fullschema", ".header", ".headers", ".help", ".indexes", ".indices", ".mode", ".nullvalue", ".quit", ".schema", ".separator", ".show", ".stats", ".tables",
-    ".timer", ".version", ".width",
-];
-
-/// Pragmas that show something: without an argument, and with the name of a table or an index.
-#[rustfmt::skip] // Names in order.
-const PRAGMAS: &[&str] = &["database_list", "foreign_key_check", "integrity_check", "journal_mode", "quick_check", "table_list", "user_version"];
-#[rustfmt::skip] // Names in order.
-const PRAGMAS_OF: &[&str] = &["foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo", "table_info", "table_xinfo"];
-
-/// Words that make a `select` write or lock.
-#[rustfmt::skip] // Names in order.
-const WRITING: &[&str] = &["alter", "create", "delete", "drop", "insert", "into", "outfile", "set", "share", "update"];
-
-/// Words that may be before a parenthesis: functions that compute, and keywords.
-#[rustfmt::skip] // Names in order.
-const BEFORE_PARENTHESIS: &[&str] = &[
-    "abs", "age", "all", "and", "array_agg", "as", "avg", "by", "cast", "coalesce", "concat", "count", "current_setting", "date", "date_trunc", "datetime", "distinct", "exists", "extract", "filter",
-    "from", "group_concat", "having", "ifnull", "in", "instr", "join", "json_agg", "json_extract", "json_group_array", "julianday", "left", "length", "like", "lower", "max", "min", "not", "now",
-    "nullif", "on", "or", "over", "pg_database_size", "pg_relation_size", "pg_size_pretty", "pg_table_size", "pg_total_relation_size", "position", "rank", "replace", "right", "round", "row_number",
-    "select", "split_part", "strftime", "string_agg", "substr", "substring", "sum", "then", "to_char", "to_timestamp", "total", "trim", "typeof", "unnest", "upper", "using", "values", "version",
-    "when", "where",
-];
 
 /// Returns the outcome of such a program; `None` if no statement is in the line.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
@@ -112,7 +85,7 @@ fn sqlite(invocation: &Invocation<'_>) -> Result {
 fn shows(command: &str) -> bool {
     let name = command.split(' ').next().unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " ._-%*".contains(c);
-    SQLITE_COMMANDS.contains(&name) && command.chars().all(is_plain)
+    is_listed("sqlite_commands", name) && command.chars().all(is_plain)
 }
 
 /// Returns whether a command of `psql` describes something: `\d users`.
@@ -162,17 +135,17 @@ fn only_asks(statement: &str) -> bool {
     let words: Vec<&str> = words.filter(|word| !word.trim().is_empty()).collect();
     let is_call =
         |pair: &[&str]| pair[1] == "(" && (pair[0] == "?" || pair[0].starts_with(is_of_name));
-    let calls_other = |pair: &[&str]| is_call(pair) && !BEFORE_PARENTHESIS.contains(&pair[0]);
+    let calls_other = |pair: &[&str]| is_call(pair) && !is_listed("sql_calls", pair[0]);
     match words.as_slice() {
-        ["pragma", name] => PRAGMAS.contains(name),
-        ["pragma", name, "(", _, ")"] => PRAGMAS_OF.contains(name),
+        ["pragma", name] => is_listed("pragmas", name),
+        ["pragma", name, "(", _, ")"] => is_listed("pragmas_of", name),
         ["show" | "describe" | "desc", rest @ ..] => {
             !rest.iter().any(|word| matches!(*word, "(" | "into"))
         }
         ["explain", "query", "plan", rest @ ..] | rest => {
             let rest = behind_explain(rest);
             rest.first() == Some(&"select")
-                && !rest.iter().any(|word| WRITING.contains(word))
+                && !rest.iter().any(|word| is_listed("sql_writing", word))
                 && !rest.windows(2).any(calls_other)
         }
     }

@@ -4,13 +4,6 @@ use super::table::{self, is_listed};
 use crate::effect::UnknownReason;
 use crate::word::Word;
 
-/// Directories whose programs are those of the system or of installed packages.
-#[rustfmt::skip] // Names in order.
-const DIRECTORIES: &[&str] = &[
-    "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/local/go/bin", "~/.cargo/bin", "~/.local/bin",
-    "~/go/bin", "node_modules/.bin", "./node_modules/.bin", "vendor/bin", "./vendor/bin", ".venv/bin", "./.venv/bin", "venv/bin", "./venv/bin", "/nix/var/nix/profiles/default/bin",
-];
-
 /// Returns whether a program is certainly the one of that name.
 pub(crate) fn is_known_location(word: &Word) -> bool {
     let location = word.location();
@@ -19,22 +12,13 @@ pub(crate) fn is_known_location(word: &Word) -> bool {
         None | Some((".", "gradlew" | "mvnw") | ("bin" | "./bin", "rails" | "rake" | "rspec")) => {
             true
         }
-        Some((directory, _)) => DIRECTORIES.contains(&directory),
+        Some((directory, _)) => is_listed("directories", directory),
     }
 }
 
 /// Returns the name under which the tables list a program: `python3.12` is `python`, `grm` is `rm`,
 /// `prettier@3` is `prettier`.
 pub(crate) fn known_name(name: &str) -> &str {
-    #[rustfmt::skip] // Names in order.
-    const VERSIONED: &[&str] = &[
-        "python", "pypy", "pip", "node", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "clang++", "clang-format", "clang-tidy", "awk", "bash", "go", "ipython", "pydoc",
-    ];
-    #[rustfmt::skip] // Names in order.
-    const GNU: &[&str] = &[
-        "gcat", "gchmod", "gchown", "gcp", "gcut", "gdate", "gdd", "gdu", "genv", "gfind", "ggrep", "ghead", "ginstall", "gln", "gls", "gmake", "gmkdir", "gmktemp", "gmv", "gnice", "gnohup",
-        "greadlink", "grealpath", "grm", "grmdir", "gsed", "gshred", "gsort", "gsplit", "gstat", "gstdbuf", "gtail", "gtar", "gtee", "gtime", "gtimeout", "gtouch", "gtruncate", "guniq", "gwc", "gxargs",
-    ];
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let name = match name.split_once('@') {
         Some((package, _)) if !package.is_empty() => package,
@@ -44,8 +28,8 @@ pub(crate) fn known_name(name: &str) -> &str {
     match name {
         "gradlew" => "gradle",
         "mvnw" => "mvn",
-        _ if name.len() > short.len() && VERSIONED.contains(&short) => short,
-        _ if GNU.contains(&name) => &name[1..],
+        _ if name.len() > short.len() && is_listed("versioned", short) => short,
+        _ if is_listed("gnu", name) => &name[1..],
         _ => name,
     }
 }

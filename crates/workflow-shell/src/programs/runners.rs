@@ -1,7 +1,7 @@
 //! Programs that run code of the project: interpreters with a named module, environments, and those of `scripts`.
 
 use super::checks::{is_check, may_change};
-use super::outcome::{Invocation, Result, argument, project_runner};
+use super::outcome::{Invocation, Result, project_runner};
 use super::scripts::{package_script, package_tool, project_script};
 use super::table::{is_listed, read, row};
 use crate::effect::{Unknown, UnknownReason};
@@ -16,19 +16,11 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         ("npx" | "bunx" | "pnpx", _) => Some(package_tool(arguments)),
         ("python" | "pypy", _) => Some(python(invocation)),
         ("php", Some("artisan")) => row("artisan", &arguments[1..]).map(Ok),
-        // Not the program `fmt`.
-        ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
-            if arguments
-                .get(1)
-                .and_then(Word::text)
-                .is_some_and(may_change) =>
-        {
-            Some(Err(argument(&arguments[1])))
-        }
-        // `hatch run lint:all`: a script of the project.
+        // `hatch run lint:all`: a script of the project. `fmt` is one, not the program.
         ("pdm" | "hatch" | "rye" | "pixi", Some("run"))
             if arguments.get(1).and_then(Word::text).is_some_and(|name| {
-                is_check(name) && row(name, &[]).is_none_or(|outcome| outcome.is_unknown())
+                let is_program = || row(name, &[]).is_some_and(|row| !row.is_unknown());
+                may_change(name) || is_check(name) && !is_program()
             }) =>
         {
             Some(project_script(&arguments[1], &arguments[2..]))

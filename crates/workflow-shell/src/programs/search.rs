@@ -1,7 +1,7 @@
 //! Programs that search for files and run commands for them: `find`, `fd`, `xargs`.
 
 use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, expansion};
-use super::table::read;
+use super::table::{is_listed, read};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_write::FileWrite;
@@ -16,16 +16,6 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
         _ => return None,
     })
 }
-
-/// Tests and actions of `find` by the number of their arguments.
-#[rustfmt::skip] // Names in order.
-const TESTS: &[(usize, &[&str])] = &[
-    (0, &["-H", "-L", "-P", "-O0", "-O1", "-O2", "-O3", "-E", "-X", "-s", "-x", "(", ")", "!", ",", "-a", "-and", "-o", "-or", "-not", "-daystart", "-depth", "-d", "-empty", "-executable", "-false", "-follow",
-          "-ignore_readdir_race", "-ls", "-mount", "-nogroup", "-noleaf", "-nouser", "-noignore_readdir_race", "-nowarn", "-print", "-print0", "-prune", "-quit", "-readable", "-true", "-warn", "-writable", "-xdev"]),
-    (1, &["-amin", "-anewer", "-atime", "-cmin", "-cnewer", "-context", "-ctime", "-fstype", "-gid", "-group", "-ilname", "-iname", "-inum", "-ipath", "-iregex", "-iwholename", "-links", "-lname", "-maxdepth",
-          "-mindepth", "-mmin", "-mtime", "-name", "-newer", "-newermt", "-newerat", "-newerct", "-path", "-perm", "-printf", "-regex", "-regextype", "-samefile", "-size", "-type", "-uid", "-used", "-user",
-          "-wholename", "-xtype", "-D"]),
-];
 
 fn find(arguments: &[Word]) -> Result {
     let mut nested = Vec::new();
@@ -81,15 +71,13 @@ fn find(arguments: &[Word]) -> Result {
                 });
             }
             _ => {
-                let tests = TESTS.iter().find(|(_, names)| names.contains(&shape));
-                let Some((count, _)) = tests else {
-                    return Err(Unknown::new(shape, UnknownReason::Option));
-                };
-                for _ in 0..*count {
+                if is_listed("find_values", shape) {
                     let value = words.next().ok_or_else(missing)?;
                     if value.may_add_words || value.is_glob && value.may_hide_option() {
                         return Err(expansion(value));
                     }
+                } else if !is_listed("find_tests", shape) {
+                    return Err(Unknown::new(shape, UnknownReason::Option));
                 }
             }
         }

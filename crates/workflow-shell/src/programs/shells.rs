@@ -1,7 +1,7 @@
 //! Shells, and commands that run a text in the same shell.
 
 use super::outcome::{Invocation, NestedCommand, Outcome, Result, expansion, joined};
-use super::table::read;
+use super::table::{is_listed, read};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -73,15 +73,6 @@ fn standard_input(invocation: &Invocation<'_>) -> Result {
 
 /// `source file`: code of the project, unless it is a well-known file that sets up an environment.
 fn sourced(invocation: &Invocation<'_>) -> Result {
-    const SETUP: &[&str] = &[
-        "~/.cargo/env",
-        "~/.nvm/nvm.sh",
-        "~/.bashrc",
-        "~/.profile",
-        "~/.bash_profile",
-        "~/.zshrc",
-        "~/.sdkman/bin/sdkman-init.sh",
-    ];
     let arguments = match invocation.arguments {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
@@ -100,7 +91,7 @@ fn sourced(invocation: &Invocation<'_>) -> Result {
                 && !directory.contains(['\0', '*', '?', '['])
                 && !directory.contains("..")
         });
-    if (activates || SETUP.contains(&location.as_str())) && arguments.len() == 1 {
+    if (activates || is_listed("setup_files", &location)) && arguments.len() == 1 {
         return Ok(Outcome::of(crate::effect::Effect::RunsProjectCode));
     }
     Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))

@@ -127,10 +127,11 @@ impl Tables {
             is_global,
             arguments,
         };
-        self.insert(&path, row, is_prefix)
+        self.insert(&path, row, is_prefix);
+        Ok(())
     }
 
-    fn insert(&mut self, path: &[&'static str], row: Row, is_prefix: bool) -> Result<(), String> {
+    fn insert(&mut self, path: &[&'static str], row: Row, is_prefix: bool) {
         let index = self.rows.len();
         for combination in combinations(path) {
             let mut words = combination.iter();
@@ -141,46 +142,15 @@ impl Tables {
             for word in words {
                 node = node.subcommand_mut(word);
             }
-            let name = combination.join(" ");
-            if is_prefix {
-                if node.prefix.replace(index).is_some() {
-                    return Err(format!("`{name}` has two [prefix] rows"));
-                }
-                continue;
-            }
             match row.kind {
-                RowKind::Prints(_) => {
-                    node.outputs.push(index);
-                    continue;
-                }
-                RowKind::Code if node.code.replace(index).is_some() => {
-                    return Err(format!("`{name}` has two [code] rows"));
-                }
-                RowKind::Code => continue,
-                _ => {}
+                _ if is_prefix => node.prefix = Some(index),
+                RowKind::Prints(_) => node.outputs.push(index),
+                RowKind::Code => node.code = Some(index),
+                _ => node.rows.push(index),
             }
-            if node.rows.contains(&index) {
-                return Err(format!("`{name}` is named twice"));
-            }
-            let is_same = |other: &&usize| {
-                let other = &self.rows[**other];
-                other.kind == row.kind && other.arguments == row.arguments
-            };
-            if node.rows.iter().any(|other| is_same(&other)) {
-                return Err(format!("`{name}` has this row already"));
-            }
-            if node
-                .rows
-                .iter()
-                .any(|other| self.rows[*other].kind.writes_in_any_case())
-            {
-                return Err(format!("`{name}` writes in any case by an earlier row"));
-            }
-            node.rows.push(index);
         }
         self.is_for_paths |= row.kind == RowKind::Code || !row.arguments.trees.is_empty();
         self.rows.push(row);
-        Ok(())
     }
 }
 
@@ -439,7 +409,7 @@ fn tree(item: &'static str) -> Option<(AccessKind, &'static str)> {
 }
 
 /// Parses `(a|b)`.
-fn alternatives(text: &'static str) -> Result<Vec<&'static str>, String> {
+pub(super) fn alternatives(text: &'static str) -> Result<Vec<&'static str>, String> {
     text.strip_prefix('(')
         .and_then(|text| text.strip_suffix(')'))
         .map(|text| text.split('|').collect())
