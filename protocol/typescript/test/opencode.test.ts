@@ -260,6 +260,14 @@ test("a command that asks is confirmed by typing it again", async (t) => {
   assert.equal(at.calls().findLast((call) => call.id === "s1")?.result, true);
 });
 
+test("a start that also asks about trust begins the work", async (t) => {
+  const asks = { jsonrpc: "2.0", id: "s1", method: "ui/confirm", params: { sessionId: "ses_1", title: "Trust these commands?", message: "npm test" } };
+  const { host } = await load(t, { before: { "command/run": [asks] }, answers: { "command/run": begins } });
+  const text = (await host.prompt("workflow demo x")).join("\n");
+  assert.doesNotMatch(text, /workflow confirm/);
+  assert.match(text, /Begin/);
+});
+
 test("after a compaction the instructions are in the system prompt until the next message", async (t) => {
   const inject = { customType: "x", content: "Find the cause", display: false };
   const { host } = await load(t, { answers: { "command/run": begins, "hook/before_agent_start": { inject } } });

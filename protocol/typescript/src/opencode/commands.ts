@@ -62,12 +62,13 @@ export class Commands {
     } finally {
       session.command = undefined;
     }
+    // A command with work for the model was carried out, whatever else was asked: trust in commands is asked for again.
+    if (output.messages.length > 0) return { text: output.messages.join("\n\n"), isWork: true };
     const { question } = output;
     if (question) {
       const lines = [question.title, question.message, `To do it, type: ${confirmation(command)}`];
       return this.#show(lines.filter((line) => line).join("\n\n"), session);
     }
-    if (output.messages.length > 0) return { text: output.messages.join("\n\n"), isWork: true };
     return this.#repeat(output.notices.join("\n\n") || "Done.", session);
   }
 
