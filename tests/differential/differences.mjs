@@ -41,7 +41,6 @@ const ELSEWHERE = [
   ["P14", "a second next in one response of the model is refused"],
   ["Auto-continue", "reminders are bounded: at an error, a question or a limit the run is paused"],
   ["Definition gone", "a run continues with the definition stored in the session"],
-  ["Forged states", "a stored state that no transition leads to is left out"],
   ["Entries", "a stored state is completed to exactly its documented fields"],
   ["YAML", "control characters, half surrogate pairs and stray byte order marks are errors, !!float makes a number, as YAML 1.2 says"],
   ["Strict keys", "an unknown key under a guard and a name that no tool has are errors"],

@@ -9,7 +9,7 @@
  */
 
 import { readAsOurs, staleAsOurs } from "./differences/entries.mjs";
-import { withoutForged } from "./differences/forged.mjs";
+import { withoutDamaged } from "./differences/damaged.mjs";
 import { EXPECTED, ON_TOP } from "./differences/effects.mjs";
 import { withoutSubstitutes, withSubstitutes } from "./differences/substitute-keys.mjs";
 import { toolsLine, withoutUncertainAnswer, withAnswer } from "./differences/context.mjs";
@@ -134,7 +134,7 @@ export class CaseRun {
     if (this.mustForgetCancel(operation)) await this.resetPackage("A03");
     if (stop && !isSession) await this.package({ op: "drop_timers" });
     const second = this.isSecondMove(operation);
-    // Ours tells of a session whether it keeps the definition that the run has ("Weaker files").
+    // Ours tells of a session whether it keeps the definition that the run has ("Changed files").
     const restored = isSession && !this.ours.reflect ? await this.ours.apply(operation, this.branch) : undefined;
     /** @type {import("./types.mjs").Outcome} */
     const theirs = second ? { effects: [], skipped: true } : isSession ? await this.restore(operation, restored?.diagnostics ?? []) : await this.package(operation);
@@ -258,24 +258,27 @@ export class CaseRun {
   append({ customType, data }) {
     const entry = { type: "custom", customType, data };
     this.branch.push(entry);
-    if (customType === "workflow:definition") this.stored.set(entry, this.packageDefinitions);
+    if (customType === "workflow:definition") this.stored.set(entry, data.declined ? this.adopted : this.packageDefinitions);
   }
 
   /** Restores the package from the entries, as ours reads them. */
   async restore(operation, diagnostics) {
-    const branch = readAsOurs(withoutForged(this.branch, this.note), this.note);
+    const branch = readAsOurs(withoutDamaged(this.branch, this.note), this.note);
     let outcome = await this.package(operation, branch);
     const again = (changed) => this.package(operation, changed);
     const before = this.session.state?.active ? { taskId: this.session.state.taskId, definitions: this.adopted } : null;
     this.adopted = this.packageDefinitions;
-    const isWeaker = diagnostics.some(({ code }) => code === "WF106");
-    const older = isWeaker ? this.inForceBefore(outcome.state, before) : this.definitionsThatFit(outcome, before);
+    const changed = diagnostics.find(({ code }) => code === "WF106");
+    const keepsStored = changed?.message.includes("keeps its stored definition") ?? false;
+    // The package cannot have two lists of tools in force.
+    if (changed && !keepsStored) this.report.ended = "Changed files";
+    const older = keepsStored ? this.inForceBefore(outcome.state, before) : this.definitionsThatFit(outcome, before);
     if (older) {
       this.packageDisk.write(older);
       const stored = await again(branch);
       this.packageDisk.write(this.packageDefinitions);
       if (fits(stored.state, stored.loaded)) {
-        this.note(isWeaker ? "Weaker files" : "Definition gone");
+        this.note(keepsStored ? "Changed files" : "Definition gone");
         outcome = stored;
         this.adopted = older;
       } else {
@@ -304,7 +307,7 @@ export class CaseRun {
   /** Restores the package from the session's entries, with the definitions that ours has in force. */
   async resetPackage(id) {
     if (id) this.note(id);
-    const branch = readAsOurs(withoutForged(this.branch, () => {}), () => {});
+    const branch = readAsOurs(withoutDamaged(this.branch, () => {}), () => {});
     const operation = { op: "session_start", event: {} };
     if (this.adopted !== this.packageDefinitions) this.packageDisk.write(this.adopted);
     const outcome = await this.package(operation, branch);

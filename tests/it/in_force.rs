@@ -155,16 +155,16 @@ fn replace(root: &Path, home: &str, from: &str, to: &str) {
     write(root, &format!("{home}/workflows/f/plan.md"), &changed);
 }
 
-/// Appends the last state of the session with another index of its phase.
-fn forge(branch: &mut Vec<Value>, phase_index: i64) {
+/// Appends the last state of the session with an index of its phase that no phase has.
+fn damage(branch: &mut Vec<Value>) {
     let is_state = |entry: &&Value| entry["customType"] == "workflow:state";
     let mut state = branch.iter().rev().find(is_state).unwrap().clone();
-    state["data"]["currentPath"][0]["phaseIndex"] = json!(phase_index);
+    state["data"]["currentPath"][0]["phaseIndex"] = json!(-1);
     state["data"]["globalStepCount"] = json!(1);
     branch.push(state);
 }
 
-const EDITS: [Edit; 12] = [
+const EDITS: [Edit; 11] = [
     ("no approval", ".pi", |root, _| {
         replace(
             root,
@@ -215,11 +215,8 @@ const EDITS: [Edit; 12] = [
         write(root, ".pi/workflow-sidecar.json5", "{}");
         fs::remove_file(root.join("agent/workflow-sidecar.json5")).unwrap();
     }),
-    ("a state in the next phase", ".pi", |_, branch| {
-        forge(branch, 1);
-    }),
     ("a state that cannot be read", ".pi", |_, branch| {
-        forge(branch, -1);
+        damage(branch);
     }),
 ];
 

@@ -68,7 +68,7 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     ];
     let definition = restored
         .definition
-        .map(|(catalog, _)| StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id));
+        .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.catalog, &state.task_id));
     again.extend(
         definition
             .iter()
@@ -81,9 +81,9 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
     assert_eq!(back.moved_by, restored.moved_by);
     assert_eq!(back.data, restored.data);
     assert!(back.diagnostics.is_empty(), "{:?}", back.diagnostics);
-    if let (Some(definition), Some((catalog, hash))) = (definition, back.definition) {
-        let restored = StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id);
-        assert_eq!(hash, definition.hash);
+    if let (Some(definition), Some(back)) = (definition, back.definition) {
+        let restored = StoredDefinition::of(&state.workflow_key, &back.catalog, &state.task_id);
+        assert_eq!(back.hash, definition.hash);
         assert_eq!(restored, definition);
     }
 }

@@ -443,12 +443,12 @@ function marked(inject, session, name) {
 /** Additional effects of ours. @type {EffectDifference[]} */
 export const ON_TOP = [
   {
-    id: "Weaker files",
-    says: "files that weaken the guards of the run apply when the user agrees, and a second start lists what they weaken",
+    id: "Changed files",
+    says: "files that change guards or ways of the run apply alone when the user agrees, and a second start lists what they change",
     rule: (step) => {
-      const isAbout = (e) => (e.kind === "confirm" && e.title.startsWith("Weaken the rules")) || (e.kind === "notify" && e.message.startsWith("[workflow] The run keeps its rules."));
+      const isAbout = (e) => (e.kind === "confirm" && e.title.startsWith("Use the changed files")) || (e.kind === "notify" && e.message.startsWith("[workflow] The run keeps its rules."));
       const confirm = isCommand(step, "workflow") ? find(step.actual, "confirm") : undefined;
-      const shorter = confirm?.message.replace(/\n\nThe new run uses the files as they are now, which weaken the rules in force:\n(?:- [^\n]*\n)+\nStart a new one\?$/, "\n\nStart a new one?");
+      const shorter = confirm?.message.replace(/\n\nThe new run uses the files as they are now\. They differ from what holds in this run:\n(?:- [^\n]*\n)+\nStart a new one\?$/, "\n\nStart a new one?");
       const lists = replaceField(confirm, "message", shorter);
       return drop(step, isAbout) || lists;
     },

@@ -165,14 +165,12 @@ codes! {
     StoredLater = "WF102", "use the version that wrote it";
     /// The definition of the run is missing: the stored one is used.
     DefinitionGone = "WF103", "restore the files and reload, to use them again";
-    /// The definition of the run has changed: the new one is used.
+    /// Texts of the definition of the run have changed: the new ones are used.
     DefinitionChanged = "WF104", "start the workflow again if the new definition does not fit the run";
     /// The definition of the run is missing and none is stored: its rules are not in force.
     DefinitionLost = "WF105", "restore the definition and reload, or end the run with /cancel-workflow";
-    /// Changed files weaken the rules of the run, which apply until the user agrees.
-    GuardsWeakened = "WF106", "to use the changed files, end the run with /cancel-workflow and start it again";
-    /// A stored state does not follow from the states before it, and was skipped.
-    StoredForged = "WF107", "if the run is in the wrong phase, move it with /workflow-goto, or start it again";
+    /// Changed files have other guards or ways than the run, which hold until the user agrees.
+    GuardsChanged = "WF106", "to use the changed files alone, end the run with /cancel-workflow and start it again";
 }
 
 impl fmt::Display for Code {

@@ -214,6 +214,7 @@ fn resolved(
         position,
         &variables,
         &loaded.catalog,
+        None,
         &loaded.settings,
     )
 }

@@ -62,7 +62,7 @@ impl Results {
         rules.peek()?;
         let Ok(before) = serde_json::from_str::<Value>(content.get()) else {
             // For example half a surrogate pair. A result that cannot be searched for secrets is withheld.
-            let redacts = rules.any(|rule| rule.rule.unread || !rule.rule.redact.is_empty());
+            let redacts = rules.any(|rule| rule.rule.redacts());
             return redacts.then(withheld);
         };
         let rules: Vec<&CompiledResultRule> = rules.collect();

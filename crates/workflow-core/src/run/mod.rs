@@ -1,7 +1,7 @@
 //! Runs: state, transitions, position in the definitions, restoration from a session.
 
+mod changes;
 mod data;
-mod history;
 mod parameters;
 mod resolve;
 mod restore;
@@ -11,14 +11,14 @@ mod stored;
 mod stored_state;
 mod tally;
 mod transition;
-mod weakened;
 
+pub(crate) use changes::{Changes, Terms, meaning};
 pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
 pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};
-pub use restore::{RestoredRun, restore};
+pub use restore::{RestoredDefinition, RestoredRun, restore};
 pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
@@ -32,4 +32,3 @@ pub(crate) use transition::in_order;
 pub use transition::{
     Actor, TransitionError, VisitLimit, advance, cancel, follow, jump, repeat, start, turn_back,
 };
-pub(crate) use weakened::weakened;

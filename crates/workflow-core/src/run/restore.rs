@@ -9,8 +9,8 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::event::Entry;
 use crate::reminders::ContinueCounters;
 
-use super::history::{FollowedDefinition, History, Refused};
 use super::stored::{VERSION, entry_type};
+use super::stored_state::state_from;
 use super::{
     PersonMove, RunData, RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate,
     StoredGuards, StoredRun, StoredSpending, StoredTally, StoredValues, Tally,
@@ -21,12 +21,8 @@ use super::{
 pub struct RestoredRun {
     /// The state of the last run.
     pub state: Option<RunState>,
-    /// The definition stored with it, with its hash.
-    pub definition: Option<(Catalog, String)>,
-    /// The guards of the settings that were stored with it.
-    pub guards: Option<StoredGuards>,
-    /// The guards that a later definition would have weakened without a person's agreement.
-    pub weakened: Vec<String>,
+    /// The definition stored with it.
+    pub definition: Option<RestoredDefinition>,
     /// Its counts of reminders.
     pub counters: ContinueCounters,
     /// Its approval request, if it is paused for it.
@@ -51,34 +47,26 @@ pub struct RestoredRun {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// A stored definition that can be used: what the user last agreed to.
+#[derive(Debug)]
+pub struct RestoredDefinition {
+    /// The root workflow and all that it reaches.
+    pub catalog: Catalog,
+    /// Its hash.
+    pub hash: String,
+    /// The guards of the settings that were stored with it.
+    pub guards: Option<StoredGuards>,
+    /// The digest of changed files that the user declined.
+    pub declined: Option<String>,
+}
+
 /// Reads the session's entries, oldest first.
 #[must_use]
 pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     let mut restored = RestoredRun::default();
-    let History {
-        state,
-        definition,
-        refused,
-        weakened,
-        ..
-    } = History::of(entries);
-    if let Some(why) = refused {
-        restored.diagnostics.push(left_out(&why, state.as_ref()));
-    }
-    restored.state = state;
-    restored.weakened = weakened;
+    restored.state = newest_state(entries, &mut restored.diagnostics);
     if let Some(task_id) = restored.state.as_ref().map(|state| state.task_id.clone()) {
-        let newest = newest_definition(entries, &task_id, &mut restored.diagnostics);
-        // A host that keeps the newest entry of each type only may give them in another order.
-        if let Some(FollowedDefinition {
-            catalog,
-            hash,
-            guards,
-        }) = definition.or(newest)
-        {
-            restored.definition = Some((catalog, hash));
-            restored.guards = guards;
-        }
+        restored.definition = newest_definition(entries, &task_id, &mut restored.diagnostics);
         let step = restored
             .state
             .as_ref()
@@ -153,19 +141,27 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
     restored
 }
 
-/// The report on a newest state that is left out; `held` is the one before, which counts instead.
-fn left_out(why: &Refused, held: Option<&RunState>) -> Diagnostic {
-    let message = format!("a stored workflow state is skipped: {why}");
-    match held {
-        None => Diagnostic::new(Code::StoredDamaged, Severity::Warning, message),
-        Some(_) => Diagnostic::new(
-            Code::StoredForged,
-            Severity::Warning,
-            format!(
-                "{message}; it was not written by the workflow, so the run stays at the last valid state"
-            ),
-        ),
+/// Returns the newest state. In place of a damaged one the state before it counts, if the definition of its run is stored:
+/// without one, nothing says that it is still in force.
+fn newest_state(entries: &[Entry<'_>], diagnostics: &mut Vec<Diagnostic>) -> Option<RunState> {
+    let is_stored =
+        |state: &RunState| newest_definition(entries, &state.task_id, &mut Vec::new()).is_some();
+    let mut is_newest = true;
+    let states = entries.iter().rev();
+    let states = states.filter(|entry| entry.custom_type == entry_type::STATE);
+    for state in states.filter_map(|entry| state_from(entry.data?)) {
+        match state {
+            Ok(state) => return Some(state).filter(|state| is_newest || is_stored(state)),
+            Err(why) if is_newest => {
+                let message = format!("a stored workflow state is skipped: {why}");
+                let found = Diagnostic::new(Code::StoredDamaged, Severity::Warning, message);
+                diagnostics.push(found);
+                is_newest = false;
+            }
+            Err(_) => {}
+        }
     }
+    None
 }
 
 /// Returns the newest definition of a run, and reports entries that are damaged or of a later version.
@@ -173,7 +169,7 @@ fn newest_definition(
     entries: &[Entry<'_>],
     task_id: &str,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<FollowedDefinition> {
+) -> Option<RestoredDefinition> {
     let stored: StoredDefinition = last_of_run(
         entries,
         entry_type::DEFINITION,
@@ -185,10 +181,11 @@ fn newest_definition(
     if catalog.is_none() {
         diagnostics.push(damaged(entry_type::DEFINITION));
     }
-    Some(FollowedDefinition {
+    Some(RestoredDefinition {
         catalog: catalog?,
         hash: stored.hash,
         guards: stored.guards,
+        declined: stored.declined,
     })
 }
 

@@ -11,7 +11,6 @@ use crate::definition::{Catalog, Guards, Limits, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
-use super::weakened::{weakened_jumps, weakened_settings};
 use super::{RunData, RunState, RunValues, Spending, Tally};
 
 /// The custom types of our entries.
@@ -73,9 +72,9 @@ pub struct StoredDefinition {
     /// The guards of the settings, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guards: Option<StoredGuards>,
-    /// True if it weakens the definition before it, and a person agreed to that.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub agreed: bool,
+    /// The digest of changed files that the user declined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declined: Option<String>,
 }
 
 /// The guards of the settings that are in force in a run.
@@ -94,7 +93,7 @@ pub struct StoredGuards {
 impl StoredGuards {
     /// The guards of settings; of a file that could not be read, those that were known before.
     #[must_use]
-    pub fn of(settings: &Settings, known: Option<&Self>) -> Option<Self> {
+    pub fn of(settings: &Settings, known: Option<&Self>) -> Self {
         let guards = |now: &Guards, known: Option<&Guards>| {
             if now.status.is_loaded() {
                 now.clone()
@@ -102,58 +101,18 @@ impl StoredGuards {
                 known.cloned().unwrap_or_default()
             }
         };
-        let guards = Self {
+        Self {
             user: guards(&settings.user, known.map(|known| &known.user)),
             project: guards(&settings.project, known.map(|known| &known.project)),
             jumps: Some(settings.limits.jumps).filter(|most| *most != Limits::DEFAULT.jumps),
-        };
-        (guards != Self::default()).then_some(guards)
+        }
     }
 
     /// The times that jumps may lead into a phase without a limit of its own.
-    fn jumps(&self) -> u32 {
+    pub(crate) fn jumps(&self) -> u32 {
         self.jumps.unwrap_or(Limits::DEFAULT.jumps)
     }
-
-    /// Returns what others would weaken of these, for display.
-    #[must_use]
-    pub fn weakened(&self, after: &Self) -> Vec<String> {
-        let mut lost = weakened_settings(USER, &self.user, &after.user);
-        lost.extend(weakened_settings(PROJECT, &self.project, &after.project));
-        lost.extend(weakened_jumps(self.jumps(), after.jumps()));
-        lost
-    }
-
-    /// Replaces the guards of loaded settings that weaken these, and returns what they would weaken.
-    pub(crate) fn replace_weaker(
-        &self,
-        settings: &mut Settings,
-        project_trusted: bool,
-    ) -> Vec<String> {
-        let mut lost = Vec::new();
-        // A project that the user no longer trusts has no settings, and that is the user's decision.
-        let project = project_trusted.then_some((PROJECT, &self.project, &mut settings.project));
-        let user = Some((USER, &self.user, &mut settings.user));
-        for (level, held, now) in [user, project].into_iter().flatten() {
-            let found = weakened_settings(level, held, now);
-            if now.status.is_loaded() && !found.is_empty() {
-                *now = held.clone();
-                lost.extend(found);
-            }
-        }
-        let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
-        let most = &mut settings.limits.jumps;
-        if let Some(found) = weakened_jumps(self.jumps(), *most) {
-            *most = self.jumps();
-            // A file that cannot be read is reported as such; it raises nothing.
-            lost.extend(are_loaded.then_some(found));
-        }
-        lost
-    }
 }
-
-const USER: &str = "the user's settings";
-const PROJECT: &str = "the project's settings";
 
 impl StoredDefinition {
     /// Creates the definition of a run of this root.
@@ -166,7 +125,7 @@ impl StoredDefinition {
             hash: hash_of(&workflows),
             workflows,
             guards: None,
-            agreed: false,
+            declined: None,
         }
     }
 }

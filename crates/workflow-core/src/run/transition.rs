@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::definition::{Catalog, OnMaxVisits, Phase, PhaseEntry, Target, Workflow};
+use crate::definition::{Catalog, OnMaxVisits, PhaseEntry, Target, Workflow};
 
 use super::data::visit_key;
 use super::{
@@ -282,7 +282,7 @@ impl VisitBounds {
 
 /// The last entry of a scope up to which a move must end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ArrivalBound {
+struct ArrivalBound {
     last: Path,
     /// True if the phase to which a limit leads may lie behind it.
     follows_limits: bool,
@@ -290,7 +290,7 @@ pub(super) struct ArrivalBound {
 
 impl ArrivalBound {
     /// The bound of a `loop`: the current entry.
-    pub(super) fn of_loop(last: &Path) -> Self {
+    fn of_loop(last: &Path) -> Self {
         Self {
             last: last.clone(),
             follows_limits: false,
@@ -298,14 +298,14 @@ impl ArrivalBound {
     }
 
     /// The bound of a jump after a failed check or by an answer: the later one of the current entry and of this one.
-    pub(super) fn of_turn(from: &Path, index: usize) -> Self {
+    fn of_turn(from: &Path, index: usize) -> Self {
         Self {
             last: from.moved_to(index.max(from.innermost().phase_index)),
             follows_limits: true,
         }
     }
 
-    pub(super) fn contains(&self, path: &Path) -> bool {
+    fn contains(&self, path: &Path) -> bool {
         let segments = self.last.segments();
         let (last, around) = segments.split_last().expect("a path is not empty");
         let at = path.segments().get(around.len());
@@ -316,7 +316,7 @@ impl ArrivalBound {
     }
 
     /// Moves the bound to the phase to which a limit leads. Returns false if the move must not end there.
-    pub(super) fn redirect(&mut self, to: &Path) -> bool {
+    fn redirect(&mut self, to: &Path) -> bool {
         if self.contains(to) {
             return true;
         }
@@ -501,7 +501,7 @@ pub(crate) fn in_order(state: &RunState, catalog: &Catalog) -> Option<Path> {
 }
 
 /// The path of the entry that follows in order. `None` at the end.
-pub(super) fn next_entry(state: &RunState, catalog: &Catalog) -> Option<Path> {
+fn next_entry(state: &RunState, catalog: &Catalog) -> Option<Path> {
     match entry_at(&state.current_path, catalog) {
         Some(PhaseEntry::Subworkflow(key)) => Some(state.current_path.entered(key)),
         _ => after(&state.current_path, catalog),
@@ -509,7 +509,7 @@ pub(super) fn next_entry(state: &RunState, catalog: &Catalog) -> Option<Path> {
 }
 
 /// The entry that follows a path: in its scope, or in the scopes around it (cases 2 and 4).
-pub(super) fn after(path: &Path, catalog: &Catalog) -> Option<Path> {
+fn after(path: &Path, catalog: &Catalog) -> Option<Path> {
     let mut path = path.clone();
     loop {
         let scope = path.innermost();
@@ -525,14 +525,14 @@ pub(super) fn after(path: &Path, catalog: &Catalog) -> Option<Path> {
 }
 
 /// Enters subworkflows until the path ends on a phase.
-pub(super) fn down_to_phase(mut path: Path, catalog: &Catalog) -> Path {
+fn down_to_phase(mut path: Path, catalog: &Catalog) -> Path {
     while let Some(PhaseEntry::Subworkflow(key)) = entry_at(&path, catalog) {
         path = path.entered(key);
     }
     path
 }
 
-pub(super) fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c PhaseEntry> {
+fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c PhaseEntry> {
     let scope = path.innermost();
     catalog
         .get(&scope.workflow_key)?
@@ -540,12 +540,8 @@ pub(super) fn entry_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phas
         .get(scope.phase_index)
 }
 
-pub(super) fn phase_at<'c>(path: &Path, catalog: &'c Catalog) -> Option<&'c Phase> {
-    entry_at(path, catalog)?.phase()
-}
-
 /// The index of an entry of a workflow, by the id with which outcomes name it.
-pub(super) fn index_of(workflow: &Workflow, id: &str) -> Result<usize, DefinitionMismatch> {
+fn index_of(workflow: &Workflow, id: &str) -> Result<usize, DefinitionMismatch> {
     let mut entries = workflow.phases.iter();
     entries
         .position(|entry| entry.id() == id)

@@ -377,19 +377,19 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
 fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
     let phase = run.phase().map_or("unknown", |phase| &phase.phase.name);
     let task = &run.state().task_description;
-    let weakened = run.weakened_by(&new.workflow_key, &new.loaded);
-    let weaker = if weakened.is_empty() {
+    let changes = run.changes_by(&new.workflow_key, &new.loaded);
+    let list = if changes.is_empty() {
         String::new()
     } else {
-        let list: Vec<String> = weakened.iter().map(|line| format!("- {line}")).collect();
+        let lines: Vec<String> = changes.lines().map(|line| format!("- {line}")).collect();
         format!(
-            "The new run uses the files as they are now, which weaken the rules in force:\n{}\n\n",
-            list.join("\n")
+            "The new run uses the files as they are now. They differ from what holds in this run:\n{}\n\n",
+            lines.join("\n")
         )
     };
     QuestionText {
         title: "Workflow already active".to_owned(),
-        message: format!("Phase: {phase}\nTask: {task}\n\n{weaker}Start a new one?"),
+        message: format!("Phase: {phase}\nTask: {task}\n\n{list}Start a new one?"),
         ..QuestionText::default()
     }
 }

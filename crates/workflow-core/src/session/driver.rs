@@ -613,7 +613,8 @@ impl RunDriver {
 
     /// The times that a jump may lead into a phase without a limit of its own.
     pub(super) fn jumps(&self) -> u32 {
-        self.settings.limits.jumps
+        let jumps = self.settings.limits.jumps;
+        self.run.as_ref().map_or(jumps, |run| run.jumps(jumps))
     }
 
     fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {

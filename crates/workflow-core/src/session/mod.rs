@@ -7,6 +7,7 @@
 pub(crate) mod announcement;
 mod auto_continue;
 mod budget;
+mod changed_files;
 mod checkpoints;
 pub(crate) mod commands;
 mod condition;
@@ -31,13 +32,13 @@ mod tool_guard;
 mod triggers;
 mod trust;
 mod view;
-mod weaker_guards;
 
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
 use self::budget::Budgets;
+use self::changed_files::ChangedFiles;
 use self::checkpoints::Checkpoints;
 use self::commands::{PendingStarts, StartOutcome};
 use self::context::SentContext;
@@ -46,9 +47,8 @@ use self::phase::ResolvedPhase;
 use self::phase_exit::texts;
 use self::problems::ShownProblems;
 use self::questions::{QuestionTopic, TIMED_OUT};
-use self::run::{ActiveRun, Restoring, guards_weakened};
+use self::run::ActiveRun;
 use self::triggers::Accepted;
-use self::weaker_guards::WeakerGuards;
 use crate::definition::{Checkpoint, Loaded, Settings};
 use crate::effect::{
     BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
@@ -84,7 +84,7 @@ pub struct Session {
     problems: ShownProblems,
     starts: PendingStarts,
     checkpoints: Checkpoints,
-    weaker_guards: WeakerGuards,
+    changed_files: ChangedFiles,
 }
 
 /// The activity of the agent that an event shows.
@@ -113,7 +113,7 @@ impl Session {
             problems: ShownProblems::default(),
             starts: PendingStarts::default(),
             checkpoints: Checkpoints::default(),
-            weaker_guards: WeakerGuards::default(),
+            changed_files: ChangedFiles::default(),
         }
     }
 
@@ -261,27 +261,20 @@ impl Session {
     /// memory is replaced by them.
     pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded, out: &mut Effects) {
         let approval = self.driver.run.as_ref().and_then(ActiveRun::approval_key);
-        let in_force = self.driver.run.as_ref().and_then(ActiveRun::in_force);
+        let agreed = self.driver.run.as_ref().and_then(ActiveRun::agreed);
         self.leave_session(out);
         self.checkpoints.adopt(entries);
         let mut restored = restore(entries);
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
-        let mut settings = loaded.settings.clone();
-        let mut found = Restoring {
-            problems: &mut out.diagnostics,
-            weakened: Vec::new(),
-        };
         self.driver.run = ActiveRun::restore(
             restored,
-            in_force,
+            agreed,
             loaded,
-            &mut settings,
             self.driver.host.project_trusted,
-            &mut found,
+            &mut out.diagnostics,
         );
-        let weakened = found.weakened;
-        self.driver.adopt_settings(&settings);
+        self.driver.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.driver.run {
             run.persist_definition(out);
         }
@@ -299,7 +292,7 @@ impl Session {
             out.set_widget(Widget::Phases, None);
         }
         self.driver.set_status(out);
-        self.ask_about_weaker_guards(loaded, weakened, out);
+        self.ask_about_changed_files(out);
         self.driver.watch_triggers(out);
         self.driver.triggers.set_idle(out.now());
     }
@@ -319,33 +312,20 @@ impl Session {
         }
     }
 
-    fn ask_about_weaker_guards(
-        &mut self,
-        loaded: &Loaded,
-        weakened: Vec<String>,
-        out: &mut Effects,
-    ) {
-        if let Some(run) = self.driver.run.as_ref().filter(|run| run.is_active()) {
-            let questions = &mut self.driver.questions;
-            self.weaker_guards
-                .ask(run.state(), loaded, weakened, questions, out);
+    fn ask_about_changed_files(&mut self, out: &mut Effects) {
+        if let Some(run) = &self.driver.run {
+            self.changed_files.ask(run, &mut self.driver.questions, out);
         }
     }
 
-    /// Adopts weaker guards, to which the person agreed.
-    fn adopt_weaker_guards(&mut self, loaded: &Loaded, out: &mut Effects) {
-        let Some(run) = &mut self.driver.run else {
-            return;
-        };
-        if !run.adopt(loaded, out) {
-            let message = "[workflow] The changed files do not fit the run. It continues with its stored definition.";
-            return out.notify(Severity::Warning, message);
+    /// Continues with the changed files alone, to which the user agreed.
+    fn adopt_changed_files(&mut self, out: &mut Effects) {
+        if let Some(run) = &mut self.driver.run {
+            run.adopt_files(&self.driver.settings, out);
         }
-        self.driver.adopt_settings(&loaded.settings);
-        self.driver
-            .cancel_exit("the guards of the run changed", out);
-        self.driver
-            .cancel_pending_calls("the guards of the run changed", out);
+        let cause = "the guards of the run changed";
+        self.driver.cancel_exit(cause, out);
+        self.driver.cancel_pending_calls(cause, out);
         self.driver.sent_context.leave_phase();
         out.set_status(self.driver.status());
     }
@@ -367,18 +347,13 @@ impl Session {
         }
         let missed = self.misses_settings();
         let triggers = std::mem::take(&mut self.driver.settings.triggers);
-        let mut settings = loaded.settings.clone();
-        let mut weakened = Vec::new();
         out.diagnostics.clone_from(&loaded.diagnostics);
         if let Some(run) = &mut self.driver.run {
-            weakened = run.adopt_settings(&mut settings, self.driver.host.project_trusted);
-            if !weakened.is_empty() {
-                out.diagnostics
-                    .push(guards_weakened(run.state(), &weakened));
-            }
+            let trusted = self.driver.host.project_trusted;
+            run.adopt_settings(&loaded.settings, trusted, &mut out.diagnostics);
             run.persist_definition(out);
         }
-        self.driver.adopt_settings(&settings);
+        self.driver.adopt_settings(&loaded.settings);
         self.driver
             .cancel_pending_calls("the settings changed", out);
         self.problems.show(&self.driver.settings, out);
@@ -386,7 +361,7 @@ impl Session {
             let message = "[workflow] The settings can be read again and are in force.";
             out.notify(Severity::Info, message);
         }
-        self.ask_about_weaker_guards(loaded, weakened, out);
+        self.ask_about_changed_files(out);
         if triggers != self.driver.settings.triggers {
             self.driver.watch_triggers(out);
         }
@@ -722,10 +697,10 @@ impl Session {
                     .triggers
                     .on_answer(answer, triggers, headless, out);
             }
-            QuestionTopic::Guards => {
-                let state = self.driver.run.as_ref().map(ActiveRun::state);
-                if let Some(loaded) = self.weaker_guards.on_answer(confirmed, state, out) {
-                    self.adopt_weaker_guards(&loaded, out);
+            QuestionTopic::ChangedFiles => {
+                let run = self.driver.run.as_mut();
+                if self.changed_files.on_answer(confirmed, run, out) {
+                    self.adopt_changed_files(out);
                 }
             }
             QuestionTopic::Cancel if confirmed => self.driver.cancel_by_command(out),
@@ -904,7 +879,7 @@ impl Session {
             }
             QuestionTopic::Restore => self.checkpoints.end_question(notice, out),
             QuestionTopic::Triggers => self.driver.triggers.decline(TIMED_OUT, out),
-            QuestionTopic::Guards => self.weaker_guards.on_timeout(notice, out),
+            QuestionTopic::ChangedFiles => self.changed_files.on_timeout(notice, out),
             // The run stays paused: an agent that goes on could ask again and again.
             QuestionTopic::Cancel => {
                 let notice = notice.unwrap_or_default();
@@ -937,7 +912,7 @@ impl Session {
                 }
                 QuestionTopic::Restore => self.checkpoints.end_question(None, out),
                 QuestionTopic::Triggers => self.driver.triggers.forget_question(),
-                QuestionTopic::Guards => self.weaker_guards.forget_question(),
+                QuestionTopic::ChangedFiles => self.changed_files.forget_question(),
                 QuestionTopic::Trust
                 | QuestionTopic::StartTrust
                 | QuestionTopic::Approval

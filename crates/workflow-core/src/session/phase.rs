@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashSet};
 use super::context::{ContextParts, ContextVariables, PhaseContext};
 use super::phase_rules::{self, Wording};
 use super::route;
+use super::run::HeldGuards;
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Hints, OnRepeat, Phase, PhaseEntry, Settings, Tier,
-    ToolAccess, Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, Hints, OnRepeat, Phase, PhaseEntry, ResultRule,
+    Settings, Tier, ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
 use crate::policy::results::Results;
@@ -17,7 +18,7 @@ use crate::policy::rules::{
     Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{DefinitionMismatch, Position, RunProgress, RunState, advance};
+use crate::run::{DefinitionMismatch, Position, RunProgress, RunState, advance, meaning};
 use crate::template::Split;
 use crate::{template, text};
 
@@ -115,6 +116,7 @@ impl ResolvedPhase {
     pub(crate) fn of(
         progress: &RunProgress,
         catalog: &Catalog,
+        held: Option<&HeldGuards>,
         settings: &Settings,
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
@@ -122,7 +124,7 @@ impl ResolvedPhase {
         let values = progress
             .data
             .variables(&state.current_path, &position, catalog);
-        let mut phase = Self::with_values(progress, &position, &values, catalog, settings)?;
+        let mut phase = Self::with_values(progress, &position, &values, catalog, held, settings)?;
         phase.write_question(progress, catalog);
         Ok(phase)
     }
@@ -149,6 +151,7 @@ impl ResolvedPhase {
         position: &Position<'_>,
         values: &BTreeMap<String, String>,
         catalog: &Catalog,
+        held: Option<&HeldGuards>,
         settings: &Settings,
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
@@ -162,7 +165,27 @@ impl ResolvedPhase {
             .or(settings.context)
             .unwrap_or(ContextMode::ByChange);
         let names = level_names(position);
-        let levels: Vec<LevelRules<'_>> = levels(position, settings, &names).collect();
+        let own_levels: Vec<LevelRules<'_>> = levels(position, settings, &names).collect();
+        let held = held.and_then(|held| Some((Position::of(state, &held.catalog).ok()?, held)));
+        let held = held
+            .as_ref()
+            .map(|(position, held)| (position, &held.settings));
+        let held_names = held.map(|(position, _)| level_names(position));
+        let held_names = held_names.unwrap_or_default();
+        let held_levels = held.into_iter();
+        let held_levels: Vec<_> = held_levels
+            .flat_map(|(position, settings)| levels(position, settings, &held_names))
+            .filter(|level| !own_levels.iter().any(|own| own.restricts_as(level)))
+            .map(|level| (format!("{} before the change", level.name), level))
+            .collect();
+        let held_levels = held_levels.iter();
+        let levels: Vec<LevelRules<'_>> = held_levels
+            .map(|(name, level)| LevelRules {
+                name,
+                ..level.clone()
+            })
+            .chain(own_levels.iter().cloned())
+            .collect();
         let description = Description::of(&levels);
         let wording = Wording::of(root, catalog, settings);
         let role = phase_rules::role(root, wording, &description);
@@ -198,7 +221,7 @@ impl ResolvedPhase {
             checklist: route::checklist(position, &progress.data, catalog),
             status: status(position, catalog),
             rules,
-            results: results(position, settings),
+            results: results(position, settings, held),
             on_repeat: on_repeat(position, settings),
             block_reason: block_reason(position),
             block_reason_end: block_reason_end(root, allowed.as_deref()),
@@ -367,17 +390,23 @@ pub(crate) fn levels<'a>(
     settings_levels(settings).into_iter().chain(inner)
 }
 
-/// The rules on results, outer levels first.
-fn results(position: &Position<'_>, settings: &Settings) -> Results {
-    let workflows = position.levels.iter().map(|level| &level.workflow.results);
-    let settings = [&settings.user.results, &settings.project.results];
-    Results::new(
-        settings
-            .into_iter()
-            .chain(workflows)
-            .chain([&position.phase.results])
-            .flatten(),
-    )
+/// The rules on results, outer levels first: those that redact, which hold although they were changed, precede them.
+fn results(
+    position: &Position<'_>,
+    settings: &Settings,
+    held: Option<(&Position<'_>, &Settings)>,
+) -> Results {
+    fn of<'a>(position: &Position<'a>, settings: &'a Settings) -> Vec<&'a ResultRule> {
+        let workflows = position.levels.iter().map(|level| &level.workflow.results);
+        let settings = [&settings.user.results, &settings.project.results].into_iter();
+        let levels = settings.chain(workflows).chain([&position.phase.results]);
+        levels.flatten().collect()
+    }
+    let own = of(position, settings);
+    let held = held.map_or_else(Vec::new, |(position, settings)| of(position, settings));
+    let is_held =
+        |rule: &&ResultRule| rule.redacts() && !own.iter().any(|own| meaning(own) == meaning(rule));
+    Results::new(held.into_iter().filter(is_held).chain(own.iter().copied()))
 }
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).

@@ -58,10 +58,9 @@ fn is_about_run(code: Code) -> bool {
     matches!(
         code,
         Code::StoredDamaged
-            | Code::StoredForged
             | Code::DefinitionGone
             | Code::DefinitionChanged
             | Code::DefinitionLost
-            | Code::GuardsWeakened
+            | Code::GuardsChanged
     )
 }

@@ -62,8 +62,8 @@ pub(crate) enum QuestionTopic {
     Restore,
     /// Trust in the triggers of the project.
     Triggers,
-    /// Weaker guards than the run has.
-    Guards,
+    /// Files that changed during the run.
+    ChangedFiles,
     /// The end of the run, which the agent asks for.
     Cancel,
 }
@@ -79,7 +79,7 @@ impl QuestionTopic {
             Self::Move => "The workflow was not moved.",
             Self::Restore => "The code was not changed.",
             Self::Triggers => "The triggers of the project are not watched.",
-            Self::Guards => "The run keeps its rules.",
+            Self::ChangedFiles => "The run keeps its rules.",
             Self::Cancel => "The workflow is not cancelled.",
         }
     }

@@ -250,59 +250,6 @@ impl Walk {
             .loops_to
             .map_or_else(BTreeSet::new, |first| (first..=at).collect())
     }
-
-    /// The phases to which some move of the agent could lead, whatever was visited and handed over; with the end as the
-    /// number of phases. First those of `loop`, then all.
-    pub(crate) fn ways(&self, at: usize) -> (BTreeSet<usize>, BTreeSet<usize>) {
-        let phase = self.phase(at);
-        let first_of = |id: &str| *self.entry(at, id).first().expect("an entry has phases");
-        let loops = self.phases[at].loops_to;
-        let mut all: BTreeSet<usize> = loops.into_iter().collect();
-        let (path, end) = (&self.phases[at].path, self.phases.len());
-        let around = &path[..path.len() - 1];
-        let leaves = (at..end).find(|&other| !self.phases[other].path.starts_with(around));
-        let leaves = leaves.filter(|_| !around.is_empty()).unwrap_or(end);
-        let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
-        let outcomes = phase.outcomes.iter().map(|outcome| &outcome.to);
-        for target in answers.chain(outcomes) {
-            match target {
-                Target::Next => _ = all.insert(at + 1),
-                Target::End => _ = all.insert(leaves),
-                Target::Done => _ = all.insert(end),
-                Target::Cancel => {}
-                Target::Phase(id) => _ = all.insert(first_of(id)),
-            }
-        }
-        if phase.outcomes.is_empty() {
-            all.insert(at + 1);
-        }
-        let failed = phase.gate.iter().filter_map(|gate| gate.on_fail.as_deref());
-        all.extend(failed.map(first_of));
-        let closed = |mut found: BTreeSet<usize>| loop {
-            let mut more = found.clone();
-            for &at in found.iter().filter(|&&at| at < end) {
-                let phase = self.phase(at);
-                if !phase.when.is_empty() {
-                    more.insert(at + 1);
-                }
-                for depth in 1..self.phases[at].path.len() {
-                    let around = &self.phases[at].path[..depth];
-                    let is_first = at == 0 || !self.phases[at - 1].path.starts_with(around);
-                    if is_first && !self.conditions(at, depth).is_empty() {
-                        more.insert(self.behind(at, depth));
-                    }
-                }
-                if let OnMaxVisits::Phase(id) = &phase.on_max_visits {
-                    more.insert(*self.entry(at, id).first().expect("an entry has phases"));
-                }
-            }
-            if more == found {
-                return found;
-            }
-            found = more;
-        };
-        (closed(loops.into_iter().collect()), closed(all))
-    }
 }
 
 impl Flow {

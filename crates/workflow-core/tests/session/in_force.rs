@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Catalog, Check, FileCheck, Gate, Guards, Phase, PhaseEntry, Rule, Settings,
+    Approval, Budget, Check, FileCheck, Gate, Guards, Phase, PhaseEntry, Rule, Settings,
     ToolAccess, UnknownAction, Workflow,
 };
-use workflow_core::run::StoredDefinition;
-use workflow_core::session::Abilities;
+use workflow_core::session::{Abilities, Control};
 
+use crate::event::Event;
 use crate::flow::{edit, index, with_review};
 use crate::world::{World, guarded, line, phase, workflow};
 
@@ -42,6 +42,12 @@ fn strict() -> Workflow {
             source: String::new(),
         }],
         rules: vec![blocks_env()],
+        unknown: Some(UnknownAction::Block),
+        max_visits: Some(3),
+        budget: Budget {
+            turns: Some(50),
+            ..Budget::default()
+        },
         ..guarded("a", &["bash", "edit"])
     });
     own
@@ -60,63 +66,114 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Every edit of the definition that weakens a guard, with what is said of it.
-fn weaker() -> Vec<(Workflow, &'static str)> {
-    let mut skipping = strict();
-    skipping.phases.swap(0, 1);
-    let mut renamed = strict();
-    if let PhaseEntry::Phase(phase) = &mut renamed.phases[0] {
-        "other".clone_into(&mut phase.id);
-    }
+/// Every guard of a phase changed alone, with the name of its key.
+fn other_guards() -> Vec<(Workflow, &'static str)> {
+    let other_check = Check::File(FileCheck {
+        path: "README.md".to_owned(),
+        changed: None,
+    });
     vec![
+        (with_phase(|phase| phase.approve = None), "approve"),
+        (with_phase(|phase| phase.gate.clear()), "gate"),
         (
-            with_phase(|phase| phase.approve = None),
-            "the approval of phase A was removed",
+            with_phase(move |phase| phase.gate[0].check = other_check),
+            "gate",
         ),
-        (
-            with_phase(|phase| phase.gate.clear()),
-            "the check `file plan.md` of phase A was removed or changed",
-        ),
+        (with_phase(|phase| phase.rules.clear()), "rules"),
         (
             with_phase(|phase| {
-                phase.gate[0].check = Check::File(FileCheck {
-                    path: "README.md".to_owned(),
-                    changed: None,
-                });
+                let allow = json!({"verdict": "allow", "tools": ["*"]});
+                phase.rules.insert(0, rule(allow));
             }),
-            "the check `file plan.md` of phase A was removed or changed",
-        ),
-        (
-            with_phase(|phase| phase.rules.clear()),
-            "the rule `block: write, edit` about `.env` (w.yaml:7) of phase A was removed or changed",
-        ),
-        (
-            with_phase(|phase| {
-                phase.rules.insert(
-                    0,
-                    rule(json!({"verdict": "allow", "tools": ["write"], "source": "w.yaml:6"})),
-                );
-            }),
-            "the rule `allow: write` (w.yaml:6) of phase A is new",
+            "rules",
         ),
         (
             with_phase(|phase| phase.tools = Some(ToolAccess::Blacklist(names(&["edit"])))),
-            "the tool list of phase A lets `bash` run",
+            "tools",
+        ),
+        (with_phase(|phase| phase.tools = None), "tools"),
+        (with_phase(|phase| phase.max_visits = None), "maxVisits"),
+        (
+            with_phase(|phase| phase.unknown = Some(UnknownAction::Allow)),
+            "unknown",
+        ),
+        (with_phase(|phase| phase.budget.turns = None), "budget"),
+    ]
+}
+
+/// Every way changed alone, with what is said of it.
+fn other_ways() -> Vec<(Workflow, &'static str)> {
+    let mut swapped = strict();
+    swapped.phases.swap(0, 1);
+    let mut longer = strict();
+    longer.phases.push(PhaseEntry::Phase(phase("d")));
+    let mut shorter = strict();
+    shorter.phases.pop();
+    let outcome = json!([{"name": "ok", "to": "done"}]);
+    let condition = json!([{"subject": {"input": "x"}, "values": [true]}]);
+    let output = json!([{"name": "o", "kind": "flag", "required": true}]);
+    vec![
+        (swapped, "the order of the phases"),
+        (longer, "phase D is new"),
+        (shorter, "phase C was removed"),
+        (
+            with_phase(|phase| "other".clone_into(&mut phase.id)),
+            "phase A was removed",
         ),
         (
-            with_phase(|phase| phase.tools = None),
-            "the tool list of phase A lets `bash`, `edit` run",
+            with_phase(|phase| phase.outcomes = read(&outcome)),
+            "`outcomes` of phase A",
         ),
         (
-            renamed,
-            "phase A was removed, with its approval, gate, tool list, rules",
+            with_phase(|phase| phase.when = read(&condition)),
+            "`when` of phase A",
+        ),
+        (
+            with_phase(|phase| phase.outputs = read(&output)),
+            "`outputs` of phase A",
+        ),
+        (
+            with_phase(|phase| phase.gate[0].on_fail = Some("c".to_owned())),
+            "`gate.onFail` of phase A",
+        ),
+        (
+            with_phase(|phase| {
+                let approve = phase.approve.as_mut().expect("it has one");
+                approve.targets = read(&json!(["done", "next"]));
+            }),
+            "`approve.choices` of phase A",
         ),
     ]
 }
 
+fn read<T: serde::de::DeserializeOwned>(json: &Value) -> T {
+    serde_json::from_value(json.clone()).expect("it is of this type")
+}
+
+fn is_asked(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.starts_with("ask "))
+}
+
+/// Asserts that what the strict workflow forbids is forbidden.
+fn assert_is_held(world: &mut World, what: &str) {
+    let env = json!({"path": ".env"});
+    for tool in ["bash", "edit"] {
+        assert!(
+            line(&world.tool_call(tool), "block").contains(tool),
+            "{what}"
+        );
+    }
+    assert!(
+        line(&world.call("write", &env), "block").contains(".env"),
+        "{what}"
+    );
+    let gate = line(&world.tool("next"), "gate").to_owned();
+    assert!(gate.contains("plan.md"), "{what}: {gate}");
+}
+
 #[test]
-fn weaker_definitions_are_used_only_when_a_person_agrees() {
-    for (changed, said) in weaker() {
+fn guards_that_were_changed_hold_until_the_user_agrees() {
+    for (changed, key) in other_guards() {
         for restarts in [false, true] {
             let mut world = World::started(vec![strict()]);
             world.workflows = vec![changed.clone()];
@@ -125,105 +182,138 @@ fn weaker_definitions_are_used_only_when_a_person_agrees() {
             } else {
                 world.reload()
             };
-            assert!(line(&lines, "WF106").contains(said), "{said}: {lines:#?}");
-            let question = line(&lines, "ask Weaken the rules");
+            let said = format!("`{key}` of phase A");
+            assert!(line(&lines, "WF106").contains(&said), "{said}: {lines:#?}");
+            let question = line(&lines, "ask Use the changed files");
             assert!(question.contains(&format!("- {said}\n")), "{question}");
-            assert!(
-                line(&world.tool_call("bash"), "block").contains("bash"),
-                "{said}"
-            );
-            world.answer(false);
-            // What was declined is not asked about again, and holds.
-            let lines = world.reload();
-            assert!(
-                !lines.iter().any(|line| line.starts_with("ask")),
-                "{lines:#?}"
-            );
-            assert!(
-                line(&world.tool("next"), "gate").contains("plan.md"),
-                "{said}"
-            );
+            assert_is_held(&mut world, key);
         }
     }
 }
 
 #[test]
-fn a_phase_that_opens_the_read_only_of_its_workflow_is_weaker_and_one_that_adds_to_it_is_not() {
-    let read_only = |change: fn(&mut Phase)| {
-        let mut own = workflow("w", &["a", "b"]);
-        let source = "w.yaml:2".to_owned();
-        own.tools = Some(ToolAccess::ReadOnly { source });
-        let mut first = phase("a");
-        change(&mut first);
-        own.phases[0] = PhaseEntry::Phase(first);
-        own
-    };
-    let with = |change| {
-        let mut world = World::started(vec![read_only(|_| {})]);
-        world.workflows = vec![read_only(change)];
-        world.reload()
-    };
-    let asked = |change| line(&with(change), "ask Weaken the rules").to_owned();
-    let said = asked(|phase| phase.tools = Some(ToolAccess::Blacklist(Vec::new())));
-    assert!(
-        said.contains("- phase A is no longer read-only\n"),
-        "{said}"
-    );
-    for verdict in ["allow", "ask"] {
-        let said = match verdict {
-            "allow" => asked(|phase| {
-                let allow = json!({"verdict": "allow", "tools": ["write"]});
-                phase.rules = vec![rule(allow)];
-            }),
-            _ => asked(|phase| {
-                let ask = json!({"verdict": "ask", "tools": ["write"]});
-                phase.rules = vec![rule(ask)];
-            }),
-        };
-        let expected = format!("- the rule `{verdict}: write` of phase A is new\n");
-        assert!(said.contains(&expected), "{said}");
-    }
-    let stricter: [fn(&mut Phase); 2] = [
-        |phase| phase.rules = vec![blocks_env()],
-        |phase| phase.tools = Some(ToolAccess::Blacklist(names(&["fetch"]))),
-    ];
-    for change in stricter {
-        let said = with(change);
-        assert!(!said.iter().any(|line| line.starts_with("ask")), "{said:?}");
+fn the_stored_definition_holds_whole_while_ways_differ() {
+    for (mut changed, said) in other_ways() {
+        if let PhaseEntry::Phase(phase) = &mut changed.phases[0] {
+            phase.tools = None;
+        }
+        let mut world = World::started(vec![strict()]);
+        world.workflows = vec![changed];
+        let lines = world.reload();
+        let found = line(&lines, "WF106");
+        assert!(found.contains("keeps its stored definition"), "{found}");
+        assert!(found.contains(said), "{said}: {found}");
+        assert_eq!(line(&lines, "status"), "status N-w > 🔹 A [1/3]", "{said}");
+        assert_is_held(&mut world, said);
     }
 }
 
 #[test]
-fn a_person_who_agrees_has_the_run_go_on_with_the_files() {
+fn guards_that_are_new_act_at_once_beside_those_that_were_removed() {
+    let mut world = World::started(vec![strict()]);
+    world.workflows = vec![with_phase(|phase| {
+        phase.rules = vec![rule(
+            json!({"verdict": "block", "tools": ["write"], "path": ["new.txt"]}),
+        )];
+        phase.tools = Some(ToolAccess::Blacklist(names(&["fetch"])));
+        phase.gate[0].check = Check::File(FileCheck {
+            path: "README.md".to_owned(),
+            changed: None,
+        });
+    })];
+    assert!(is_asked(&world.reload()));
+    let new = json!({"path": "new.txt"});
+    assert!(line(&world.call("write", &new), "block").contains("new.txt"));
+    assert!(line(&world.tool_call("fetch"), "block").contains("fetch"));
+    assert!(line(&world.tool("next"), "gate").contains("README.md"));
+    world = {
+        let workflows = world.workflows.clone();
+        let mut world = World::started(vec![strict()]);
+        world.workflows = workflows;
+        world.reload();
+        world
+    };
+    assert_is_held(&mut world, "what held before");
+}
+
+#[test]
+fn the_lower_bound_holds() {
+    let with_visits = |visits| with_phase(|phase| phase.max_visits = visits);
+    for (before, after) in [(Some(2), Some(3)), (Some(3), Some(2)), (Some(2), None)] {
+        let mut world = World::started(vec![with_visits(before)]);
+        world.workflows = vec![with_visits(after)];
+        assert!(is_asked(&world.reload()), "{before:?} {after:?}");
+        let visit = world.session.view().and_then(|view| view.visit);
+        assert_eq!(visit.as_deref(), Some("1 of 2"));
+    }
+}
+
+#[test]
+fn a_user_who_agrees_has_the_run_go_on_with_the_files_alone() {
     let mut world = World::started(vec![strict()]);
     world.workflows = vec![with_phase(|phase| phase.tools = None)];
     world.reload();
     let lines = world.answer(true);
-    assert!(line(&lines, "entry workflow:definition").contains("\"agreed\":true"));
+    assert!(!line(&lines, "entry workflow:definition").contains("blacklist"));
     assert!(world.tool_call("bash").is_empty());
     let lines = world.restart();
     assert!(
-        !lines.iter().any(|line| line.starts_with("WF106")),
+        !lines.iter().any(|line| line.starts_with("WF10")),
         "{lines:#?}"
     );
     assert!(world.tool_call("bash").is_empty());
 }
 
 #[test]
-fn without_dialogs_the_guards_apply_and_the_person_reads_how_to_agree() {
+fn files_that_the_user_declined_are_not_asked_about_again() {
+    for changed in [
+        with_phase(|phase| phase.tools = None),
+        with_phase(|phase| phase.outcomes = read(&json!([{"name": "ok", "to": "done"}]))),
+    ] {
+        let mut world = World::started(vec![strict()]);
+        world.workflows = vec![changed];
+        world.reload();
+        let lines = world.answer(false);
+        assert!(line(&lines, "entry workflow:definition").contains("\"declined\":"));
+        for lines in [world.reload(), world.restart()] {
+            assert!(!is_asked(&lines), "{lines:#?}");
+        }
+        // Other texts are no other question, other guards are.
+        if let PhaseEntry::Phase(phase) = &mut world.workflows[0].phases[0] {
+            phase.instructions = "Do it well.".to_owned();
+        }
+        assert!(!is_asked(&world.reload()));
+        if let PhaseEntry::Phase(phase) = &mut world.workflows[0].phases[1] {
+            phase.tools = Some(ToolAccess::Blacklist(names(&["fetch"])));
+        }
+        assert!(is_asked(&world.reload()));
+        assert_is_held(&mut world, "declined");
+    }
+}
+
+#[test]
+fn without_dialogs_the_guards_apply_and_the_user_reads_how_to_agree() {
     let mut world = World::started(vec![strict()]);
     world.workflows = vec![with_phase(|phase| phase.approve = None)];
     let lines = world.restart_with(Abilities::default());
+    let notice = line(&lines, "notify Warning");
+    assert!(notice.contains("`approve` of phase A"), "{notice}");
     assert!(
-        line(&lines, "notify Warning")
-            .contains("end the run with /cancel-workflow and start it again")
+        notice.contains("end the run with /cancel-workflow and start it again"),
+        "{notice}"
     );
-    assert!(!lines.iter().any(|line| line.starts_with("ask")));
+    assert!(!is_asked(&lines));
+    let status = world.control(Control::Status, "");
+    let status = line(&status, "notify");
+    assert!(
+        status.contains("`approve` of phase A") && status.contains("/cancel-workflow"),
+        "{status}"
+    );
     assert!(line(&world.tool_call("edit"), "block").contains("edit"));
 }
 
 #[test]
-fn an_answer_after_the_run_moved_on_weakens_nothing() {
+fn an_answer_after_the_run_moved_on_loosens_nothing() {
     let mut own = workflow("w", &["x", "a"]);
     own.phases[1] = strict().phases[0].clone();
     let mut world = World::started(vec![own]);
@@ -237,66 +327,84 @@ fn an_answer_after_the_run_moved_on_weakens_nothing() {
 }
 
 #[test]
-fn a_guarded_phase_cannot_be_moved_behind_the_run() {
-    let mut own = strict();
-    own.phases.rotate_left(1);
-    let mut world = World::started(vec![own.clone()]);
-    world.tool("next");
-    // The run is in the second of three phases; the third one has the guards.
-    let mut changed = own;
-    changed.phases.swap(0, 2);
-    world.workflows = vec![changed];
-    let lines = world.reload();
-    assert!(
-        line(&lines, "WF106").contains("phase A would be skipped"),
-        "{lines:#?}"
-    );
-}
-
-#[test]
-fn stricter_and_unrelated_changes_apply_at_once() {
-    let mut more = strict();
-    more.phases.push(PhaseEntry::Phase(phase("d")));
-    let stricter = [
-        with_phase(|phase| phase.instructions = "Do it well.".to_owned()),
-        with_phase(|phase| {
-            phase.tools = Some(ToolAccess::Blacklist(names(&["bash", "edit", "write"])));
-        }),
-        with_phase(|phase| phase.tools = Some(ToolAccess::Whitelist(names(&["read"])))),
-        with_phase(|phase| {
-            phase.rules.push(rule(
-                json!({"verdict": "block", "tools": ["*"], "path": ["b"]}),
-            ));
-        }),
-        with_phase(|phase| phase.gate.push(phase.gate[0].clone())),
-        with_phase(|phase| phase.rules[0].source = "w.yaml:70".to_owned()),
-        more,
+fn the_read_only_of_a_workflow_holds_although_a_phase_opens_it() {
+    let read_only = |change: fn(&mut Phase)| {
+        let mut own = workflow("w", &["a", "b"]);
+        let source = "w.yaml:2".to_owned();
+        own.tools = Some(ToolAccess::ReadOnly { source });
+        let mut first = phase("a");
+        change(&mut first);
+        own.phases[0] = PhaseEntry::Phase(first);
+        own
+    };
+    let opening: [fn(&mut Phase); 3] = [
+        |phase| phase.tools = Some(ToolAccess::Blacklist(Vec::new())),
+        |phase| phase.rules = vec![rule(json!({"verdict": "allow", "tools": ["write"]}))],
+        |phase| phase.writable = names(&["**"]),
     ];
-    for changed in stricter {
-        let mut world = World::started(vec![strict()]);
-        world.workflows = vec![changed.clone()];
-        let lines = world.reload();
-        assert!(
-            line(&lines, "WF104").contains("continues with the new definition"),
-            "{changed:#?}"
-        );
-        assert!(
-            !lines.iter().any(|line| line.starts_with("ask")),
-            "{lines:#?}"
-        );
+    for open in opening {
+        let mut world = World::started(vec![read_only(|_| {})]);
+        world.workflows = vec![read_only(open)];
+        world.reload();
+        let file = json!({"path": "a.txt"});
+        let lines = world.call("write", &file);
+        assert!(line(&lines, "block").contains("read-only"), "{lines:?}");
+        world.answer(true);
+        assert!(world.call("write", &file).is_empty());
     }
 }
 
 #[test]
-fn a_phase_that_takes_the_place_of_the_current_one_is_named() {
+fn a_redaction_that_was_removed_holds() {
+    let with = |results: Value| {
+        let mut own = workflow("w", &["a", "b"]);
+        let mut first = phase("a");
+        first.results = read(&results);
+        own.phases[0] = PhaseEntry::Phase(first);
+        own
+    };
+    let mut world = World::started(vec![with(json!([{"tools": ["*"], "redact": ["s3cret"]}]))]);
+    world.workflows = vec![with(json!([]))];
+    assert!(is_asked(&world.reload()));
+    let content = serde_json::value::to_raw_value("a s3cret").expect("it is JSON");
+    let lines = world.step(Event::ToolResult {
+        tool: "bash",
+        content: Some(&content),
+        is_error: false,
+    });
+    assert_eq!(line(&lines, "content"), r#"content "a [redacted]""#);
+}
+
+#[test]
+fn other_texts_and_locations_apply_at_once() {
+    let texts = [
+        with_phase(|phase| phase.instructions = "Do it well.".to_owned()),
+        with_phase(|phase| phase.rules[0].source = "w.yaml:70".to_owned()),
+        with_phase(|phase| phase.rules[0].reason = Some("It has secrets.".to_owned())),
+        with_phase(|phase| phase.gate[0].source = "w.yaml:71".to_owned()),
+    ];
+    for changed in texts {
+        let mut world = World::started(vec![strict()]);
+        world.workflows = vec![changed.clone()];
+        let lines = world.reload();
+        assert!(
+            line(&lines, "WF104").contains("continues with the new ones"),
+            "{changed:#?}"
+        );
+        assert!(!is_asked(&lines), "{lines:#?}");
+    }
+}
+
+#[test]
+fn a_phase_that_takes_the_place_of_the_current_one_is_named_in_the_question() {
     let mut world = World::started(vec![workflow("w", &["a", "b", "c"])]);
     world.tool("next");
     world.workflows = vec![workflow("w", &["a", "new", "b", "c"])];
     let lines = world.reload();
-    let notice = line(&lines, "WF104");
+    let question = line(&lines, "ask Use the changed files");
     assert!(
-        notice.contains("in phase NEW, which is now where B was: /workflow-goto moves it"),
-        "{notice}"
+        question.contains("phase NEW is where B was: /workflow-goto moves the run"),
+        "{question}"
     );
 }
 
@@ -311,7 +419,7 @@ fn settings(rules: Vec<Rule>) -> Settings {
 }
 
 #[test]
-fn settings_in_force_apply_during_a_run_until_a_person_agrees() {
+fn settings_in_force_apply_during_a_run_until_the_user_agrees() {
     for restarts in [false, true] {
         let mut world = World::new(vec![workflow("w", &["a", "b"])]);
         world.settings = settings(vec![blocks_env()]);
@@ -322,7 +430,7 @@ fn settings_in_force_apply_during_a_run_until_a_person_agrees() {
         } else {
             world.reload()
         };
-        assert!(line(&lines, "WF106").contains("of the user's settings was removed or changed"));
+        assert!(line(&lines, "WF106").contains("`rules` of the user's settings"));
         let env = json!({"path": ".env"});
         assert!(line(&world.call("write", &env), "block").contains(".env"));
         world.answer(true);
@@ -353,9 +461,9 @@ fn more_visits_in_the_settings_need_consent_during_a_run() {
             } else {
                 world.reload()
             };
-            let said = format!("`limits.maxVisits` of the settings is {after} instead of {before}");
-            assert!(line(&lines, "WF106").contains(&said), "{lines:#?}");
-            assert!(line(&lines, "ask Weaken the rules").contains(&said));
+            let said = "`limits.maxVisits` of the settings";
+            assert!(line(&lines, "WF106").contains(said), "{lines:#?}");
+            assert!(line(&lines, "ask Use the changed files").contains(said));
             world.tool("next");
             for jumped in 0..after {
                 world.tool("next");
@@ -372,7 +480,7 @@ fn more_visits_in_the_settings_need_consent_during_a_run() {
 }
 
 #[test]
-fn more_visits_in_the_settings_apply_when_a_person_agrees_and_fewer_at_once() {
+fn more_visits_in_the_settings_apply_when_the_user_agrees_and_fewer_at_once() {
     let mut world = with_loop(1);
     world.settings.limits.jumps = 2;
     world.reload();
@@ -388,88 +496,33 @@ fn more_visits_in_the_settings_apply_when_a_person_agrees_and_fewer_at_once() {
     assert_eq!(index(&world), 1);
 
     world.settings.limits.jumps = 1;
-    let lines = world.reload();
-    assert!(
-        !lines.iter().any(|line| line.starts_with("ask")),
-        "{lines:#?}"
-    );
+    assert!(is_asked(&world.reload()));
+    world.tool("next");
+    let lines = world.next("changes", &json!({}));
+    assert!(line(&lines, "tool").contains("which is the limit of the settings"));
 }
 
 #[test]
-fn an_unknown_command_may_not_run_because_of_settings_of_a_run_that_had_none() {
-    let settings = |unknown| Settings {
-        user: Guards {
-            unknown: Some(unknown),
-            ..Guards::default()
-        },
-        ..Settings::default()
-    };
-    for (unknown, is_weaker) in [(UnknownAction::Allow, true), (UnknownAction::Block, false)] {
-        let mut world = World::started(vec![workflow("w", &["a", "b"])]);
-        world.settings = settings(unknown);
-        let lines = world.reload();
-        let is_said = lines
-            .iter()
-            .any(|line| line.contains("`unknown` of the user's settings"));
-        assert_eq!(is_said, is_weaker, "{lines:#?}");
-    }
+fn settings_of_a_project_that_is_not_trusted_any_more_do_not_hold() {
+    let mut world = World::new(vec![workflow("w", &["a", "b"])]);
+    world.session.set_project_trusted(true);
+    world.settings.project.rules = vec![blocks_env()];
+    world.command("w the task");
+    world.settings = Settings::default();
+    world.session.set_project_trusted(false);
+    assert!(!is_asked(&world.reload()));
+    assert!(world.call("write", &json!({"path": ".env"})).is_empty());
 }
 
 #[test]
-fn a_second_start_says_what_it_weakens() {
+fn a_second_start_says_what_it_changes() {
     let mut world = World::started(vec![strict()]);
     world.workflows = vec![with_phase(|phase| phase.approve = None)];
     let lines = world.command("w again");
     let question = line(&lines, "ask Workflow already active");
-    assert!(
-        question.contains("- the approval of phase A was removed"),
-        "{question}"
-    );
+    assert!(question.contains("- `approve` of phase A\n"), "{question}");
     world.answer(false);
     assert!(line(&world.tool("next"), "gate").contains("plan.md"));
-}
-
-fn forged(world: &World, phase_index: i64, step: u64) -> Value {
-    let mut state = world.last_state();
-    state["currentPath"][0]["phaseIndex"] = json!(phase_index);
-    state["globalStepCount"] = json!(step);
-    state
-}
-
-#[test]
-fn a_stored_state_that_no_transition_leads_to_is_left_out() {
-    for (phase_index, step) in [(1, 1), (2, 2), (1, 0), (2, 1), (-1, 1)] {
-        let mut world = World::started(vec![strict()]);
-        let state = forged(&world, phase_index, step);
-        world.append("workflow:state", &state);
-        for lines in [world.reload(), world.restart()] {
-            assert!(line(&lines, "WF107").contains("it was not written by the workflow"));
-            assert_eq!(
-                line(&lines, "status"),
-                "status N-w > 🔹 A [1/3]",
-                "{phase_index}"
-            );
-        }
-    }
-    for change in [
-        json!({"active": false, "completionNotified": true}),
-        json!({"taskId": "wf-1-other"}),
-        // Another run begins active: an ended one would end this run, and its guards.
-        json!({"taskId": "wf-1-other", "globalStepCount": 0, "currentPath": [{"workflowKey": "w", "phaseIndex": 0}], "active": false}),
-    ] {
-        let mut world = World::started(vec![strict()]);
-        let mut state = forged(&world, 1, 1);
-        for (field, value) in change.as_object().expect("changes are fields") {
-            state[field] = value.clone();
-        }
-        world.append("workflow:state", &state);
-        let lines = world.restart();
-        assert_eq!(
-            line(&lines, "status"),
-            "status N-w > 🔹 A [1/3]",
-            "{change}"
-        );
-    }
 }
 
 #[test]
@@ -489,27 +542,6 @@ fn states_that_transitions_lead_to_are_restored() {
     assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 B [3/3]");
     world.tool("next");
     assert_eq!(world.restart(), ["status -"]);
-}
-
-#[test]
-fn a_stored_definition_that_is_weaker_counts_only_with_a_persons_agreement() {
-    let mut world = World::started(vec![strict()]);
-    let task = world.last_state()["taskId"]
-        .as_str()
-        .expect("it is a text")
-        .to_owned();
-    let weaker = vec![with_phase(|phase| phase.approve = None)];
-    let forged = StoredDefinition::of("w", &Catalog::new(weaker.clone()), &task);
-    world.append(
-        "workflow:definition",
-        &serde_json::to_value(forged).expect("it is JSON"),
-    );
-    world.workflows = weaker;
-    let lines = world.restart();
-    assert!(
-        line(&lines, "WF106").contains("the approval of phase A was removed"),
-        "{lines:#?}"
-    );
 }
 
 #[test]

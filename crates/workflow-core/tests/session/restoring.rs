@@ -169,15 +169,20 @@ fn a_run_without_files_continues_with_its_stored_definition() {
 }
 
 #[test]
-fn a_changed_definition_is_used_with_a_notice_and_stored_at_once() {
+fn changed_texts_are_used_with_a_notice_and_stored_at_once() {
     let mut world = World::started(vec![workflow("w", &["a", "b"])]);
-    world.workflows = vec![workflow("w", &["a", "b", "c"])];
+    if let PhaseEntry::Phase(first) = &mut world.workflows[0].phases[0] {
+        "First".clone_into(&mut first.name);
+    }
     let lines = world.reload();
     assert!(line(&lines, "WF104").contains("changed"));
     assert!(line(&lines, "entry workflow:definition").contains("wf-1747234567890-3t8xrq"));
     assert!(!world.reload().iter().any(|line| line.starts_with("WF104")));
     world.workflows.clear();
-    assert_eq!(line(&world.reload(), "status"), "status N-w > 🔹 A [1/3]");
+    assert_eq!(
+        line(&world.reload(), "status"),
+        "status N-w > 🔹 First [1/2]"
+    );
 }
 
 #[test]
@@ -230,7 +235,7 @@ fn an_unreadable_entry_is_reported_and_the_run_stays_where_it_was() {
         .replacen('{', r#"{"active":1,"#, 1);
     world.append_text("workflow:state", &doubled);
     let lines = world.restart();
-    assert!(line(&lines, "WF107").contains("cannot be read"));
+    assert!(line(&lines, "WF101").contains("cannot be read"));
     assert_eq!(line(&lines, "status"), "status N-w > 🔹 A [1/1]");
 }
 

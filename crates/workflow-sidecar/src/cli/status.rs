@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let (engine, mut problems) = restored_session(&session.ours(), &loaded);
     // No files were read unless a project was named.
     let is_about_files =
-        |found: &Diagnostic| matches!(found.code, Code::DefinitionGone | Code::GuardsWeakened);
+        |found: &Diagnostic| matches!(found.code, Code::DefinitionGone | Code::GuardsChanged);
     let is_relevant = |found: &Diagnostic| arguments.project.is_some() || !is_about_files(found);
     problems.retain(is_relevant);
     let problems = problems.iter().map(ToString::to_string).collect();

@@ -76,10 +76,10 @@ impl TimelineRun {
 
     /// Adopts the stored definition; returns false if the entry has none for this run.
     pub(super) fn define(&mut self, entry: Entry<'_>) -> bool {
-        let Some((catalog, _)) = self.restore_with(entry).definition else {
+        let Some(definition) = self.restore_with(entry).definition else {
             return false;
         };
-        self.catalog = Some(Arc::new(catalog));
+        self.catalog = Some(Arc::new(definition.catalog));
         self.explained = OnceCell::new();
         true
     }

@@ -208,6 +208,12 @@ pub struct ResultRule {
 }
 
 impl ResultRule {
+    /// Returns true if it hides something.
+    #[must_use]
+    pub fn redacts(&self) -> bool {
+        self.unread || !self.redact.is_empty()
+    }
+
     /// Its effect, as people read it.
     #[must_use]
     pub fn describe(&self) -> String {

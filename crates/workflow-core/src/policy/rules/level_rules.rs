@@ -2,6 +2,7 @@
 
 use super::read_only::ReadOnly;
 use crate::definition::{Rule, Tier, ToolAccess, UnknownAction};
+use crate::run::meaning;
 
 /// The rules of one level.
 #[derive(Debug, Clone)]
@@ -18,6 +19,18 @@ pub struct LevelRules<'a> {
     pub read_only: Option<ReadOnly<'a>>,
     /// The decision on unknown shell commands, if given.
     pub unknown: Option<UnknownAction>,
+}
+
+impl LevelRules<'_> {
+    /// Returns true if it is the same level with the same guards.
+    pub(crate) fn restricts_as(&self, other: &Self) -> bool {
+        let opens = |level: &Self| {
+            let open = level.read_only.clone();
+            open.map(|open| (open.writable, open.run))
+        };
+        let guards = |level: &Self| meaning(&(level.tools, level.rules, level.unknown));
+        self.source == other.source && opens(self) == opens(other) && guards(self) == guards(other)
+    }
 }
 
 /// The source of rules.

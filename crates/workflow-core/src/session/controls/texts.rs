@@ -3,7 +3,7 @@
 use super::command::Control;
 use crate::condition::RunCondition;
 use crate::definition::Bound;
-use crate::diagnostic::visible;
+use crate::diagnostic::{Code, visible};
 use crate::session::phase_exit::ExitActivity;
 use crate::session::phase_rules::needed_to_leave;
 use crate::session::run::ActiveRun;
@@ -91,6 +91,14 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
     }
     if !run.budgets.is_empty() {
         lines.push(format!("Budget: {}", run.budgets.describe()));
+    }
+    if !run.changes().is_empty() {
+        let changed: Vec<&str> = run.changes().lines().collect();
+        lines.push(format!(
+            "Changed files, to which you have not agreed: {}. {}",
+            changed.join("; "),
+            Code::GuardsChanged.help()
+        ));
     }
     lines.push(format!("Steps: {}", state.global_step_count));
     let age = text::duration(state.age(now));

@@ -1,60 +1,113 @@
-//! The definitions and guards that a run continues with, and what is reported about them.
+//! The definitions and guards that a run continues with when its files have changed.
 
 use std::sync::Arc;
 
-use crate::definition::Catalog;
+use crate::definition::{Catalog, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
-use crate::run::{
-    DefinitionMismatch, Position, RunState, StoredDefinition, StoredGuards, weakened,
-};
+use crate::run::{Changes, DefinitionMismatch, Position, RunState, StoredDefinition, Terms};
 
-/// The definitions and guards in force in a run.
+/// What the user last agreed to in a run: at its start, or in answer to the question about changed files.
+#[derive(Debug, Clone)]
+pub(crate) struct Agreed {
+    pub(super) task_id: String,
+    pub(super) terms: Terms,
+    /// The digest of the changed files that the user declined.
+    pub(super) declined: Option<String>,
+}
+
+/// The terms in force.
 #[derive(Debug, Clone)]
 pub(crate) struct InForce {
-    pub(super) task_id: String,
     pub(super) catalog: Arc<Catalog>,
-    pub(super) guards: Option<StoredGuards>,
+    /// What the user agreed to. Changes that are only texts need no consent.
+    pub(super) agreed: Terms,
+    /// The terms of the files, which apply alone when the user agrees.
+    pub(super) files: Terms,
+    pub(super) changes: Changes,
 }
 
-/// Findings of restoring a run.
+/// Guards that hold beside those of the files.
 #[derive(Debug)]
-pub(crate) struct Restoring<'p> {
-    pub(crate) problems: &'p mut Vec<Diagnostic>,
-    /// The guards that the files weaken, for display; the known ones apply instead.
-    pub(crate) weakened: Vec<String>,
+pub(crate) struct HeldGuards {
+    pub(crate) catalog: Arc<Catalog>,
+    /// The guards of the settings; everything else has its default.
+    pub(crate) settings: Settings,
 }
 
-/// Chooses between the definitions that were known until now and those of the files.
-pub(super) fn choose_catalog(
-    state: &RunState,
-    known: Option<Arc<Catalog>>,
-    files: &Arc<Catalog>,
-    found: &mut Restoring<'_>,
-) -> Arc<Catalog> {
-    let Some(known) = known else {
-        return Arc::clone(files);
-    };
-    let fits_files = fits(state, files);
-    if !fits_files && fits(state, &known) {
-        if state.active {
-            found.problems.push(definition_gone(state));
+impl InForce {
+    /// The terms of a run that agrees with its files.
+    pub(super) fn of(files: Terms) -> Self {
+        Self {
+            catalog: Arc::clone(&files.catalog),
+            agreed: files.clone(),
+            files,
+            changes: Changes::default(),
         }
-        return known;
     }
-    if state.active && fits_files && !Arc::ptr_eq(&known, files) {
-        let hash =
-            |catalog| StoredDefinition::of(&state.workflow_key, catalog, &state.task_id).hash;
-        if hash(&known) != hash(files) {
-            found.weakened = weakened(&known, files, state);
-            if !found.weakened.is_empty() {
-                return known;
+
+    /// Chooses between the terms that the user agreed to and those of the files, and reports what has changed.
+    pub(super) fn choose(
+        state: &RunState,
+        mut agreed: Terms,
+        mut files: Terms,
+        project_trusted: bool,
+        problems: &mut Vec<Diagnostic>,
+    ) -> Self {
+        // A project that the user no longer trusts has no settings, and that is the user's decision.
+        if !project_trusted {
+            agreed.guards.project = files.guards.project.clone();
+        }
+        let fits_files = fits(state, &files.catalog);
+        if !fits_files && fits(state, &agreed.catalog) {
+            if state.active {
+                problems.push(definition_gone(state));
             }
-            found
-                .problems
-                .push(definition_changed(state, &known, files));
+            files.catalog = Arc::clone(&agreed.catalog);
+        } else if !state.active || !fits_files {
+            return Self::of(files);
+        }
+        let hash =
+            |terms: &Terms| StoredDefinition::of(&state.workflow_key, &terms.catalog, "").hash;
+        let has_other_files = hash(&agreed) != hash(&files);
+        if !has_other_files && agreed.guards == files.guards {
+            return Self::of(files);
+        }
+        let changes = Changes::between(&agreed, &files, &state.workflow_key);
+        if changes.is_empty() {
+            if has_other_files {
+                problems.push(definition_changed(state));
+            }
+            return Self::of(files);
+        }
+        problems.push(guards_changed(state, &changes));
+        let catalog = if !changes.ways.is_empty() {
+            Arc::clone(&agreed.catalog)
+        } else if has_other_files {
+            files.with_guards_of(&agreed, &state.workflow_key)
+        } else {
+            Arc::clone(&files.catalog)
+        };
+        Self {
+            catalog,
+            agreed,
+            files,
+            changes,
         }
     }
-    Arc::clone(files)
+
+    /// The guards that the user agreed to, if they hold beside those of the files.
+    pub(super) fn held(&self, settings: &Settings) -> Option<HeldGuards> {
+        let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
+        let guards = &self.agreed.guards;
+        (!self.changes.is_empty() || !are_loaded).then(|| HeldGuards {
+            catalog: Arc::clone(&self.agreed.catalog),
+            settings: Settings {
+                user: guards.user.clone(),
+                project: guards.project.clone(),
+                ..Settings::default()
+            },
+        })
+    }
 }
 
 /// Returns true if a run can continue with a catalog; a run that ended needs only its workflow's name and texts.
@@ -66,7 +119,20 @@ pub(super) fn fits(state: &RunState, catalog: &Catalog) -> bool {
     }
 }
 
-pub(super) fn definition_gone(state: &RunState) -> Diagnostic {
+/// Says that the phase of a run is another one in changed files; empty if it is not.
+pub(super) fn other_phase(state: &RunState, before: &Catalog, after: &Catalog) -> String {
+    let [was, is] = [before, after].map(|catalog| Position::of(state, catalog).ok());
+    match (was, is) {
+        (Some(was), Some(is)) if was.phase.id != is.phase.id => format!(
+            "In the changed files phase {} is where {} was: /workflow-goto moves the run.",
+            shown(&is.phase.name),
+            shown(&was.phase.name)
+        ),
+        _ => String::new(),
+    }
+}
+
+fn definition_gone(state: &RunState) -> Diagnostic {
     Diagnostic::new(
         Code::DefinitionGone,
         Severity::Warning,
@@ -89,38 +155,30 @@ pub(super) fn definition_lost(state: &RunState, why: &DefinitionMismatch) -> Dia
     )
 }
 
-/// The diagnostic of guards that were weakened, and hold. Also of the settings, where the run keeps those.
-pub(crate) fn guards_weakened(state: &RunState, lost: &[String]) -> Diagnostic {
-    Diagnostic::new(
-        Code::GuardsWeakened,
-        Severity::Warning,
-        format!(
-            "the files of workflow `{}` or the settings were changed to allow more; the run keeps its rules until you \
-             agree: {}",
-            shown(&state.workflow_key),
-            lost.join("; ")
-        ),
-    )
-}
-
-fn definition_changed(state: &RunState, before: &Catalog, after: &Catalog) -> Diagnostic {
-    let [was, is] = [before, after].map(|catalog| {
-        let position = Position::of(state, catalog).ok();
-        position.map(|position| (&position.phase.id, shown(&position.phase.name)))
-    });
-    let place = match (was, is) {
-        (Some((was, old)), Some((is, new))) if was != is => {
-            format!(" in phase {new}, which is now where {old} was: /workflow-goto moves it")
-        }
-        (_, Some((_, name))) => format!(" in phase {name}"),
-        (_, None) => String::new(),
-    };
+fn definition_changed(state: &RunState) -> Diagnostic {
     Diagnostic::new(
         Code::DefinitionChanged,
         Severity::Info,
         format!(
-            "workflow `{}` has changed since this run started: the run continues with the new definition{place}",
+            "texts of workflow `{}` have changed since this run started: the run continues with the new ones",
             state.workflow_key
+        ),
+    )
+}
+
+fn guards_changed(state: &RunState, changes: &Changes) -> Diagnostic {
+    let holds = if changes.ways.is_empty() {
+        "what held and what is new both hold"
+    } else {
+        "the run keeps its stored definition"
+    };
+    Diagnostic::new(
+        Code::GuardsChanged,
+        Severity::Warning,
+        format!(
+            "the files of workflow `{}` or the settings have changed, and {holds} until you agree: {}",
+            shown(&state.workflow_key),
+            changes.lines().collect::<Vec<_>>().join("; ")
         ),
     )
 }

@@ -12,19 +12,20 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub(crate) use self::in_force::{InForce, Restoring, guards_weakened};
-use self::in_force::{choose_catalog, definition_lost, fits};
+pub(crate) use self::in_force::{Agreed, HeldGuards};
+use self::in_force::{InForce, definition_lost, other_phase};
 pub(crate) use self::routes::leads_back;
 use super::budget::{Budgets, Limit};
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings};
+use crate::diagnostic::Diagnostic;
 use crate::effect::{Effect, Effects};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
-    DefinitionMismatch, HandedOver, Path, PersonMove, Position, RestoredRun, RunProgress, RunState,
-    RunValues, StoredDefinition, StoredGuards, StoredRun, Tally, VisitLimit, weakened,
+    Changes, DefinitionMismatch, HandedOver, PersonMove, Position, RestoredRun, RunProgress,
+    RunState, RunValues, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, VisitLimit,
 };
 
 /// A run in memory.
@@ -35,18 +36,17 @@ pub(crate) struct ActiveRun {
     persisted: StoredRun,
     /// The values that the session has; `None` if they must be stored anew.
     persisted_values: Option<RunValues>,
-    catalog: Arc<Catalog>,
+    in_force: InForce,
+    /// The digest of the changed files that the user declined.
+    declined: Option<String>,
     phase: Result<ResolvedPhase, DefinitionMismatch>,
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
     pub(crate) cancel_pending: bool,
     pub(crate) counters: ContinueCounters,
-    /// True if the session has the definition and the guards of the settings.
+    /// True if the session has what the user agreed to.
     definition_persisted: bool,
-    /// The guards of the settings that hold in the run.
-    guards: Option<StoredGuards>,
-    /// True if a person agreed to weaker guards than the session has.
-    agreed: bool,
     project_commands: ProjectCommands,
+    commands_of_files: ProjectCommands,
     /// The state at the entry of the phase, for checks that compare with it.
     baseline: Option<Box<RawValue>>,
     /// The nonce of the open approval request. A decision about another one does not count.
@@ -74,26 +74,35 @@ impl ActiveRun {
     /// Creates a run that is not stored yet, and in which nothing has happened.
     fn new(
         progress: RunProgress,
-        catalog: Arc<Catalog>,
+        in_force: InForce,
         index: &[Listing],
         settings: &Settings,
         mut budgets: Budgets,
     ) -> Self {
         let state = &progress.state;
-        budgets.adopt(limits(state, &catalog));
+        let catalog = &in_force.catalog;
+        budgets.adopt(limits(state, catalog));
+        let held = in_force.held(settings);
+        let files = &in_force.files.catalog;
+        let commands_of_files = ProjectCommands::of(&state.workflow_key, files, index);
         Self {
             budgets,
-            phase: ResolvedPhase::of(&progress, &catalog, settings),
-            project_commands: ProjectCommands::of(&state.workflow_key, &catalog, index),
+            phase: ResolvedPhase::of(&progress, catalog, held.as_ref(), settings),
+            project_commands: if Arc::ptr_eq(catalog, &in_force.files.catalog) {
+                commands_of_files.clone()
+            } else {
+                // A stored definition says nothing of who wrote it.
+                ProjectCommands::of(&state.workflow_key, catalog, &[])
+            },
+            commands_of_files,
             persisted: StoredRun::of(&state.task_id, ContinueCounters::default()),
             persisted_values: Some(RunValues::default()),
             progress,
-            catalog,
+            in_force,
+            declined: None,
             cancel_pending: false,
             counters: ContinueCounters::default(),
             definition_persisted: false,
-            guards: None,
-            agreed: false,
             baseline: None,
             approval_request: None,
             approval_seal: None,
@@ -109,25 +118,23 @@ impl ActiveRun {
 
     /// Starts a run. It is persisted when its first phase is entered.
     pub(crate) fn start(progress: RunProgress, loaded: &Loaded) -> Self {
-        let catalog = Arc::clone(&loaded.catalog);
         let (index, settings) = (&loaded.index, &loaded.settings);
-        Self {
+        let in_force = InForce::of(Terms {
+            catalog: Arc::clone(&loaded.catalog),
             guards: StoredGuards::of(settings, None),
-            ..Self::new(progress, catalog, index, settings, Budgets::default())
-        }
+        });
+        Self::new(progress, in_force, index, settings, Budgets::default())
     }
 
     /// Restores a run with the definitions that it continues with (behaviour: "Definition gone").
     ///
-    /// `before` is what was in force in this run until now, if the session was open. Guards hold until a person agrees to
-    /// weaker ones: `loaded` gets the settings that hold, `weakened` what was kept.
+    /// `before` is what the user had agreed to in this run until now, if the session was open.
     pub(crate) fn restore(
         restored: RestoredRun,
-        before: Option<InForce>,
+        before: Option<Agreed>,
         loaded: &Loaded,
-        settings: &mut Settings,
         project_trusted: bool,
-        found: &mut Restoring<'_>,
+        problems: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let RestoredRun {
             state,
@@ -142,42 +149,40 @@ impl ActiveRun {
             spending,
             has_unmade_move,
             baseline,
-            guards,
-            weakened: refused,
             ..
         } = restored;
-        let files = &loaded.catalog;
+        let settings = &loaded.settings;
         let state = state.filter(RunState::matters)?;
-        let before = before.filter(|before| before.task_id == state.task_id);
-        let persisted_guards = guards.clone();
-        let (stored, persisted_hash) = definition.unzip();
-        let (known, guards) = match before {
-            Some(before) => (Some(before.catalog), before.guards),
-            None => (stored.map(Arc::new), guards),
+        let persisted = definition.as_ref().map(|stored| {
+            let guards = stored.guards.clone().unwrap_or_default();
+            (stored.hash.clone(), guards)
+        });
+        let stored = definition.map(|stored| Agreed {
+            task_id: state.task_id.clone(),
+            terms: Terms {
+                catalog: Arc::new(stored.catalog),
+                guards: stored.guards.unwrap_or_default(),
+            },
+            declined: stored.declined,
+        });
+        let agreed = before
+            .filter(|before| before.task_id == state.task_id)
+            .or(stored);
+        let (agreed, declined) = agreed.map(|agreed| (agreed.terms, agreed.declined)).unzip();
+        let known = agreed.as_ref().map(|agreed| &agreed.guards);
+        let files = Terms {
+            catalog: Arc::clone(&loaded.catalog),
+            guards: StoredGuards::of(settings, known),
         };
-        // A stored definition without guards is one under settings that have none.
-        let held = guards
-            .clone()
-            .or_else(|| known.is_some().then(StoredGuards::default));
-        let catalog = choose_catalog(&state, known, files, found);
-        if let (Some(held), true) = (&held, state.active) {
-            found
-                .weakened
-                .extend(held.replace_weaker(settings, project_trusted));
-        }
-        if found.weakened.is_empty() {
-            found.weakened = refused;
-        }
-        if !found.weakened.is_empty() {
-            found
-                .problems
-                .push(guards_weakened(&state, &found.weakened));
-        }
-        let guards = StoredGuards::of(settings, guards.as_ref());
-        let has_hash =
-            |hash| StoredDefinition::of(&state.workflow_key, &catalog, &state.task_id).hash == hash;
-        let definition_persisted =
-            guards == persisted_guards && persisted_hash.is_some_and(has_hash);
+        let in_force = match agreed {
+            Some(agreed) => InForce::choose(&state, agreed, files, project_trusted, problems),
+            None => InForce::of(files),
+        };
+        let definition_persisted = persisted.is_some_and(|(hash, guards)| {
+            let agreed = &in_force.agreed;
+            let stored = StoredDefinition::of(&state.workflow_key, &agreed.catalog, "");
+            guards == agreed.guards && stored.hash == hash
+        });
         let persisted = StoredRun {
             approval_request: approval_request.clone(),
             approval_seal: approval_seal.clone(),
@@ -185,14 +190,13 @@ impl ActiveRun {
             data: data.without_values(approval_request.is_some()),
             ..StoredRun::of(&state.task_id, counters)
         };
-        let from_files = Arc::ptr_eq(&catalog, files);
+        let from_files = Arc::ptr_eq(&in_force.files.catalog, &loaded.catalog);
         let index = if from_files { &*loaded.index } else { &[] };
         let progress = RunProgress { state, data };
         let budgets = Budgets::restored(spending);
-        let run = Self::new(progress, catalog, index, settings, budgets);
+        let run = Self::new(progress, in_force, index, settings, budgets);
         if let (Err(stale), true) = (&run.phase, run.progress.state.active) {
-            let lost = definition_lost(&run.progress.state, stale);
-            found.problems.push(lost);
+            problems.push(definition_lost(&run.progress.state, stale));
         }
         Some(Self {
             baseline,
@@ -203,7 +207,7 @@ impl ActiveRun {
             approval_seal,
             moved_by,
             definition_persisted,
-            guards,
+            declined: declined.flatten(),
             tally,
             persisted_tally: tally,
             has_unmade_move,
@@ -211,48 +215,68 @@ impl ActiveRun {
         })
     }
 
-    /// The definitions and guards in force in the run.
-    pub(crate) fn in_force(&self) -> Option<InForce> {
-        self.progress.state.active.then(|| InForce {
+    /// What the user agreed to in the run.
+    pub(crate) fn agreed(&self) -> Option<Agreed> {
+        self.is_active().then(|| Agreed {
             task_id: self.progress.state.task_id.clone(),
-            catalog: Arc::clone(&self.catalog),
-            guards: self.guards.clone(),
+            terms: self.in_force.agreed.clone(),
+            declined: self.declined.clone(),
         })
     }
 
-    /// The guards in force that a new run of a workflow with these files would weaken, for display.
-    pub(crate) fn weakened_by(&self, workflow: &str, loaded: &Loaded) -> Vec<String> {
-        let mut lost = Vec::new();
-        if workflow == self.progress.state.workflow_key && self.progress.state.active {
-            let first = RunState {
-                current_path: Path::root(workflow, 0),
-                ..self.progress.state.clone()
-            };
-            lost = weakened(&self.catalog, &loaded.catalog, &first);
-        }
-        let guards = self.guards.clone().unwrap_or_default();
-        let after = StoredGuards::of(&loaded.settings, Some(&guards));
-        lost.extend(guards.weakened(&after.unwrap_or_default()));
-        lost
+    /// The changes of the files that the user has not agreed to.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.in_force.changes
     }
 
-    /// Adopts weaker definitions, to which a person agreed. False if the run no longer fits them.
-    pub(crate) fn adopt(&mut self, loaded: &Loaded, out: &mut Effects) -> bool {
-        if !fits(&self.progress.state, &loaded.catalog) {
-            return false;
-        }
-        self.catalog = Arc::clone(&loaded.catalog);
-        self.guards = StoredGuards::of(&loaded.settings, None);
-        self.project_commands = ProjectCommands::of(
-            &self.progress.state.workflow_key,
-            &self.catalog,
-            &loaded.index,
-        );
-        self.phase = ResolvedPhase::of(&self.progress, &self.catalog, &loaded.settings);
-        self.agreed = true;
+    /// Returns true if the user declined the files as they are.
+    pub(crate) fn has_declined(&self) -> bool {
+        self.declined.as_ref() == Some(&self.changes().digest)
+    }
+
+    /// Says that the phase of the run is another one in the changed files; empty if it is not.
+    pub(crate) fn other_phase(&self) -> String {
+        let InForce { agreed, files, .. } = &self.in_force;
+        other_phase(&self.progress.state, &agreed.catalog, &files.catalog)
+    }
+
+    /// What a new run of a workflow with these files has differently from what the user agreed to, for display.
+    pub(crate) fn changes_by(&self, workflow: &str, loaded: &Loaded) -> Changes {
+        let agreed = &self.in_force.agreed;
+        let is_same = workflow == self.progress.state.workflow_key && self.is_active();
+        let files = Terms {
+            catalog: Arc::clone(if is_same {
+                &loaded.catalog
+            } else {
+                &agreed.catalog
+            }),
+            guards: StoredGuards::of(&loaded.settings, Some(&agreed.guards)),
+        };
+        Changes::between(agreed, &files, &self.progress.state.workflow_key)
+    }
+
+    /// Continues with the changed files alone, to which the user agreed.
+    pub(crate) fn adopt_files(&mut self, settings: &Settings, out: &mut Effects) {
+        self.in_force = InForce::of(self.in_force.files.clone());
+        self.declined = None;
+        self.project_commands = self.commands_of_files.clone();
+        self.resolve(settings);
         self.definition_persisted = false;
         self.persist_definition(out);
-        true
+    }
+
+    /// Remembers that the user declined files with this digest.
+    pub(crate) fn decline_changes(&mut self, digest: String, out: &mut Effects) {
+        self.declined = Some(digest);
+        self.definition_persisted = false;
+        self.persist_definition(out);
+    }
+
+    /// Resolves the phase anew.
+    fn resolve(&mut self, settings: &Settings) {
+        let held = self.in_force.held(settings);
+        let catalog = &self.in_force.catalog;
+        self.phase = ResolvedPhase::of(&self.progress, catalog, held.as_ref(), settings);
     }
 
     pub(crate) fn state(&self) -> &RunState {
@@ -264,7 +288,7 @@ impl ActiveRun {
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
-        &self.catalog
+        &self.in_force.catalog
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -289,9 +313,10 @@ impl ActiveRun {
     ) {
         let path = &self.progress.state.current_path;
         self.budgets.enter(path, &progress.state.current_path);
-        self.budgets.adopt(limits(&progress.state, &self.catalog));
-        self.phase = ResolvedPhase::of(&progress, &self.catalog, settings);
+        self.budgets
+            .adopt(limits(&progress.state, &self.in_force.catalog));
         self.progress = progress;
+        self.resolve(settings);
         self.cancel_pending = false;
         self.counters = ContinueCounters {
             paused_by_owner: self.counters.paused_by_owner && moved_by.is_none(),
@@ -319,13 +344,13 @@ impl ActiveRun {
         }
         self.drop_open_approval(out);
         if let Ok(phase) = &mut self.phase {
-            phase.write_question(&self.progress, &self.catalog);
+            phase.write_question(&self.progress, &self.in_force.catalog);
         }
     }
 
     /// Returns true if the run is active, and only a person may cancel it.
     pub(crate) fn is_cancelled_by_person(&self) -> bool {
-        let root = self.catalog.get(&self.progress.state.workflow_key);
+        let root = self.in_force.catalog.get(&self.progress.state.workflow_key);
         let by = root.and_then(|root| root.cancel);
         self.progress.state.active && by == Some(CancelBy::Person)
     }
@@ -368,23 +393,28 @@ impl ActiveRun {
         refused.is_some()
     }
 
-    /// Resolves the phase again, under other settings. Guards that these weaken hold, and are put into the settings; the
-    /// result is what is kept, for display.
+    /// Resolves the phase again, under other settings. Guards that these change hold as they were and as they are.
     pub(crate) fn adopt_settings(
         &mut self,
-        settings: &mut Settings,
+        settings: &Settings,
         project_trusted: bool,
-    ) -> Vec<String> {
-        let mut lost = Vec::new();
-        if self.progress.state.active {
-            let guards = self.guards.clone().unwrap_or_default();
-            lost = guards.replace_weaker(settings, project_trusted);
+        problems: &mut Vec<Diagnostic>,
+    ) {
+        if self.is_active() {
+            let InForce { agreed, files, .. } = self.in_force.clone();
+            let guards = StoredGuards::of(settings, Some(&agreed.guards));
+            let before = agreed.guards.clone();
+            let files = Terms { guards, ..files };
+            let state = &self.progress.state;
+            self.in_force = InForce::choose(state, agreed, files, project_trusted, problems);
+            self.definition_persisted &= before == self.in_force.agreed.guards;
         }
-        let guards = StoredGuards::of(settings, self.guards.as_ref());
-        self.definition_persisted &= guards == self.guards;
-        self.guards = guards;
-        self.phase = ResolvedPhase::of(&self.progress, &self.catalog, settings);
-        lost
+        self.resolve(settings);
+    }
+
+    /// The times that jumps may lead into a phase without a limit of its own, if the settings say this.
+    pub(crate) fn jumps(&self, of_settings: u32) -> u32 {
+        of_settings.min(self.in_force.agreed.guards.jumps())
     }
 
     /// Ends the run as this state says. Its phase stays resolved for the messages about the end.

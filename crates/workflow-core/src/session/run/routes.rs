@@ -37,12 +37,12 @@ impl ActiveRun {
         }
         match (target, outcome) {
             (Target::Next, Some(outcome)) => {
-                let mut to = follow(&from, &outcome.to, actor, &self.catalog)?;
+                let mut to = follow(&from, &outcome.to, actor, self.catalog())?;
                 to.data.outcome = Some(outcome.name.clone());
                 Ok(to)
             }
-            (Target::Next, None) => follow(&from, &Target::Next, actor, &self.catalog),
-            (target, _) => turn_back(&from, target, actor, &self.catalog),
+            (Target::Next, None) => follow(&from, &Target::Next, actor, self.catalog()),
+            (target, _) => turn_back(&from, target, actor, self.catalog()),
         }
     }
 
@@ -55,7 +55,7 @@ impl ActiveRun {
         let gate = &self.phase()?.phase.gate;
         let id = gate.get(failed_check(reports)?)?.on_fail.as_deref()?;
         let (target, actor) = (Target::Phase(id.to_owned()), Actor::Agent { jumps });
-        Some(turn_back(&self.progress, &target, actor, &self.catalog))
+        Some(turn_back(&self.progress, &target, actor, self.catalog()))
     }
 
     /// The choices of an approval, each with what it does: `goes back to 🤝 Agree`.
@@ -81,7 +81,7 @@ impl ActiveRun {
     fn describe(&self, to: Result<RunProgress, TransitionError>) -> String {
         match to {
             Ok(to) if to.state.active => {
-                let label = Position::of(&to.state, &self.catalog)
+                let label = Position::of(&to.state, self.catalog())
                     .map_or_else(|_| String::new(), |to| to.phase.label());
                 if to.state.current_path == self.progress.state.current_path {
                     format!("begins {label} again")

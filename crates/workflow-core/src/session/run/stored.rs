@@ -6,7 +6,8 @@ use super::ActiveRun;
 use crate::diagnostic::Severity;
 use crate::effect::{Action, Effects};
 use crate::run::{
-    RunValues, StoredDefinition, StoredRun, StoredSpending, StoredTally, StoredValues, entry_type,
+    RunValues, StoredDefinition, StoredGuards, StoredRun, StoredSpending, StoredTally,
+    StoredValues, entry_type,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -44,22 +45,22 @@ impl ActiveRun {
         }
     }
 
-    /// Appends the definition in force, unless the session has it (behaviour: "Definition gone").
+    /// Appends what the user agreed to, unless the session has it (behaviour: "Definition gone").
     pub(crate) fn persist_definition(&mut self, out: &mut Effects) {
         if self.definition_persisted || self.phase().is_none() {
             return;
         }
         self.definition_persisted = true;
+        let agreed = &self.in_force.agreed;
         let stored = StoredDefinition {
-            guards: self.guards.clone(),
-            agreed: self.agreed,
+            guards: Some(agreed.guards.clone()).filter(|guards| *guards != StoredGuards::default()),
+            declined: self.declined.clone(),
             ..StoredDefinition::of(
                 &self.progress.state.workflow_key,
-                &self.catalog,
+                &agreed.catalog,
                 &self.progress.state.task_id,
             )
         };
-        self.agreed = false;
         let data = to_raw_value(&stored).expect("a definition has string keys only");
         if data.get().len() > MAX_STORED_DEFINITION {
             out.notify(Severity::Warning, NOT_STORED);

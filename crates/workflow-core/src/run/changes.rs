@@ -1,0 +1,261 @@
+//! Changed files of an active run: what they say differently from what the user last agreed to.
+//!
+//! Values are equal or not; which one is stricter is not decided. Of a guard the old and the new value can hold together.
+//! Ways cannot: a run follows one of them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::definition::{Budget, CancelBy, Catalog, Gate, OnRepeat, Phase, PhaseEntry, Workflow};
+use crate::diagnostic::shown;
+
+use super::stored::StoredGuards;
+
+/// Members that restrict nothing and lead nowhere: they apply at once.
+#[rustfmt::skip] // Names that belong together.
+const TEXTS: &[&str] = &[
+    "id", "key", "name", "emoji", "instructions", "commandName", "initialMessage", "show", "sessionNamePrefix", "sessionNameMaxLength",
+    "templates", "continue", "context", "availableProfiles", "checkpoint", "inputs", "hints", "phases", "reading",
+];
+/// Guards. A member that is neither here nor above counts as a way.
+#[rustfmt::skip]
+const GUARDS: &[&str] = &[
+    "tools", "writable", "run", "unknown", "rules", "results", "gate", "approve", "maxVisits", "budget", "onRepeat", "cancel",
+    "limits.maxVisits",
+];
+/// Members of guards that only say something.
+const REMARKS: &[&str] = &["source", "reason", "notify", "about"];
+
+/// The definitions of a run and the guards of the settings.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) guards: StoredGuards,
+}
+
+/// The differences between the terms that the user agreed to and those of the files, for display.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) guards: Vec<String>,
+    pub(crate) ways: Vec<String>,
+    /// The digest of what the files say.
+    pub(crate) digest: String,
+}
+
+/// A level of the definitions or of the settings.
+struct Level {
+    id: String,
+    name: String,
+    members: Map<String, Value>,
+}
+
+impl Changes {
+    /// Compares the terms of a run of this root.
+    pub(crate) fn between(agreed: &Terms, files: &Terms, root: &str) -> Self {
+        let [before, after] = [agreed, files].map(|terms| terms.levels(root));
+        let mut changes = Self::default();
+        let ids = |levels: &[Level]| levels.iter().map(|level| level.id.clone()).collect();
+        let [were, are]: [Vec<String>; 2] = [ids(&before), ids(&after)];
+        let only_in = |levels: &[Level], others: &[String], is: &str| -> Vec<String> {
+            let levels = levels.iter().filter(|level| !others.contains(&level.id));
+            levels.map(|level| format!("{} {is}", level.name)).collect()
+        };
+        changes.ways.extend(only_in(&before, &are, "was removed"));
+        changes.ways.extend(only_in(&after, &were, "is new"));
+        if changes.ways.is_empty() && were != are {
+            changes.ways.push("the order of the phases".to_owned());
+        }
+        for level in &before {
+            if let Some(other) = after.iter().find(|other| other.id == level.id) {
+                level.compare(other, &mut changes);
+            }
+        }
+        let said: Vec<_> = after
+            .iter()
+            .map(|level| (&level.id, &level.members))
+            .collect();
+        let bytes = serde_json::to_vec(&said).expect("maps with string keys can be serialized");
+        changes.digest = format!("{:.32x}", Sha256::digest(&bytes));
+        changes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.guards.is_empty() && self.ways.is_empty()
+    }
+
+    /// All of them, a line each.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.ways.iter().chain(&self.guards).map(String::as_str)
+    }
+}
+
+impl Terms {
+    fn levels(&self, root: &str) -> Vec<Level> {
+        let level = |id: &str, name: &str, members| Level {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            members,
+        };
+        let mut limits = Map::new();
+        limits.insert("limits.maxVisits".to_owned(), self.guards.jumps().into());
+        let mut levels = vec![
+            level("user", "the user's settings", members(&self.guards.user)),
+            level(
+                "project",
+                "the project's settings",
+                members(&self.guards.project),
+            ),
+            level("limits", "the settings", limits),
+        ];
+        for workflow in self.catalog.reachable_from(root) {
+            let (key, name) = (&workflow.key, shown(&workflow.name));
+            levels.push(level(key, &format!("workflow {name}"), members(workflow)));
+            levels.extend(workflow.phases.iter().map(|entry| {
+                let id = format!("{key}/{}", entry.id());
+                match entry {
+                    PhaseEntry::Phase(phase) => {
+                        let name = format!("phase {}", shown(&phase.name));
+                        level(&id, &name, members_of_phase(phase))
+                    }
+                    PhaseEntry::Subworkflow(inner) => {
+                        let mut members = Map::new();
+                        members.insert("when".to_owned(), json!(inner.when));
+                        let name = format!("subworkflow {}", shown(&inner.key));
+                        level(&id, &name, members)
+                    }
+                }
+            }));
+        }
+        levels
+    }
+
+    /// The definitions of the files with the guards of `agreed` as well, for a run of this root whose ways are the same.
+    /// Rules, lists and redactions are not merged: they are levels of their own.
+    pub(crate) fn with_guards_of(&self, agreed: &Self, root: &str) -> Arc<Catalog> {
+        let workflows = self.catalog.reachable_from(root).into_iter().cloned();
+        let workflows = workflows.map(|mut workflow| {
+            if let Some(before) = agreed.catalog.get(&workflow.key) {
+                hold_in_workflow(&mut workflow, before);
+            }
+            workflow
+        });
+        Arc::new(Catalog::new(workflows.collect()))
+    }
+}
+
+impl Level {
+    fn compare(&self, after: &Self, changes: &mut Changes) {
+        let mut names: Vec<&String> = self.members.keys().chain(after.members.keys()).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            if self.members.get(name) == after.members.get(name) {
+                continue;
+            }
+            let kind = if GUARDS.contains(&&**name) {
+                &mut changes.guards
+            } else {
+                &mut changes.ways
+            };
+            kind.push(format!("`{name}` of {}", self.name));
+        }
+    }
+}
+
+/// The members of a level that restrict or lead; those that say nothing are left out.
+fn members(of: &impl Serialize) -> Map<String, Value> {
+    let Value::Object(mut members) = meaning(of) else {
+        return Map::new();
+    };
+    members.retain(|name, value| !TEXTS.contains(&&**name) && !is_nothing(value));
+    members
+}
+
+/// The members of a phase. Where its checks and answers lead is a member of its own.
+fn members_of_phase(phase: &Phase) -> Map<String, Value> {
+    let mut members = members(phase);
+    let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
+    let on_fail = phase.gate.iter().filter_map(|gate| gate.on_fail.as_ref());
+    let targets = [
+        ("approve.choices", json!(answers.collect::<Vec<_>>())),
+        ("gate.onFail", json!(on_fail.collect::<Vec<_>>())),
+    ];
+    let targets = targets.into_iter().filter(|(_, value)| !is_nothing(value));
+    members.extend(targets.map(|(name, value)| (name.to_owned(), value)));
+    members
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+/// The value of guards, without their locations and what they say.
+pub(crate) fn meaning(of: &impl Serialize) -> Value {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(strip),
+            Value::Object(fields) => {
+                fields.retain(|name, _| !REMARKS.contains(&&**name));
+                fields.values_mut().for_each(strip);
+            }
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(of).expect("definitions have string keys only");
+    strip(&mut value);
+    value
+}
+
+fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
+    hold_budget(&mut workflow.budget, before.budget);
+    if before.cancel == Some(CancelBy::Person) {
+        workflow.cancel = before.cancel;
+    }
+    if before.on_repeat == Some(OnRepeat::Block) {
+        workflow.on_repeat = before.on_repeat;
+    }
+    for (entry, before) in workflow.phases.iter_mut().zip(&before.phases) {
+        if let (PhaseEntry::Phase(phase), PhaseEntry::Phase(before)) = (entry, before) {
+            hold_in_phase(phase, before);
+        }
+    }
+}
+
+fn hold_in_phase(phase: &mut Phase, before: &Phase) {
+    let is_held = |gate: &Gate| {
+        (before.gate.iter())
+            .any(|held| (&held.check, &held.on_fail) == (&gate.check, &gate.on_fail))
+    };
+    phase.gate.retain(|gate| !is_held(gate));
+    phase.gate.splice(..0, before.gate.iter().cloned());
+    if before.approve.is_some() {
+        phase.approve.clone_from(&before.approve);
+    }
+    phase.max_visits = least(phase.max_visits, before.max_visits);
+    hold_budget(&mut phase.budget, before.budget);
+}
+
+fn hold_budget(budget: &mut Budget, before: Budget) {
+    *budget = Budget {
+        turns: least(budget.turns, before.turns),
+        tool_calls: least(budget.tool_calls, before.tool_calls),
+        minutes: least(budget.minutes, before.minutes),
+        tokens: least(budget.tokens, before.tokens),
+        us_cents: least(budget.us_cents, before.us_cents),
+    };
+}
+
+fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
