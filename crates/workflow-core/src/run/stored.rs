@@ -273,9 +273,6 @@ pub struct StoredGate {
     /// The results of the checks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Report>,
-    /// True if a person approved that the phase is left.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub approved: bool,
 }
 
 impl StoredGate {
@@ -298,7 +295,6 @@ impl StoredGate {
             phase: phase.to_owned(),
             baseline: None,
             reports: reports.to_vec(),
-            approved: false,
         }
     }
 }

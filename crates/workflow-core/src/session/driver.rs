@@ -551,9 +551,6 @@ impl RunDriver {
     fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
         let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
             Ok((progress, planned)) => {
-                if let Some(run) = &self.run {
-                    run.record_approval(reports, out);
-                }
                 self.move_by_tool(progress, out);
                 step_tool::advanced(&planned, self.run.as_ref())
             }

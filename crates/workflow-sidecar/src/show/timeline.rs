@@ -438,8 +438,6 @@ impl Timeline {
         let stored = entry
             .data
             .and_then(|data| serde_json::from_str::<StoredGate>(data.get()).ok());
-        // With an approval the reports are stored once more.
-        let stored = stored.filter(|stored| !stored.approved);
         let checks = stored.map(|stored| stored.reports).unwrap_or_default();
         if !checks.is_empty() {
             self.push(TimelineEvent::Gate { checks });

@@ -6,26 +6,12 @@ use crate::diagnostic::visible;
 use crate::effect::{ApprovalRequest, Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::{Actor, StoredGate, entry_type};
+use crate::run::Actor;
 
 impl ActiveRun {
     /// The approval that the phase needs, if any.
     pub(crate) fn approval(&self) -> Option<&Approval> {
         self.phase()?.phase.approve.as_ref()
-    }
-
-    /// Stores that the phase is left with a person's approval.
-    pub(crate) fn record_approval(&self, reports: &[Report], out: &mut Effects) {
-        let Some(phase) = self.phase().filter(|_| self.approval().is_some()) else {
-            return;
-        };
-        // A host may keep the newest entry only, so it contains everything about the phase.
-        let stored = StoredGate {
-            baseline: self.baseline.clone(),
-            approved: true,
-            ..StoredGate::of_reports(&self.progress.state, &phase.phase.id, reports)
-        };
-        out.append_entry(entry_type::GATE, &stored);
     }
 
     /// The nonce of the open approval request of the phase.
