@@ -3,10 +3,10 @@
 //!
 //! A tool that a list blocks and a rule opens is described by what is left: `write only in docs/**`.
 
+use super::known::Known;
 use super::level_rules::LevelRules;
 use super::reason::tool_names;
 use crate::definition::{Rule, RuleAction, ToolAccess};
-use crate::pattern::names_match;
 use crate::policy::tool_list::STEP_TOOL;
 
 /// Rules that are described one by one; of more, the number.
@@ -201,13 +201,9 @@ impl<'a> Description<'a> {
                 is_open && self.access(tool) != Access::None
             });
             let before = &level.rules[..index];
-            let is_dead = before.iter().any(|earlier| {
-                earlier.is_unconditional()
-                    && rule
-                        .tools
-                        .iter()
-                        .all(|tool| names_match(&earlier.tools, tool))
-            });
+            let is_dead = before
+                .iter()
+                .any(|earlier| earlier.covers(rule) == Known::Yes);
             if !can_act || is_dead {
                 continue;
             }
@@ -231,7 +227,8 @@ impl<'a> Description<'a> {
             };
             let excepted: Vec<String> = before
                 .iter()
-                .filter(|earlier| is_exception(earlier, rule))
+                .filter(|earlier| earlier.action == RuleAction::Allow)
+                .filter(|earlier| rule.covers(earlier) != Known::No)
                 .map(|earlier| exception(earlier, rule))
                 .collect();
             described.push(match &*excepted {
@@ -267,37 +264,6 @@ fn access<'a>(level: &LevelRules<'a>, tool: &str) -> Access<'a> {
         Some(ToolAccess::Whitelist(names)) if !has(names) => only(opened),
         Some(_) | None => Access::All,
     }
-}
-
-/// Returns true if an earlier rule takes calls out of a later one of the same level, judged by their texts.
-fn is_exception(earlier: &Rule, rule: &Rule) -> bool {
-    let share_tools = earlier
-        .tools
-        .iter()
-        .any(|tool| names_match(&rule.tools, tool))
-        || rule
-            .tools
-            .iter()
-            .any(|tool| names_match(&earlier.tools, tool));
-    let first = |pattern: &str| {
-        let first = pattern.split([' ', '/', '*']).next();
-        first.unwrap_or_default().to_owned()
-    };
-    let meet = |ours: &[String], theirs: &[String]| {
-        let meets = |one: &String, other: &String| {
-            let (one, other) = (first(one), first(other));
-            one.is_empty() || other.is_empty() || one == other
-        };
-        ours.is_empty()
-            || theirs.is_empty()
-            || ours
-                .iter()
-                .any(|one| theirs.iter().any(|other| meets(one, other)))
-    };
-    earlier.action == RuleAction::Allow
-        && share_tools
-        && meet(&earlier.command, &rule.command)
-        && meet(&earlier.path, &rule.path)
 }
 
 /// Describes the calls that an earlier rule takes out of a later one.

@@ -2,8 +2,10 @@
 
 /// A truth value that may be unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub enum Known {
+    /// It is so.
     Yes,
+    /// It is not so.
     No,
     /// It cannot be determined, and counts against the call.
     Unknown,

@@ -2,11 +2,10 @@
 
 use workflow_core::definition::{Phase, Rule, RuleAction, Settings, ToolAccess, Workflow};
 use workflow_core::diagnostic::shown;
+use workflow_core::policy::rules::Known;
 
 /// The tool that changes files by other means, as the usual hosts call it.
 pub(super) const SHELL: &str = "bash";
-/// Tools that change a file with every call.
-const WRITING: [&str; 2] = ["edit", "write"];
 
 /// A level: a list and rules.
 #[derive(Debug, Clone)]
@@ -75,29 +74,20 @@ impl<'a> RuleLevel<'a> {
 
     /// Returns what blocks all calls of a tool at this level, for messages.
     pub(super) fn blocks(&self, tool: &str) -> Option<String> {
-        let any_call = Rule {
-            action: RuleAction::Allow,
-            tools: vec![tool.to_owned()],
-            path: Vec::new(),
-            command: Vec::new(),
-            writes: None,
-            unknown: None,
-            on_repeat: None,
-            input: Vec::new(),
-            reason: None,
-            notify: false,
-            source: String::new(),
-        };
-        self.overrules(tool, &any_call)
+        self.overrules(tool, &Rule::new(RuleAction::Allow, tool))
     }
 
     /// Returns what blocks at this level all calls of a tool that a rule of an inner level matches, for messages.
     pub(super) fn overrules(&self, tool: &str, inner: &Rule) -> Option<String> {
+        let inner = Rule {
+            tools: vec![tool.to_owned()],
+            ..inner.clone()
+        };
         for rule in self.rules.iter().filter(|rule| rule.names(tool)) {
             match rule.action {
                 // It may allow what the inner rule allows.
                 RuleAction::Allow => return None,
-                RuleAction::Block if covers(rule, tool, inner) => {
+                RuleAction::Block if rule.covers(&inner) == Known::Yes => {
                     return Some(format!("the rule at {} blocks it", shown(&rule.source)));
                 }
                 RuleAction::Ask | RuleAction::Block => {}
@@ -106,26 +96,4 @@ impl<'a> RuleLevel<'a> {
         self.lists_out(tool)
             .then(|| format!("the list in `tools` of {} blocks it", self.name))
     }
-}
-
-/// Returns true if a rule matches every call of a tool that another one matches, judged by their texts.
-fn covers(outer: &Rule, tool: &str, inner: &Rule) -> bool {
-    let path = outer.path.is_empty()
-        || !inner.path.is_empty() && inner.path.iter().all(|path| outer.path.contains(path));
-    let command = outer.command.is_empty()
-        || !inner.command.is_empty()
-            && inner
-                .command
-                .iter()
-                .all(|command| outer.command.contains(command));
-    let writes = match outer.writes {
-        None => true,
-        Some(true) => {
-            // A path of a rule that allows is about what is written.
-            inner.writes == Some(true) || !inner.path.is_empty() || WRITING.contains(&tool)
-        }
-        Some(false) => inner.writes == Some(false),
-    };
-    let input = outer.input.iter().all(|field| inner.input.contains(field));
-    path && command && writes && input
 }

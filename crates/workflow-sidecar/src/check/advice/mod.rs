@@ -14,6 +14,7 @@ use workflow_core::definition::{
     ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
+use workflow_core::policy::rules::Known;
 
 use levels::{RuleLevel, SHELL};
 use other_tools::bypassed;
@@ -82,7 +83,9 @@ fn unreachable<'a>(
     keys: &'a KeyLocations,
 ) -> impl Iterator<Item = Diagnostic> + 'a {
     rules.iter().enumerate().filter_map(|(at, rule)| {
-        let before = rules[..at].iter().find(|before| covers(before, rule))?;
+        let before = rules[..at]
+            .iter()
+            .find(|before| before.covers(rule) == Known::Yes)?;
         let message = format!(
             "the rule at {} is never reached: the one at {} comes first and matches all its calls",
             shown(&rule.source),
@@ -95,12 +98,6 @@ fn unreachable<'a>(
             None => found,
         })
     })
-}
-
-/// Returns true if a rule matches every call that another one matches.
-fn covers(rule: &Rule, other: &Rule) -> bool {
-    let names = |tool: &String| rule.tools.iter().any(|name| name == "*" || name == tool);
-    rule.is_unconditional() && other.tools.iter().all(names)
 }
 
 /// Returns true if `write` is blocked in a phase while no list and no rule keeps the shell from writing.
