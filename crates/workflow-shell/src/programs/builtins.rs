@@ -1,7 +1,7 @@
 //! Commands of the shell itself.
 
 use super::outcome::{Invocation, Outcome, Result, VariableKind, argument, expansion};
-use super::table::{is_harmless_variable, is_interpreted_variable, read};
+use super::table::{is_harmless_variable, is_interpreted_variable, is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
@@ -104,10 +104,7 @@ fn shell_options(arguments: &[Word]) -> Result {
     let mut outcome = Outcome::reads();
     for word in &read("shopt", None, arguments)?.operands {
         match word.text() {
-            Some(
-                "nullglob" | "globstar" | "failglob" | "extglob" | "inherit_errexit" | "lastpipe"
-                | "checkwinsize" | "huponexit" | "pipefail" | "errexit" | "nounset",
-            ) => {}
+            Some(text) if is_listed("shell_options", text) => {}
             Some("nocaseglob" | "dotglob") => outcome.changes_globs = true,
             _ => {
                 outcome = Outcome::from(argument(word));
@@ -129,50 +126,39 @@ fn declared(name: &str, arguments: &[Word]) -> Result {
         return Ok(outcome);
     }
     for word in &known.operands {
-        if is_number && let Some(name) = word.shape().split('=').next() {
-            // Later assignments are evaluated too.
-            let evaluated = (VariableKind::Evaluated, name.to_owned(), None);
-            outcome.variables.push(evaluated);
-        }
-        let Some((name, value)) = word.assignment() else {
-            // Without a value, `export NAME` exports what the variable has.
-            if !word.is_plain_name() {
-                return Err(argument(word));
-            }
-            let is_known = if exports {
-                is_harmless_variable(word.shape(), None)
-            } else {
-                !is_interpreted_variable(word.shape())
-            };
-            if !is_known {
-                return Err(Unknown::new(word.shape(), UnknownReason::Variable));
-            }
-            continue;
+        // Without a value, `export NAME` exports what the variable has.
+        let (name, value) = match word.assignment() {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.shape(), None),
         };
-        if name.is_empty() || !Word::literal(name).is_plain_name() {
+        if !Word::literal(name).is_plain_name() || value.is_none() && word.is_glob {
             return Err(argument(word));
         }
+        let text = value.as_ref().and_then(Word::text);
         let is_known = if exports {
-            is_harmless_variable(name, value.text())
+            is_harmless_variable(name, text)
         } else {
             !is_interpreted_variable(name)
         };
         if !is_known {
             return Err(Unknown::new(name, UnknownReason::Variable));
         }
+        let mut note = |kind, text: &str, value| {
+            let variable = (kind, text.to_owned(), value);
+            outcome.variables.push(variable);
+        };
         if is_number {
-            match value.text() {
-                Some(text) => {
-                    outcome
-                        .variables
-                        .push((VariableKind::Evaluated, text.to_owned(), None));
-                }
-                None => return Err(expansion(&value)),
+            // Later assignments are evaluated too.
+            note(VariableKind::Evaluated, name, None);
+            match (&value, text) {
+                (None, _) => {}
+                (Some(_), Some(text)) => note(VariableKind::Evaluated, text, None),
+                (Some(value), None) => return Err(expansion(value)),
             }
         }
-        outcome
-            .variables
-            .push((VariableKind::Assigned, name.to_owned(), Some(value)));
+        if value.is_some() {
+            note(VariableKind::Assigned, name, value);
+        }
     }
     Ok(outcome)
 }

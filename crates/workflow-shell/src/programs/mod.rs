@@ -113,13 +113,9 @@ fn sends_unknown_input(invocation: &Invocation<'_>) -> bool {
 
 /// Returns whether a text that is sent to a host is empty or asks only: `GET / HTTP/1.0` with its headers, `PING`.
 pub(crate) fn is_question(text: &str) -> bool {
-    const QUESTIONS: &[&str] = &[
-        "GET", "HEAD", "OPTIONS", "PING", "QUIT", "INFO", "EHLO", "HELO", "ruok", "stat", "stats",
-        "version", "quit",
-    ];
     text.lines().all(|line| {
         let first = line.split_whitespace().next().unwrap_or_default();
-        first.is_empty() || first.ends_with(':') || QUESTIONS.contains(&first)
+        first.is_empty() || first.ends_with(':') || is_listed("questions", first)
     })
 }
 

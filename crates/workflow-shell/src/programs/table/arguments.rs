@@ -2,7 +2,7 @@
 
 use super::classes::fits;
 use super::is_listed;
-use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, Row, RowEffect};
+use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, RowEffect};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::{UNKNOWN, Word};
 
@@ -111,8 +111,7 @@ impl Found {
 /// The sets of arguments that are known at a place.
 pub(super) struct Sets<'a> {
     pub(super) row: &'static ArgumentSet,
-    pub(super) shared: &'a [&'static Row],
-    pub(super) whole_words: bool,
+    pub(super) shared: &'a [&'static ArgumentSet],
 }
 
 impl Sets<'_> {
@@ -194,7 +193,6 @@ impl Sets<'_> {
                 let sets = Sets {
                     row: set,
                     shared: &[],
-                    whole_words: self.whole_words,
                 };
                 let more = sets.find(words, program)?;
                 found.options.extend(more.options);
@@ -246,44 +244,25 @@ impl Sets<'_> {
     }
 
     fn take_option(&self, words: &mut &[Word], found: &mut Found) -> Result<(), Unknown> {
-        let own = OptionSource {
-            set: self.row,
-            whole_words: self.whole_words,
-        };
-        let shared = self.shared.iter().map(|row| OptionSource {
-            set: &row.arguments,
-            whole_words: row.whole_words,
-        });
-        let sources: Vec<_> = std::iter::once(own).chain(shared).collect();
-        take_option(words, &sources, found)
+        let shared = self.shared.iter().copied();
+        let sets: Vec<_> = std::iter::once(self.row).chain(shared).collect();
+        take_option(words, &sets, found)
     }
-}
-
-struct OptionSource {
-    set: &'static ArgumentSet,
-    whole_words: bool,
 }
 
 /// Takes the options before a subcommand.
 pub(super) fn take_options(
     words: &mut &[Word],
-    rows: &[&'static Row],
+    sets: &[&'static ArgumentSet],
     found: &mut Found,
     is_strict: bool,
 ) -> Result<(), Unknown> {
-    let sources: Vec<_> = rows
-        .iter()
-        .map(|row| OptionSource {
-            set: &row.arguments,
-            whole_words: row.whole_words,
-        })
-        .collect();
     while let Some(word) = words.first() {
-        if is_toolchain(word, sources.iter().map(|source| source.set)) {
+        if is_toolchain(word, sets) {
             *words = &words[1..];
         } else if is_option(word) {
             let after = &words[1..];
-            if let Err(unknown) = take_option(words, &sources, found)
+            if let Err(unknown) = take_option(words, sets, found)
                 && is_strict
             {
                 return Err(unknown);
@@ -299,19 +278,18 @@ pub(super) fn take_options(
 }
 
 /// Returns whether a word names a toolchain: `+nightly`, not a directory.
-pub(super) fn is_toolchain<'a>(
-    word: &Word,
-    mut sets: impl Iterator<Item = &'a ArgumentSet>,
-) -> bool {
+pub(super) fn is_toolchain(word: &Word, sets: &[&ArgumentSet]) -> bool {
     word.shape().starts_with('+')
         && word.text().is_some_and(|text| !text.contains('/'))
-        && sets.any(|set| set.operands.values.as_deref() == Some(&["+*"]))
+        && sets
+            .iter()
+            .any(|set| set.operands.values.as_deref() == Some(&["+*"]))
 }
 
 /// Takes an option and its value from the words.
 fn take_option(
     words: &mut &[Word],
-    sources: &[OptionSource],
+    sets: &[&'static ArgumentSet],
     found: &mut Found,
 ) -> Result<(), Unknown> {
     let Some((word, after)) = words.split_first() else {
@@ -321,31 +299,31 @@ fn take_option(
         return Err(unknown(word, UnknownReason::Expansion));
     }
     let shape = word.shape();
-    let is_start = |source: &OptionSource| {
-        let starts = &source.set.starts;
+    let is_start = |set: &&'static ArgumentSet| {
+        let starts = &set.starts;
         // What is behind `;` is a setting of its own: `-p:Configuration=Debug;OutputPath=src`.
         starts
             .iter()
             .filter_map(|start| shape.strip_prefix(start))
             .any(|rest| !rest.contains(';'))
     };
-    let is_number = |source: &OptionSource| {
-        source.set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
+    let is_number = |set: &&'static ArgumentSet| {
+        set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
     };
-    let whole = |source: &OptionSource, name: &str| {
+    let whole = |set: &&'static ArgumentSet, name: &str| {
         let name = match name.strip_prefix("--") {
-            Some(rest) if source.whole_words => format!("-{rest}"),
+            Some(rest) if set.whole_words => format!("-{rest}"),
             _ => name.to_owned(),
         };
-        source.set.options.get_key_value(name.as_str())
+        set.options.get_key_value(name.as_str())
     };
     let name = shape.split('=').next().unwrap_or_default();
-    let is_whole = shape.starts_with("--") || sources.iter().any(|source| source.whole_words);
+    let is_whole = shape.starts_with("--") || sets.iter().any(|set| set.whole_words);
     if is_whole
-        && let Some((source, (name_known, option))) = sources
+        && let Some((set, (name_known, option))) = sets
             .iter()
-            .filter(|source| shape.starts_with("--") || source.whole_words)
-            .find_map(|source| Some((source, whole(source, name)?)))
+            .filter(|set| shape.starts_with("--") || set.whole_words)
+            .find_map(|set| Some((set, whole(set, name)?)))
     {
         *words = after;
         let joined = (name.len() < shape.len()).then(|| word.suffix(name.len() + 1));
@@ -359,22 +337,20 @@ fn take_option(
         }
         let value = match (option.value, joined) {
             (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
-            (OptionValue::Required, None) => {
-                Some(take_value(word, words, option, source.set.exact)?)
-            }
+            (OptionValue::Required, None) => Some(take_value(word, words, option, set.exact)?),
             (_, joined) => joined,
         };
         check_value(word, option, value.as_ref())?;
         found.note(name_known, option, value);
         return Ok(());
     }
-    if sources.iter().any(is_number) || sources.iter().any(is_start) && word.text().is_some() {
+    if sets.iter().any(is_number) || sets.iter().any(is_start) && word.text().is_some() {
         *words = after;
         return Ok(());
     }
-    if shape.starts_with("--") || sources.iter().all(|source| source.whole_words) {
+    if shape.starts_with("--") || sets.iter().all(|set| set.whole_words) {
         // Where arguments are not read strictly, it is the option that it abbreviates.
-        let options = sources.iter().flat_map(|source| &source.set.options);
+        let options = sets.iter().flat_map(|set| &set.options);
         let abbreviated = options.filter(|(known, _)| name.len() >= 5 && known.starts_with(name));
         if let Some((name, option)) = abbreviated.min_by_key(|(known, _)| **known) {
             found.note(name, option, None);
@@ -385,12 +361,12 @@ fn take_option(
     let mut known = Ok(());
     for (index, letter) in shape.char_indices().skip(1) {
         let name = format!("-{letter}");
-        let mut letters = sources.iter().filter(|source| !source.whole_words);
-        let option = letters.find_map(|source| {
-            let known = source.set.options.get_key_value(name.as_str());
-            Some((source, known?))
+        let mut letters = sets.iter().filter(|set| !set.whole_words);
+        let option = letters.find_map(|set| {
+            let known = set.options.get_key_value(name.as_str());
+            Some((set, known?))
         });
-        let Some((source, (name, option))) = option else {
+        let Some((set, (name, option))) = option else {
             known = Err(unknown(word, UnknownReason::Option));
             continue;
         };
@@ -401,9 +377,7 @@ fn take_option(
                 found.note(name, option, None);
                 continue;
             }
-            (OptionValue::Required, None) => {
-                Some(take_value(word, words, option, source.set.exact)?)
-            }
+            (OptionValue::Required, None) => Some(take_value(word, words, option, set.exact)?),
             (_, joined) => joined,
         };
         check_value(word, option, value.as_ref())?;

@@ -15,7 +15,7 @@ struct Place<'a> {
     node: &'static Node,
     words: &'a [Word],
     /// The options that are known besides those of the row.
-    shared: Vec<&'static Row>,
+    shared: Vec<&'static ArgumentSet>,
     /// The options before the subcommands, and what they write.
     prefix: Found,
     effect: Option<RowEffect>,
@@ -47,7 +47,7 @@ pub(super) fn evaluate(
     }
     // `rustc +nightly --version`
     if let [word, after @ ..] = place.words
-        && is_toolchain(word, place.shared.iter().map(|row| &row.arguments))
+        && is_toolchain(word, &place.shared)
     {
         place.words = after;
     }
@@ -67,7 +67,6 @@ pub(super) fn printed(
         let sets = Sets {
             row: &row.arguments,
             shared: &[],
-            whole_words: row.whole_words,
         };
         let knows_dashes = row.arguments.rest != Rest::Operands;
         (knows_dashes || place.words.iter().all(|word| word.shape() != "--"))
@@ -92,7 +91,6 @@ pub(super) fn read(
     let sets = Sets {
         row: &row.arguments,
         shared: &[],
-        whole_words: row.whole_words,
     };
     sets.find(arguments, name)
 }
@@ -123,7 +121,6 @@ pub(super) fn reading<'a>(
     let sets = Sets {
         row: row.map_or(&*NOTHING, |row| &row.arguments),
         shared: &[],
-        whole_words: row.is_some_and(|row| row.whole_words),
     };
     let mut found = Found::of(name);
     // It is not strict.
@@ -165,7 +162,7 @@ fn place<'a>(
     loop {
         let prefix = place.node.prefix.map(|index| &tables.rows[index]);
         let globals = place.shared.len();
-        place.shared.extend(prefix);
+        place.shared.extend(prefix.map(|row| &row.arguments));
         let mut after_prefix = place.words;
         let (shared, options) = (&place.shared, &mut place.prefix);
         place.parsed = take_options(&mut after_prefix, shared, options, is_strict);
@@ -182,7 +179,8 @@ fn place<'a>(
         place.node = subcommand;
         place.words = &after_prefix[1..];
         place.shared.truncate(globals);
-        place.shared.extend(prefix.filter(|row| row.is_global));
+        let global = prefix.filter(|row| row.is_global);
+        place.shared.extend(global.map(|row| &row.arguments));
     }
 }
 
@@ -207,7 +205,7 @@ fn first_known(
     path: &[&str],
     node: &'static Node,
     words: &[Word],
-    shared: &[&'static Row],
+    shared: &[&'static ArgumentSet],
 ) -> RowEffect {
     let mut unknown: Option<Unknown> = None;
     for index in &node.rows {
@@ -226,7 +224,7 @@ fn evaluate_row(
     row: &'static Row,
     path: &[&str],
     words: &[Word],
-    shared: &[&'static Row],
+    shared: &[&'static ArgumentSet],
 ) -> Result<RowEffect, Unknown> {
     if row.kind.writes_in_any_case() {
         let where_to = if row.kind == RowKind::Sends {
@@ -249,7 +247,6 @@ fn evaluate_row(
     let sets = Sets {
         row: &row.arguments,
         shared,
-        whole_words: row.whole_words,
     };
     let mut words = words;
     let mut behind = None;

@@ -123,7 +123,6 @@ impl Tables {
         }
         let row = Row {
             kind,
-            whole_words,
             is_global,
             arguments,
         };
@@ -241,7 +240,10 @@ fn combinations(path: &[&'static str]) -> Vec<Vec<&'static str>> {
 
 impl ArgumentSet {
     fn parse(items: &[&'static str], whole_words: bool) -> Result<Self, String> {
-        let mut set = Self::default();
+        let mut set = Self {
+            whole_words,
+            ..Self::default()
+        };
         let mut items = items.iter();
         while let Some(item) = items.next() {
             if *item == "--" {

@@ -74,8 +74,6 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) kind: RowKind,
-    /// Options are whole words with one dash or two.
-    pub(super) whole_words: bool,
     /// The options of this `[prefix]` row are also known after the subcommand.
     pub(super) is_global: bool,
     pub(super) arguments: ArgumentSet,
@@ -134,6 +132,8 @@ pub(super) struct ArgumentSet {
     pub(super) options: HashMap<&'static str, KnownOption>,
     /// Starts of options: `-W*`.
     pub(super) starts: Vec<&'static str>,
+    /// Options are whole words with one dash or two.
+    pub(super) whole_words: bool,
     /// The first operand ends the options.
     pub(super) leading: bool,
     /// The options are known to take values or none, so that any word is the value of one.
