@@ -129,6 +129,14 @@ impl Outcome {
         matches!(self.effect, Effect::Unknown(_))
     }
 
+    /// Returns it, or why its effect is unknown.
+    pub(crate) fn known(self) -> Result {
+        match self.effect {
+            Effect::Unknown(unknown) => Err(unknown),
+            _ => Ok(self),
+        }
+    }
+
     /// Adds nested commands.
     pub(crate) fn with(mut self, nested: impl IntoIterator<Item = NestedCommand>) -> Self {
         self.nested.extend(nested);

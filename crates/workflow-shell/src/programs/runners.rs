@@ -2,7 +2,7 @@
 
 use super::checks::{is_check, may_change};
 use super::outcome::{Invocation, Result, project_runner};
-use super::scripts::{package_script, package_tool, project_script};
+use super::scripts::{package_script, project_script};
 use super::table::{is_listed, read, row};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
@@ -13,7 +13,6 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
     let first = arguments.first().and_then(Word::text);
     match (invocation.name, first) {
         ("npm" | "pnpm" | "yarn" | "bun", _) => package_script(invocation),
-        ("npx" | "bunx" | "pnpx", _) => Some(package_tool(arguments)),
         ("python" | "pypy", _) => Some(python(invocation)),
         ("php", Some("artisan")) => row("artisan", &arguments[1..]).map(Ok),
         // `hatch run lint:all`: a script of the project. `fmt` is one, not the program.

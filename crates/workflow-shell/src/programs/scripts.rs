@@ -5,7 +5,7 @@ use super::outcome::{
     Invocation, NestedCommand, Outcome, Result, argument, expansion, project_runner,
 };
 use super::table::{is_listed, read, row};
-use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::effect::Effect;
 use crate::word::Word;
 
 /// `npm run script`, `npm test`, `yarn lint`.
@@ -44,7 +44,7 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
         {
             (&Word::literal("test"), rest)
         }
-        "exec" | "x" | "dlx" => return Some(package_tool(rest)),
+        "exec" | "x" | "dlx" => return row("npx", rest).map(Outcome::known),
         "workspace" if name == "yarn" && rest.len() > 1 => {
             let inner = [&[Word::literal("yarn")], &rest[1..]].concat();
             return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(inner)])));
@@ -94,40 +94,10 @@ pub(super) fn project_script(name: &Word, arguments: &[Word]) -> Result {
         .filter(|word| word.shape() != "--")
         .cloned()
         .collect();
-    let known = read("script", None, &arguments)?;
-    if let Some(word) = known
-        .values(&["--reporter"])
-        .iter()
-        .find(|word| word.shape().contains(['.', '/', '\0']))
-    {
-        return Err(argument(word));
-    }
-    if let Some(word) = known
-        .operands
-        .iter()
-        .find(|word| matches!(word.shape(), "fix" | "write" | "update"))
-    {
-        return Err(argument(word));
-    }
+    read("script", None, &arguments)?;
     Ok(Outcome::of(Effect::RunsProjectCode))
 }
 
 fn is_package_tool(name: &str) -> bool {
     is_listed("package_tools", super::names::known_name(name))
-}
-
-/// `npx tool arguments`
-pub(super) fn package_tool(arguments: &[Word]) -> Result {
-    let command = read("npx", None, arguments)?.operands;
-    let Some(first) = command.first() else {
-        return Err(Unknown::new("npx", UnknownReason::Missing));
-    };
-    match first.text() {
-        Some(tool) if is_package_tool(tool) => Ok(project_runner(command.clone())),
-        Some("@biomejs/biome") => Ok(project_runner(
-            [&[Word::literal("biome")], &command[1..]].concat(),
-        )),
-        Some(_) => Err(Unknown::new(first.shape(), UnknownReason::Program)),
-        None => Err(expansion(first)),
-    }
 }

@@ -1,7 +1,8 @@
 //! Values and operands that rows list: texts, starts and ends of texts, and classes.
 
-use super::is_harmless_variable;
+use super::{is_harmless_variable, is_listed};
 use crate::programs::checks::{is_check, may_change};
+use crate::programs::known_name;
 use crate::word::Word;
 
 /// Returns whether a value or an operand is the listed one. `+*` and `*:test` stand for all that start or end so; a blank is `~`.
@@ -14,6 +15,8 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
             .split('=')
             .next()
             .is_some_and(|name| !name.contains('@')),
+        "<name>" => !shape.contains(['.', '/', '\0']),
+        "<target>" => !matches!(shape, "fix" | "write" | "update"),
         "<no-file>" => !shape.starts_with('@'),
         "<write-out>" => {
             !shape.contains("%output") && !shape.starts_with('@') && !shape.contains('\0')
@@ -42,6 +45,7 @@ fn fits_text(listed: &str, text: &str) -> bool {
     match listed {
         "<script>" => is_check(text),
         "<goal>" => is_goal(text),
+        "<package-tool>" => is_listed("package_tools", known_name(text)),
         "<number>" => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
         // It starts with a part of the time, and has no blank.
         "+<time>" => text.strip_prefix("+%").is_some_and(|rest| {
