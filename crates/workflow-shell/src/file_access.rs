@@ -1,6 +1,5 @@
 //! Paths that a line accesses.
 
-use crate::programs::is_listed;
 use crate::word::Word;
 
 /// A path that a line accesses.
@@ -88,19 +87,5 @@ impl Location {
     /// Creates a location that only the running shell knows: any path.
     pub(crate) fn anywhere() -> Self {
         Self::at("\0", AccessKind::Write)
-    }
-
-    /// Creates the location in which a program writes files of its choice.
-    pub(crate) fn chosen_by(program: &str) -> Self {
-        // A download has the name that the other side decides.
-        if is_listed("downloads", program) {
-            return Self::anywhere();
-        }
-        let directory = if is_listed("system", program) {
-            "/"
-        } else {
-            "."
-        };
-        Self::at(directory, AccessKind::WriteWithin)
     }
 }

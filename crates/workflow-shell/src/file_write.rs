@@ -38,12 +38,12 @@ impl FileWrite {
         }
     }
 
-    /// Creates a write to a path that the program chooses.
-    pub(crate) fn chosen_by(operation: String, program: &str) -> Self {
+    /// Creates a write to a path that the program chooses in a location.
+    pub(crate) fn within(operation: String, location: Location) -> Self {
         Self {
             operation,
             path: None,
-            location: Location::chosen_by(program),
+            location,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Names of scripts, recipes and environments of a project: which ones test, check or build.
 
-use super::table::is_listed;
+use super::table::lists::is_listed;
 
 /// Returns whether the name of a script indicates that it writes build outputs only: `test`, `lint:ci`, `build`.
 pub(super) fn is_check(name: &str) -> bool {

@@ -156,11 +156,19 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
         Some("--help") => {
             names.is_empty()
                 || names.len() < 4
-                    && names::has_subcommands(invocation.name)
+                    && takes_help_behind_subcommands(invocation.name)
                     && names.iter().all(is_plain)
         }
         Some("--version") => names.is_empty(),
         Some(option) => names.is_empty() && names::prints_version(invocation.name, option),
         None => false,
     }
+}
+
+/// Returns whether a program takes `--help` behind its subcommands.
+fn takes_help_behind_subcommands(name: &str) -> bool {
+    !matches!(
+        name,
+        "yarn" | "pnpm" | "bun" | "npx" | "bunx" | "pnpx" | "deno" | "make" | "just" | "task"
+    ) && table::has_subcommands(name)
 }

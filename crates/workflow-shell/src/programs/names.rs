@@ -1,6 +1,6 @@
 //! Names of programs, and what they say.
 
-use super::table::{self, is_listed};
+use super::table::lists::is_listed;
 use crate::effect::UnknownReason;
 use crate::word::Word;
 
@@ -66,14 +66,6 @@ pub(crate) fn unknown_reason(name: &str) -> UnknownReason {
 /// Returns whether a request for help may be the operand of such a program: it runs or reads its operands in any case.
 pub(crate) fn takes_commands(name: &str) -> bool {
     is_listed("take_commands", name)
-}
-
-/// Returns whether a program takes `--help` behind its subcommands.
-pub(crate) fn has_subcommands(name: &str) -> bool {
-    !matches!(
-        name,
-        "yarn" | "pnpm" | "bun" | "npx" | "bunx" | "pnpx" | "deno" | "make" | "just" | "task"
-    ) && table::has_subcommands(name)
 }
 
 /// Returns whether an interpreter prints its version for a short option.

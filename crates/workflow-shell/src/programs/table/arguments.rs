@@ -1,7 +1,7 @@
 //! The arguments that sets of options and operands know.
 
 use super::classes::fits;
-use super::is_listed;
+use super::lists::is_listed;
 use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, RowEffect};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::{UNKNOWN, Word};

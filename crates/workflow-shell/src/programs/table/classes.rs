@@ -1,8 +1,9 @@
 //! Values and operands that rows list: texts, starts and ends of texts, and classes.
 
-use super::{is_harmless_variable, is_listed};
+use super::lists::is_listed;
+use super::variables::is_harmless_variable;
 use crate::programs::checks::{is_check, may_change};
-use crate::programs::known_name;
+use crate::programs::names::known_name;
 use crate::word::Word;
 
 /// Returns whether a value or an operand is the listed one. `+*` and `*:test` stand for all that start or end so; a blank is `~`.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::arguments::{Found, Sets, is_toolchain, missing, take_options, unknown};
-use super::is_listed;
+use super::lists::is_listed;
 use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowEffect, RowKind, RunKind, Tables};
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::AccessKind;

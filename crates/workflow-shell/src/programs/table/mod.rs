@@ -6,19 +6,21 @@ mod arguments;
 mod classes;
 mod evaluation;
 mod heads;
+pub(super) mod lists;
 mod parsing;
 mod row;
 mod variables;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use super::outcome::{NestedCommand, Outcome, joined, project_runner};
 use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::file_access::{AccessKind, Location};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 pub(crate) use arguments::Found;
 pub(crate) use evaluation::Reading;
+pub(crate) use lists::is_listed;
 pub(crate) use row::Printed;
 use row::{RowEffect, RunKind, Tables};
 
@@ -67,7 +69,10 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Outcome> {
         RowEffect::Writes {
             operation,
             operands: None,
-        } => Outcome::of(Effect::Writes(vec![FileWrite::chosen_by(operation, name)])),
+        } => Outcome::of(Effect::Writes(vec![FileWrite::within(
+            operation,
+            chosen_by(name),
+        )])),
         RowEffect::Unknown(unknown) => Outcome::from(unknown),
         RowEffect::Runs(kind, words) => match kind {
             RunKind::Command => Outcome::runs([NestedCommand::Command(words)]),
@@ -80,6 +85,16 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Outcome> {
             RunKind::Script => Outcome::scripts(joined(&words)),
         },
     })
+}
+
+/// Returns the location in which a program writes files of its choice.
+fn chosen_by(name: &str) -> Location {
+    // A download has the name that the other side decides.
+    if is_listed("downloads", name) {
+        return Location::anywhere();
+    }
+    let directory = if is_listed("system", name) { "/" } else { "." };
+    Location::at(directory, AccessKind::WriteWithin)
 }
 
 /// Reads the arguments of a program that is known in code by its `[code]` row, or by that of a part of it: `docker run`.
@@ -108,15 +123,6 @@ pub(crate) fn printed(name: &str, arguments: &[Word]) -> Option<Printed> {
     let tables = rows(name)?;
     let (name, node) = tables.programs.get_key_value(name)?;
     evaluation::printed(tables, name, node, arguments)
-}
-
-/// The lists of `names.txt`.
-static NAMES: LazyLock<HashMap<&str, HashSet<&str>>> =
-    LazyLock::new(|| parsing::lists(include_str!("../../../tables/names.txt")));
-
-/// Returns whether a list of `names.txt` has a name.
-pub(crate) fn is_listed(list: &str, name: &str) -> bool {
-    NAMES.get(list).is_some_and(|names| names.contains(name))
 }
 
 /// Returns whether a program has rows for subcommands.

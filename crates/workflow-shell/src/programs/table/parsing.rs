@@ -1,8 +1,9 @@
 //! The format of the tables.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::heads::programs;
+use super::lists::{Entry, alternatives, entries};
 use super::row::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Rest, Row,
     RowKind, RunKind, Tables,
@@ -11,18 +12,6 @@ use crate::file_access::AccessKind;
 
 /// Names of lists of items, with the items: `@diff = --stat --numstat`.
 type Lists = HashMap<&'static str, Vec<&'static str>>;
-
-/// Returns the lists of a file.
-pub(super) fn lists(text: &'static str) -> HashMap<&'static str, HashSet<&'static str>> {
-    let entries = entries(text).into_iter();
-    let list = |(_, entry): (_, Entry)| {
-        Some((
-            entry.head.strip_prefix('@')?,
-            entry.items.into_iter().collect(),
-        ))
-    };
-    entries.filter_map(list).collect()
-}
 
 impl Tables {
     /// Parses the rows that name a program. A row with a mistake is left out, so that the program is unknown.
@@ -165,44 +154,6 @@ impl Node {
         });
         &mut self.families[index].1
     }
-}
-
-/// A row or a list, with its continuation lines.
-struct Entry {
-    head: &'static str,
-    has_colon: bool,
-    items: Vec<&'static str>,
-}
-
-/// Returns the entries of a file with the numbers of their lines.
-fn entries(text: &'static str) -> Vec<(usize, Entry)> {
-    let mut entries: Vec<(usize, Entry)> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        if line.starts_with('#') || line.trim().is_empty() {
-            continue;
-        }
-        if line.starts_with(' ') {
-            if let Some((_, entry)) = entries.last_mut() {
-                entry.items.extend(line.split_ascii_whitespace());
-            }
-            continue;
-        }
-        let separator = if line.starts_with('@') { " = " } else { ": " };
-        let (head, items) = match line.split_once(separator) {
-            Some((head, items)) => (head, Some(items)),
-            None => match line.strip_suffix(separator.trim_end()) {
-                Some(head) => (head, Some("")),
-                None => (line, None),
-            },
-        };
-        let entry = Entry {
-            head: head.trim(),
-            has_colon: items.is_some(),
-            items: items.unwrap_or_default().split_ascii_whitespace().collect(),
-        };
-        entries.push((index + 1, entry));
-    }
-    entries
 }
 
 /// Replaces the names of lists by their items.
@@ -408,12 +359,4 @@ fn tree(item: &'static str) -> Option<(AccessKind, &'static str)> {
         _ => return None,
     };
     Some((kind, value))
-}
-
-/// Parses `(a|b)`.
-pub(super) fn alternatives(text: &'static str) -> Result<Vec<&'static str>, String> {
-    text.strip_prefix('(')
-        .and_then(|text| text.strip_suffix(')'))
-        .map(|text| text.split('|').collect())
-        .ok_or_else(|| format!("`{text}` is no list in parentheses"))
 }

@@ -1,5 +1,5 @@
 use super::evaluation::{evaluate, printed};
-use super::parsing::lists;
+use super::lists::lists;
 use super::row::{Node, Printed, Row, RowEffect, Tables};
 use super::{FILES, PROGRAMS, is_harmless_variable, is_interpreted_variable, rows};
 use crate::effect::{Unknown, UnknownReason};

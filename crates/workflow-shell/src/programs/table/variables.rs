@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::parsing::{alternatives, lists};
+use super::lists::{alternatives, lists};
 
 static HARMLESS: LazyLock<Names> = LazyLock::new(|| Names::of("harmless"));
 static INTERPRETED: LazyLock<Names> = LazyLock::new(|| Names::of("interpreted"));

@@ -1,0 +1,71 @@
+//! The files of the tables: entries with continuation lines, lists of names, and lists in parentheses.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// The lists of `names.txt`.
+static NAMES: LazyLock<HashMap<&str, HashSet<&str>>> =
+    LazyLock::new(|| lists(include_str!("../../../tables/names.txt")));
+
+/// Returns whether a list of `names.txt` has a name.
+pub(crate) fn is_listed(list: &str, name: &str) -> bool {
+    NAMES.get(list).is_some_and(|names| names.contains(name))
+}
+
+/// Returns the lists of a file.
+pub(super) fn lists(text: &'static str) -> HashMap<&'static str, HashSet<&'static str>> {
+    let entries = entries(text).into_iter();
+    let list = |(_, entry): (_, Entry)| {
+        Some((
+            entry.head.strip_prefix('@')?,
+            entry.items.into_iter().collect(),
+        ))
+    };
+    entries.filter_map(list).collect()
+}
+
+/// A row or a list, with its continuation lines.
+pub(super) struct Entry {
+    pub(super) head: &'static str,
+    pub(super) has_colon: bool,
+    pub(super) items: Vec<&'static str>,
+}
+
+/// Returns the entries of a file with the numbers of their lines.
+pub(super) fn entries(text: &'static str) -> Vec<(usize, Entry)> {
+    let mut entries: Vec<(usize, Entry)> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.starts_with('#') || line.trim().is_empty() {
+            continue;
+        }
+        if line.starts_with(' ') {
+            if let Some((_, entry)) = entries.last_mut() {
+                entry.items.extend(line.split_ascii_whitespace());
+            }
+            continue;
+        }
+        let separator = if line.starts_with('@') { " = " } else { ": " };
+        let (head, items) = match line.split_once(separator) {
+            Some((head, items)) => (head, Some(items)),
+            None => match line.strip_suffix(separator.trim_end()) {
+                Some(head) => (head, Some("")),
+                None => (line, None),
+            },
+        };
+        let entry = Entry {
+            head: head.trim(),
+            has_colon: items.is_some(),
+            items: items.unwrap_or_default().split_ascii_whitespace().collect(),
+        };
+        entries.push((index + 1, entry));
+    }
+    entries
+}
+
+/// Parses `(a|b)`.
+pub(super) fn alternatives(text: &'static str) -> Result<Vec<&'static str>, String> {
+    text.strip_prefix('(')
+        .and_then(|text| text.strip_suffix(')'))
+        .map(|text| text.split('|').collect())
+        .ok_or_else(|| format!("`{text}` is no list in parentheses"))
+}
