@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use workflow_core::definition::{Key, Section, ValueType};
+use workflow_core::definition::{Key, Section};
 
 use crate::connection::Process;
 use crate::host::TestHost;
@@ -124,35 +124,32 @@ fn gather(directory: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 /// A value of a key that does as much as it can.
-fn hostile(level: Section, key: &Key) -> Value {
+fn hostile(level: &str, key: &Key) -> Value {
     match (level, key.name) {
-        (Section::Workflow, "phases") => json!([phase(json!({}))]),
-        (Section::Workflow, "name" | "commandName") => json!("w"),
-        (Section::Workflow | Section::Phase, "gate") => {
+        ("a workflow", "phases") => json!([phase(json!({}))]),
+        ("a workflow", "name" | "commandName") => json!("w"),
+        ("a workflow" | "a phase", "gate") => {
             json!([{"run": ["./evil"]}, {"run": "./evil", "shell": true}, {"git": "clean"}])
         }
-        (Section::Workflow | Section::Phase, "approve") => {
+        ("a workflow" | "a phase", "approve") => {
             json!({"ask": "May it?", "show": "../home/secret"})
         }
-        (Section::Workflow, "inputs") => json!({"version": {"default": "1.0.0"}}),
-        (Section::Phase, "outcomes") => json!({"ok": "next", "again": "a"}),
-        (Section::Phase | Section::Reference, "when") => json!({"visits.a": {"not": [7]}}),
-        (Section::Gate, "onFail") => json!("a"),
-        (Section::Input, "required") => json!(false),
-        (Section::Reference, "subworkflow") => json!("part"),
-        (Section::Gate, "run") => json!(["./evil"]),
-        (Section::Gate, "shell") => json!(true),
-        (Section::Gate | Section::Trigger, "file") => json!("victim.txt"),
-        (Section::Approve, "show") => json!("../home/secret"),
-        (Section::Http, "port") => json!(PORT),
-        (Section::Http, "token") => json!("sesame"),
-        (Section::Http, "tokenEnv") => json!("HOME"),
-        (Section::Settings, "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
-        (Section::Workflow | Section::Phase | Section::Settings, "checkpoint") => json!("git"),
-        (Section::Limits, _) => match key.value {
-            ValueType::Whole(_, Some(most)) => json!(most),
-            other => panic!("{other:?} is no limit"),
-        },
+        ("a workflow", "inputs") => json!({"version": {"default": "1.0.0"}}),
+        ("a phase", "outcomes") => json!({"ok": "next", "again": "a"}),
+        ("a phase" | "a subworkflow reference", "when") => json!({"visits.a": {"not": [7]}}),
+        ("a check of `gate`", "onFail") => json!("a"),
+        ("an input", "required") => json!(false),
+        ("a subworkflow reference", "subworkflow") => json!("part"),
+        ("a check of `gate`", "run") => json!(["./evil"]),
+        ("a check of `gate`", "shell") => json!(true),
+        ("a check of `gate`" | "a trigger", "file") => json!("victim.txt"),
+        ("`approve`", "show") => json!("../home/secret"),
+        ("`http`", "port") => json!(PORT),
+        ("`http`", "token") => json!("sesame"),
+        ("`http`", "tokenEnv") => json!("HOME"),
+        ("the settings", "triggers") => json!([{"file": "victim.txt", "prompt": "{content}"}]),
+        ("a workflow" | "a phase" | "the settings", "checkpoint") => json!("git"),
+        ("`limits`", _) => key.schema()["maximum"].clone(),
         _ => serde_json::from_str(key.example)
             .unwrap_or_else(|_| panic!("{level:?}: {} needs a value here", key.name)),
     }
@@ -173,89 +170,80 @@ fn merge(map: &mut Value, more: Value) {
 }
 
 /// The definition and the settings of a project that has this key with this value.
-fn project(level: Section, key: &str, value: &Value) -> (Value, Value) {
+fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
     let mut workflow = json!({"name": "W", "commandName": "w", "initialMessage": "Go", "phases": [phase(json!({}))]});
     let mut settings = json!({});
     // The required keys of a map of this level.
     let mut map = match level {
-        Section::Rule => json!({"block": "bash"}),
-        Section::Result => json!({"redact": "x"}),
-        Section::Approve => json!({"ask": "May it?"}),
-        Section::Trigger => json!({"prompt": "{content}{body}"}),
-        Section::Http => json!({"port": PORT, "tokenEnv": "HOME"}),
-        Section::Gate => match key {
+        "a rule" => json!({"block": "bash"}),
+        "an entry of `results`" => json!({"redact": "x"}),
+        "`approve`" => json!({"ask": "May it?"}),
+        "a trigger" => json!({"prompt": "{content}{body}"}),
+        "`http`" => json!({"port": PORT, "tokenEnv": "HOME"}),
+        "a check of `gate`" => match key {
             "shell" => json!({"run": "./evil"}),
             "timeout" | "expect" | "cwd" | "env" => json!({"run": ["./evil"]}),
             "changed" => json!({"file": "victim.txt"}),
             "onFail" => json!({"git": "clean"}),
             _ => json!({}),
         },
-        Section::Workflow | Section::Phase if ["writable", "run"].contains(&key) => {
+        "a workflow" | "a phase" if ["writable", "run"].contains(&key) => {
             json!({"tools": "read-only"})
         }
-        Section::Phase if key == "onMaxVisits" => json!({"maxVisits": 1}),
-        Section::Input if key != "required" && key != "default" => json!({"required": false}),
-        Section::Workflow
-        | Section::Phase
-        | Section::Reference
-        | Section::Tools
-        | Section::Input
-        | Section::Output
-        | Section::Budget
-        | Section::Expect
-        | Section::Continue
-        | Section::Settings
-        | Section::Limits => json!({}),
+        "a phase" if key == "onMaxVisits" => json!({"maxVisits": 1}),
+        "an input" if key != "required" && key != "default" => json!({"required": false}),
+        _ => json!({}),
     };
     match (level, key) {
-        (Section::Rule, "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
-        (Section::Http, "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),
-        (Section::Trigger, "prompt") => merge(&mut map, json!({"file": "victim.txt"})),
+        ("a rule", "allow" | "ask") => drop(map.as_object_mut().unwrap().remove("block")),
+        ("`http`", "token") => drop(map.as_object_mut().unwrap().remove("tokenEnv")),
+        ("a trigger", "prompt") => merge(&mut map, json!({"file": "victim.txt"})),
         _ => {}
     }
     merge(&mut map, json!({key: value}));
     let in_phase = match level {
-        Section::Workflow => {
+        "a workflow" => {
             merge(&mut workflow, map);
             return (workflow, settings);
         }
-        Section::Reference => {
+        "a subworkflow reference" => {
             if key != "subworkflow" {
                 merge(&mut map, json!({"subworkflow": "part"}));
             }
             workflow["phases"] = json!([map, phase(json!({}))]);
             return (workflow, settings);
         }
-        Section::Input => {
+        "an input" => {
             workflow["inputs"] = json!({"version": map});
             return (workflow, settings);
         }
-        Section::Settings => return (workflow, map),
-        Section::Limits => {
+        "the settings" => return (workflow, map),
+        "`limits`" => {
             settings["limits"] = map;
             return (workflow, settings);
         }
-        Section::Trigger => {
+        "a trigger" => {
             settings["triggers"] = json!([map]);
             return (workflow, settings);
         }
-        Section::Http => {
+        "`http`" => {
             settings["triggers"] = json!([{"http": map, "prompt": "{body}"}]);
             return (workflow, settings);
         }
-        Section::Phase => map,
-        Section::Tools => {
+        "a phase" => map,
+        "`tools`" => {
             workflow["rulesets"] = json!({"no-network": [{"block": "bash", "command": "curl *"}]});
             json!({"tools": map})
         }
-        Section::Output => json!({"outputs": {"plan": map}}),
-        Section::Budget => json!({"budget": map}),
-        Section::Rule => json!({"tools": {"rules": [map]}}),
-        Section::Result => json!({"results": [map]}),
-        Section::Gate => json!({"gate": [map]}),
-        Section::Expect => json!({"gate": [{"run": ["./evil"], "expect": map}]}),
-        Section::Approve => json!({"approve": map}),
-        Section::Continue => json!({"continue": map}),
+        "an output" => json!({"outputs": {"plan": map}}),
+        "`budget`" => json!({"budget": map}),
+        "a rule" => json!({"tools": {"rules": [map]}}),
+        "an entry of `results`" => json!({"results": [map]}),
+        "a check of `gate`" => json!({"gate": [map]}),
+        "`expect`" => json!({"gate": [{"run": ["./evil"], "expect": map}]}),
+        "`approve`" => json!({"approve": map}),
+        "`continue`" => json!({"continue": map}),
+        other => panic!("{other} needs a place here"),
     };
     workflow["phases"] = json!([phase(in_phase)]);
     (workflow, settings)
@@ -331,7 +319,7 @@ impl Unwilling {
         let findings = begun["diagnostics"].as_array().cloned().unwrap_or_default();
         let errors = findings.iter().filter(|found| found["severity"] == "error");
         // The store is for the user's settings only.
-        let expected = usize::from(project == "Settings-store");
+        let expected = usize::from(project == "the-settings-store");
         assert_eq!(errors.count(), expected, "{project}: {findings:?}");
         let start = json!({"name": "workflow", "arguments": "w it"});
         self.call("command/run", &of(start));
@@ -372,8 +360,9 @@ impl Unwilling {
 }
 
 /// The name of a key's project.
-fn named(level: Section, key: &str) -> String {
-    format!("{level:?}-{key}")
+fn named(level: &str, key: &str) -> String {
+    let level = level.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
+    format!("{level}-{key}")
 }
 
 /// Plays a session in each project, and compares the disk before and after.
@@ -411,10 +400,11 @@ fn nothing_is_done(place: &Disk, projects: &[String], dialogs: bool) {
 fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
     let place = Disk::new();
     let mut projects = Vec::new();
-    for level in Section::ALL {
-        for key in level.keys() {
-            let (workflow, settings) = project(*level, key.name, &hostile(*level, key));
-            let name = named(*level, key.name);
+    for section in Section::ALL {
+        for key in section.keys {
+            let level = section.name;
+            let (workflow, settings) = project(level, key.name, &hostile(level, key));
+            let name = named(level, key.name);
             place.add(&name, &workflow, &settings);
             projects.push(name);
         }
@@ -428,7 +418,7 @@ fn no_key_of_an_untrusted_project_runs_a_program_or_changes_a_file() {
 #[test]
 fn what_an_untrusted_project_may_not_run_leaves_a_mark_once_it_may() {
     let place = Disk::new();
-    let (workflow, settings) = project(Section::Gate, "run", &json!(["./evil"]));
+    let (workflow, settings) = project("a check of `gate`", "run", &json!(["./evil"]));
     place.add("trusted", &workflow, &settings);
     let mut host = Unwilling::start(&place, true);
     host.agrees = true;

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::{env, fs};
 
-use workflow_core::definition::{MemoryFiles, Section, Tier, load, shared_table, table};
+use workflow_core::definition::{self, MemoryFiles, Section, Tier, load, shared_table};
 use workflow_core::diagnostic::render;
 use workflow_core::template::TemplateKind;
 
@@ -182,29 +182,34 @@ fn with_table(page: &str, marker: &str, rows: &str) -> String {
     format!("{before}{marker}{header}{rows}{after}")
 }
 
+/// The rows of the keys of the map that messages call this.
+fn table(name: &str) -> String {
+    definition::table(Section::named(name).expect("there is such a map"))
+}
+
 #[test]
 fn the_tables_are_those_of_the_code() {
     let page = text(KEYS);
     let mut expected = page.clone();
     for (marker, rows) in [
         ("variables", variables()),
-        ("keys of a workflow", table(Section::Workflow)),
-        ("keys of a phase", table(Section::Phase)),
+        ("keys of a workflow", table("a workflow")),
+        ("keys of a phase", table("a phase")),
         ("keys of several maps", shared_table()),
-        ("keys of tools", table(Section::Tools)),
-        ("keys of a rule", table(Section::Rule)),
-        ("keys of a result", table(Section::Result)),
-        ("keys of a gate", table(Section::Gate)),
-        ("keys of expect", table(Section::Expect)),
-        ("keys of approve", table(Section::Approve)),
-        ("keys of a trigger", table(Section::Trigger)),
-        ("keys of http", table(Section::Http)),
-        ("keys of continue", table(Section::Continue)),
-        ("keys of settings", table(Section::Settings)),
-        ("keys of limits", table(Section::Limits)),
-        ("keys of an input", table(Section::Input)),
-        ("keys of an output", table(Section::Output)),
-        ("keys of a budget", table(Section::Budget)),
+        ("keys of tools", table("`tools`")),
+        ("keys of a rule", table("a rule")),
+        ("keys of a result", table("an entry of `results`")),
+        ("keys of a gate", table("a check of `gate`")),
+        ("keys of expect", table("`expect`")),
+        ("keys of approve", table("`approve`")),
+        ("keys of a trigger", table("a trigger")),
+        ("keys of http", table("`http`")),
+        ("keys of continue", table("`continue`")),
+        ("keys of settings", table("the settings")),
+        ("keys of limits", table("`limits`")),
+        ("keys of an input", table("an input")),
+        ("keys of an output", table("an output")),
+        ("keys of a budget", table("`budget`")),
     ] {
         expected = with_table(&expected, marker, &rows);
     }

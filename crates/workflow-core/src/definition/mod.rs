@@ -1,8 +1,10 @@
 //! Definitions of workflows: loading directories into a [`Catalog`].
 //!
-//! `syntax/` reads bytes into a tree with source spans, `schema/` declares the keys and reads their values, `load/` checks
-//! keys against each other, merges the user's and the project's workflows and resolves references. The result is plain
-//! data, `model/`, and *all* diagnostics. Nothing here reads a file: the [`Files`] port does.
+//! `syntax/` reads bytes into a tree with source spans. `model/` declares the maps of the language, which the engine uses as
+//! they are, with the types of `value/` and the means of `schema/`: by its declaration each key is read, and described in
+//! schemas and tables. `load/` reads files and directories, checks phases against each other, merges the user's and the
+//! project's workflows and resolves references. The result is plain data and *all* diagnostics. Nothing here reads a file:
+//! the [`Files`] port does.
 //!
 //! ```
 //! use workflow_core::definition::{MemoryFiles, Tier, load};
@@ -23,22 +25,26 @@
 mod load;
 mod model;
 mod schema;
+mod schema_file;
 mod syntax;
+mod tables;
+mod tier;
+mod value;
 
 pub use crate::pattern::ProjectGlob;
 pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, KeyLocations, Listing, LoadOutcome, Loaded,
-    MemoryFiles, Origins, PathProblem, SettingsOrigin, TierEntry, TierSettings, WorkflowOrigin,
-    document, load,
+    MemoryFiles, Origins, PathProblem, SettingsOrigin, TierEntry, WorkflowOrigin, document, load,
 };
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
     ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
     OnMaxVisits, OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry,
     PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
-    SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Thinking, Tier, Token,
+    SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Thinking, TierSettings, Token,
     ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
 };
-pub use schema::json_schema::SchemaFile;
-pub use schema::tables::{shared_table, table};
-pub use schema::{Default, Key, Section, ValueType, nearest};
+pub use schema::{Default, Key, Section, nearest};
+pub use schema_file::SchemaFile;
+pub use tables::{shared_table, table};
+pub use tier::Tier;

@@ -1,93 +1,89 @@
 //! The values of the flow: inputs, outputs, conditions, visits, budgets, hints.
 
-use crate::definition::{Budget, CancelBy, Condition, Parameter, Phase};
+use crate::definition::{CancelBy, Condition, Parameter, Phase};
 use crate::diagnostic::shown;
 
 use super::origin_lookup::OriginLookup;
-use super::row::{Origin, Row, Topic, Value};
+use super::row::{Row, Topic};
+use super::rows::Rows;
 use crate::policy::rules::RuleSource;
 use crate::run::Path;
 
 /// The values of a phase: its own, and the budgets around it.
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let phase = lookup.position.phase;
-    let of_phase = |key: &'static str, value: String| row(key, value, lookup.phase(&[key]));
-    let mut rows = conditions_around(lookup);
-    if !phase.when.is_empty() {
-        rows.push(of_phase("when", conditions(&phase.when)));
-    }
-    rows.extend(phase.outputs.iter().map(|output| {
+    let (phase, hints) = (lookup.position.phase, &lookup.position.phase.hints);
+    let mut rows = Rows::of(Topic::Flow);
+    let own = |rows: &mut Rows, key: &'static str, value: Option<String>| {
+        if let Some(value) = value {
+            rows.label(key, value, lookup.phase(&[key]));
+        }
+    };
+    conditions_around(lookup, &mut rows);
+    let when = conditions(&phase.when);
+    own(
+        &mut rows,
+        "when",
+        Some(when).filter(|when| !when.is_empty()),
+    );
+    for output in &phase.outputs {
         let origin = lookup.phase(&["outputs", &output.name]);
-        row("output", parameter(output), origin)
-    }));
-    rows.extend(visits(phase).map(|visits| of_phase("maxVisits", visits)));
-    if !phase.budget.is_unlimited() {
-        rows.push(of_phase("budget", phase.budget.describe()));
+        rows.label("output", parameter(output), origin);
     }
-    rows.extend(budgets_around(lookup));
-    let hints = &phase.hints;
-    rows.extend(
-        hints
-            .model
-            .iter()
-            .map(|model| of_phase("model", model.clone())),
+    own(&mut rows, "maxVisits", visits(phase));
+    let is_limited = !phase.budget.is_unlimited();
+    own(
+        &mut rows,
+        "budget",
+        is_limited.then(|| phase.budget.describe()),
     );
-    rows.extend(
-        hints
-            .thinking
-            .map(|thinking| of_phase("thinking", thinking.to_string())),
+    budgets_around(lookup, &mut rows);
+    own(&mut rows, "model", hints.model.clone());
+    let thinking = hints.thinking.map(|thinking| thinking.to_string());
+    own(&mut rows, "thinking", thinking);
+    let hides = "tools that are blocked are hidden from the model";
+    own(
+        &mut rows,
+        "activeTools",
+        hints.active_tools.then(|| hides.to_owned()),
     );
-    if hints.active_tools {
-        let value = "tools that are blocked are hidden from the model";
-        rows.push(of_phase("activeTools", value.to_owned()));
-    }
-    rows
+    rows.finish()
 }
 
 /// The values of a workflow, which apply to the whole run.
 pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let root = lookup.position.root();
-    let of_root = |key: &'static str, value: String, said: &[&str]| {
-        let origin = lookup.key_of(RuleSource::Workflow(&root.key), said);
-        row(key, value, origin)
-    };
-    let inputs = root.inputs.iter();
-    let mut rows: Vec<Row> = inputs
-        .map(|input| of_root("input", parameter(input), &["inputs", &input.name]))
-        .collect();
-    if !root.budget.is_unlimited() {
-        rows.push(of_root("budget", root.budget.describe(), &["budget"]));
+    let of_root = |said: &[&str]| lookup.key_of(RuleSource::Workflow(&root.key), said);
+    let mut rows = Rows::of(Topic::Flow);
+    for input in &root.inputs {
+        let origin = of_root(&["inputs", &input.name]);
+        rows.label("input", parameter(input), origin);
     }
-    rows.extend(root.cancel.map(|by| {
+    if !root.budget.is_unlimited() {
+        rows.label("budget", root.budget.describe(), of_root(&["budget"]));
+    }
+    if let Some(by) = root.cancel {
         let by = match by {
             CancelBy::Anyone => "by the agent and by persons",
             CancelBy::Person => "by the user only",
         };
-        of_root("cancel", by.to_owned(), &["cancel"])
-    }));
-    rows
-}
-
-fn row(key: &'static str, value: String, origin: Origin) -> Row {
-    Row {
-        topic: Topic::Flow,
-        key,
-        value: Value::Label(value),
-        origin: Some(origin),
+        rows.label("cancel", by, of_root(&["cancel"]));
     }
+    rows.finish()
 }
 
 /// The budgets of the workflows around a phase, outer first.
-fn budgets_around(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let levels = lookup.position.levels.iter().map(|level| level.workflow);
-    let limited = levels.filter(|workflow| !workflow.budget.is_unlimited());
-    let of = |budget: &Budget, name: &str| format!("{} in {}", budget.describe(), shown(name));
-    limited
-        .map(|workflow| {
+fn budgets_around(lookup: &OriginLookup<'_>, rows: &mut Rows) {
+    for workflow in lookup.position.levels.iter().map(|level| level.workflow) {
+        if !workflow.budget.is_unlimited() {
+            let value = format!(
+                "{} in {}",
+                workflow.budget.describe(),
+                shown(&workflow.name)
+            );
             let origin = lookup.key_of(RuleSource::Workflow(&workflow.key), &["budget"]);
-            row("budget", of(&workflow.budget, &workflow.name), origin)
-        })
-        .collect()
+            rows.label("budget", value, origin);
+        }
+    }
 }
 
 /// Conditions, all of which must hold.
@@ -97,20 +93,17 @@ pub(super) fn conditions<'c>(conditions: impl IntoIterator<Item = &'c Condition>
 }
 
 /// The conditions of the subworkflows around a phase, outer first.
-fn conditions_around(lookup: &OriginLookup<'_>) -> Vec<Row> {
+fn conditions_around(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let path = &lookup.state.current_path;
-    let levels = &lookup.position.levels;
-    let around = levels.windows(2).enumerate();
-    let conditional = around.filter(|(_, levels)| !levels[0].conditions().is_empty());
-    conditional
-        .filter_map(|(depth, levels)| {
-            let reference = Path::new(path.segments()[..=depth].to_vec())?;
-            let (outer, inner) = (levels[0], levels[1]);
+    for (depth, levels) in lookup.position.levels.windows(2).enumerate() {
+        let (outer, inner) = (levels[0], levels[1]);
+        let reference = Path::new(path.segments()[..=depth].to_vec());
+        if let Some(reference) = reference.filter(|_| !outer.conditions().is_empty()) {
             let conditions = conditions(outer.conditions());
             let value = format!("{conditions} for {}", shown(&inner.workflow.name));
-            Some(row("when", value, lookup.entry(&reference)))
-        })
-        .collect()
+            rows.label("when", value, lookup.entry(&reference));
+        }
+    }
 }
 
 /// The most visits of a phase, and the consequence of one more.

@@ -29,6 +29,7 @@ mod origin_lookup;
 mod phase_tree;
 mod placeholders;
 mod row;
+mod rows;
 mod tool_values;
 mod turn_values;
 mod values;

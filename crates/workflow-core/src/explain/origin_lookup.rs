@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use crate::definition::{
-    Catalog, ContextMode, ContinueRule, EntryOrigin, KeyLocations, Loaded, Origins, Settings,
-    SettingsOrigin, ToolAccess, Workflow, WorkflowOrigin,
+    Catalog, ContinueRule, EntryOrigin, KeyLocations, Loaded, Origins, Settings, SettingsOrigin,
+    TierSettings, ToolAccess, Workflow, WorkflowOrigin,
 };
 use crate::policy::rules::RuleSource;
 use crate::run::{Path, Position, RunState, ScopeLevel};
@@ -61,11 +61,11 @@ impl<'a> OriginLookup<'a> {
         origin.as_ref()?.entries.get(level.index)
     }
 
-    /// The root workflow says so, if there is something that it says.
-    pub(super) fn root<T>(&self, said: Option<T>, key: &str) -> Origin {
-        match (said, self.scopes.first()) {
-            (Some(_), Some((level, origin))) => workflow(*level, origin.as_deref(), &[key]),
-            (_, _) => Origin::default_value(),
+    /// The root workflow, if it is given there.
+    pub(super) fn root(&self, is_given: bool, key: &str) -> Origin {
+        match self.scopes.first() {
+            Some((level, origin)) if is_given => workflow(*level, origin.as_deref(), &[key]),
+            _ => Origin::default_value(),
         }
     }
 
@@ -94,41 +94,42 @@ impl<'a> OriginLookup<'a> {
     }
 
     /// Returns the origin of a part of `continue`: the phase, the scopes from the innermost one, the settings.
-    pub(super) fn continue_rule<T>(
+    pub(super) fn continue_rule(
         &self,
         key: &str,
-        get: impl Fn(&ContinueRule) -> Option<T>,
+        is_given: fn(&ContinueRule) -> bool,
     ) -> Option<Origin> {
         let key = ["continue", key];
-        if get(&self.position.phase.auto_continue).is_some() {
+        if is_given(&self.position.phase.auto_continue) {
             return Some(self.phase(&key));
         }
-        let (_, origin) = self.scope_or_settings(
+        let mut around = self.around(
             false,
             &key,
-            |workflow| get(&workflow.auto_continue),
-            |settings| get(&settings.auto_continue),
-        )?;
-        Some(origin)
+            |workflow| is_given(&workflow.auto_continue).then_some(()),
+            |settings| is_given(&settings.auto_continue).then_some(()),
+        );
+        around.next().map(|((), origin)| origin)
     }
 
-    /// Returns a value around the phase with its origin: the scopes from the innermost one, or the root
-    /// alone, then the settings.
-    pub(super) fn scope_or_settings<T>(
+    /// The values around the phase with their origins: the scopes from the innermost one, or the root alone, then the settings.
+    pub(super) fn around<T>(
         &self,
         root_only: bool,
         key: &[&str],
         of_workflow: impl Fn(&Workflow) -> Option<T>,
-        of_settings: impl Fn(&Settings) -> Option<T>,
-    ) -> Option<(T, Origin)> {
+        of_settings: impl Fn(&TierSettings) -> Option<T>,
+    ) -> impl Iterator<Item = (T, Origin)> {
         let asked = if root_only { 1 } else { self.scopes.len() };
-        for (level, origin) in self.scopes.iter().take(asked).rev() {
-            if let Some(said) = of_workflow(level.workflow) {
-                return Some((said, workflow(*level, origin.as_deref(), key)));
-            }
-        }
-        let mut files = self.origins.settings().iter();
-        files.find_map(|file| Some((of_settings(&file.said)?, settings(file, key))))
+        let scopes = self.scopes.iter().take(asked).rev();
+        let scopes = scopes.filter_map(move |(level, origin)| {
+            let value = of_workflow(level.workflow)?;
+            Some((value, workflow(*level, origin.as_deref(), key)))
+        });
+        let files = self.origins.settings().iter();
+        let files =
+            files.filter_map(move |file| Some((of_settings(&file.said)?, settings(file, key))));
+        scopes.chain(files)
     }
 
     /// A level around the phase says which tools may run.
@@ -162,18 +163,6 @@ impl<'a> OriginLookup<'a> {
                 }
             }
             RuleSource::Phase => self.phase(key),
-        }
-    }
-
-    /// Returns the origin of the frequency of the full context message.
-    pub(super) fn context_mode(&self, own: Option<ContextMode>) -> Origin {
-        if own.is_some() {
-            return self.root(own, "context");
-        }
-        let mut files = self.origins.settings().iter();
-        match files.find(|file| file.said.context.is_some()) {
-            Some(file) => settings(file, &["context"]),
-            None => Origin::default_value(),
         }
     }
 }

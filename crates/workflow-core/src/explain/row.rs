@@ -166,18 +166,3 @@ impl Origin {
         }
     }
 }
-
-/// Creates a row.
-pub(super) fn row(
-    topic: Topic,
-    key: &'static str,
-    value: Value,
-    origin: impl Into<Option<Origin>>,
-) -> Row {
-    Row {
-        topic,
-        key,
-        value,
-        origin: origin.into(),
-    }
-}

@@ -1,6 +1,6 @@
 //! The values on tools: lists, openings, rules, and changes to results.
 
-use crate::definition::{RuleAction, Tier, ToolAccess, UnknownAction};
+use crate::definition::{Tier, ToolAccess};
 use crate::policy::rules::{
     Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
 };
@@ -8,79 +8,72 @@ use crate::policy::{STEP_TOOL, ToolList};
 use crate::session::phase::{level_names, levels};
 
 use super::origin_lookup::OriginLookup;
-use super::row::{Origin, OriginKind, Row, Topic, Value, row};
+use super::row::{Origin, OriginKind, Row, Topic, Value};
+use super::rows::Rows;
 
 /// Calls that may run, and changes of results.
 pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
+    let mut rows = Rows::of(Topic::Tools);
+    restrictions(lookup, &mut rows);
+    rows.add("always", Value::Names(vec![STEP_TOOL.to_owned()]), None);
+    if let Some(allowed) = allowed_by_phase(lookup) {
+        let template = &lookup.position.root().templates.block_reason_template;
+        let origin = lookup.root(template.is_some(), "blockReasonTemplate");
+        let reason = lookup.resolved.list_reason("{toolName}", &allowed);
+        rows.text("blockReason", reason, origin);
+    }
+    openings(lookup, &mut rows);
+    outer_lists(lookup, &mut rows);
+    let built_in = Origin {
+        kind: OriginKind::BuiltIn,
+        location: None,
+    };
+    rows.label("block", builtin_rule::FORBIDS, built_in);
+    rules(lookup, &mut rows);
+    results(lookup, &mut rows);
+    repeated_denials(lookup, &mut rows);
+    in_force(lookup, &mut rows);
+    rows.finish()
+}
+
+/// The tools that the phase allows and blocks.
+fn restrictions(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let all = |text: &str| Value::Label(text.to_owned());
     let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
-    let read_only = own.read_only_in(phase).map(|_| {
+    let mut restrictions = Vec::new();
+    if own.read_only_in(phase).is_some() {
         let source = match &phase.tools {
             Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
             Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None => {
                 RuleSource::Workflow(&own.key)
             }
         };
-        (
+        restrictions.push((
             all("read-only: what changes nothing"),
             all("what changes files"),
             lookup.key_of(source, &["tools"]),
-        )
-    });
-    let list = match &phase.tools {
-        None | Some(ToolAccess::ReadOnly { .. }) => None,
-        Some(ToolAccess::Blacklist(names)) => Some((
+        ));
+    }
+    match &phase.tools {
+        None | Some(ToolAccess::ReadOnly { .. }) => {}
+        Some(ToolAccess::Blacklist(names)) => restrictions.push((
             all("all others"),
             Value::Names(names.clone()),
             lookup.phase(&["tools", "blacklist"]),
         )),
-        Some(ToolAccess::Whitelist(names)) => Some((
+        Some(ToolAccess::Whitelist(names)) => restrictions.push((
             Value::Names(names.clone()),
             all("all others"),
             lookup.phase(&["tools", "whitelist"]),
         )),
-    };
-    let mut restrictions: Vec<_> = read_only.into_iter().chain(list).collect();
+    }
     if restrictions.is_empty() {
         restrictions.push((all("all"), Value::None, Origin::default_value()));
     }
-    let mut rows: Vec<Row> = restrictions
-        .into_iter()
-        .flat_map(|(allowed, blocked, origin)| {
-            [
-                row(Topic::Tools, "allowed", allowed, origin.clone()),
-                row(Topic::Tools, "blocked", blocked, origin),
-            ]
-        })
-        .collect();
-    rows.push(row(
-        Topic::Tools,
-        "always",
-        Value::Names(vec![STEP_TOOL.to_owned()]),
-        None,
-    ));
-    if let Some(allowed) = allowed_by_phase(lookup) {
-        let template = lookup
-            .position
-            .root()
-            .templates
-            .block_reason_template
-            .as_ref();
-        let reason = lookup.resolved.list_reason("{toolName}", &allowed);
-        rows.push(row(
-            Topic::Tools,
-            "blockReason",
-            Value::Text(reason),
-            lookup.root(template, "blockReasonTemplate"),
-        ));
+    for (allowed, blocked, origin) in restrictions {
+        rows.add("allowed", allowed, origin.clone());
+        rows.add("blocked", blocked, origin);
     }
-    rows.extend(openings(lookup));
-    rows.extend(outer_lists(lookup));
-    rows.push(own_rule());
-    rows.extend(rules(lookup));
-    rows.extend(results(lookup));
-    rows.push(in_force(lookup));
-    rows
 }
 
 /// The tools that the list of the phase allows, as the reason of a call that it blocks says.
@@ -92,126 +85,90 @@ fn allowed_by_phase(lookup: &OriginLookup<'_>) -> Option<String> {
 }
 
 /// The paths and commands that are open although the phase is read-only, and the decision on unknown commands.
-fn openings(lookup: &OriginLookup<'_>) -> Vec<Row> {
+fn openings(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
     let openings = [
         (RuleSource::Workflow(&own.key), &own.writable, &own.run),
         (RuleSource::Phase, &phase.writable, &phase.run),
     ];
-    let mut rows = Vec::new();
-    if own.read_only_in(phase).is_some() {
-        for (source, writable, run) in openings {
-            for (key, values) in [("writable", writable), ("run", run)] {
-                if !values.is_empty() {
-                    let origin = lookup.key_of(source, &[key]);
-                    rows.push(row(Topic::Tools, key, Value::Names(values.clone()), origin));
-                }
+    for (source, writable, run) in openings {
+        for (key, values) in [("writable", writable), ("run", run)] {
+            if own.read_only_in(phase).is_some() && !values.is_empty() {
+                let origin = lookup.key_of(source, &[key]);
+                rows.add(key, Value::Names(values.clone()), origin);
             }
         }
     }
     let names = level_names(lookup.position);
-    rows.extend(
-        levels(lookup.position, lookup.settings, &names).filter_map(|level| {
-            let action = match level.unknown? {
-                UnknownAction::Allow => "allow",
-                UnknownAction::Ask => "ask",
-                UnknownAction::Block => "block",
-            };
+    for level in levels(lookup.position, lookup.settings, &names) {
+        if let Some(action) = level.unknown {
             let origin = lookup.key_of(level.source, &["unknown"]);
-            let value = Value::Label(action.to_owned());
-            Some(row(Topic::Tools, "unknown", value, origin))
-        }),
-    );
-    rows
+            rows.label("unknown", action.word(), origin);
+        }
+    }
 }
 
 /// The lists of the levels around the phase.
-fn outer_lists(lookup: &OriginLookup<'_>) -> Vec<Row> {
+fn outer_lists(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let names = level_names(lookup.position);
     let outer = levels(lookup.position, lookup.settings, &names)
         .filter(|level| level.source != RuleSource::Phase);
-    let listed = outer.filter_map(|level| {
+    for level in outer {
         let origin = lookup.list(level.source, level.tools);
         // The rules have rows of their own.
         let list = [LevelRules {
             rules: &[],
             ..level
         }];
-        let value = Value::Label(Description::of(&list).text()?);
-        Some(row(Topic::Tools, "allowedAround", value, origin))
-    });
-    listed.collect()
+        if let Some(text) = Description::of(&list).text() {
+            rows.label("allowedAround", text, origin);
+        }
+    }
 }
 
 /// All of it together, as the agent reads it.
-fn in_force(lookup: &OriginLookup<'_>) -> Row {
+fn in_force(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let names = level_names(lookup.position);
     let levels: Vec<_> = levels(lookup.position, lookup.settings, &names).collect();
     let text = Description::of(&levels).text();
-    let value = Value::Label(text.unwrap_or_else(|| "all".to_owned()));
-    row(Topic::Tools, "inForce", value, None)
-}
-
-/// The rule that precedes all levels.
-fn own_rule() -> Row {
-    let origin = Origin {
-        kind: OriginKind::BuiltIn,
-        location: None,
-    };
-    let value = Value::Label(builtin_rule::FORBIDS.to_owned());
-    row(Topic::Tools, "block", value, origin)
+    rows.label("inForce", text.unwrap_or_else(|| "all".to_owned()), None);
 }
 
 /// The rules of all levels, outer first: the strictest level decides.
-fn rules(lookup: &OriginLookup<'_>) -> Vec<Row> {
+fn rules(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let names = level_names(lookup.position);
-    let of_level = |level: LevelRules<'_>| -> Vec<Row> {
-        let rules = level.rules.iter().map(|rule| {
-            let key = match rule.action {
-                RuleAction::Allow => "allow",
-                RuleAction::Ask => "ask",
-                RuleAction::Block => "block",
-            };
-            let value = Value::Label(describe_rule(rule));
-            row(
-                Topic::Tools,
-                key,
-                value,
-                Origin::at(level.source, &rule.source),
-            )
-        });
-        rules.collect()
-    };
-    levels(lookup.position, lookup.settings, &names)
-        .flat_map(of_level)
-        .collect()
+    for level in levels(lookup.position, lookup.settings, &names) {
+        for rule in level.rules {
+            let origin = Origin::at(level.source, &rule.source);
+            rows.label(rule.action.word(), describe_rule(rule), origin);
+        }
+    }
+}
+
+/// What the levels around the phase say of a call that is denied again and again: the strictest applies.
+fn repeated_denials(lookup: &OriginLookup<'_>, rows: &mut Rows) {
+    let key = ["onRepeat"];
+    for (said, origin) in lookup.around(false, &key, |said| said.on_repeat, |said| said.on_repeat) {
+        rows.label("onRepeat", said.word(), origin);
+    }
 }
 
 /// The rules on results, outer levels first.
-fn results(lookup: &OriginLookup<'_>) -> Vec<Row> {
+fn results(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let settings = lookup.settings;
     let outer = [
-        (Tier::Global, &settings.user),
-        (Tier::Project, &settings.project),
-    ];
-    let outer = outer.map(|(tier, guards)| (RuleSource::Settings(tier), &guards.results));
-    let workflows = lookup.position.levels.iter().map(|level| {
+        (RuleSource::Settings(Tier::Global), &settings.user.results),
         (
-            RuleSource::Workflow(&level.workflow.key),
-            &level.workflow.results,
-        )
-    });
+            RuleSource::Settings(Tier::Project),
+            &settings.project.results,
+        ),
+    ];
+    let workflows = lookup.position.levels.iter().map(|level| level.workflow);
+    let workflows = workflows.map(|own| (RuleSource::Workflow(&own.key), &own.results));
     let phase = [(RuleSource::Phase, &lookup.position.phase.results)];
-    let levels = outer.into_iter().chain(workflows).chain(phase);
-    let rows = levels.flat_map(|(whose, rules)| {
-        rules.iter().map(move |rule| {
-            row(
-                Topic::Tools,
-                "results",
-                Value::Label(rule.describe()),
-                Origin::at(whose, &rule.source),
-            )
-        })
-    });
-    rows.collect()
+    for (whose, rules) in outer.into_iter().chain(workflows).chain(phase) {
+        for rule in rules {
+            rows.label("results", rule.describe(), Origin::at(whose, &rule.source));
+        }
+    }
 }

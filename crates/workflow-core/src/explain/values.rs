@@ -3,7 +3,7 @@
 //! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
 //! the first level that has it.
 
-use crate::definition::{Bound, ContextMode, OnLimit, OnStop};
+use crate::definition::{Bound, ContinueRule};
 use crate::diagnostic::shown;
 use crate::policy::rules::RuleSource;
 use crate::run::{
@@ -17,7 +17,8 @@ use crate::text;
 
 use super::flow_values;
 use super::origin_lookup::OriginLookup;
-use super::row::{Origin, OriginKind, Row, Topic, Value, row};
+use super::row::{Origin, OriginKind, Row, Topic, Value};
+use super::rows::Rows;
 use super::{placeholders, tool_values, turn_values};
 
 /// The values of a phase.
@@ -67,249 +68,134 @@ fn is_set_outside_phases(row: &Row, root: &str) -> bool {
 
 fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let root = lookup.position.root();
-    let said = Some(());
-    let word = |text: &str| Value::Label(text.to_owned());
     let description = &lookup.state.task_description;
-    let mut rows = vec![row(
-        Topic::Start,
-        "name",
-        word(&root.name),
-        lookup.root(said, "name"),
-    )];
+    let mut rows = Rows::of(Topic::Start);
+    rows.label("name", &root.name, lookup.root(true, "name"));
     if !root.command_name.is_empty() {
         let command = start_line(root, description);
-        rows.push(row(
-            Topic::Start,
-            "command",
-            Value::Label(command),
-            lookup.root(said, "commandName"),
-        ));
+        rows.label("command", command, lookup.root(true, "commandName"));
     }
-    let prefix = root.session_name_prefix.as_ref();
-    let length = root.session_name_max_length.map(|_| ());
-    let named_by = if prefix.is_some() {
+    let (has_prefix, has_length) = (
+        root.session_name_prefix.is_some(),
+        root.session_name_max_length.is_some(),
+    );
+    let named_by = if has_prefix {
         "sessionNamePrefix"
     } else {
         "sessionNameMaxLength"
     };
-    rows.extend([
-        row(
-            Topic::Start,
-            "sessionName",
-            Value::Label(session_name(root, description)),
-            lookup.root(prefix.map(|_| ()).or(length), named_by),
-        ),
-        row(
-            Topic::Start,
-            "initialMessage",
-            Value::Text(initial_message(
-                root,
-                lookup.catalog,
-                &placeholders::inputs(root),
-                description,
-            )),
-            lookup.root(
-                (!root.initial_message.is_empty()).then_some(()),
-                "initialMessage",
-            ),
-        ),
-    ]);
-    rows
+    let origin = lookup.root(has_prefix || has_length, named_by);
+    rows.label("sessionName", session_name(root, description), origin);
+    let inputs = placeholders::inputs(root);
+    let message = initial_message(root, lookup.catalog, &inputs, description);
+    let origin = lookup.root(!root.initial_message.is_empty(), "initialMessage");
+    rows.text("initialMessage", message, origin);
+    rows.finish()
 }
 
 fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = &lookup.resolved.phase;
-    let word = |text: &str| Value::Label(text.to_owned());
-    let profiles = phase.available_profiles.as_ref();
-    let by_phase = |said: bool, key: &str| {
-        if said {
-            lookup.phase(&[key])
-        } else {
-            Origin::default_value()
-        }
+    let mut rows = Rows::of(Topic::Phase);
+    rows.label("id", &phase.id, lookup.phase(&["id"]));
+    rows.label("name", &phase.name, lookup.phase(&["name"]));
+    rows.label("emoji", &phase.emoji, lookup.phase(&["emoji"]));
+    let instructions = Value::Part(phase.instructions.clone());
+    rows.add(
+        "instructions",
+        instructions,
+        lookup.phase(&["instructions"]),
+    );
+    let origin = match phase.available_profiles {
+        Some(_) => lookup.phase(&["availableProfiles"]),
+        None => Origin::default_value(),
     };
-    vec![
-        row(Topic::Phase, "id", word(&phase.id), lookup.phase(&["id"])),
-        row(
-            Topic::Phase,
-            "name",
-            word(&phase.name),
-            lookup.phase(&["name"]),
-        ),
-        row(
-            Topic::Phase,
-            "emoji",
-            word(&phase.emoji),
-            lookup.phase(&["emoji"]),
-        ),
-        row(
-            Topic::Phase,
-            "instructions",
-            Value::Part(phase.instructions.clone()),
-            lookup.phase(&["instructions"]),
-        ),
-        row(
-            Topic::Phase,
-            "availableProfiles",
-            Value::Names(profiles.cloned().unwrap_or_default()),
-            by_phase(profiles.is_some(), "availableProfiles"),
-        ),
-        row(Topic::Phase, "status", word(&lookup.resolved.status), None),
-    ]
+    let profiles = phase.available_profiles.clone().unwrap_or_default();
+    rows.add("availableProfiles", Value::Names(profiles), origin);
+    rows.label("status", &lookup.resolved.status, None);
+    rows.finish()
 }
 
 /// The gate, the approval and the outcomes with which the phase is left.
 fn phase_exit(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let phase = lookup.position.phase;
-    let gates = phase.gate.iter().map(|gate| {
+    let mut rows = Rows::of(Topic::Moves);
+    for gate in &phase.gate {
         let requirement = gate.check.requirement(shown);
         let value = match &gate.on_fail {
             Some(id) => format!("{requirement}, otherwise → {}", shown(id)),
             None => requirement,
         };
-        row(
-            Topic::Moves,
-            "gate",
-            Value::Label(value),
-            Origin::at(RuleSource::Phase, &gate.source),
-        )
-    });
-    let approval = phase.approve.iter().map(|approval| {
-        row(
-            Topic::Moves,
-            "approve",
-            Value::Label(approval.describe()),
-            Origin::at(RuleSource::Phase, &approval.source),
-        )
-    });
-    let outcomes = phase.outcomes.iter().map(|outcome| {
-        row(
-            Topic::Moves,
-            "outcome",
-            Value::Label(format!("{} → {}", outcome.name, outcome.to)),
-            lookup.phase(&["outcomes", &outcome.name]),
-        )
-    });
-    gates.chain(approval).chain(outcomes).collect()
+        rows.label("gate", value, Origin::at(RuleSource::Phase, &gate.source));
+    }
+    if let Some(approval) = &phase.approve {
+        let origin = Origin::at(RuleSource::Phase, &approval.source);
+        rows.label("approve", approval.describe(), origin);
+    }
+    for outcome in &phase.outcomes {
+        let value = format!("{} → {}", outcome.name, outcome.to);
+        let origin = lookup.phase(&["outcomes", &outcome.name]);
+        rows.label("outcome", value, origin);
+    }
+    rows.finish()
 }
 
 fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let root = lookup.position.root();
+    let (root, resolved) = (lookup.position.root(), lookup.resolved);
     let templates = &root.templates;
-    let part = |own: Option<&String>, default: &str| {
-        Value::Part(own.map_or(default, String::as_str).to_owned())
-    };
-    let mode = match lookup.resolved.context_mode {
-        ContextMode::ByChange => "by-change",
-        ContextMode::EveryTurn => "every-turn",
-    };
-    let (role, advance) = (
-        templates.role_instruction.as_ref(),
-        templates.advance_reminder.as_ref(),
+    let mut rows = Rows::of(Topic::Context);
+    let mut modes = lookup.around(true, &["context"], |said| said.context, |said| said.context);
+    let origin = modes.next().map(|(_, origin)| origin);
+    let origin = origin.unwrap_or_else(Origin::default_value);
+    rows.label("mode", resolved.context_mode.word(), origin);
+    let origin = lookup.root(templates.role_instruction.is_some(), "roleInstruction");
+    rows.add(
+        "roleInstruction",
+        Value::Part(resolved.role.clone()),
+        origin,
     );
-    vec![
-        row(
-            Topic::Context,
-            "mode",
-            Value::Label(mode.to_owned()),
-            lookup.context_mode(root.context),
-        ),
-        row(
-            Topic::Context,
-            "roleInstruction",
-            Value::Part(lookup.resolved.role.clone()),
-            lookup.root(role, "roleInstruction"),
-        ),
-        row(
-            Topic::Context,
-            "advanceReminder",
-            part(advance, text::ADVANCE_REMINDER),
-            lookup.root(advance, "advanceReminder"),
-        ),
-        row(
-            Topic::Context,
-            "allProfiles",
-            Value::Names(all_profiles(root, lookup.catalog)),
-            None,
-        ),
-        row(
-            Topic::Context,
-            "message",
-            Value::Text(lookup.resolved.context.in_full()),
-            None,
-        ),
-        row(
-            Topic::Context,
-            "inBetween",
-            Value::Label(lookup.resolved.context.line()),
-            None,
-        ),
-    ]
+    let advance = templates.advance_reminder.as_deref();
+    let origin = lookup.root(advance.is_some(), "advanceReminder");
+    let advance = advance.unwrap_or(text::ADVANCE_REMINDER).to_owned();
+    rows.add("advanceReminder", Value::Part(advance), origin);
+    let profiles = all_profiles(root, lookup.catalog);
+    rows.add("allProfiles", Value::Names(profiles), None);
+    rows.text("message", resolved.context.in_full(), None);
+    rows.label("inBetween", resolved.context.line(), None);
+    rows.finish()
 }
 
 fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let rule = lookup.resolved.auto_continue;
-    let on_stop = |what: OnStop| match what {
-        OnStop::Pause => "pause",
-        OnStop::Continue => "continue",
-    };
-    let on_limit = match rule.on_limit {
-        OnLimit::Pause => "pause",
-        OnLimit::Cancel => "cancel",
-    };
-    let word = |text: &str| Value::Label(text.to_owned());
+    let origin = |key, is_given: fn(&ContinueRule) -> bool| lookup.continue_rule(key, is_given);
     let or_default = |origin: Option<Origin>| origin.unwrap_or_else(Origin::default_value);
+    let of_max = origin("max", |rule| rule.max.is_some());
     // Without a bound the others are off too, unless they are set: then the origin is that of `max`.
-    let with_max = |origin: Option<Origin>| {
-        origin.unwrap_or_else(|| match rule.max {
-            Bound::Unlimited => or_default(lookup.continue_rule("max", |rule| rule.max)),
-            Bound::Times(_) => Origin::default_value(),
-        })
+    let with_max = |origin: Option<Origin>| match rule.max {
+        Bound::Unlimited => or_default(origin.or_else(|| of_max.clone())),
+        Bound::Times(_) => or_default(origin),
     };
-    let row = |key, value, origin: Origin| row(Topic::Continue, key, value, origin);
-    let reminder = lookup.position.root().templates.not_done_reminder.as_ref();
-    vec![
-        row(
-            "wait",
-            Value::Flag(rule.wait),
-            or_default(lookup.continue_rule("wait", |rule| rule.wait)),
-        ),
-        row(
-            "max",
-            bound(rule.max),
-            or_default(lookup.continue_rule("max", |rule| rule.max)),
-        ),
-        row(
-            "maxStale",
-            bound(rule.max_stale),
-            with_max(lookup.continue_rule("maxStale", |rule| rule.max_stale)),
-        ),
-        row(
-            "onError",
-            word(on_stop(rule.on_error)),
-            with_max(lookup.continue_rule("onError", |rule| rule.on_error)),
-        ),
-        row(
-            "onQuestion",
-            word(on_stop(rule.on_question)),
-            with_max(lookup.continue_rule("onQuestion", |rule| rule.on_question)),
-        ),
-        row(
-            "onLimit",
-            word(on_limit),
-            or_default(lookup.continue_rule("onLimit", |rule| rule.on_limit)),
-        ),
-        row(
-            "countdown",
-            Value::Count(rule.countdown.into()),
-            or_default(lookup.continue_rule("countdown", |rule| rule.countdown)),
-        ),
-        row(
-            "reminder",
-            Value::Text(lookup.resolved.reminder.text(true).to_owned()),
-            lookup.root(reminder, "notDoneReminder"),
-        ),
-    ]
+    let mut rows = Rows::of(Topic::Continue);
+    let wait = origin("wait", |rule| rule.wait.is_some());
+    rows.add("wait", Value::Flag(rule.wait), or_default(wait));
+    rows.add("max", bound(rule.max), or_default(of_max.clone()));
+    let stale = origin("maxStale", |rule| rule.max_stale.is_some());
+    rows.add("maxStale", bound(rule.max_stale), with_max(stale));
+    let on_error = origin("onError", |rule| rule.on_error.is_some());
+    rows.label("onError", rule.on_error.word(), with_max(on_error));
+    let on_question = origin("onQuestion", |rule| rule.on_question.is_some());
+    rows.label("onQuestion", rule.on_question.word(), with_max(on_question));
+    let on_limit = origin("onLimit", |rule| rule.on_limit.is_some());
+    rows.label("onLimit", rule.on_limit.word(), or_default(on_limit));
+    let countdown = origin("countdown", |rule| rule.countdown.is_some());
+    rows.add(
+        "countdown",
+        Value::Count(rule.countdown.into()),
+        or_default(countdown),
+    );
+    let reminder = &lookup.position.root().templates.not_done_reminder;
+    let origin = lookup.root(reminder.is_some(), "notDoneReminder");
+    rows.text("reminder", lookup.resolved.reminder.text(true), origin);
+    rows.finish()
 }
 
 fn bound(bound: Bound) -> Value {
@@ -342,15 +228,10 @@ fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
         ) => format!("refused: {refusal}"),
         Err(TransitionError::DefinitionMismatch(mismatch)) => mismatch.to_string(),
     };
-    vec![
-        row(Topic::Moves, "next", Value::Label(next), next_origin),
-        row(
-            Topic::Moves,
-            "loop",
-            Value::Label(again),
-            lookup.scope("loopable"),
-        ),
-    ]
+    let mut rows = Rows::of(Topic::Moves);
+    rows.label("next", next, next_origin);
+    rows.label("loop", again, lookup.scope("loopable"));
+    rows.finish()
 }
 
 /// Returns the phase that follows, with the conditions under which it is entered.
@@ -389,8 +270,8 @@ fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
 
 fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
     let templates = &lookup.position.root().templates;
-    let completion = templates.completion_message.as_ref();
-    let own = templates.cancelled_message.as_ref();
+    let has_own = templates.cancelled_message.is_some();
+    let has_completion = templates.completion_message.is_some();
     // The texts name the values that only a run has.
     let ended = |state| RunProgress {
         data: placeholders::data(lookup.position, lookup.catalog),
@@ -400,33 +281,22 @@ fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
         active: false,
         ..lookup.state.clone()
     };
+    let catalog = lookup.catalog;
+    let mut rows = Rows::of(Topic::End);
+    let completed = announcement::ended(&ended(done), catalog);
+    let origin = lookup.root(has_completion, "completionMessage");
+    rows.text("completionMessage", completed, origin);
     let cancelled = ended(cancel(lookup.state));
-    let cancelled_by = if own.is_some() {
+    let cancelled_by = if has_own {
         "cancelledMessage"
     } else {
         "completionMessage"
     };
-    vec![
-        row(
-            Topic::End,
-            "completionMessage",
-            Value::Text(announcement::ended(&ended(done), lookup.catalog)),
-            lookup.root(completion, "completionMessage"),
-        ),
-        row(
-            Topic::End,
-            "cancelledMessage",
-            Value::Text(announcement::ended(&cancelled, lookup.catalog)),
-            lookup.root(own.or(completion), cancelled_by),
-        ),
-        row(
-            Topic::End,
-            "cancelledByCommand",
-            Value::Text(announcement::cancelled_by_command(
-                &cancelled,
-                lookup.catalog,
-            )),
-            lookup.root(own, "cancelledMessage"),
-        ),
-    ]
+    let origin = lookup.root(has_own || has_completion, cancelled_by);
+    let message = announcement::ended(&cancelled, catalog);
+    rows.text("cancelledMessage", message, origin);
+    let message = announcement::cancelled_by_command(&cancelled, catalog);
+    let origin = lookup.root(has_own, "cancelledMessage");
+    rows.text("cancelledByCommand", message, origin);
+    rows.finish()
 }

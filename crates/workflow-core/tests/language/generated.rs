@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use workflow_core::definition::{
-    Bound, Default, MemoryFiles, OnLimit, OnStop, SchemaFile, Section, Tier, load,
+    Bound, Default, MemoryFiles, OnLimit, OnStop, Origins, SchemaFile, Section, Tier, load,
 };
+use workflow_core::explain::{Explained, PhaseNode, everywhere, phase_tree};
 use workflow_core::reminders::ContinuePolicy;
 
 fn on_disk(file: SchemaFile) -> PathBuf {
@@ -37,7 +38,7 @@ fn schemas_are_draft_7() {
 #[test]
 fn every_row_has_what_a_reader_needs() {
     for section in Section::ALL {
-        for key in section.keys() {
+        for key in section.keys {
             assert!(key.summary.ends_with('.'), "{}", key.name);
             assert!(
                 serde_json::from_str::<serde_json::Value>(key.example).is_ok(),
@@ -49,9 +50,32 @@ fn every_row_has_what_a_reader_needs() {
 }
 
 #[test]
-fn the_examples_of_the_rows_make_a_sound_workflow() {
-    let of = |section: Section, left_out: &[&str]| {
-        let keys = section.keys().iter();
+fn every_key_is_in_a_schema_and_in_the_documents() {
+    let schemas = SchemaFile::ALL.map(|file| file.schema().to_string());
+    let schemas = schemas.concat();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/DEFINITIONS.md");
+    let page = fs::read_to_string(page).unwrap();
+    for section in Section::ALL {
+        for key in section.keys {
+            let (name, summary) = (key.name, key.summary);
+            let quoted = serde_json::to_string(summary).unwrap();
+            assert!(schemas.contains(quoted.trim_end_matches('"')), "{name}");
+            assert!(schemas.contains(&format!("\"{name}\":")), "{name}");
+            // A reference is explained in a sentence.
+            let is_in_prose = section.name == "a subworkflow reference" && page.contains(name);
+            let is_in_a_table = page.contains(&format!("| {summary} |"));
+            assert!(is_in_a_table || is_in_prose, "{name}");
+        }
+    }
+}
+
+/// A workflow, a phase and settings in which every key has its example.
+fn all_examples() -> MemoryFiles {
+    let of = |name: &str, left_out: &[&str]| {
+        let keys = Section::named(name)
+            .expect("there is such a map")
+            .keys
+            .iter();
         let rows = keys.filter(|key| !left_out.contains(&key.name));
         let rows: Vec<String> = rows
             .map(|key| format!("{:?}: {}", key.name, key.example))
@@ -59,38 +83,84 @@ fn the_examples_of_the_rows_make_a_sound_workflow() {
         format!("{{{}}}", rows.join(", "))
     };
     // A rule set that nothing uses is reported.
-    let uses =
-        "{id: 'u', name: 'U', emoji: 'u', instructions: 'Go.', tools: {use: ['no-network']}}";
+    let uses = "{id: 'u', name: 'U', emoji: 'u', instructions: 'Go.', tools: {use: ['no-network'], blacklist: ['x']}}";
     let phases = format!(
         "\"phases\": [{}, {uses}, {}]",
-        of(Section::Phase, &[]),
-        of(Section::Reference, &[])
+        of("a phase", &[]),
+        of("a subworkflow reference", &[])
     );
     // Default `show`: the example hides the workflow.
-    let workflow =
-        of(Section::Workflow, &["phases", "show"]).replacen('{', &format!("{{{phases}, "), 1);
+    let workflow = of("a workflow", &["phases", "show"]).replacen('{', &format!("{{{phases}, "), 1);
     let other = "{name: 'R', show: 'workflows', phases: ['read.md']}";
-    let phase = of(Section::Phase, &["instructions"]);
-    let loaded = load(
-        &MemoryFiles::new()
-            // `store` is a setting of the user only.
-            .with_settings(Tier::Project, of(Section::Settings, &["store"]))
-            .with(Tier::Project, "all/workflow.json5", workflow)
-            .with(Tier::Project, "review/workflow.json5", other)
-            .with(
-                Tier::Project,
-                "review/read.md",
-                format!("---\n{phase}\n---\nRead."),
-            ),
-    );
+    let phase = of("a phase", &["instructions"]);
+    MemoryFiles::new()
+        // `store` is a setting of the user only.
+        .with_settings(Tier::Project, of("the settings", &["store"]))
+        .with(Tier::Project, "all/workflow.json5", workflow)
+        .with(Tier::Project, "review/workflow.json5", other)
+        .with(
+            Tier::Project,
+            "review/read.md",
+            format!("---\n{phase}\n---\nRead."),
+        )
+}
+
+#[test]
+fn the_examples_of_the_rows_make_a_sound_workflow() {
+    let loaded = load(&all_examples());
     assert_eq!(loaded.diagnostics, []);
     assert_eq!(loaded.catalog.iter().count(), 2);
+}
+
+/// The keys whose value is explained by a row of another name.
+const EXPLAINED_BY: &[(&str, &str)] = &[
+    ("blockReasonTemplate", "blockReason"),
+    ("commandName", "command"),
+    ("context", "mode"),
+    ("continue", "wait"),
+    ("inputs", "input"),
+    ("loopable", "loop"),
+    ("notDoneReminder", "reminder"),
+    ("onMaxVisits", "maxVisits"),
+    ("outcomes", "outcome"),
+    ("outputs", "output"),
+    ("phases", "next"),
+    ("rulesets", "block"),
+    ("sessionNameMaxLength", "sessionName"),
+    ("sessionNamePrefix", "sessionName"),
+    ("tools", "allowed"),
+    ("triggers", "trigger"),
+];
+
+/// The keys that have no effect in a phase.
+const NOT_EXPLAINED: [&str; 4] = ["$schema", "limits", "show", "store"];
+
+#[test]
+fn every_key_is_explained() {
+    let files = all_examples();
+    let loaded = load(&files);
+    let origins = Origins::new(&files, &loaded);
+    let workflow = loaded.catalog.get("all").unwrap();
+    let tree = phase_tree(workflow, &loaded.catalog);
+    let mut rows = everywhere(workflow, &loaded, &origins);
+    for state in tree.phases().filter_map(PhaseNode::state) {
+        rows.extend(Explained::of(&state, &loaded, &origins).unwrap().rows);
+    }
+    for name in ["a workflow", "a phase", "the settings", "`continue`"] {
+        for key in Section::named(name).unwrap().keys {
+            let named = EXPLAINED_BY.iter().find(|(of, _)| *of == key.name);
+            let row = named.map_or(key.name, |(_, row)| row);
+            let is_there = rows.iter().any(|found| found.key == row);
+            assert!(is_there || NOT_EXPLAINED.contains(&row), "{row} of {name}");
+        }
+    }
 }
 
 #[test]
 fn documented_defaults_are_those_of_the_engine() {
     let default = |name: &str| {
-        let row = Section::Continue.keys().iter().find(|key| key.name == name);
+        let keys = Section::named("`continue`").unwrap().keys;
+        let row = keys.iter().find(|key| key.name == name);
         row.unwrap().default
     };
     let standing = ContinuePolicy::of(std::iter::empty());

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Number of levels of subworkflows to open [default: all]
-    #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST.max_nesting, hide_default_value = true)]
+    #[arg(long, value_name = "LEVELS", default_value_t = Limits::HIGHEST_NESTING, hide_default_value = true)]
     depth: u32,
     /// Direction of the phases, in Mermaid and Graphviz
     #[arg(long, value_enum, default_value_t)]

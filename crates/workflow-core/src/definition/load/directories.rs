@@ -2,8 +2,8 @@
 
 use super::directory::{Directory, FoundWorkflow};
 use super::files::{FilePath, FileProblem, Files, TierEntry};
-use super::rule_sets::RuleSets;
-use crate::definition::model::{Limits, Tier};
+use crate::definition::model::{Limits, RuleSets};
+use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
 /// Reads the workflows of a source, in byte order of their keys.

@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
-use super::flow::{Flow, PhaseSites, check_flow, check_phase_budget};
+use super::flow::{Flow, PhaseSites, check_flow};
+use super::idle::{check_phase_openings, check_unused_sets, check_workflow_openings};
 use super::phase::{ReadPhase, read_phase};
 use super::phase_file::{parse_frontmatter, read_phase_source};
-use super::rule_sets::{RuleSets, check_unused_sets};
-use super::tools::{check_phase_openings, check_workflow_openings};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
-use crate::definition::model::{Limits, Phase, PhaseEntry, Show, Tier, Workflow};
-use crate::definition::schema::Text;
+use crate::definition::model::{Limits, Phase, PhaseEntry, RuleSets, Show, Workflow};
+use crate::definition::schema::{Reader, Section, Sites};
 use crate::definition::syntax::frontmatter;
 use crate::definition::syntax::{
-    Findings, Kind, Map, Node, Reader, Source, Span, TreeLimits, json5, raise, yaml,
+    Findings, Kind, Map, Node, Source, Span, TreeLimits, json5, raise, yaml,
 };
+use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Fix, Location, Severity, shown};
 
 /// A workflow that was found, sound or not.
@@ -202,11 +202,21 @@ impl Directory<'_> {
         format: DefinitionFormat,
         findings: &mut Findings,
     ) -> Option<DefinitionContents> {
-        let reader = &mut Reader { source, findings };
+        let reader = &mut self.reader(source, findings);
         let node = self.parse(source, format);
         let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
-        let read = read_workflow(reader, self.key, map, span, self.limits, self.sets);
+        let read = read_workflow(reader, self.key, &map, span, self.limits, self.sets);
         Some(self.read_phases(reader, read))
+    }
+
+    fn reader<'r>(&self, source: &'r Source, findings: &'r mut Findings) -> Reader<'r> {
+        Reader {
+            source,
+            findings,
+            tier: self.tier,
+            sections: Section::ALL,
+            sites: Sites::default(),
+        }
     }
 
     /// Reads the definition of a workflow that was loaded; `None` if it can no longer be read.
@@ -249,10 +259,11 @@ impl Directory<'_> {
                 phases: read.entries.len(),
             },
             workflow: read.workflow,
-            command_name: read.command_name_span,
+            command_name: read.command_name,
             references: Vec::new(),
         };
         let sets = read.sets.as_ref().unwrap_or(self.sets);
+        let own = PhaseSites::new(None, read.sites);
         let entries = read.entries.len();
         let mut phases = Vec::new();
         let mut sites = Vec::new();
@@ -262,7 +273,7 @@ impl Directory<'_> {
             let phase = match entry {
                 ReadEntry::Subworkflow(reference, of_reference) => {
                     contents.references.push((phases.len(), of_reference.id));
-                    sites.push(*of_reference);
+                    sites.push(PhaseSites::new(None, *of_reference));
                     phases.push(PhaseEntry::Subworkflow(reference));
                     continue;
                 }
@@ -271,8 +282,8 @@ impl Directory<'_> {
                     let phase = read_phase(reader, map, start, None, sets);
                     unique(reader, workflow, &mut ids, phase)
                 }
-                ReadEntry::File(path) => {
-                    self.read_phase_file(reader, workflow, &mut ids, &path, sets)
+                ReadEntry::File(path, span) => {
+                    self.read_phase_file(reader, workflow, &mut ids, (path, span), sets)
                 }
             };
             if let Some((phase, of_phase)) = phase {
@@ -287,7 +298,7 @@ impl Directory<'_> {
             }
         }
         contents.workflow.phases = phases;
-        check_workflow_openings(reader, &contents.workflow, &read.openings);
+        check_workflow_openings(reader, &contents.workflow, &own.openings);
         if contents.workflow.phases.len() == entries {
             check_unused_sets(reader, &contents.workflow, &read.own_sets);
         }
@@ -297,7 +308,7 @@ impl Directory<'_> {
                 reader,
                 &Flow {
                     workflow: &contents.workflow,
-                    own: &read.sites,
+                    own: &own,
                     phases: &sites,
                     jumps: self.limits.jumps,
                     elsewhere: &|id| self.workflow_with(id),
@@ -322,17 +333,11 @@ impl Directory<'_> {
     /// Returns whether the definition has a phase of this id, in the part that can be read.
     fn has_phase(&self, id: &str) -> bool {
         let is_it = |map: &Map<'_>| {
-            let mut entries = map.entries.iter();
-            entries.any(|entry| {
-                entry.key == "id" && matches!(&entry.value.kind, Kind::Text(text) if text == id)
-            })
+            let entry = map.get("id");
+            entry.is_some_and(|entry| matches!(&entry.value.kind, Kind::Text(text) if text == id))
         };
         let of_file = |path: &str, span| {
-            let path = Text {
-                value: path.to_owned(),
-                span,
-            };
-            let source = self.open_phase_file(&path).ok()?;
+            let source = self.open_phase_file(path, span).ok()?;
             let parts = frontmatter::split(source.text()).ok()?;
             let node = parse_frontmatter(&parts, self.tree_limits()).ok()?;
             Some(matches!(&node.kind, Kind::Map(map) if is_it(map)))
@@ -341,13 +346,13 @@ impl Directory<'_> {
             return false;
         };
         let Ok(Node {
-            kind: Kind::Map(mut map),
+            kind: Kind::Map(map),
             ..
         }) = self.parse(&source, format)
         else {
             return false;
         };
-        let Some(Kind::List(items)) = map.take("phases").map(|entry| entry.value.kind) else {
+        let Some(Kind::List(items)) = map.get("phases").map(|entry| &entry.value.kind) else {
             return false;
         };
         items.iter().any(|item| match &item.kind {
@@ -362,40 +367,41 @@ impl Directory<'_> {
         reader: &mut Reader<'_>,
         workflow: &Workflow,
         ids: &mut HashSet<String>,
-        entry: &Text,
+        (path, span): (&str, Option<Span>),
         sets: &RuleSets,
     ) -> Option<(Phase, PhaseSites)> {
-        let source = match self.open_phase_file(entry) {
+        let source = match self.open_phase_file(path, span) {
             Ok(source) => source,
             Err(finding) => {
                 reader.report(finding);
                 return None;
             }
         };
-        let reader = &mut Reader {
-            source: &source,
-            findings: reader.findings,
-        };
+        let reader = &mut self.reader(&source, reader.findings);
         let phase = read_phase_source(reader, self.tree_limits(), sets);
         let (phase, sites) = unique(reader, workflow, ids, phase)?;
         let source = Some(source);
         Some((phase, PhaseSites { source, ..sites }))
     }
 
-    pub(super) fn open_phase_file(&self, entry: &Text) -> Result<Source, Finding> {
-        let name = || shown(&entry.value);
-        let path = FilePath::in_workflow(self.tier, self.key, &entry.value).map_err(|problem| {
+    pub(super) fn open_phase_file(
+        &self,
+        entry: &str,
+        span: Option<Span>,
+    ) -> Result<Source, Finding> {
+        let name = || shown(entry);
+        let path = FilePath::in_workflow(self.tier, self.key, entry).map_err(|problem| {
             let message = format!("the path `{}` {problem}", name());
-            Finding::error(Code::PathRefused, entry.span, message)
+            Finding::error(Code::PathRefused, span, message)
         })?;
         match self.files.read(&path, self.limits.max_file_bytes) {
             Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
                 let message = format!("the phase file `{}` {problem}", name());
-                let finding = Finding::error(code_of(&problem), entry.span, message);
+                let finding = Finding::error(code_of(&problem), span, message);
                 Err(match problem {
                     FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
-                    FileProblem::Missing => self.similar_file(&entry.value, finding),
+                    FileProblem::Missing => self.similar_file(entry, finding),
                     _ => finding,
                 })
             }
@@ -457,17 +463,15 @@ fn unique(
     ids: &mut HashSet<String>,
     read: Option<ReadPhase>,
 ) -> Option<(Phase, PhaseSites)> {
-    let ReadPhase {
-        phase,
-        sites,
-        openings,
-    } = read?;
-    check_phase_openings(reader, workflow, &phase, &openings);
-    check_phase_budget(reader, &workflow.budget, &phase.budget, sites.budget);
+    let (phase, sites) = read?;
+    check_phase_openings(reader, workflow, &phase, &sites.openings);
+    phase
+        .budget
+        .check_within(&workflow.budget, reader, sites.budget);
     if !ids.insert(phase.id.clone()) {
         let message = format!("duplicate phase id `{}`", shown(&phase.id));
         reader.report(Finding::error(Code::DuplicatePhaseId, sites.id, message));
         return None;
     }
-    Some((phase, sites))
+    Some((phase, PhaseSites::new(None, sites)))
 }

@@ -1,7 +1,8 @@
 //! The map that every file of the language contains.
 
 use super::hidden_text;
-use crate::definition::syntax::{Kind, Map, Node, Reader, Span};
+use crate::definition::schema::Reader;
+use crate::definition::syntax::{Kind, Map, Node, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The top-level map of a file, with its location; duplicate keys are reported. `what` names it, `content` its keys.

@@ -8,7 +8,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use crate::definition::model::{SETTINGS_FILE, Tier};
+use crate::definition::model::SETTINGS_FILE;
+use crate::definition::tier::Tier;
 
 /// The files of definitions and settings: on a disk, or in memory.
 pub trait Files {

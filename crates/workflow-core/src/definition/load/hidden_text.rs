@@ -3,7 +3,8 @@
 //! Nothing that people read can act on a terminal: hidden characters are shown as escapes. The author is warned, because
 //! that is hardly intended.
 
-use crate::definition::syntax::{Kind, Node, Reader};
+use crate::definition::schema::Reader;
+use crate::definition::syntax::{Kind, Node};
 use crate::diagnostic::{Code, Finding, shown, visible_lines};
 
 /// Keys with texts that people read. Patterns and commands may contain what they like.

@@ -1,25 +1,18 @@
 //! The loader of settings, both tiers and references. It does not stop at the first mistake.
 
-mod auto_continue;
-mod dead_conditions;
 mod directories;
 mod directory;
 mod document;
-mod fail_closed;
 mod file_map;
 mod files;
 mod flow;
-mod gate;
 mod hidden_text;
+mod idle;
 mod origins;
 mod phase;
 mod phase_file;
 mod references;
-mod rule;
-mod rule_sets;
 mod settings;
-mod tools;
-mod triggers;
 mod workflow;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -28,17 +21,17 @@ use std::sync::Arc;
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
 pub use origins::{EntryOrigin, KeyLocations, Origins, SettingsOrigin, WorkflowOrigin};
-pub use settings::TierSettings;
 
-use super::model::{Catalog, Limits, Settings, Show, Tier};
-use super::syntax::{Findings, Node, Reader, Source, TreeLimits, json5};
+use super::model::{Catalog, Limits, Settings, Show, TierSettings};
+use super::schema::{Reader, Section, Sites};
+use super::syntax::{Findings, Node, Source, TreeLimits, json5};
+use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
 use directories::load_tier;
 use directory::{Draft, FoundWorkflow, Summary};
 use file_map::read_map;
 use files::LimitedFiles;
 use references::check_references;
-use rule_sets::RuleSets;
 use settings::{merged, read_settings};
 
 /// The loaded files, and all that is wrong with them.
@@ -125,13 +118,10 @@ pub enum LoadOutcome {
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
     let mut diagnostics = Vec::new();
-    let none = RuleSets::default();
+    let none = TierSettings::default();
     let global = load_settings_of(files, Tier::Global, &none, &mut diagnostics).unwrap_or_default();
-    let outer = global.rule_sets();
-    let project =
-        load_settings_of(files, Tier::Project, outer, &mut diagnostics).unwrap_or_default();
-    // Without settings of its own a project has those of the user.
-    let sets = [outer.clone(), project.rule_sets().within(outer)];
+    let project = load_settings_of(files, Tier::Project, &global, &mut diagnostics)
+        .unwrap_or_else(|| TierSettings::inside(&global));
     let tiers = [global, project];
     let settings = merged(&tiers);
     let files = LimitedFiles::new(files, settings.limits.max_total_bytes);
@@ -140,7 +130,7 @@ pub fn load(files: &dyn Files) -> Loaded {
             &files,
             tier,
             &settings.limits,
-            &sets[tier as usize],
+            &tiers[tier as usize].rule_sets,
             &mut diagnostics,
         )
     });
@@ -163,7 +153,7 @@ pub fn load(files: &dyn Files) -> Loaded {
 fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
-    outer: &RuleSets,
+    outer: &TierSettings,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<TierSettings> {
     let limits = Limits::default();
@@ -180,7 +170,8 @@ fn load_settings_of(
                 FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
                 _ => diagnostic,
             };
-            let closed = TierSettings::fail_closed(&visible(&files.shown(&path)), &diagnostic);
+            let closed =
+                TierSettings::fail_closed(&visible(&files.shown(&path)), &diagnostic, outer);
             diagnostics.push(diagnostic);
             return Some(closed);
         }
@@ -191,14 +182,17 @@ fn load_settings_of(
     let reader = &mut Reader {
         source: &source,
         findings: &mut findings,
+        tier,
+        sections: Section::ALL,
+        sites: Sites::default(),
     };
     let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
-        .map(|(map, _)| read_settings(reader, map, tier, outer));
+        .map(|(map, _)| read_settings(reader, &map, outer));
     let found = findings.finish();
     let closed = found
         .iter()
         .find(|found| leaves_nothing(found) || settings.is_none())
-        .map(|found| TierSettings::fail_closed(source.file(), found));
+        .map(|found| TierSettings::fail_closed(source.file(), found, outer));
     diagnostics.extend(found);
     closed.or(settings)
 }

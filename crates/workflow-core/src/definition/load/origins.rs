@@ -11,11 +11,10 @@ use std::rc::Rc;
 use super::directory::Directory;
 use super::files::{FilePath, Files};
 use super::phase_file::{body_span, parse_frontmatter};
-use super::rule_sets::RuleSets;
-use super::{LoadOutcome, Loaded, TierSettings, load_settings_of, parse_settings};
-use crate::definition::model::{Limits, Settings, Tier};
-use crate::definition::schema::Text;
-use crate::definition::syntax::{Kind, Map, Node, Source, Span, frontmatter};
+use super::{LoadOutcome, Loaded, load_settings_of, parse_settings};
+use crate::definition::model::{Limits, RuleSets, TierSettings};
+use crate::definition::syntax::{Entry, Kind, Map, Node, Source, Span, frontmatter};
+use crate::definition::tier::Tier;
 use crate::diagnostic::Location;
 
 /// The files that definitions were loaded from, to look up the locations of keys.
@@ -33,8 +32,8 @@ pub struct Origins<'f> {
 pub struct SettingsOrigin {
     /// Its source.
     pub tier: Tier,
-    /// Its settings, except for its limits.
-    pub said: Settings,
+    /// Its content.
+    pub said: TierSettings,
     /// The locations of its keys.
     pub keys: KeyLocations,
 }
@@ -89,40 +88,43 @@ impl KeyLocations {
 
     fn new(source: &Source, map: &Map<'_>) -> Self {
         let mut locations = BTreeMap::new();
-        for entry in &map.entries {
-            let key = entry.key.clone().into_owned();
-            match &entry.value.kind {
-                // A key without a value is taken as absent.
-                Kind::Null => continue,
-                Kind::Map(inner) => {
-                    for inner in inner
-                        .entries
-                        .iter()
-                        .filter(|inner| inner.value.kind != Kind::Null)
-                    {
-                        let name = inner.key.clone().into_owned();
-                        if let Kind::List(items) = &inner.value.kind {
-                            for (at, item) in items.iter().enumerate() {
-                                let name = Some(item_name(&name, at));
-                                locations.insert((key.clone(), name), source.location(start(item)));
-                            }
-                        }
-                        locations
-                            .insert((key.clone(), Some(name)), source.location(inner.key_span));
-                    }
-                }
-                Kind::List(items) => {
-                    for (at, item) in items.iter().enumerate() {
-                        let name = Some(item_name("", at));
-                        locations.insert((key.clone(), name), source.location(start(item)));
-                    }
-                }
-                Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Tagged(_) => {}
+        for entry in written(map) {
+            let mut add = |inner: Option<String>, span| {
+                locations.insert((entry.key.to_string(), inner), source.location(span));
+            };
+            add(None, entry.key_span);
+            for (name, span) in items("", &entry.value) {
+                add(Some(name), span);
             }
-            locations.insert((key, None), source.location(entry.key_span));
+            let Kind::Map(inner) = &entry.value.kind else {
+                continue;
+            };
+            for inner in written(inner) {
+                for (name, span) in items(&inner.key, &inner.value) {
+                    add(Some(name), span);
+                }
+                add(Some(inner.key.to_string()), inner.key_span);
+            }
         }
         Self(locations)
     }
+}
+
+/// The entries with a value. A key without one is taken as absent.
+fn written<'m>(map: &'m Map<'m>) -> impl Iterator<Item = &'m Entry<'m>> {
+    let entries = map.entries.iter();
+    entries.filter(|entry| entry.value.kind != Kind::Null)
+}
+
+/// The items of a list with their names and locations.
+fn items(list: &str, node: &Node<'_>) -> Vec<(String, Option<Span>)> {
+    let Kind::List(items) = &node.kind else {
+        return Vec::new();
+    };
+    let named = items.iter().enumerate();
+    named
+        .map(|(at, item)| (item_name(list, at), start(item)))
+        .collect()
 }
 
 /// The name of an item of a list, which is not a name of a key.
@@ -188,7 +190,7 @@ impl<'f> Origins<'f> {
         };
         let (format, source) = directory.source()?;
         let map = map_of(directory.parse(&source, format).ok()?)?;
-        let entries = map.entries.iter().find(|entry| entry.key == "phases");
+        let entries = map.get("phases");
         let entries = match entries.map(|entry| &entry.value.kind) {
             Some(Kind::List(items)) => items.iter(),
             _ => [].iter(),
@@ -213,13 +215,13 @@ impl fmt::Debug for Origins<'_> {
 
 /// Reads the locations of a settings file; `None` if there is none, or it cannot be read.
 fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
-    let none = RuleSets::default();
+    let none = TierSettings::default();
     let outer = match tier {
         Tier::Global => None,
         Tier::Project => load_settings_of(files, Tier::Global, &none, &mut Vec::new()),
     };
-    let sets = outer.as_ref().map_or(&none, TierSettings::rule_sets);
-    let settings = load_settings_of(files, tier, sets, &mut Vec::new())?.into_settings();
+    let outer = outer.unwrap_or_default();
+    let settings = load_settings_of(files, tier, &outer, &mut Vec::new())?;
     let path = FilePath::settings(tier);
     let bytes = files.read(&path, Limits::default().max_file_bytes).ok()?;
     let source = Source::new(&files.shown(&path), bytes);
@@ -234,16 +236,8 @@ fn settings_origin(files: &dyn Files, tier: Tier) -> Option<SettingsOrigin> {
 fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> EntryOrigin {
     let keys = match &item.kind {
         Kind::Map(map) => KeyLocations::new(source, map),
-        Kind::Text(path) => {
-            let path = Text {
-                value: path.clone().into_owned(),
-                span: item.span,
-            };
-            phase_file_keys(directory, &path).unwrap_or_default()
-        }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::List(_) | Kind::Tagged(_) => {
-            KeyLocations::default()
-        }
+        Kind::Text(path) => phase_file_keys(directory, path).unwrap_or_default(),
+        _ => KeyLocations::default(),
     };
     EntryOrigin {
         entry: item.span.map(|span| source.location(Some(span))),
@@ -252,8 +246,8 @@ fn entry_origin(directory: &Directory<'_>, source: &Source, item: &Node<'_>) -> 
 }
 
 /// Reads the locations of a phase file; `None` if it can no longer be read.
-fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocations> {
-    let source = directory.open_phase_file(path).ok()?;
+fn phase_file_keys(directory: &Directory<'_>, path: &str) -> Option<KeyLocations> {
+    let source = directory.open_phase_file(path, None).ok()?;
     let parts = frontmatter::split(source.text()).ok()?;
     let map = map_of(parse_frontmatter(&parts, directory.tree_limits()).ok()?)?;
     let mut keys = KeyLocations::new(&source, &map);
@@ -265,11 +259,6 @@ fn phase_file_keys(directory: &Directory<'_>, path: &Text) -> Option<KeyLocation
 fn map_of(node: Node<'_>) -> Option<Map<'_>> {
     match node.kind {
         Kind::Map(map) => Some(map),
-        Kind::Null
-        | Kind::Bool(_)
-        | Kind::Number(_)
-        | Kind::Text(_)
-        | Kind::List(_)
-        | Kind::Tagged(_) => None,
+        _ => None,
     }
 }

@@ -1,100 +1,91 @@
 //! The reader of phases: from a phase file, or from a map in the definition itself.
 
-use super::auto_continue::read_continue;
-use super::flow::{PhaseSites, read_flow, read_outputs};
-use super::gate::{read_approval, read_gate};
-use super::rule_sets::RuleSets;
-use super::tools::{read_openings, read_results, read_tools};
-use crate::definition::model::Phase;
-use crate::definition::schema::keys::phase;
-use crate::definition::schema::{MapReader, Section, Text, check_template};
-use crate::definition::syntax::{Map, Reader, Span};
+use crate::definition::model::{Phase, RuleSets, read_level, too_many_patterns};
+use crate::definition::schema::{Declared, MapReader, Reader, Sites};
+use crate::definition::syntax::{Map, Span};
+use crate::definition::value::check_template;
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
 
 /// A phase, and the locations of what is checked later.
-pub(super) struct ReadPhase {
-    pub(super) phase: Phase,
-    pub(super) sites: PhaseSites,
-    /// The keys of what is open where the phase is read-only.
-    pub(super) openings: Vec<(&'static str, Option<Span>)>,
-}
+pub(super) type ReadPhase = (Phase, Sites);
 
 /// Reads a phase's map. `body` are the instructions of a phase file; without one they are a key.
 pub(super) fn read_phase(
     reader: &mut Reader<'_>,
-    map: Map<'_>,
+    map: &Map<'_>,
     start: Option<Span>,
-    body: Option<Text>,
+    body: Option<(&str, Span)>,
     sets: &RuleSets,
 ) -> Option<ReadPhase> {
-    let mut keys = MapReader::new(reader, Section::Phase, map, None);
+    let mut keys = MapReader::new(reader, Phase::SECTION, map, None);
     keys.start = start;
-    let id = keys.get(&phase::ID);
-    let name = keys.get(&phase::NAME);
-    let emoji = keys.get(&phase::EMOJI);
+    let mut phase = Phase::default();
+    phase.read_keys(&mut keys);
     let instructions = read_instructions(&mut keys, body);
-    let mut sites = PhaseSites::default();
-    if let Some(text) = &instructions {
-        sites.refer(keys.reader, TemplateKind::Context, text);
+    let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
+    (phase.tools, phase.rules, phase.results) = level;
+    note_openings(&mut keys, &phase.run);
+    if let Some(place) = keys.place(&Phase::on_max_visits)
+        && !keys.is_unreadable(&Phase::on_max_visits)
+        && phase.max_visits.is_none()
+    {
+        let message = "`onMaxVisits` has no effect without `maxVisits`";
+        let finding = Finding::error(Code::IdleVisits, place.value, message);
+        keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
     }
-    let tools = read_tools(&mut keys, &phase::TOOLS, sets);
-    let openings = read_openings(&mut keys, &phase::WRITABLE, &phase::RUN, &phase::UNKNOWN);
-    let results = read_results(&mut keys, &phase::RESULTS);
-    let gate = read_gate(&mut keys, &phase::GATE, &mut sites.targets);
-    let approve = read_approval(&mut keys, &phase::APPROVE, &mut sites);
-    let checkpoint = keys.get(&phase::CHECKPOINT);
-    let available_profiles = keys.get(&phase::AVAILABLE_PROFILES);
-    let auto_continue = read_continue(&mut keys, &phase::CONTINUE);
-    let outputs = read_outputs(&mut keys);
-    let flow = read_flow(&mut keys, &mut sites);
-
-    let id = id?;
-    sites.id = id.span;
-    Some(ReadPhase {
-        sites,
-        openings: openings.given,
-        phase: Phase {
-            id: id.value,
-            name: name?.value,
-            emoji: emoji?.value,
-            instructions: instructions?.value,
-            tools: tools.access,
-            writable: openings.writable,
-            run: openings.run,
-            unknown: openings.unknown,
-            available_profiles,
-            auto_continue,
-            rules: tools.rules,
-            results,
-            gate,
-            approve,
-            checkpoint,
-            outputs,
-            outcomes: flow.outcomes,
-            when: flow.when,
-            max_visits: flow.max_visits,
-            on_max_visits: flow.on_max_visits,
-            budget: flow.budget,
-            hints: flow.hints,
-        },
-    })
+    let sites = Sites {
+        id: keys.span_of(&Phase::id),
+        max_visits: keys.place(&Phase::max_visits).and_then(|place| place.key),
+        budget: keys.span_of(&Phase::budget),
+        ..std::mem::take(&mut keys.reader.sites)
+    };
+    phase.instructions = instructions?;
+    keys.is_complete.then_some((phase, sites))
 }
 
-fn read_instructions(keys: &mut MapReader<'_, '_, '_>, body: Option<Text>) -> Option<Text> {
-    let Some(text) = body else {
-        return keys.get(&phase::INSTRUCTIONS);
+/// Notes what is open where a phase is read-only.
+pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, run: &[String]) {
+    let places = [
+        (
+            "writable",
+            keys.place(&Phase::writable),
+            keys.is_unreadable(&Phase::writable),
+        ),
+        (
+            "run",
+            keys.place(&Phase::run),
+            keys.is_unreadable(&Phase::run),
+        ),
+    ];
+    for (key, place, is_wrong) in places {
+        let place = place.filter(|_| !is_wrong);
+        let openings = &mut keys.reader.sites.openings;
+        openings.extend(place.map(|place| (key, place.key)));
+    }
+    if let Some(finding) = too_many_patterns(run.len(), keys.start) {
+        keys.report(finding);
+    }
+}
+
+fn read_instructions(
+    keys: &mut MapReader<'_, '_, '_>,
+    body: Option<(&str, Span)>,
+) -> Option<String> {
+    let Some((text, span)) = body else {
+        return keys.get(&Phase::body);
     };
-    if let Some(entry) = keys.take(&phase::INSTRUCTIONS.key) {
+    if keys.has("instructions") {
         let message = "`instructions` in the frontmatter is not read";
-        let finding = Finding::warning(Code::UnknownKey, entry.key_span, message);
+        let span = keys.key_of(&Phase::body);
+        let finding = Finding::warning(Code::UnknownKey, span, message);
         keys.report(finding.help("write the instructions below the frontmatter"));
     }
-    if text.value.is_empty() {
+    if text.is_empty() {
         let message = "there are no instructions after the frontmatter";
-        keys.report(Finding::error(Code::NoInstructions, text.span, message));
+        keys.report(Finding::error(Code::NoInstructions, Some(span), message));
         return None;
     }
-    check_template(keys.reader, TemplateKind::Context, &text.value, text.span);
-    Some(text)
+    check_template(keys.reader, TemplateKind::Context, text, Some(span));
+    Some(text.to_owned())
 }

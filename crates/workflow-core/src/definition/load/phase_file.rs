@@ -2,10 +2,10 @@
 
 use super::file_map::read_map;
 use super::phase::{ReadPhase, read_phase};
-use super::rule_sets::RuleSets;
-use crate::definition::schema::Text;
+use crate::definition::model::RuleSets;
+use crate::definition::schema::Reader;
 use crate::definition::syntax::frontmatter::{self, NoFrontmatter, Parts};
-use crate::definition::syntax::{Kind, Map, Node, Reader, Span, TreeLimits, yaml};
+use crate::definition::syntax::{Kind, Map, Node, Span, TreeLimits, yaml};
 use crate::diagnostic::{Code, Finding};
 
 /// The keys that a phase file needs.
@@ -33,11 +33,8 @@ pub(super) fn read_phase_source(
         }) => Map::default(),
         node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
     };
-    let body = Text {
-        value: parts.body.to_owned(),
-        span: Some(body_span(&parts)),
-    };
-    read_phase(reader, map, Some(frontmatter::opening()), Some(body), sets)
+    let body = Some((parts.body, body_span(&parts)));
+    read_phase(reader, &map, Some(frontmatter::opening()), body, sets)
 }
 
 /// Parses the frontmatter of a phase file.

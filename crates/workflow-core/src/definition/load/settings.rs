@@ -3,37 +3,27 @@
 //!
 //! A settings file with a mistake keeps its valid keys. Guards that cannot be read fail closed.
 
-use super::auto_continue::read_continue;
-use super::fail_closed;
-use super::rule_sets::{RuleSets, read_rule_sets};
-use super::tools::{ReadTools, read_results, read_tools};
-use super::triggers::read_triggers;
 use crate::definition::model::{
-    Guards, Limits, OnRepeat, Settings, SettingsStatus, Tier, UnknownAction,
+    Guards, Limits, OnRepeat, RuleSets, Settings, SettingsStatus, TierSettings, UnknownAction,
+    fail_closed, read_results,
 };
-use crate::definition::schema::keys::{limits, settings};
-use crate::definition::schema::{Field, MapReader, Section, Typed, lost_guards};
-use crate::definition::syntax::{Map, Reader};
+use crate::definition::schema::{Declared, MapReader, Reader, lost_guards};
+use crate::definition::syntax::{Kind, Map};
+use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding};
 
-/// The content of one settings file. A limit that it does not name is absent.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct TierSettings {
-    settings: Settings,
-    limits: LimitsGiven,
-    guards: Guards,
-    /// The rule sets that workflows of the tier may use.
-    rule_sets: RuleSets,
-}
-
 impl TierSettings {
-    /// The rule sets that workflows of the tier may use.
-    pub(super) fn rule_sets(&self) -> &RuleSets {
-        &self.rule_sets
+    /// The settings of a project without a file.
+    pub(super) fn inside(outer: &Self) -> Self {
+        Self {
+            limits: outer.limits,
+            rule_sets: outer.rule_sets.clone(),
+            ..Self::default()
+        }
     }
 
     /// The replacement for a file that cannot be read, for this reason: everything is forbidden.
-    pub(super) fn fail_closed(file: &str, why: &Diagnostic) -> Self {
+    pub(super) fn fail_closed(file: &str, why: &Diagnostic, outer: &Self) -> Self {
         let location = why.location.as_ref();
         let source = match location.and_then(crate::diagnostic::Location::line) {
             Some(line) => format!("{file}:{line}"),
@@ -45,13 +35,8 @@ impl TierSettings {
                 status: SettingsStatus::Unreadable,
                 ..Guards::default()
             },
-            ..Self::default()
+            ..Self::inside(outer)
         }
-    }
-
-    /// The settings of the file, except for its limits.
-    pub(super) fn into_settings(self) -> Settings {
-        self.settings
     }
 
     /// Returns true if all of its guards were loaded, or there is no file.
@@ -68,46 +53,43 @@ impl TierSettings {
     }
 }
 
-/// The key of a limit, and its value among the limits.
-type LimitOf = (Typed<u32>, fn(&mut Limits) -> &mut u32);
-
-/// All limits. The length is checked: a key without a value does not compile.
-const LIMITS: [LimitOf; limits::KEYS.len()] = [
-    (limits::MAX_FILE_BYTES, |all| &mut all.max_file_bytes),
-    (limits::MAX_TOTAL_BYTES, |all| &mut all.max_total_bytes),
-    (limits::MAX_DEPTH, |all| &mut all.max_depth),
-    (limits::MAX_PHASES, |all| &mut all.max_phases),
-    (limits::MAX_WORKFLOWS, |all| &mut all.max_workflows),
-    (limits::MAX_NESTING, |all| &mut all.max_nesting),
-    (limits::MAX_VISITS, |all| &mut all.jumps),
-];
-
-/// The limits that a file names, in the order of [`LIMITS`].
-type LimitsGiven = [Option<u32>; LIMITS.len()];
-
-/// Reads the map of a settings file.
+/// Reads the map of a settings file, inside of those further out.
 pub(super) fn read_settings(
     reader: &mut Reader<'_>,
-    map: Map<'_>,
-    tier: Tier,
-    outer: &RuleSets,
+    map: &Map<'_>,
+    outer: &TierSettings,
 ) -> TierSettings {
-    let lost: Vec<_> = lost_guards(Section::Settings, &map).collect();
-    let mut keys = MapReader::new(reader, Section::Settings, map, None);
-    keys.get(&settings::SCHEMA);
-    check_store(&mut keys, tier);
-    let auto_continue = read_continue(&mut keys, &settings::CONTINUE);
-    let context = keys.get(&settings::CONTEXT);
-    let limits = read_limits(&mut keys);
-    let sets = read_rule_sets(&mut keys, &settings::RULESETS, outer);
-    let rule_sets = sets.sets.unwrap_or_else(|| outer.clone());
-    let mut tools = read_tools(&mut keys, &settings::TOOLS, &rule_sets);
-    if let Some(&span) = sets.lost.first()
+    let section = TierSettings::SECTION;
+    let lost: Vec<_> = lost_guards(reader.sections, section, map).collect();
+    let mut keys = MapReader::new(reader, section, map, None);
+    let mut settings = TierSettings::inside(outer);
+    settings.read_keys(&mut keys);
+    keys.get(&TierSettings::schema);
+    check_store(&mut keys);
+    read_limits(&mut keys, &mut settings.limits);
+    settings.guards = read_guards(&mut keys, &mut settings.rule_sets, lost);
+    settings
+}
+
+/// Reads the guards. `lost` are unknown keys that may be misspelled ones.
+fn read_guards(
+    keys: &mut MapReader<'_, '_, '_>,
+    sets: &mut RuleSets,
+    lost: Vec<(&'static str, Option<crate::diagnostic::Span>)>,
+) -> Guards {
+    let lost_sets = match keys.get(&TierSettings::rulesets) {
+        Some(mut own) => sets.add(&mut own, keys.reader),
+        None if keys.has("rulesets") => vec![keys.span_of(&TierSettings::rulesets)],
+        None => Vec::new(),
+    };
+    let tools = keys.get(&TierSettings::level_tools).unwrap_or_default();
+    let mut tools = tools.with(sets, keys.reader);
+    if let Some(&span) = lost_sets.first()
         && tools.status.is_loaded()
     {
         tools.fail_closed(keys.reader, span);
     }
-    let mut results = read_results(&mut keys, &settings::RESULTS);
+    let mut results = read_results(keys, &TierSettings::level_results);
     for (guard, span) in lost {
         if guard == "results" {
             results.push(fail_closed::results(keys.reader.file_and_line(span)));
@@ -115,51 +97,45 @@ pub(super) fn read_settings(
             tools.fail_closed(keys.reader, span);
         }
     }
-    let unknown = match keys.field(&settings::UNKNOWN) {
-        Field::Absent => None,
-        Field::NoValue | Field::Wrong { .. } => Some(UnknownAction::Block),
-        Field::Value { value, .. } => Some(value),
+    let unknown = keys.get(&TierSettings::unknown);
+    let is_lost = keys.is_unreadable(&TierSettings::unknown);
+    let status = if results.iter().any(|rule| rule.unread) {
+        SettingsStatus::Unreadable
+    } else {
+        tools.status
     };
-    let ReadTools {
-        access,
-        rules,
-        mut status,
-    } = tools;
-    if results.iter().any(|rule| rule.unread) {
-        status = SettingsStatus::Unreadable;
+    Guards {
+        tools: tools.access,
+        rules: tools.rules,
+        results,
+        unknown: unknown.or(is_lost.then_some(UnknownAction::Block)),
+        status,
     }
-    TierSettings {
-        settings: Settings {
-            auto_continue,
-            context,
-            limits: Limits::default(),
-            checkpoint: keys.get(&settings::CHECKPOINT),
-            on_repeat: keys.get(&settings::ON_REPEAT),
-            question_timeout: keys.get(&settings::QUESTION_TIMEOUT),
-            triggers: read_triggers(&mut keys, tier),
-            ..Settings::default()
-        },
-        limits,
-        guards: Guards {
-            tools: access,
-            rules,
-            results,
-            unknown,
-            status,
-        },
-        rule_sets,
+}
+
+/// Reads `limits`. Those that the file does not name stay as they are.
+fn read_limits(keys: &mut MapReader<'_, '_, '_>, limits: &mut Limits) {
+    let Some(written) = keys.written(&TierSettings::own_limits) else {
+        return;
+    };
+    match written.kind() {
+        Kind::Map(map) => {
+            let mut keys = MapReader::new(keys.reader, Limits::SECTION, map, None);
+            limits.read_keys(&mut keys);
+        }
+        _ => keys.report(written.wrong_type("a map")),
     }
 }
 
 /// Checks the store. The platform reads it before anything else is loaded; a project must not redirect answers of persons.
-fn check_store(keys: &mut MapReader<'_, '_, '_>, tier: Tier) {
-    let Field::Value { value, span, .. } = keys.field(&settings::STORE) else {
+fn check_store(keys: &mut MapReader<'_, '_, '_>) {
+    let Some(address) = keys.get(&TierSettings::store) else {
         return;
     };
     let is_server = ["postgres://", "postgresql://"]
         .iter()
-        .any(|scheme| value.value.starts_with(scheme));
-    let (message, help) = match tier {
+        .any(|scheme| address.starts_with(scheme));
+    let (message, help) = match keys.reader.tier {
         Tier::Project => (
             "`store` is a setting of the user, and has no effect in a project",
             "move it to `workflow-sidecar.json5` of your agent directory",
@@ -170,26 +146,18 @@ fn check_store(keys: &mut MapReader<'_, '_, '_>, tier: Tier) {
         ),
         Tier::Global => return,
     };
-    keys.reader
-        .report(Finding::error(Code::InvalidValue, span, message).help(help));
+    let span = keys.span_of(&TierSettings::store);
+    keys.report(Finding::error(Code::InvalidValue, span, message).help(help));
 }
 
 /// The settings in force.
-pub(super) fn merged([global, project]: &[TierSettings; 2]) -> Settings {
-    let (outer, inner) = (&global.settings, &project.settings);
-    let mut limits = Limits::default();
-    for given in [global.limits, project.limits] {
-        for ((_, limit), given) in LIMITS.into_iter().zip(given) {
-            let limit = limit(&mut limits);
-            *limit = given.unwrap_or(*limit);
-        }
-    }
+pub(super) fn merged([outer, inner]: &[TierSettings; 2]) -> Settings {
     Settings {
         auto_continue: inner.auto_continue.within(&outer.auto_continue),
         context: inner.context.or(outer.context),
-        limits,
-        user: global.guards.clone(),
-        project: project.guards.clone(),
+        limits: inner.limits,
+        user: outer.guards.clone(),
+        project: inner.guards.clone(),
         checkpoint: inner.checkpoint.or(outer.checkpoint),
         on_repeat: [inner.on_repeat, outer.on_repeat]
             .into_iter()
@@ -198,12 +166,4 @@ pub(super) fn merged([global, project]: &[TierSettings; 2]) -> Settings {
         question_timeout: inner.question_timeout.or(outer.question_timeout),
         triggers: [&*outer.triggers, &*inner.triggers].concat(),
     }
-}
-
-fn read_limits(keys: &mut MapReader<'_, '_, '_>) -> LimitsGiven {
-    let Some(map) = keys.map(&settings::LIMITS).value() else {
-        return LimitsGiven::default();
-    };
-    let mut keys = MapReader::new(keys.reader, Section::Limits, map, None);
-    LIMITS.map(|(key, _)| keys.get(&key))
 }

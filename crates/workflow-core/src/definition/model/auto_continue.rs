@@ -1,25 +1,101 @@
 //! The continuation of a run whose agent stopped early.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-/// Auto-continue of one level (settings, workflow, phase); an inner level wins key by key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ContinueRule {
-    /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
-    pub wait: Option<bool>,
-    /// Reminders in a row without an advance.
-    pub max: Option<Bound>,
-    /// Reminders in a row in which the agent called no tool.
-    pub max_stale: Option<Bound>,
-    /// The effect of a provider error or a length stop.
-    pub on_error: Option<OnStop>,
-    /// The effect of an open question to the user.
-    pub on_question: Option<OnStop>,
-    /// The effect of reaching a limit.
-    pub on_limit: Option<OnLimit>,
-    /// Seconds between the stop and the push.
-    pub countdown: Option<u32>,
+use crate::definition::schema::Default::{Number, Text};
+use crate::definition::schema::{
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+};
+use crate::definition::syntax::Kind;
+use crate::definition::value::{Map, OneOf, Seconds, or_report, whole_number, words};
+use crate::diagnostic::{Code, Finding, shown};
+
+section! {
+    Section::guard("`continue`");
+    /// Auto-continue of one level (settings, workflow, phase); an inner level wins key by key.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct ContinueRule {
+        /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
+        pub wait: Option<bool>,
+        /// Reminders in a row without a phase change.
+        #[key("max": AtMost, never_empty, default(Number(8)), example("5"))]
+        pub max: Option<Bound>,
+        /// Reminders in a row after which the agent called no tool.
+        #[key("maxStale": AtMost, never_empty, default(Number(3)), example("1"))]
+        pub max_stale: Option<Bound>,
+        /// What happens after an error of the model provider, or when the answer is cut at its maximum length.
+        #[key("onError": OneOf<OnStop>, never_empty, default(Text("pause")), example(r#""continue""#))]
+        pub on_error: Option<OnStop>,
+        /// What happens when the agent stops with a question to the user.
+        #[key("onQuestion": OneOf<OnStop>, never_empty, default(Text("pause")), example(r#""continue""#))]
+        pub on_question: Option<OnStop>,
+        /// What happens at a limit: `pause` pauses the run, `cancel` cancels it.
+        #[key("onLimit": OneOf<OnLimit>, never_empty, default(Text("pause")), example(r#""cancel""#))]
+        pub on_limit: Option<OnLimit>,
+        /// Seconds from the stop to the reminder.
+        #[key("countdown": Seconds<3600>, never_empty, default(Number(3)), example("0"))]
+        pub countdown: Option<u32>,
+    }
+}
+
+impl FromMap for ContinueRule {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let mut rule = Self {
+            // A map says how to continue, and by that also that this level continues.
+            wait: Some(false),
+            ..Self::default()
+        };
+        rule.read_keys(keys);
+        Some(rule)
+    }
+}
+
+/// The text `wait`, or a map.
+pub(crate) struct WaitOrMap;
+
+impl KeyType for WaitOrMap {
+    type Value = ContinueRule;
+    const SHAPE: Shape = Shape::new(
+        || {
+            json!({"anyOf": [
+                {"const": "wait", "description": "The phase waits for the user, nothing is pushed."},
+                {"$ref": "#/definitions/continue"},
+            ]})
+        },
+        || "`wait`, or a map".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ContinueRule> {
+        let finding = match written.kind() {
+            Kind::Map(_) => return Map::<ContinueRule>::read(reader, written),
+            Kind::Text(text) if text == "wait" => {
+                return Some(ContinueRule {
+                    wait: Some(true),
+                    ..ContinueRule::default()
+                });
+            }
+            Kind::Text(text) => {
+                let message = format!("`continue` must be `wait` or a map, not `{}`", shown(text));
+                let finding = Finding::error(Code::InvalidValue, written.span(), message);
+                if means_wait(text) {
+                    reader.report(finding.help("did you mean `wait`?").fix(text, "wait"));
+                    return None;
+                }
+                finding
+            }
+            _ => written.wrong_type("`wait` or a map"),
+        };
+        reader.report(finding.help("for example `continue: {\"max\": 5, \"countdown\": 0}`"));
+        None
+    }
+}
+
+/// Returns true for other words for `wait`.
+fn means_wait(text: &str) -> bool {
+    let text = text.to_lowercase();
+    text.starts_with("wait") || ["pause", "paused", "manual", "stop", "hold"].contains(&&*text)
 }
 
 impl ContinueRule {
@@ -48,24 +124,49 @@ pub enum Bound {
     Unlimited,
 }
 
-/// The effect of a stop that is not the agent's own choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnStop {
-    /// The run is paused.
-    Pause,
-    /// The agent is reminded as after any other stop.
-    Continue,
+/// A whole number, or `unlimited`.
+pub(crate) struct AtMost;
+
+impl KeyType for AtMost {
+    type Value = Bound;
+    const SHAPE: Shape = Shape::new(
+        || json!({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "unlimited"}]}),
+        || "whole number, `unlimited`".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Bound> {
+        let bound = match written.kind() {
+            Kind::Text(text) if text == "unlimited" => Some(Bound::Unlimited),
+            _ => whole_number(written.node).map(Bound::Times),
+        };
+        or_report(reader, bound, || {
+            written.out_of_range("a whole number of at least 0, or `unlimited`")
+        })
+    }
 }
 
-/// The effect of reaching a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnLimit {
-    /// The run is paused: a user message resumes it.
-    Pause,
-    /// The run is cancelled.
-    Cancel,
+words! {
+    /// The effect of a stop that is not the agent's own choice.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum OnStop {
+        /// The run waits for the user.
+        "pause" => Pause,
+        /// The agent is reminded as after any other stop.
+        "continue" => Continue,
+    }
+}
+
+words! {
+    /// The effect of reaching a limit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum OnLimit {
+        /// The run waits for the user.
+        "pause" => Pause,
+        /// The run is cancelled.
+        "cancel" => Cancel,
+    }
 }
 
 #[cfg(test)]

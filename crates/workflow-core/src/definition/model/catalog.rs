@@ -42,7 +42,7 @@ impl Catalog {
         let order: Vec<usize> = groups.into_iter().flatten().collect();
         let too_deep = levels(&targets, &order)
             .into_iter()
-            .any(|levels| levels > Limits::HIGHEST.max_nesting);
+            .any(|levels| levels > Limits::HIGHEST_NESTING);
         (unique && !cyclic && !too_deep).then_some(catalog)
     }
 

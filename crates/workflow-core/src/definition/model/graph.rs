@@ -1,7 +1,7 @@
 //! References between workflows as a graph of indexes: its cycles and its depth.
 
 /// Groups of nodes that reach each other (Tarjan), each after all groups it leads to. Without recursion.
-pub(in crate::definition) fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub(crate) fn strongly_connected(targets: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let mut index = vec![UNSEEN; targets.len()];
     let mut low = vec![0; targets.len()];
@@ -58,7 +58,7 @@ fn pop_group(stack: &mut Vec<usize>, on_stack: &mut [bool], root: usize) -> Vec<
 }
 
 /// Returns true if the members of a group refer to themselves.
-pub(in crate::definition) fn contains_itself(group: &[usize], targets: &[Vec<usize>]) -> bool {
+pub(crate) fn contains_itself(group: &[usize], targets: &[Vec<usize>]) -> bool {
     match group {
         [only] => targets[*only].contains(only),
         _ => true,
@@ -68,7 +68,7 @@ pub(in crate::definition) fn contains_itself(group: &[usize], targets: &[Vec<usi
 /// Returns the length of the longest path from each node; the order has targets first.
 ///
 /// On a cycle the result means nothing, but it ends.
-pub(in crate::definition) fn levels(targets: &[Vec<usize>], order: &[usize]) -> Vec<u32> {
+pub(crate) fn levels(targets: &[Vec<usize>], order: &[usize]) -> Vec<u32> {
     let mut levels = vec![0_u32; targets.len()];
     for &at in order {
         let below = targets[at].iter().map(|&target| levels[target] + 1);

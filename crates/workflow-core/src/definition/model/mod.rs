@@ -1,31 +1,74 @@
-//! Loaded definitions as plain data.
+//! The maps of the language, each declared once as the struct that the engine uses.
 //!
-//! It knows no files, formats or spans: a workflow from YAML, from JSON5 or from a session's stored entry is the same
-//! value.
+//! A workflow from YAML, from JSON5 or from a session's stored entry is the same value. Beside the maps are the types of
+//! keys that only they have. Files, references between workflows and the checks across phases are in `load/`.
 
 mod auto_continue;
+mod budget;
 mod catalog;
-mod flow;
+mod condition;
+mod dead_conditions;
+pub(crate) mod fail_closed;
 mod gate;
-pub(in crate::definition) mod graph;
+pub(crate) mod graph;
+mod guards;
+mod parameter;
+mod phase;
+mod result_rule;
+mod rule_sets;
 mod rules;
 mod settings;
-mod tier;
+mod target;
+mod tools;
 mod trigger;
 mod workflow;
 
+use super::schema::{Declared, Section, Sections};
 pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
+pub use budget::Budget;
 pub use catalog::Catalog;
-pub use flow::{
-    Budget, CancelBy, Condition, Hints, OnMaxVisits, Parameter, ParameterKind, PhaseOutcome,
-    Subject, Target, Thinking,
-};
+pub use condition::{Condition, Subject};
 pub use gate::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck};
-pub use rules::{
-    Guards, OnRepeat, ResultKind, ResultRule, Rule, RuleAction, SettingsStatus, ToolAccess,
-    UnknownAction,
-};
-pub use settings::{ContextMode, Limits, SETTINGS_FILE, Settings};
-pub use tier::Tier;
-pub use trigger::{Checkpoint, Token, Trigger, TriggerOn};
-pub use workflow::{Phase, PhaseEntry, Show, Subworkflow, Templates, Workflow};
+pub use guards::{Guards, SettingsStatus, ToolAccess};
+pub use parameter::{Parameter, ParameterKind};
+pub use phase::{Checkpoint, Hints, Phase, Thinking};
+pub use result_rule::{ResultKind, ResultRule};
+pub(super) use rule_sets::{OwnRuleSet, RuleSets};
+pub use rules::{OnRepeat, Rule, RuleAction, UnknownAction};
+pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
+pub use target::{OnMaxVisits, PhaseOutcome, Target};
+pub(super) use tools::{read_level, read_results, too_many_patterns};
+pub use trigger::{Token, Trigger, TriggerOn};
+pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Subworkflow, Templates, Workflow};
+
+impl Section {
+    /// All maps of the language.
+    pub const ALL: Sections = &[
+        Workflow::SECTION,
+        Phase::SECTION,
+        Subworkflow::SECTION,
+        tools::Tools::SECTION,
+        Rule::SECTION,
+        ResultRule::SECTION,
+        Gate::SECTION,
+        gate::Expect::SECTION,
+        Approval::SECTION,
+        Trigger::SECTION,
+        trigger::Http::SECTION,
+        ContinueRule::SECTION,
+        TierSettings::SECTION,
+        Limits::SECTION,
+        Parameter::SECTION,
+        parameter::Output::SECTION,
+        Budget::SECTION,
+    ];
+
+    /// The map that messages call this.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|section| section.name == name)
+    }
+}

@@ -1,112 +1,80 @@
-//! Rules on single tool calls and on their results. Every level has the same: the user's settings, the project's, a
-//! workflow, a phase.
+//! Rules on single tool calls. Every level has the same: the user's settings, the project's, a workflow, a phase.
+//!
+//! They are guards: whatever is wrong is an error. A settings file applies despite its mistakes, so a mistake in it
+//! forbids more: a rule that forbids is kept without its wrong condition, a rule that allows is dropped.
 
 use serde::{Deserialize, Serialize};
 
+use super::dead_conditions;
+use crate::definition::schema::Default::Text;
+use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::value::{
+    Commands, Fields, Flag, Glob, Many, OneOf, Partial, Template, ToolPatterns, words,
+};
+use crate::diagnostic::{Code, Finding};
 use crate::pattern::names_match;
+use crate::template::TemplateKind;
 
-/// The guards of a settings file. They apply in every phase, and outside of phases.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Guards {
-    /// The tools that may run at all; `None` is all.
-    pub tools: Option<ToolAccess>,
-    /// Rules on single calls.
-    pub rules: Vec<Rule>,
-    /// Rules on results.
-    pub results: Vec<ResultRule>,
-    /// The decision on unknown shell commands, if given; inner levels can only be stricter.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<UnknownAction>,
-    /// The status of the file they come from.
-    #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
-    pub status: SettingsStatus,
-}
+const ONE_OF: &str = "required: one of `allow`, `ask`, `block`";
 
-impl Guards {
-    /// Returns true if there is no rule on tools or results.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_none() && self.rules.is_empty() && self.results.is_empty()
-    }
-}
-
-/// The status of a settings file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum SettingsStatus {
-    /// All of them were loaded, or there is no file.
-    #[default]
-    #[serde(rename = "whole")]
-    Loaded,
-    /// The file cannot be read now: these are the guards that were loaded last.
-    #[serde(rename = "earlier")]
-    LastKnownGood,
-    /// The file cannot be read, and was never loaded: what is missing counts as forbidden.
-    #[serde(rename = "never")]
-    Unreadable,
-}
-
-impl SettingsStatus {
-    /// Returns true if the guards are those of the file as it is.
-    #[must_use]
-    pub fn is_loaded(&self) -> bool {
-        *self == Self::Loaded
-    }
-}
-
-/// The tools that a phase allows. `workflow_step` is always allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ToolAccess {
-    /// All calls that change nothing, and those that `writable` and `run` open.
-    #[serde(rename = "readOnly")]
-    ReadOnly {
+section! {
+    Section::guard("a rule").one_of(&["allow", "ask", "block"]);
+    /// A rule on single tool calls: it matches a call that all of its conditions match.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Rule {
+        /// Its effect on a matching call.
+        #[serde(rename = "verdict")]
+        pub action: RuleAction,
+        /// The tools it is about: names, with `*` for any characters.
+        pub tools: Vec<String>,
+        /// Tools whose calls this level allows. `*` matches any characters.
+        #[key("allow": ToolPatterns, never_empty, otherwise(ONE_OF), example(r#""write""#))]
+        const allow;
+        /// Tools whose calls the user must confirm. They are blocked where the user cannot be asked.
+        #[key("ask": ToolPatterns, never_empty, otherwise(ONE_OF), example(r#""bash""#))]
+        const ask;
+        /// Tools whose calls are blocked.
+        #[key("block": ToolPatterns, never_empty, otherwise(ONE_OF), example(r#"["write", "edit"]"#))]
+        const block;
+        /// Globs of the files that the call is about. `docs/**` is in the project, `.env` is a name at any depth, `/etc/**` and `~/.ssh/**` are outside the project. A directory matches everything in it.
+        #[key("path": Many<Glob>, otherwise("any path"), example(r#"[".env", ".git/**"]"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub path: Vec<String>,
+        /// Patterns of commands. Each command of a shell line is compared by itself. `*` matches any characters.
+        #[key("command": Commands, otherwise("any command"), example(r#"["rm -rf *", "sudo *"]"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub command: Vec<String>,
+        /// `true`: calls that change files. `false`: calls that only read. A shell line is parsed; `unknown` decides on a command that is not known.
+        #[key("writes": Flag, otherwise("either"), example("true"))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub writes: Option<bool>,
+        /// What `read-only` and rules with `writes: true` do with a shell command that is not known. A stricter value of an outer level wins.
+        #[key("unknown": OneOf<UnknownAction>, otherwise("that of the outer level, else `ask`"), example(r#""block""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unknown: Option<UnknownAction>,
+        /// Regular expressions for fields of the arguments. All of them must match.
+        #[key("input": Fields, otherwise("any arguments"), example(r#"{"url": "^http://"}"#))]
+        const fields;
+        /// Regular expressions that fields of the input must match.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub input: Vec<(String, String)>,
+        /// What happens when rules deny the same call for the third time in a row. The strictest of all levels applies.
+        #[key("onRepeat": OneOf<OnRepeat>, default(Text("ask")), example(r#""block""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub on_repeat: Option<OnRepeat>,
+        /// Why, for the agent and the user. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.
+        #[key("reason": Template, of(TemplateKind::RuleReason), otherwise("a description of the rule"), example(r#""{path} is protected""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub reason: Option<String>,
+        /// Whether the user is notified of a call that the rule blocks.
+        #[key("notify": Flag, otherwise("`false`"), example("true"))]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub notify: bool,
         /// Its location, as `file:line`.
         #[serde(default, skip_serializing_if = "String::is_empty")]
-        source: String,
-    },
-    /// All but these.
-    Blacklist(Vec<String>),
-    /// Only these.
-    Whitelist(Vec<String>),
-}
-
-/// A rule on single tool calls: it matches a call that all of its conditions match.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Rule {
-    /// Its effect on a matching call.
-    #[serde(rename = "verdict")]
-    pub action: RuleAction,
-    /// The tools it is about: names, with `*` for any characters.
-    pub tools: Vec<String>,
-    /// Globs, one of which the call's path must match.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub path: Vec<String>,
-    /// Patterns, one of which a simple command of the call's shell line must match.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub command: Vec<String>,
-    /// If given, the call's shell line must write files, or must not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub writes: Option<bool>,
-    /// The decision on a call that matches only because nothing is known of a shell command, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<UnknownAction>,
-    /// Regular expressions that fields of the input must match.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub input: Vec<(String, String)>,
-    /// The reason, as the agent and people read it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// True if the person is notified of a call that it blocks.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub notify: bool,
-    /// The reaction to a call that it denies again and again, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_repeat: Option<OnRepeat>,
-    /// Its location, as `file:line`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub source: String,
+        pub source: String,
+    }
 }
 
 impl Rule {
@@ -144,14 +112,107 @@ impl Rule {
     }
 }
 
-/// The reaction to a call that is denied for the third time in a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OnRepeat {
-    /// A person may allow this one call.
-    Ask,
-    /// It stays blocked.
-    Block,
+impl FromMap for Rule {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        dead_conditions::report(keys);
+        let head = read_action(keys);
+        let mut rule = Self::new(RuleAction::Block, "*");
+        rule.read_keys(keys);
+        let input = keys.get(&Self::fields);
+        // A condition that is misspelled is one that is missing.
+        let is_sound = keys.all_known
+            && !keys.is_unreadable(&Self::path)
+            && !keys.is_unreadable(&Self::command)
+            && !keys.is_unreadable(&Self::writes)
+            && !keys.is_unreadable(&Self::fields)
+            && input.as_ref().is_none_or(|input| input.is_sound);
+        let (action, tools) = head?;
+        if !is_sound && action == RuleAction::Allow {
+            return None;
+        }
+        (rule.action, rule.tools) = (action, tools);
+        rule.input = input.map(Vec::from).unwrap_or_default();
+        rule.check_companions(keys);
+        if keys.is_unreadable(&Self::unknown) {
+            rule.unknown = Some(UnknownAction::Block);
+        }
+        rule.source = keys.reader.file_and_line(keys.start);
+        Some(rule)
+    }
+}
+
+impl Rule {
+    /// Reports keys that have no effect beside the others.
+    fn check_companions(&self, keys: &mut MapReader<'_, '_, '_>) {
+        let forbids = self.action != RuleAction::Allow;
+        if self.notify && !forbids {
+            let message = "`notify` has no effect in a rule that allows";
+            let span = keys.place(&Self::notify).and_then(|place| place.key);
+            let finding = Finding::warning(Code::IdleRule, span, message);
+            keys.report(finding.help("remove it: only a blocked call is reported"));
+        }
+        let about_writes = self.writes == Some(true) || keys.is_unreadable(&Self::writes);
+        if self.unknown.is_some() && !(forbids && about_writes) {
+            let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
+            let span = keys.place(&Self::unknown).and_then(|place| place.key);
+            let finding = Finding::warning(Code::IdleRule, span, message);
+            keys.report(finding.help("add `writes: true`, or remove it"));
+        }
+    }
+}
+
+/// Reads `allow`, `ask` or `block`, and the tools it is about; `None` is one that allows and cannot be read.
+///
+/// If the tools or the effect are not known, every tool is forbidden.
+fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<String>)> {
+    // The strictest comes first.
+    let heads = [
+        (RuleAction::Block, &Rule::block),
+        (RuleAction::Ask, &Rule::ask),
+        (RuleAction::Allow, &Rule::allow),
+    ];
+    let heads = heads.map(|(action, key)| (action, keys.get(key), keys.place(key)));
+    let mut heads = heads.into_iter().filter_map(|(action, tools, place)| {
+        Some((action, tools.unwrap_or_else(Partial::lost), place?))
+    });
+    let Some((action, read, place)) = heads.next() else {
+        let message = "a rule needs one of `allow`, `ask` and `block`";
+        let finding = Finding::error(Code::MissingKey, keys.start, message);
+        keys.report(finding.help("write the action and its tools: `block: [edit, write]`"));
+        return Some((RuleAction::Block, vec!["*".to_owned()]));
+    };
+    let (mut tools, mut is_sound) = (read.all, read.is_sound);
+    let mut others = heads.peekable();
+    if others.peek().is_some() {
+        let message = "a rule can have only one of `allow`, `ask` and `block`";
+        let finding = Finding::error(Code::BothLists, place.key, message);
+        keys.report(finding.help("write a rule for each"));
+    }
+    for (other, read, _) in others {
+        is_sound = false;
+        if other != RuleAction::Allow {
+            tools.extend(read.all);
+        }
+    }
+    if action == RuleAction::Allow {
+        return is_sound.then_some((action, tools));
+    }
+    if tools.is_empty() {
+        tools.push("*".to_owned());
+    }
+    Some((action, tools))
+}
+
+words! {
+    /// The reaction to a call that is denied for the third time in a row.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum OnRepeat {
+        /// The user may allow this one call.
+        "ask" => Ask,
+        /// It stays blocked.
+        "block" => Block,
+    }
 }
 
 /// The effect of a rule on a matching call.
@@ -166,84 +227,28 @@ pub enum RuleAction {
     Block,
 }
 
-/// The decision on an unknown shell command, where a rule or `read-only` forbids to write. The stricter one is greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UnknownAction {
-    /// It counts as one that writes nothing.
-    Allow,
-    /// A person decides. Without a person to ask, it is blocked.
-    Ask,
-    /// It counts as one that writes.
-    Block,
-}
-
-/// A change of tool results before the model reads them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ResultRule {
-    /// The tools it is about: names, with `*` for any characters.
-    pub tools: Vec<String>,
-    /// The results that it applies to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on: Option<ResultKind>,
-    /// Regular expressions; their matches are replaced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redact: Vec<String>,
-    /// The replacement for redacted text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with: Option<String>,
-    /// Characters that are kept of a text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_chars: Option<u32>,
-    /// The text that is appended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub append: Option<String>,
-    /// True if `redact` cannot be read: then all text is withheld.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unread: bool,
-    /// Its location, as `file:line`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub source: String,
-}
-
-impl ResultRule {
-    /// Returns true if it hides something.
+impl RuleAction {
+    /// Its key in a rule.
     #[must_use]
-    pub fn redacts(&self) -> bool {
-        self.unread || !self.redact.is_empty()
-    }
-
-    /// Its effect, as people read it.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        let mut does = Vec::new();
-        if self.unread {
-            does.push("withhold, because the pattern to redact cannot be read".to_owned());
-        } else if !self.redact.is_empty() {
-            does.push(format!("redact `{}`", self.redact.join("`, `")));
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Block => "block",
         }
-        if let Some(most) = self.max_chars {
-            does.push(format!("keep {most} characters"));
-        }
-        if let Some(text) = &self.append {
-            does.push(format!("append \"{text}\""));
-        }
-        let on = match self.on {
-            None => "",
-            Some(ResultKind::Error) => " that failed",
-            Some(ResultKind::Ok) => " that succeeded",
-        };
-        format!("`{}`{on}: {}", self.tools.join("`, `"), does.join(", "))
     }
 }
 
-/// A kind of result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ResultKind {
-    /// The tool failed.
-    Error,
-    /// The call succeeded.
-    Ok,
+words! {
+    /// The decision on an unknown shell command, where a rule or `read-only` forbids to write. The stricter one is greater.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum UnknownAction {
+        /// It counts as a command that writes nothing.
+        "allow" => Allow,
+        /// The user decides. It is blocked where the user cannot be asked.
+        "ask" => Ask,
+        /// It counts as a command that writes.
+        "block" => Block,
+    }
 }

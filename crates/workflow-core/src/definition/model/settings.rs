@@ -2,25 +2,135 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::auto_continue::ContinueRule;
-use super::rules::{Guards, OnRepeat};
-use super::trigger::{Checkpoint, Trigger};
+use super::auto_continue::{ContinueRule, WaitOrMap};
+use super::guards::Guards;
+use super::phase::{Checkpoint, Phase};
+use super::result_rule::ResultRule;
+use super::rule_sets::{NamedRules, RuleSets};
+use super::rules::{OnRepeat, Rule, UnknownAction};
+use super::tools::ToolsMap;
+use super::trigger::{Trigger, Triggers};
+use super::workflow::{ContextMode, Workflow};
+use crate::definition::schema::Default::Number;
+use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::value::{FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
 
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
 
-/// The frequency of the full context message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ContextMode {
-    #[default]
-    /// When a phase is entered, and when the model may have lost it.
-    ByChange,
-    /// At every start of the agent.
-    EveryTurn,
+section! {
+    Section::new("the settings");
+    /// The content of one settings file (`workflow-sidecar.json5`).
+    #[derive(Debug, Clone, PartialEq, Default)]
+    pub struct TierSettings {
+        /// As in a workflow.
+        #[as_in(Workflow: WaitOrMap)]
+        pub auto_continue: ContinueRule,
+        /// As in a workflow.
+        #[as_in(Workflow: OneOf<ContextMode>)]
+        pub context: Option<ContextMode>,
+        /// A blacklist or a whitelist of tools, and rules on single calls. Rules are read before the list. `workflow_step` is always allowed.
+        #[key("tools": ToolsMap, strict, guard, otherwise("all tools"), example(r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#))]
+        const level_tools;
+        #[as_in(Rule: OneOf<UnknownAction>)]
+        const unknown;
+        #[as_in(Phase: ListOf<ResultRule>)]
+        const level_results;
+        /// As in a workflow.
+        #[as_in(Phase: OneOf<Checkpoint>)]
+        pub checkpoint: Option<Checkpoint>,
+        /// As in a rule.
+        #[as_in(Rule: OneOf<OnRepeat>)]
+        pub on_repeat: Option<OnRepeat>,
+        #[as_in(Workflow: NamedRules, example(r#"{"no-publish": [{"block": "bash", "command": ["npm publish *", "cargo publish *"]}]}"#))]
+        const rulesets;
+        /// Seconds that the user has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.
+        #[key("questionTimeout": Seconds<86_400>, never_empty, default(Number(1800)), example("3600"))]
+        pub question_timeout: Option<u32>,
+        /// Events from outside that send the agent a message: a written file, or a web request.
+        #[key("triggers": Triggers, never_dropped, guard, example(r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#))]
+        pub triggers: Vec<Trigger>,
+        /// Limits on the size of definitions, and on jumps into one phase.
+        #[key("limits": Map<Limits>, strict, otherwise("see `limits`"), example(r#"{"maxPhases": 200}"#))]
+        const own_limits;
+        /// The limits, with those of the file further out.
+        pub limits: Limits,
+        /// The PostgreSQL server with the runs, requests and answers of several machines. Only in the user's settings.
+        #[key("store": FilledText, otherwise("a database in the home directory"), example(r#""postgres://laptop@db.example.org/workflows""#))]
+        const store;
+        #[as_in(Workflow: Text)]
+        const schema;
+        /// Its guards.
+        pub guards: Guards,
+        /// The rule sets that workflows of the tier may use.
+        pub(crate) rule_sets: RuleSets,
+    }
 }
 
-/// The content of the settings files (`workflow-sidecar.json5`); the project's wins over the user's, key by key.
+section! {
+    Section::new("`limits`");
+    /// Limits on what is loaded. To exceed one is an error with its location, never a hang.
+    ///
+    /// With more than the highest, one file could cost minutes or gigabytes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Limits {
+        /// Bytes of one file.
+        #[key("maxFileBytes": Limit<{ 16 << 20 }>, never_empty, default(Number(1 << 20)), example("64"))]
+        pub max_file_bytes: u32,
+        /// Bytes of all files. A file counts as often as it is named.
+        #[key("maxTotalBytes": Limit<{ 1 << 30 }>, never_empty, default(Number(64 << 20)), example("64"))]
+        pub max_total_bytes: u32,
+        /// Nested maps and lists in one file.
+        #[key("maxDepth": Limit<128>, never_empty, default(Number(64)), example("64"))]
+        pub max_depth: u32,
+        /// Phases of one workflow, subworkflows counted as one.
+        #[key("maxPhases": Limit<10_000>, never_empty, default(Number(1000)), example("64"))]
+        pub max_phases: u32,
+        /// Workflow directories of the project, or of your own.
+        #[key("maxWorkflows": Limit<100_000>, never_empty, default(Number(10_000)), example("64"))]
+        pub max_workflows: u32,
+        /// Nested subworkflows.
+        #[key("maxNesting": Limit<{ Limits::HIGHEST_NESTING }>, never_empty, default(Number(32)), example("64"))]
+        pub max_nesting: u32,
+        /// Times that outcomes, gates and answers may lead into one phase without `maxVisits`.
+        #[key("maxVisits": Limit<1000>, never_empty, default(Number(25)), example("64"))]
+        #[serde(rename = "maxVisits")]
+        pub jumps: u32,
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+impl Limits {
+    /// The highest number of nested subworkflows.
+    pub const HIGHEST_NESTING: u32 = 128;
+
+    /// The limits without settings.
+    pub const DEFAULT: Self = Self {
+        max_file_bytes: Self::max_file_bytes.number(),
+        max_total_bytes: Self::max_total_bytes.number(),
+        max_depth: Self::max_depth.number(),
+        max_phases: Self::max_phases.number(),
+        max_workflows: Self::max_workflows.number(),
+        max_nesting: Self::max_nesting.number(),
+        jumps: Self::jumps.number(),
+    };
+}
+
+impl FromMap for Limits {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let mut limits = Self::DEFAULT;
+        limits.read_keys(keys);
+        Some(limits)
+    }
+}
+
+/// The settings in force: the project's win over the user's, key by key.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
@@ -55,55 +165,4 @@ impl Settings {
     pub fn has_rules(&self) -> bool {
         !(self.user.is_empty() && self.project.is_empty())
     }
-}
-
-/// Limits on what is loaded. To exceed one is an error with its location, never a hang.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Limits {
-    /// Bytes of one definition file.
-    pub max_file_bytes: u32,
-    /// Bytes of all files together; a file counts as often as it is named.
-    pub max_total_bytes: u32,
-    /// Levels of nesting inside one file.
-    pub max_depth: u32,
-    /// Phase entries of one workflow.
-    pub max_phases: u32,
-    /// Workflow directories of one tier.
-    pub max_workflows: u32,
-    /// Levels of subworkflows inside each other.
-    pub max_nesting: u32,
-    /// Times that outcomes, gates and answers may lead into one phase without `maxVisits`.
-    #[serde(rename = "maxVisits")]
-    pub jumps: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-impl Limits {
-    /// The limits without settings.
-    pub const DEFAULT: Self = Self {
-        max_file_bytes: 1 << 20,
-        max_total_bytes: 64 << 20,
-        max_depth: 64,
-        max_phases: 1000,
-        max_workflows: 10_000,
-        max_nesting: 32,
-        jumps: 25,
-    };
-
-    /// The highest values of limits. With more, one file could cost minutes or gigabytes.
-    pub const HIGHEST: Self = Self {
-        max_file_bytes: 16 << 20,
-        max_total_bytes: 1 << 30,
-        max_depth: 128,
-        max_phases: 10_000,
-        max_workflows: 100_000,
-        max_nesting: 128,
-        jumps: 1000,
-    };
 }

@@ -1,34 +1,181 @@
-//! Checkpoints of the code, and triggers that wake the agent.
+//! Triggers that wake the agent. They are a guard: any mistake is an error. A trigger with a mistake is left out; the others
+//! of the file stay.
 
 use serde::{Deserialize, Serialize};
 
-use super::tier::Tier;
-use crate::diagnostic::visible;
-use crate::template;
+use crate::definition::schema::{
+    FromMap, KeyType, MapReader, Reader, Section, Shape, Written, listed, section,
+};
+use crate::definition::syntax::{Kind, Span};
+use crate::definition::tier::Tier;
+use crate::definition::value::{FilledText, ListOf, Map, Template, Whole};
+use crate::diagnostic::{Code, Finding, visible};
+use crate::template::{self, TemplateKind};
 
-/// The record of the code at the start of each turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Checkpoint {
-    /// A commit that nothing refers to.
-    Git,
-    /// None, even if an outer level has one.
-    Off,
+/// Triggers of a settings file. Each takes a thread or a port as long as a session is open.
+const MAX_TRIGGERS: usize = 32;
+
+section! {
+    Section::guard("a trigger").one_of(&["file", "http"]);
+    /// An external event that wakes the agent.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Trigger {
+        /// The event.
+        pub on: TriggerOn,
+        /// A file that is read and then emptied. In your own settings it is an absolute path or `~/…`, in the settings of a project a path inside the project.
+        #[key("file": FilledText, otherwise("required: one of `file`, `http`"), example(r#""notes/trigger.txt""#))]
+        const file;
+        /// A port that accepts requests from this machine: on 127.0.0.1 and ::1 only.
+        #[key("http": Map<Http>, otherwise("required: one of `file`, `http`"), example(r#"{"port": 3333, "tokenEnv": "WEBHOOK_TOKEN"}"#))]
+        const http;
+        /// The message to the agent. `{content}` and `{body}` are the received text.
+        #[key("prompt": Template, of(TemplateKind::Trigger), required, example(r#""Somebody says: {content}""#))]
+        pub prompt: String,
+        /// The source of its settings.
+        pub tier: Tier,
+        /// Its location, as `file:line`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pub source: String,
+    }
 }
 
-/// An external event that wakes the agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Trigger {
-    /// The event.
-    pub on: TriggerOn,
-    /// The message for the agent, with variables for the received text.
-    pub prompt: String,
-    /// The source of its settings.
-    pub tier: Tier,
-    /// Its location, as `file:line`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub source: String,
+section! {
+    Section::guard("`http`").expected("a map with `port` and `token`").one_of(&["token", "tokenEnv"]);
+    /// A port and the token of its requests.
+    #[derive(Debug)]
+    pub(crate) struct Http {
+        /// The port number.
+        #[key("port": Whole<1, 65535>, required, never_dropped, example("3333"), hint("write `port: 3333`, for example"))]
+        const port;
+        /// The token of a request: `Authorization: Bearer <token>`.
+        #[key("token": FilledText, otherwise("required: one of `token`, `tokenEnv`"), example(r#""a long random text""#))]
+        const text;
+        /// The environment variable that contains the token, so that no file does.
+        #[key("tokenEnv": FilledText, otherwise("required: one of `token`, `tokenEnv`"), example(r#""WEBHOOK_TOKEN""#))]
+        const variable;
+        /// Port and token.
+        pub on: TriggerOn,
+    }
+}
+
+/// The triggers of a settings file.
+pub(crate) struct Triggers;
+
+impl KeyType for Triggers {
+    type Value = Vec<Trigger>;
+    const SHAPE: Shape = ListOf::<Trigger>::SHAPE;
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Trigger>> {
+        if let Kind::List(items) = written.kind()
+            && let Some(first) = items.get(MAX_TRIGGERS)
+        {
+            let message = format!(
+                "more than {MAX_TRIGGERS} triggers: this one and those below are not watched"
+            );
+            let help =
+                "combine triggers: several senders can write to one file or send to one port";
+            let span = match &first.kind {
+                Kind::Map(map) => map.first_key().or(first.span),
+                _ => first.span,
+            };
+            reader.report(Finding::error(Code::OverLimit, span, message).help(help));
+        }
+        let mut triggers = ListOf::<Trigger>::read(reader, written)?.all;
+        triggers.truncate(MAX_TRIGGERS);
+        Some(triggers)
+    }
+}
+
+impl FromMap for Trigger {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let has_one = check_alternatives(keys);
+        let (file, span) = (keys.get(&Self::file), keys.span_of(&Self::file));
+        let file = file.filter(|file| check_file(keys.reader, file, span));
+        let http = keys.get(&Self::http);
+        let prompt = keys.get(&Self::prompt);
+        let on = file.map(TriggerOn::File).or(http.map(|http| http.on));
+        Some(Self {
+            on: on.filter(|_| has_one)?,
+            prompt: prompt?,
+            tier: keys.reader.tier,
+            source: keys.reader.file_and_line(keys.start),
+        })
+    }
+}
+
+impl FromMap for Http {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let has_one = check_alternatives(keys);
+        let port = keys.get(&Self::port);
+        let text = keys.get(&Self::text).map(Token::Text);
+        let variable = keys.get(&Self::variable).map(Token::Environment);
+        let (port, token) = (port?, text.or(variable).filter(|_| has_one)?);
+        let port = u16::try_from(port).expect("its range is that of a port");
+        let on = TriggerOn::Http { port, token };
+        Some(Self { on })
+    }
+}
+
+/// Reports a map that does not have exactly one of its alternatives.
+fn check_alternatives(keys: &mut MapReader<'_, '_, '_>) -> bool {
+    let known = keys.section.alternatives;
+    let (what, names) = (keys.section.name, listed(known.iter().copied()));
+    let (code, message) = match known.iter().filter(|key| keys.has(key)).count() {
+        0 => (Code::MissingKey, format!("{what} needs one of {names}")),
+        1 => return true,
+        _ => (
+            Code::BothLists,
+            format!("{what} can have only one of {names}"),
+        ),
+    };
+    let help = format!("write either `{}`", known.join("` or `"));
+    let finding = Finding::error(code, keys.start, message);
+    keys.report(finding.help(help));
+    false
+}
+
+/// Checks the path of a file. The user's settings apply in every project, where a path from the working directory would
+/// let each of them wake the agent; those of a project may name a file of the project only.
+fn check_file(reader: &mut Reader<'_>, path: &str, span: Option<Span>) -> bool {
+    let (message, help) = match reader.tier {
+        Tier::Global if !is_rooted(path) => (
+            "`file` is a relative path, which would be another file in each project",
+            "write an absolute path or `~/…`, or move the trigger to the `.pi/workflow-sidecar.json5` of a project",
+        ),
+        Tier::Project if is_rooted(path) || leads_out(path) => (
+            "`file` is not in this project",
+            "name a file of the project, or move the trigger to your own settings",
+        ),
+        Tier::Global | Tier::Project => return true,
+    };
+    reader.report(Finding::error(Code::PathRefused, span, message).help(help));
+    false
+}
+
+/// Returns true if a path starts at the root of a file system, or at the user's home.
+fn is_rooted(path: &str) -> bool {
+    let has_drive = path.as_bytes().get(1) == Some(&b':');
+    path.starts_with(['/', '\\']) || path.starts_with("~/") || has_drive
+}
+
+/// Returns true if a path goes up further than it went down.
+fn leads_out(path: &str) -> bool {
+    let mut depth = 0_usize;
+    path.split(['/', '\\']).any(|part| match part {
+        "" | "." => false,
+        ".." => match depth.checked_sub(1) {
+            Some(up) => {
+                depth = up;
+                false
+            }
+            None => true,
+        },
+        _ => {
+            depth += 1;
+            false
+        }
+    })
 }
 
 /// The event of a trigger.

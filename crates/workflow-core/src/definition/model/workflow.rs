@@ -1,78 +1,216 @@
-//! Workflows and phases.
+//! Workflows and their entries.
 
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::auto_continue::ContinueRule;
-use super::flow::{Budget, CancelBy, Condition, Hints, OnMaxVisits, Parameter, PhaseOutcome};
+use super::auto_continue::{ContinueRule, WaitOrMap};
+use super::budget::Budget;
+use super::condition::{Condition, Conditions};
 use super::gate::{Approval, Gate};
-use super::rules::{OnRepeat, ResultRule, Rule, ToolAccess, UnknownAction};
-use super::settings::ContextMode;
-use super::trigger::Checkpoint;
+use super::guards::ToolAccess;
+use super::parameter::{Inputs, Parameter};
+use super::phase::{Checkpoint, Phase};
+use super::result_rule::ResultRule;
+use super::rule_sets::NamedRules;
+use super::rules::{OnRepeat, Rule, UnknownAction};
+use super::tools::ReadOnlyOrTools;
+use crate::definition::schema::Default as Absent;
+use crate::definition::schema::{
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+};
+use crate::definition::value::{
+    CommandName, Commands, Flag, Glob, ListOf, Many, Map, OneOf, Template, Text, Texts, Whole,
+    words,
+};
+use crate::template::TemplateKind;
+use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
 
-/// A workflow: its name, its templates and its phase entries in order.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Workflow {
-    /// The directory name, which subworkflow references and path segments use.
-    pub key: String,
-    /// The name shown to people.
-    pub name: String,
-    /// First argument of `/workflow`; empty for an internal workflow without one.
-    pub command_name: String,
-    /// Sent to the agent when a run starts; empty for an internal workflow without one.
-    pub initial_message: String,
-    /// Its visibility.
-    pub show: Show,
-    /// True if `loop` may restart this scope.
-    pub loopable: bool,
-    /// The text before the description in the session's name.
-    pub session_name_prefix: Option<String>,
-    /// UTF-16 units of the description kept in the session's name.
-    pub session_name_max_length: Option<u32>,
-    /// The texts that replace the defaults in this workflow.
-    pub templates: Templates,
-    /// Its auto-continue, if given.
-    #[serde(default, rename = "continue")]
-    pub auto_continue: ContinueRule,
-    /// The frequency of the context message in full, if given.
-    pub context: Option<ContextMode>,
-    /// The tools that may run in all of its phases; `None` is all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tools: Option<ToolAccess>,
-    /// Globs of the files that may be written where `tools` is `read-only`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub writable: Vec<String>,
-    /// Patterns of the commands that may run where `tools` is `read-only`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub run: Vec<String>,
-    /// The decision on unknown shell commands, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<UnknownAction>,
-    /// Rules on single calls in all of its phases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<Rule>,
-    /// Rules on results in all of its phases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub results: Vec<ResultRule>,
-    /// The checkpoint of each turn, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<Checkpoint>,
-    /// The reaction to a call that is denied again and again, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_repeat: Option<OnRepeat>,
-    /// The values that a run is given at its start.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<Parameter>,
-    /// The limits of what a run may use.
-    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
-    pub budget: Budget,
-    /// Those who may cancel a run, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cancel: Option<CancelBy>,
-    /// The phase entries, at least one.
-    pub phases: Vec<PhaseEntry>,
+section! {
+    Section::new("a workflow");
+    /// A workflow: its name, its templates and its phase entries in order.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Workflow {
+        /// The directory name, which subworkflow references and path segments use.
+        pub key: String,
+        /// The displayed name.
+        #[key("name": Text, required, example(r#""Bug fix""#))]
+        pub name: String,
+        /// `/workflow <commandName> <description>` starts it.
+        #[key("commandName": CommandName, default(Absent::RequiredToStart), example(r#""bugfix""#))]
+        pub command_name: String,
+        /// Sent to the agent at the start.
+        #[key("initialMessage": Template, of(TemplateKind::InitialMessage), default(Absent::RequiredToStart), example(r#""Fix this bug: {description}. Begin with {firstPhaseName}.""#))]
+        pub initial_message: String,
+        /// The phases in order, at least one. Each is a file name, `{subworkflow: key}`, or a map with the keys of a phase.
+        #[key("phases": Phases, required, never_empty, example(r#"["reproduce.md", {"subworkflow": "review"}, "../_shared/release.md"]"#))]
+        const entries;
+        /// `user`: the user can start it. `workflows`: it is only a part of other workflows, and needs neither `commandName` nor `initialMessage`.
+        #[key("show": OneOf<Show>, strict, default(Absent::Text("user")), example(r#""workflows""#))]
+        pub show: Show,
+        /// Whether the agent may restart it with `loop`.
+        #[key("loopable": Flag, strict, default(Absent::True), example("false"))]
+        pub loopable: bool,
+        /// The beginning of the session's name; the description follows.
+        #[key("sessionNamePrefix": Text, default(Absent::Text(SESSION_NAME_PREFIX)), example(r#""Bug: ""#))]
+        pub session_name_prefix: Option<String>,
+        /// The number of characters (UTF-16 units) of the description in the session's name.
+        #[key("sessionNameMaxLength": Whole<0>, default(Absent::Number(SESSION_NAME_MAX_LENGTH)), example("30"))]
+        pub session_name_max_length: Option<u32>,
+        /// The texts that replace the defaults in this workflow.
+        #[keys]
+        pub templates: Templates,
+        /// Reminders to an agent that stops before the phase is done.
+        #[key("continue": WaitOrMap, strict, guard, otherwise("see `continue`"), example(r#"{"max": 5, "countdown": 0}"#))]
+        #[serde(default, rename = "continue")]
+        pub auto_continue: ContinueRule,
+        /// How often the context message is sent in full.
+        #[key("context": OneOf<ContextMode>, default(Absent::Text("by-change")), example(r#""every-turn""#))]
+        pub context: Option<ContextMode>,
+        #[as_in(Phase: ReadOnlyOrTools)]
+        const level_tools;
+        /// The tools that may run in all of its phases; `None` is all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub tools: Option<ToolAccess>,
+        /// As in a phase.
+        #[as_in(Phase: Many<Glob>)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub writable: Vec<String>,
+        /// As in a phase.
+        #[as_in(Phase: Commands)]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub run: Vec<String>,
+        /// As in a rule.
+        #[as_in(Rule: OneOf<UnknownAction>)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unknown: Option<UnknownAction>,
+        #[as_in(Phase: ListOf<ResultRule>)]
+        const level_results;
+        /// Rules on single calls in all of its phases.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub rules: Vec<Rule>,
+        /// Rules on results in all of its phases.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub results: Vec<ResultRule>,
+        #[as_in(Phase: ListOf<Gate>, summary("Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows."))]
+        const gate;
+        #[as_in(Phase: Map<Approval>, summary("The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows."))]
+        const approve;
+        /// As in a rule.
+        #[as_in(Rule: OneOf<OnRepeat>)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub on_repeat: Option<OnRepeat>,
+        /// As in a phase.
+        #[as_in(Phase: OneOf<Checkpoint>)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub checkpoint: Option<Checkpoint>,
+        /// Values that a run is given at its start, by name: `{inputs.<name>}`.
+        #[key("inputs": Inputs, never_dropped, guard, example(r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub inputs: Vec<Parameter>,
+        /// The limits of what a run may use.
+        #[as_in(Phase: Map<Budget>, summary("How much a run may use. At a limit it pauses."))]
+        #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+        pub budget: Budget,
+        /// Who may cancel a run.
+        #[key("cancel": OneOf<CancelBy>, never_dropped, guard, default(Absent::Text("anyone")), example(r#""person""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub cancel: Option<CancelBy>,
+        /// Lists of rules, each with a name by which `tools` uses it. A name of an outer level cannot be defined again.
+        #[key("rulesets": NamedRules, never_dropped, guard, example(r#"{"no-network": [{"block": "bash", "command": ["curl *", "wget *"]}]}"#))]
+        const rulesets;
+        /// The schema of this file, for editors. It has no other effect.
+        #[key("$schema": Text, example(r#""./workflow.schema.json""#))]
+        const schema;
+        /// The phase entries, at least one.
+        pub phases: Vec<PhaseEntry>,
+    }
+}
+
+section! {
+    Section::new("a workflow");
+    /// The texts with which a workflow may replace the defaults.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Templates {
+        /// The agent's role: the beginning of the context message.
+        #[key("roleInstruction": Template, of(TemplateKind::Context), otherwise("built in"), example(r#""Work in phases, and stay inside the current one.""#))]
+        pub role_instruction: Option<String>,
+        /// How to leave the phase: the end of the context message.
+        #[key("advanceReminder": Template, of(TemplateKind::Context), otherwise("built in"), example(r#""When it is done, call {toolName} with action='next'.""#))]
+        pub advance_reminder: Option<String>,
+        /// The reason that the agent reads when a list blocks a call.
+        #[key("blockReasonTemplate": Template, of(TemplateKind::BlockReason), otherwise("built in"), example(r#""{toolName} is not for {phaseName}. Allowed: {allowedTools}""#))]
+        pub block_reason_template: Option<String>,
+        /// The message when a run is completed.
+        #[key("completionMessage": Template, of(TemplateKind::Completion), otherwise("built in"), example(r#""Done: {taskDescription}""#))]
+        pub completion_message: Option<String>,
+        /// The message when the run is cancelled. Without it, a `completionMessage` is used when the agent cancels.
+        #[key("cancelledMessage": Template, of(TemplateKind::Completion), otherwise("built in"), example(r#""Stopped: {taskDescription}""#))]
+        pub cancelled_message: Option<String>,
+        /// The reminder to an agent that stopped before the phase is done.
+        #[key("notDoneReminder": Template, of(TemplateKind::NotDone), otherwise("built in"), example(r#""{phaseEmoji} {phaseName} is not done: {phaseInstructions}""#))]
+        pub not_done_reminder: Option<String>,
+    }
+}
+
+words! {
+    /// The visibility of a workflow.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Show {
+        /// Listed, and started with `/workflow`.
+        "user" default => User,
+        /// Only a part of other workflows.
+        "workflows" => Workflows,
+    }
+}
+
+words! {
+    /// The frequency of the full context message.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ContextMode {
+        /// When a phase is entered, and when the model may have lost it.
+        "by-change" default => ByChange,
+        /// At every start of the agent.
+        "every-turn" => EveryTurn,
+    }
+}
+
+words! {
+    /// Those who may cancel a run.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub enum CancelBy {
+        /// The agent and the user.
+        "anyone" => Anyone,
+        /// The user only. A call of the agent asks the user.
+        "person" => Person,
+    }
+}
+
+/// A workflow's phases: file names, references, and phases inside the definition.
+pub(crate) struct Phases;
+
+impl KeyType for Phases {
+    type Value = ();
+    const SHAPE: Shape = Shape::new(|| json!({
+            "type": "array",
+            "minItems": 1,
+            "items": {"anyOf": [
+                {"type": "string", "description": "A phase file, from the workflow's directory."},
+                {"$ref": "#/definitions/reference"},
+                {"$ref": "#/definitions/phase"},
+            ]},
+        }), || "list".to_owned()).meant(Texts::SHAPE.meant);
+
+    /// They are read by hand, with their files.
+    fn read(_reader: &mut Reader<'_>, _written: Written<'_>) -> Option<()> {
+        None
+    }
 }
 
 impl Workflow {
@@ -135,6 +273,20 @@ impl Workflow {
     }
 }
 
+/// One entry of a workflow's phases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all entries are phases: a box would cost each of them more than it saves"
+)]
+pub enum PhaseEntry {
+    /// A phase of this workflow.
+    Phase(Phase),
+    /// The workflow that runs here as a subworkflow.
+    Subworkflow(Subworkflow),
+}
+
 impl PhaseEntry {
     /// The phase, if it is one.
     #[must_use]
@@ -182,94 +334,27 @@ impl PhaseEntry {
     }
 }
 
-impl Phase {
-    /// The emoji and the name, as people read them.
-    #[must_use]
-    pub fn label(&self) -> String {
-        format!("{} {}", self.emoji, self.name)
-    }
-
-    /// The id of the entry that is entered in place of it after too many visits, if it is one.
-    #[must_use]
-    pub fn redirect(&self) -> Option<&str> {
-        match &self.on_max_visits {
-            OnMaxVisits::Phase(id) if self.max_visits.is_some() => Some(id),
-            OnMaxVisits::Phase(_) | OnMaxVisits::Pause | OnMaxVisits::Cancel => None,
-        }
-    }
-
-    /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
-    #[must_use]
-    pub fn has_flow(&self) -> bool {
-        let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some();
-        !self.when.is_empty()
-            || !self.outcomes.is_empty()
-            || self.max_visits.is_some()
-            || self.gate.iter().any(leads_elsewhere)
-            || self
-                .approve
-                .as_ref()
-                .is_some_and(|approve| !approve.targets.is_empty())
-    }
-
-    /// Returns whether it has a list of tools or rules.
-    #[must_use]
-    pub fn has_tools(&self) -> bool {
-        self.tools.is_some() || !self.rules.is_empty()
+section! {
+    Section::new("a subworkflow reference");
+    /// A reference to the workflow that runs in this place. It dereferences to the workflow's key.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(from = "StoredSubworkflow", into = "StoredSubworkflow")]
+    pub struct Subworkflow {
+        /// The key of the workflow that runs here: the name of its directory.
+        #[key("subworkflow": Text, required, example(r#""review""#))]
+        pub key: String,
+        /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>` of the workflow that has the reference.
+        #[key("when": Conditions, never_dropped, guard, otherwise("always"), example(r#"{"visits.reproduce": {"not": 9}}"#))]
+        pub when: Vec<Condition>,
     }
 }
 
-/// The visibility of a workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Show {
-    /// Listed, and started with `/workflow`.
-    #[default]
-    User,
-    /// Only a part of other workflows.
-    Workflows,
-}
-
-/// The texts with which a workflow may replace the defaults.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Templates {
-    /// Opens the context message.
-    pub role_instruction: Option<String>,
-    /// Closes the context message.
-    pub advance_reminder: Option<String>,
-    /// The reason a blocked tool call gets.
-    pub block_reason_template: Option<String>,
-    /// Announces a completed run (and a cancelled one without `cancelledMessage`).
-    pub completion_message: Option<String>,
-    /// Announces a cancelled run.
-    pub cancelled_message: Option<String>,
-    /// Sent to the agent that stopped early.
-    pub not_done_reminder: Option<String>,
-}
-
-/// One entry of a workflow's phases.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all entries are phases: a box would cost each of them more than it saves"
-)]
-pub enum PhaseEntry {
-    /// A phase of this workflow.
-    Phase(Phase),
-    /// The workflow that runs here as a subworkflow.
-    Subworkflow(Subworkflow),
-}
-
-/// A reference to the workflow that runs in this place. It dereferences to the workflow's key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredSubworkflow", into = "StoredSubworkflow")]
-pub struct Subworkflow {
-    /// The key of the workflow.
-    pub key: String,
-    /// The conditions under which it is entered; otherwise it is skipped as a whole.
-    pub when: Vec<Condition>,
+impl FromMap for Subworkflow {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let mut reference = Self::default();
+        reference.read_keys(keys);
+        keys.is_complete.then_some(reference)
+    }
 }
 
 /// A reference in a session: sessions of earlier versions have the key only.
@@ -315,70 +400,4 @@ impl Deref for Subworkflow {
     fn deref(&self) -> &String {
         &self.key
     }
-}
-
-/// A phase: its instructions and its tools.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Phase {
-    /// Unique in its workflow.
-    pub id: String,
-    /// The name shown to people.
-    pub name: String,
-    /// Shown before the name in the status line.
-    pub emoji: String,
-    /// The instructions for the agent.
-    pub instructions: String,
-    /// The tools that it may use; `None` is all.
-    pub tools: Option<ToolAccess>,
-    /// Globs of the files that may be written where `tools` is `read-only`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub writable: Vec<String>,
-    /// Patterns of the commands that may run where `tools` is `read-only`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub run: Vec<String>,
-    /// The decision on unknown shell commands, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unknown: Option<UnknownAction>,
-    /// Subagent profiles named in the context message.
-    pub available_profiles: Option<Vec<String>>,
-    /// Its auto-continue, if given.
-    #[serde(default, rename = "continue")]
-    pub auto_continue: ContinueRule,
-    /// Rules on single calls.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<Rule>,
-    /// Rules on results.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub results: Vec<ResultRule>,
-    /// The checks that must pass before `next` leaves the phase.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gate: Vec<Gate>,
-    /// The approval that `next` needs to leave the phase.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approve: Option<Approval>,
-    /// The checkpoint of each turn, if given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkpoint: Option<Checkpoint>,
-    /// The values that the agent hands over when it leaves the phase.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outputs: Vec<Parameter>,
-    /// The outcomes. The agent must name one when it leaves the phase.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub outcomes: Vec<PhaseOutcome>,
-    /// The conditions under which it is entered; otherwise it is skipped.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub when: Vec<Condition>,
-    /// The number of times it may be entered in one run of its scope.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_visits: Option<u32>,
-    /// The consequence of one more visit.
-    #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
-    pub on_max_visits: OnMaxVisits,
-    /// The limits of what it may use each time it is entered.
-    #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
-    pub budget: Budget,
-    /// Settings that the host should make while it lasts.
-    #[serde(default, skip_serializing_if = "Hints::is_empty")]
-    pub hints: Hints,
 }

@@ -1,30 +1,25 @@
-//! The keys of the definition language, declared once.
+//! How the keys of the language are declared and read.
 //!
-//! A row of [`keys`] names a key, its type, its default, its purpose and an example. The rows read values and report
-//! what is wrong with them, and yield the JSON Schemas and the tables of docs/DEFINITIONS.md. Checks across keys are in
-//! `load/`.
+//! [`section`] declares a map. Its rows read values and report what is wrong with them, and yield the JSON Schemas and the
+//! tables of docs/DEFINITIONS.md. The maps are in `model/`, the types of their keys in `value/` and beside the maps.
 
-mod forms;
-mod guard_text;
-pub(super) mod json_schema;
+mod json_schema;
 mod key;
-pub(super) mod keys;
 mod map_reader;
 mod names;
-mod numbers;
-mod patterns;
+mod reader;
 mod section;
-pub(super) mod tables;
 mod typed;
 mod unknown_keys;
-mod values;
 
-pub(super) use guard_text::command_finding;
-pub use key::{Default, Key, ValueType};
-pub(super) use map_reader::{Field, List, MapReader};
+pub(super) use json_schema::{map_of, schema_of};
+pub use key::{Default, Key};
+pub(super) use key::{Hint, KeyType, Shape, Written};
+pub(super) use map_reader::{MapReader, missing};
 pub(super) use names::listed;
 pub use names::nearest;
+pub(super) use reader::{JumpKind, Reader, Site, Sites, TemplateReference};
 pub use section::Section;
+pub(super) use section::{Declared, FromMap, Sections, count, flat, section};
 pub(super) use typed::Typed;
 pub(super) use unknown_keys::lost_guards;
-pub(super) use values::{Text, check_template, read_choices, references_in, texts, wrong_type};

@@ -44,7 +44,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
 }
 
 /// Names as a list for a message.
-pub(in crate::definition) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+pub(crate) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }

@@ -1,154 +1,199 @@
-//! The maps of the definition language.
+//! The maps of the language, declared as the structs that the engine uses.
+//!
+//! A field with `#[key(…)]` is a key: its name and type, its default and example; its comment is its purpose. A `const` is
+//! a key that is read by hand. `#[keys]` has the keys of another struct. What has neither is no key.
+
+use serde_json::{Map, Value};
+
+use super::key::{Key, Written};
+use super::map_reader::MapReader;
+use crate::diagnostic::Finding;
 
 /// A map of the definition language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
-    /// A definition as a whole.
-    Workflow,
-    /// A phase file's frontmatter, or a phase inside a definition.
-    Phase,
-    /// `{subworkflow: key}`.
-    Reference,
-    /// `tools`.
-    Tools,
-    /// A rule of `tools`.
-    Rule,
-    /// An entry of `results`.
-    Result,
-    /// A check of `gate`.
-    Gate,
-    /// The expected result of a `run`.
-    Expect,
-    /// `approve`.
-    Approve,
-    /// An entry of `triggers`.
-    Trigger,
-    /// The map under a trigger's `http`.
-    Http,
-    /// `continue`, where it is a map.
-    Continue,
-    /// A settings file as a whole.
-    Settings,
-    /// The settings' `limits`.
-    Limits,
-    /// An input.
-    Input,
-    /// An output.
-    Output,
-    /// `budget`.
-    Budget,
+#[derive(Debug, Clone, Copy)]
+pub struct Section {
+    /// Its description in a message.
+    pub name: &'static str,
+    /// The keys that have a meaning here, in the order in which they are documented.
+    pub keys: &'static [Key],
+    /// True if the whole map is a guard.
+    pub is_guard: bool,
+    /// Keys, exactly one of which is required.
+    pub alternatives: &'static [&'static str],
+    /// Keys, at least one of which is required.
+    pub effects: &'static [&'static str],
+    /// The keys that have a meaning only beside another, each with that other.
+    pub companions: &'static [(&'static str, &'static str)],
+    /// The type of its map, as a message about another type names it.
+    pub(crate) expected: &'static str,
+    /// Adds to its schema what the keys do not say.
+    pub(crate) more: fn(&mut Map<String, Value>),
 }
 
 impl Section {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[
-        Self::Workflow,
-        Self::Phase,
-        Self::Reference,
-        Self::Tools,
-        Self::Rule,
-        Self::Result,
-        Self::Gate,
-        Self::Expect,
-        Self::Approve,
-        Self::Trigger,
-        Self::Http,
-        Self::Continue,
-        Self::Settings,
-        Self::Limits,
-        Self::Input,
-        Self::Output,
-        Self::Budget,
-    ];
-
-    /// Keys, exactly one of which is required.
-    #[must_use]
-    pub fn alternatives(self) -> &'static [&'static str] {
-        match self {
-            Self::Rule => &["allow", "ask", "block"],
-            Self::Gate => &["run", "file", "git", "commit"],
-            Self::Trigger => &["file", "http"],
-            Self::Http => &["token", "tokenEnv"],
-            _ => &[],
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            keys: &[],
+            is_guard: false,
+            alternatives: &[],
+            effects: &[],
+            companions: &[],
+            expected: "a map",
+            more: |_| {},
         }
     }
 
-    /// Keys, at least one of which is required.
-    #[must_use]
-    pub fn effects(self) -> &'static [&'static str] {
-        match self {
-            Self::Result => &["redact", "maxChars", "append"],
-            _ => &[],
+    /// A map that restricts the agent as a whole.
+    pub(crate) const fn guard(name: &'static str) -> Self {
+        Self {
+            is_guard: true,
+            ..Self::new(name)
         }
     }
 
-    /// The keys that have a meaning only beside another, each with that other.
-    #[must_use]
-    pub fn companions(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Gate => &[
-                ("shell", "run"),
-                ("timeout", "run"),
-                ("expect", "run"),
-                ("cwd", "run"),
-                ("env", "run"),
-                ("changed", "file"),
-            ],
-            _ => &[],
-        }
+    pub(crate) const fn expected(self, expected: &'static str) -> Self {
+        Self { expected, ..self }
     }
 
-    /// Returns true if the whole map is a guard.
-    #[must_use]
-    pub fn is_guard(self) -> bool {
-        match self {
-            Self::Tools
-            | Self::Rule
-            | Self::Result
-            | Self::Gate
-            | Self::Expect
-            | Self::Approve
-            | Self::Trigger
-            | Self::Http
-            | Self::Continue
-            | Self::Input
-            | Self::Output
-            | Self::Budget => true,
-            Self::Workflow | Self::Phase | Self::Reference | Self::Settings | Self::Limits => false,
-        }
-    }
-
-    /// Its description in a message.
-    #[must_use]
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::Workflow => "a workflow",
-            Self::Phase => "a phase",
-            Self::Reference => "a subworkflow reference",
-            Self::Tools => "`tools`",
-            Self::Rule => "a rule",
-            Self::Result => "an entry of `results`",
-            Self::Gate => "a check of `gate`",
-            Self::Expect => "`expect`",
-            Self::Approve => "`approve`",
-            Self::Trigger => "a trigger",
-            Self::Http => "`http`",
-            Self::Continue => "`continue`",
-            Self::Settings => "the settings",
-            Self::Limits => "`limits`",
-            Self::Input => "an input",
-            Self::Output => "an output",
-            Self::Budget => "`budget`",
-        }
-    }
-
-    /// The type of its map, as a message about another type names it.
-    pub(super) fn expected(self) -> &'static str {
-        match self {
-            Self::Tools => "a map with `blacklist`, `whitelist` or `rules`",
-            Self::Approve => "a map with `ask`",
-            Self::Http => "a map with `port` and `token`",
-            _ => "a map",
+    pub(crate) const fn one_of(self, alternatives: &'static [&'static str]) -> Self {
+        Self {
+            alternatives,
+            ..self
         }
     }
 }
+
+/// Maps of the language.
+pub(crate) type Sections = &'static [&'static Section];
+
+/// A map of the language that is declared by [`section`].
+pub(crate) trait Declared: 'static {
+    const SECTION: &'static Section;
+
+    /// Reads the keys that are fields. What cannot be read is reported, and left as it is.
+    fn read_keys(&mut self, keys: &mut MapReader<'_, '_, '_>);
+}
+
+/// A map that is read as a whole.
+pub(crate) trait FromMap: Declared + Sized {
+    /// `None` is a map without which there is nothing to use; it was reported.
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self>;
+
+    /// The finding about a value that is no map, with the map that it most likely means.
+    fn meant(_finding: Finding, _written: Written<'_>) -> Option<Finding> {
+        None
+    }
+
+    /// The finding about a value that is no list of maps, with the list that it most likely means.
+    fn meant_in_list(_finding: Finding, _written: Written<'_>) -> Option<Finding> {
+        None
+    }
+}
+
+/// The number of keys in groups.
+pub(crate) const fn count(groups: &[&[Key]]) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < groups.len() {
+        count += groups[at].len();
+        at += 1;
+    }
+    count
+}
+
+/// The keys of groups, one after the other.
+pub(crate) const fn flat<const N: usize>(groups: &[&[Key]]) -> [Key; N] {
+    let mut keys = [groups[0][0]; N];
+    let (mut group, mut at, mut end) = (0, 0, 0);
+    while group < groups.len() {
+        while at < groups[group].len() {
+            keys[end] = groups[group][at];
+            (at, end) = (at + 1, end + 1);
+        }
+        (group, at) = (group + 1, 0);
+    }
+    keys
+}
+
+/// Declares a map. Each arm but the first and the last takes one row.
+macro_rules! section {
+    ($section:expr; $(#[$meta:meta])* $vis:vis struct $name:ident { $($rows:tt)* }) => {
+        section! { @ ($section) {$(#[$meta])* $vis struct $name} [] [] [] [] [] $($rows)* }
+    };
+    // A key that is a field.
+    (@ $section:tt $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($keys:tt)*] [$($read:ident)*] $groups:tt
+        $(#[doc = $doc:literal])* #[key($key:literal: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
+    ) => { section! { @ $section $head
+        [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
+        [$($consts)* {$field ($kind) ($crate::definition::schema::Typed::new($key, concat!($($doc),*), $section.is_guard)$(.$property($($value)?))*)}]
+        [$($keys)* &[Self::$field.key],] [$($read)* $field] $groups $($rest)*
+    } };
+    // A key that is a field, and the same in another map.
+    (@ $section:tt $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($keys:tt)*] [$($read:ident)*] $groups:tt
+        $(#[doc = $doc:literal])* #[as_in($other:ident: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
+    ) => { section! { @ $section $head
+        [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
+        [$($consts)* {$field ($kind) ($other::$field$(.$property($($value)?))*)}]
+        [$($keys)* &[Self::$field.key],] [$($read)* $field] $groups $($rest)*
+    } };
+    // A key that is read by hand.
+    (@ $section:tt $head:tt $fields:tt [$($consts:tt)*] [$($keys:tt)*] $read:tt $groups:tt
+        $(#[doc = $doc:literal])* #[key($key:literal: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        const $field:ident; $($rest:tt)*
+    ) => { section! { @ $section $head $fields
+        [$($consts)* {$field ($kind) ($crate::definition::schema::Typed::new($key, concat!($($doc),*), $section.is_guard)$(.$property($($value)?))*)}]
+        [$($keys)* &[Self::$field.key],] $read $groups $($rest)*
+    } };
+    // A key that is read by hand, and the same in another map.
+    (@ $section:tt $head:tt $fields:tt [$($consts:tt)*] [$($keys:tt)*] $read:tt $groups:tt
+        #[as_in($other:ident: $kind:ty $(, $property:ident $(($value:expr))?)*)] const $field:ident; $($rest:tt)*
+    ) => { section! { @ $section $head $fields
+        [$($consts)* {$field ($kind) ($other::$field$(.$property($($value)?))*)}]
+        [$($keys)* &[Self::$field.key],] $read $groups $($rest)*
+    } };
+    // The keys of another map.
+    (@ $section:tt $head:tt [$($fields:tt)*] $consts:tt [$($keys:tt)*] $read:tt [$($groups:ident)*]
+        $(#[doc = $doc:literal])* #[keys] $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
+    ) => { section! { @ $section $head
+        [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
+        $consts [$($keys)* <$type as $crate::definition::schema::Declared>::SECTION.keys,] $read [$($groups)* $field] $($rest)*
+    } };
+    // A field that is no key.
+    (@ $section:tt $head:tt [$($fields:tt)*] $consts:tt $keys:tt $read:tt $groups:tt
+        $(#[doc = $doc:literal])* $(#[serde($($serde:tt)*)])? $vis:vis $field:ident: $type:ty, $($rest:tt)*
+    ) => { section! { @ $section $head
+        [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? $vis $field: $type,]
+        $consts $keys $read $groups $($rest)*
+    } };
+    (@ ($section:expr) {$(#[$meta:meta])* $vis:vis struct $name:ident} [$($fields:tt)*] [$({$field:ident ($kind:ty) ($key:expr)})*]
+        [$($keys:tt)*] [$($read:ident)*] [$($group:ident)*]
+    ) => {
+        $(#[$meta])*
+        $vis struct $name { $($fields)* }
+
+        #[allow(non_upper_case_globals, reason = "a key has the name of its field")]
+        impl $name {
+            $(pub(crate) const $field: $crate::definition::schema::Typed<$kind> = $key;)*
+            const KEYS: &'static [&'static [$crate::definition::schema::Key]] = &[$($keys)*];
+        }
+
+        impl $crate::definition::schema::Declared for $name {
+            const SECTION: &'static $crate::definition::schema::Section = &$crate::definition::schema::Section {
+                keys: &$crate::definition::schema::flat::<{ $crate::definition::schema::count($name::KEYS) }>($name::KEYS),
+                ..$section
+            };
+
+            #[allow(unused_variables, reason = "some maps are read by hand as a whole")]
+            fn read_keys(&mut self, keys: &mut $crate::definition::schema::MapReader<'_, '_, '_>) {
+                $(if let Some(value) = keys.get(&Self::$read) {
+                    self.$read = value.into();
+                })*
+                $($crate::definition::schema::Declared::read_keys(&mut self.$group, keys);)*
+            }
+        }
+    };
+}
+
+pub(crate) use section;

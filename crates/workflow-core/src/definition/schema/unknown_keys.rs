@@ -4,12 +4,13 @@
 //! dropped.
 
 use super::names::{MAX_COMPARED_LENGTH, distance, listed, nearest, plain};
-use super::section::Section;
-use crate::definition::syntax::{Entry, Kind, Map, Reader, Span};
+use super::reader::Reader;
+use super::section::{Section, Sections};
+use crate::definition::syntax::{Entry, Kind, Map, Span};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Reports every key of a map that has no meaning there, and returns true if it found no such key.
-pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -> bool {
+pub(super) fn report(reader: &mut Reader<'_>, section: &'static Section, map: &Map<'_>) -> bool {
     let mut all_known = true;
     for entry in &map.entries {
         if !names(section).any(|known| known == entry.key) {
@@ -23,21 +24,22 @@ pub(super) fn report(reader: &mut Reader<'_>, section: Section, map: &Map<'_>) -
 
 /// The unknown keys of a map that may be misspelled guards on tools, each as the guard that it
 /// resembles: `tools` or `results`.
-pub(in crate::definition) fn lost_guards<'m>(
-    section: Section,
+pub(crate) fn lost_guards<'m>(
+    sections: Sections,
+    section: &'static Section,
     map: &'m Map<'_>,
 ) -> impl Iterator<Item = (&'static str, Option<Span>)> + 'm {
     let unknown = map
         .entries
         .iter()
         .filter(move |entry| names(section).all(|known| known != entry.key));
-    unknown.filter_map(|entry| {
+    unknown.filter_map(move |entry| {
         let foreign = foreign(&entry.key).and_then(|foreign| foreign.guard);
         // A bound on time or turns, which the settings do not have, says nothing of tools.
         if foreign == Some("budget") {
             return None;
         }
-        let meant = match foreign.or_else(|| resembled_guard(&entry.key))? {
+        let meant = match foreign.or_else(|| resembled_guard(sections, &entry.key))? {
             "results" => "results",
             "tools" | "blacklist" | "whitelist" | "rules" | "rulesets" | "use" | "budget"
             | "outputs" => "tools",
@@ -121,7 +123,12 @@ fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
     rows.map(|(_, ours)| *ours)
 }
 
-fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'_>) -> Finding {
+fn unknown(
+    reader: &Reader<'_>,
+    section: &'static Section,
+    map: &Map<'_>,
+    entry: &Entry<'_>,
+) -> Finding {
     let key = shown(&entry.key);
     let is_there = |name: &str| map.entries.iter().any(|entry| entry.key == name);
     let renamed = |finding: Finding, to: &str| {
@@ -138,7 +145,7 @@ fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'
         Finding::error(Code::UnknownGuardKey, entry.key_span, message)
     };
     let foreign = foreign(&entry.key);
-    if let Some(foreign) = foreign.filter(|_| !section.is_guard()) {
+    if let Some(foreign) = foreign.filter(|_| !section.is_guard) {
         let finding = match foreign.guard {
             Some(_) => guard_key(""),
             None => plainly_unknown(section, entry),
@@ -149,23 +156,26 @@ fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'
             None => finding,
         };
     }
-    if let Some(guard) = resembled_guard(&entry.key) {
+    if let Some(guard) = resembled_guard(reader.sections, &entry.key) {
         let finding = guard_key("");
         return if names(section).any(|known| known == guard) {
             renamed(finding, guard)
         } else {
-            finding.help(format!("`{guard}` belongs in {}", homes(guard)))
+            finding.help(format!(
+                "`{guard}` belongs in {}",
+                homes(reader.sections, guard)
+            ))
         };
     }
     let suggestion = synonyms(&entry.key)
         // `run` of a phase has patterns, and no command.
-        .filter(|meant| section.is_guard() || *meant != "run")
+        .filter(|meant| section.is_guard || *meant != "run")
         .find(|meant| names(section).any(|known| known == *meant))
         .or_else(|| nearest(&entry.key, names(section)));
     // Too short for a likeness by itself, but a condition is always a map.
     let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
-    if section.is_guard() || is_condition {
-        let finding = guard_key(&format!(" in {}", section.describe()));
+    if section.is_guard || is_condition {
+        let finding = guard_key(&format!(" in {}", section.name));
         return match (suggestion, foreign) {
             (Some(known), _) => renamed(finding, known),
             (None, Some(foreign)) => finding.help(foreign.help),
@@ -173,7 +183,7 @@ fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'
         };
     }
     if entry.key == "<<" {
-        return merge_key(entry);
+        return merge_key(reader, entry);
     }
     let finding = plainly_unknown(section, entry);
     match suggestion {
@@ -182,20 +192,20 @@ fn unknown(reader: &Reader<'_>, section: Section, map: &Map<'_>, entry: &Entry<'
     }
 }
 
-fn plainly_unknown(section: Section, entry: &Entry<'_>) -> Finding {
+fn plainly_unknown(section: &'static Section, entry: &Entry<'_>) -> Finding {
     let key = shown(&entry.key);
-    let message = format!("unknown key `{key}` in {}", section.describe());
+    let message = format!("unknown key `{key}` in {}", section.name);
     Finding::warning(Code::UnknownKey, entry.key_span, message)
 }
 
 /// The finding with the key that is most likely meant. Only a slip, another spelling, or the one word for it in a guard is a
 /// correction.
-fn renamed(finding: Finding, section: Section, from: &str, to: &str) -> Finding {
+fn renamed(finding: Finding, section: &'static Section, from: &str, to: &str) -> Finding {
     let finding = finding.help(format!("did you mean `{to}`?"));
     let is_near = to.len() > 3 && distance(&plain(from), &plain(to), 2).is_some();
     let is_known = |name: &&str| names(section).any(|known| known == *name);
     let is_synonym = || synonyms(from).filter(is_known).eq([to]);
-    if is_near || section.is_guard() && is_synonym() {
+    if is_near || section.is_guard && is_synonym() {
         finding.fix(from, to)
     } else {
         finding
@@ -216,11 +226,14 @@ fn read_only(reader: &Reader<'_>, entry: &Entry<'_>) -> Option<(Option<Span>, St
 }
 
 /// `<<` is an ordinary key in YAML 1.2: what it would bring in is not there, guards included.
-fn merge_key(entry: &Entry<'_>) -> Finding {
+fn merge_key(reader: &Reader<'_>, entry: &Entry<'_>) -> Finding {
     let help = "YAML 1.2 has no merge keys: write the keys themselves";
     let message = "unknown key `<<`: nothing is merged";
     let guard = match &entry.value.kind {
-        Kind::Map(map) => map.entries.iter().any(|entry| is_guard(&entry.key)),
+        Kind::Map(map) => {
+            let mut keys = map.entries.iter();
+            keys.any(|entry| guards(reader.sections).any(|guard| guard == entry.key))
+        }
         _ => false,
     };
     if guard {
@@ -230,26 +243,22 @@ fn merge_key(entry: &Entry<'_>) -> Finding {
     }
 }
 
-fn names(section: Section) -> impl Iterator<Item = &'static str> {
-    section.keys().iter().map(|key| key.name)
+fn names(section: &'static Section) -> impl Iterator<Item = &'static str> {
+    section.keys.iter().map(|key| key.name)
 }
 
 /// Every key that is a guard; one that several maps have comes as often.
-fn guards() -> impl Iterator<Item = &'static str> {
-    let keys = Section::ALL.iter().flat_map(|section| section.keys());
+fn guards(sections: Sections) -> impl Iterator<Item = &'static str> {
+    let keys = sections.iter().flat_map(|section| section.keys);
     keys.filter(|key| key.guard).map(|key| key.name)
 }
 
-fn is_guard(key: &str) -> bool {
-    guards().any(|guard| guard == key)
-}
-
 /// Describes the sections of a key: `a workflow, a phase or the settings`.
-fn homes(key: &str) -> String {
-    let of = Section::ALL
+fn homes(sections: Sections, key: &str) -> String {
+    let of = sections
         .iter()
-        .filter(|section| names(**section).any(|known| known == key));
-    let words: Vec<&str> = of.map(|section| section.describe()).collect();
+        .filter(|section| names(section).any(|known| known == key));
+    let words: Vec<&str> = of.map(|section| section.name).collect();
     match &*words {
         [before @ .., before_last, last] => {
             let before: String = before.iter().flat_map(|words| [*words, ", "]).collect();
@@ -260,7 +269,7 @@ fn homes(key: &str) -> String {
 }
 
 /// The guard that an unknown key resembles.
-fn resembled_guard(key: &str) -> Option<&'static str> {
+fn resembled_guard(sections: Sections, key: &str) -> Option<&'static str> {
     if key.len() > MAX_COMPARED_LENGTH {
         return None;
     }
@@ -270,20 +279,20 @@ fn resembled_guard(key: &str) -> Option<&'static str> {
         ..5 => plain.strip_suffix('s').unwrap_or(&plain) == guard,
         5 => {
             distance(&plain, guard, 1).is_some()
-                || plain.contains(guard) && !resembles_longer(&plain, guard)
+                || plain.contains(guard) && !resembles_longer(sections, &plain, guard)
         }
         6.. => {
             distance(&plain, guard, 2).is_some()
-                || plain.contains(guard) && !resembles_longer(&plain, guard)
+                || plain.contains(guard) && !resembles_longer(sections, &plain, guard)
         }
     };
-    guards().find(|guard| near(guard))
+    guards(sections).find(|guard| near(guard))
 }
 
 /// Returns whether a key resembles another one of ours that contains the name of a guard: `canceledMessage` is no
 /// `cancel`.
-fn resembles_longer(key: &str, guard: &str) -> bool {
-    let keys = Section::ALL.iter().flat_map(|section| section.keys());
+fn resembles_longer(sections: Sections, key: &str, guard: &str) -> bool {
+    let keys = sections.iter().flat_map(|section| section.keys);
     let mut longer = keys.filter(|key| !key.guard).map(|key| plain(key.name));
     longer.any(|name| {
         name.len() > guard.len()
@@ -295,20 +304,29 @@ fn resembles_longer(key: &str, guard: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::Workflow;
+    use crate::definition::schema::Declared;
 
     #[test]
     fn a_key_that_looks_like_a_guard_is_taken_for_one() {
         for key in ["toolz", "tool", "Tools", "allowedTools", "disallowed-tools"] {
-            assert_eq!(resembled_guard(key), Some("tools"), "{key}");
+            assert_eq!(resembled_guard(Section::ALL, key), Some("tools"), "{key}");
         }
         for key in ["whitlist", "whiteList", "white_list", "toolWhitelist"] {
-            assert_eq!(resembled_guard(key), Some("whitelist"), "{key}");
+            assert_eq!(
+                resembled_guard(Section::ALL, key),
+                Some("whitelist"),
+                "{key}"
+            );
         }
-        assert_eq!(resembled_guard("blocklist"), Some("blacklist"));
-        assert_eq!(resembled_guard("continues"), Some("continue"));
-        assert_eq!(resembled_guard("Gates"), Some("gate"));
-        assert_eq!(resembled_guard("aprove"), Some("approve"));
-        assert_eq!(resembled_guard("toolRules"), Some("rules"));
+        assert_eq!(
+            resembled_guard(Section::ALL, "blocklist"),
+            Some("blacklist")
+        );
+        assert_eq!(resembled_guard(Section::ALL, "continues"), Some("continue"));
+        assert_eq!(resembled_guard(Section::ALL, "Gates"), Some("gate"));
+        assert_eq!(resembled_guard(Section::ALL, "aprove"), Some("approve"));
+        assert_eq!(resembled_guard(Section::ALL, "toolRules"), Some("rules"));
     }
 
     #[test]
@@ -326,13 +344,13 @@ mod tests {
             "profile",
             "allowance",
         ] {
-            assert_eq!(resembled_guard(key), None, "{key}");
+            assert_eq!(resembled_guard(Section::ALL, key), None, "{key}");
         }
     }
 
     #[test]
     fn a_suggestion_is_near_or_absent() {
-        let nearest = |name: &str| nearest(name, names(Section::Workflow));
+        let nearest = |name: &str| nearest(name, names(Workflow::SECTION));
         assert_eq!(nearest("comandName"), Some("commandName"));
         assert_eq!(nearest("command_name"), Some("commandName"));
         assert_eq!(nearest("author"), None);

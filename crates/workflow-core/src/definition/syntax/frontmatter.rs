@@ -9,20 +9,20 @@ use crate::white_space::{is_white_space, trim};
 
 /// The two parts of a phase file.
 #[derive(Debug, PartialEq)]
-pub(in crate::definition) struct Parts<'s> {
+pub(crate) struct Parts<'s> {
     /// The YAML text.
-    pub(in crate::definition) yaml: &'s str,
+    pub(crate) yaml: &'s str,
     /// Its offset.
-    pub(in crate::definition) yaml_start: usize,
+    pub(crate) yaml_start: usize,
     /// The instructions, trimmed.
-    pub(in crate::definition) body: &'s str,
+    pub(crate) body: &'s str,
     /// Their offset.
-    pub(in crate::definition) body_start: usize,
+    pub(crate) body_start: usize,
 }
 
 /// The reason why a file has no frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::definition) enum NoFrontmatter {
+pub(crate) enum NoFrontmatter {
     /// It does not start with `---`.
     NotOpened,
     /// No line starts with `---` after the first.
@@ -30,7 +30,7 @@ pub(in crate::definition) enum NoFrontmatter {
 }
 
 /// Splits a text whose line breaks are `\n`.
-pub(in crate::definition) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatter> {
+pub(crate) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatter> {
     let opened = text.strip_prefix("---").ok_or(NoFrontmatter::NotOpened)?;
     let end = 3 + opened.find("\n---").ok_or(NoFrontmatter::NotClosed)?;
     let after_opening = opened.chars().next().map_or(3, |c| 3 + c.len_utf8());
@@ -48,7 +48,7 @@ pub(in crate::definition) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatte
 }
 
 /// The opening of the frontmatter, for findings about missing keys.
-pub(in crate::definition) fn opening() -> Span {
+pub(crate) fn opening() -> Span {
     Span::new(0, 3)
 }
 

@@ -14,7 +14,7 @@ use super::tokens::{JsonToken, locate, tokens};
 use crate::diagnostic::{Code, Finding, Span};
 
 /// Reads a text. Its depth is counted first: the library recurses without a limit.
-pub(in crate::definition) fn parse(text: &str, limits: TreeLimits) -> Result<Node<'_>, Finding> {
+pub(crate) fn parse(text: &str, limits: TreeLimits) -> Result<Node<'_>, Finding> {
     check_extent(text, limits)?;
     let mut node: Node = json5::from_str(text).map_err(|error| syntax_error(text, &error))?;
     locate(text, &mut node);

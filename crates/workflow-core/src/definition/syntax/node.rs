@@ -7,15 +7,15 @@ use crate::diagnostic::{Code, Finding, Span};
 
 /// A value and its location.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::definition) struct Node<'s> {
-    pub(in crate::definition) kind: Kind<'s>,
+pub(crate) struct Node<'s> {
+    pub(crate) kind: Kind<'s>,
     /// `None` where a format's positions could not be matched: then only the file is known.
-    pub(in crate::definition) span: Option<Span>,
+    pub(crate) span: Option<Span>,
 }
 
 /// The kind of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::definition) enum Kind<'s> {
+pub(crate) enum Kind<'s> {
     Null,
     Bool(bool),
     Number(f64),
@@ -28,7 +28,7 @@ pub(in crate::definition) enum Kind<'s> {
 
 impl Kind<'_> {
     /// Its name in messages.
-    pub(in crate::definition) fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
             Self::Bool(_) => "true or false",
@@ -43,23 +43,22 @@ impl Kind<'_> {
 
 /// Entries in their order in the text.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(in crate::definition) struct Map<'s> {
-    pub(in crate::definition) entries: Vec<Entry<'s>>,
+pub(crate) struct Map<'s> {
+    pub(crate) entries: Vec<Entry<'s>>,
 }
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::definition) struct Entry<'s> {
-    pub(in crate::definition) key: Cow<'s, str>,
-    pub(in crate::definition) key_span: Option<Span>,
-    pub(in crate::definition) value: Node<'s>,
+pub(crate) struct Entry<'s> {
+    pub(crate) key: Cow<'s, str>,
+    pub(crate) key_span: Option<Span>,
+    pub(crate) value: Node<'s>,
 }
 
 impl<'s> Map<'s> {
-    /// Takes the entry of a key out of the map.
-    pub(in crate::definition) fn take(&mut self, key: &str) -> Option<Entry<'s>> {
-        let at = self.entries.iter().position(|entry| entry.key == key)?;
-        Some(self.entries.swap_remove(at))
+    /// The entry of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry<'s>> {
+        self.entries.iter().find(|entry| entry.key == key)
     }
 
     fn has_unique_keys(&self) -> bool {
@@ -84,17 +83,14 @@ impl<'s> Map<'s> {
     }
 
     /// The location of the map's first key, for findings about missing keys.
-    pub(in crate::definition) fn first_key(&self) -> Option<Span> {
+    pub(crate) fn first_key(&self) -> Option<Span> {
         self.entries.first().and_then(|entry| entry.key_span)
     }
 }
 
 impl Node<'_> {
     /// Drops every entry with a key that came before it in the same map, and notes it.
-    pub(in crate::definition) fn drop_duplicates(
-        &mut self,
-        dropped: &mut Vec<(String, Option<Span>)>,
-    ) {
+    pub(crate) fn drop_duplicates(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
         match &mut self.kind {
             Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Tagged(_) => {}
             Kind::List(items) => {
@@ -115,26 +111,26 @@ impl Node<'_> {
 }
 
 /// The help for a definition that is over a limit.
-pub(in crate::definition) fn raise(limit: &str) -> String {
+pub(crate) fn raise(limit: &str) -> String {
     format!("make it smaller, or raise `limits.{limit}` in the settings")
 }
 
 /// The limits of a tree. The number of nodes bounds the cost of aliases and of long lists of nothing.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::definition) struct TreeLimits {
+pub(crate) struct TreeLimits {
     /// Levels of maps and lists inside each other.
-    pub(in crate::definition) depth: usize,
+    pub(crate) depth: usize,
     /// Values, keys and bytes copied by aliases, together.
-    pub(in crate::definition) size: usize,
+    pub(crate) size: usize,
 }
 
 impl TreeLimits {
-    pub(in crate::definition) fn too_deep(self, span: Option<Span>) -> Finding {
+    pub(crate) fn too_deep(self, span: Option<Span>) -> Finding {
         let message = format!("more than {} levels of maps and lists", self.depth);
         Finding::error(Code::OverLimit, span, message).help(raise("maxDepth"))
     }
 
-    pub(in crate::definition) fn too_large(self, span: Option<Span>) -> Finding {
+    pub(crate) fn too_large(self, span: Option<Span>) -> Finding {
         let message = format!(
             "more than {} values, counting what aliases repeat",
             self.size

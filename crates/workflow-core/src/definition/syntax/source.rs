@@ -10,7 +10,7 @@ use crate::diagnostic::{Excerpt, Location, Region, Span, is_hidden, push as push
 
 /// A file's text and the path people know it by.
 #[derive(Debug)]
-pub(in crate::definition) struct Source {
+pub(crate) struct Source {
     file: Arc<str>,
     text: String,
     /// The starts of lines, computed for the first location.
@@ -22,7 +22,7 @@ pub(in crate::definition) struct Source {
 }
 
 impl Source {
-    pub(in crate::definition) fn new(file: &str, bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(file: &str, bytes: Vec<u8>) -> Self {
         let (mut text, not_utf8) = decoded(bytes);
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
@@ -42,20 +42,20 @@ impl Source {
         }
     }
 
-    pub(in crate::definition) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    pub(in crate::definition) fn file(&self) -> &str {
+    pub(crate) fn file(&self) -> &str {
         &self.file
     }
 
-    pub(in crate::definition) fn not_utf8(&self) -> Option<Span> {
+    pub(crate) fn not_utf8(&self) -> Option<Span> {
         self.not_utf8
     }
 
     /// Returns the location of a span, or of the whole file.
-    pub(in crate::definition) fn location(&self, span: Option<Span>) -> Location {
+    pub(crate) fn location(&self, span: Option<Span>) -> Location {
         Location {
             file: Arc::clone(&self.file),
             region: span.map(|span| self.region(span)),

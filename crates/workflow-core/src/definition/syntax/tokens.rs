@@ -9,7 +9,7 @@ use crate::diagnostic::Span;
 
 /// A token of JSON5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::definition) enum JsonToken {
+pub(crate) enum JsonToken {
     OpenMap,
     CloseMap,
     OpenList,
@@ -23,12 +23,12 @@ pub(in crate::definition) enum JsonToken {
 }
 
 /// The tokens of a text, without white space and comments.
-pub(in crate::definition) struct Tokens<'s> {
+pub(crate) struct Tokens<'s> {
     text: &'s str,
     at: usize,
 }
 
-pub(in crate::definition) fn tokens(text: &str) -> Tokens<'_> {
+pub(crate) fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, at: 0 }
 }
 
@@ -118,7 +118,7 @@ fn bare(text: &str, first: char) -> usize {
 }
 
 /// Gives every value and key of a tree its span.
-pub(in crate::definition) fn locate(text: &str, root: &mut Node<'_>) {
+pub(crate) fn locate(text: &str, root: &mut Node<'_>) {
     let mut tokens = tokens(text);
     let located = locate_value(&mut tokens, root).is_some() && tokens.next().is_none();
     if !located {

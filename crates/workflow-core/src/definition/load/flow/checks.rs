@@ -6,19 +6,17 @@ use serde_json::Value;
 
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use super::parameters::described;
 use super::references::check_references;
-use super::{JumpKind, Site};
 use crate::definition::model::{Condition, ParameterKind, Phase, Subject, Target};
-use crate::definition::schema::{listed, nearest};
-use crate::definition::syntax::{Reader, Span};
+use crate::definition::schema::{JumpKind, Reader, Site, listed, nearest};
+use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, shown};
 
 /// Targets that are looked for in other workflows.
 const MAX_LOOKED_FOR: usize = 3;
 
 /// Checks the flow of a workflow.
-pub(in crate::definition::load) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+pub(crate) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     if flow.is_plain() {
         return;
     }
@@ -46,7 +44,7 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
                 continue;
             };
             let is_unknown = finding.code == Code::UnknownTarget && finding.fix.is_none();
-            if let Some(id) = site.to.phase().filter(|id| is_unknown && !ids.contains(id))
+            if let Some(id) = phase_of(site).filter(|id| is_unknown && !ids.contains(id))
                 && looked_for < MAX_LOOKED_FOR
             {
                 looked_for += 1;
@@ -73,44 +71,71 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     }
 }
 
+/// The id of the phase that a jump leads to, if it is one.
+fn phase_of(site: &Site) -> Option<&str> {
+    let is_word = words_of(site.kind).contains(&&*site.to)
+        || site.kind == JumpKind::Outcome && site.to == "cancel";
+    (!is_word).then_some(&site.to)
+}
+
+/// The key of a jump.
+fn key_of(kind: JumpKind) -> &'static str {
+    match kind {
+        JumpKind::Outcome => "outcomes",
+        JumpKind::OnFail => "onFail",
+        JumpKind::Choice => "choices",
+        JumpKind::OnMaxVisits => "onMaxVisits",
+    }
+}
+
+/// The words that a jump takes beside ids.
+fn words_of(kind: JumpKind) -> &'static [&'static str] {
+    match kind {
+        JumpKind::Outcome => &["next", "end", "done"],
+        JumpKind::OnFail => &[],
+        JumpKind::Choice => &["next", "end", "done", "cancel"],
+        JumpKind::OnMaxVisits => &["pause", "cancel"],
+    }
+}
+
 /// The finding about a jump that leads nowhere, or to more than one place.
 fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Option<Finding> {
-    let (key, to) = (site.kind.key(), site.to.to_string());
+    let (key, to) = (key_of(site.kind), &*site.to);
     let error = |code, message: String| Finding::error(code, site.span, message);
-    if site.kind == JumpKind::Outcome && site.to == Target::Cancel {
+    if site.kind == JumpKind::Outcome && site.to == "cancel" {
         let message = "an outcome cannot cancel the run: only an answer of `approve` can";
         let finding = error(Code::UnknownTarget, message.to_owned());
         return Some(
             finding.help("lead it to `done`, or to a phase whose `approve` leads to `cancel`"),
         );
     }
-    let is_word = site.kind.words().contains(&&*to);
-    if is_word && ids.contains(&*to) {
+    let is_word = words_of(site.kind).contains(&to);
+    if is_word && ids.contains(to) {
         let message = format!("`{to}` of `{key}` is both a phase and a built-in target");
         return Some(error(Code::TargetWord, message));
     }
     if is_word {
         return None;
     }
-    if twice.contains(&*to) {
-        let message = format!("`{key}` leads to `{}`, of which there are two", shown(&to));
+    if twice.contains(to) {
+        let message = format!("`{key}` leads to `{}`, of which there are two", shown(to));
         return Some(error(Code::UnknownTarget, message).help("give one of them another id"));
     }
-    if ids.contains(&*to) {
+    if ids.contains(to) {
         return None;
     }
     let message = format!(
         "`{key}` leads to `{}`, which is no phase of this workflow: a jump stays inside its workflow",
-        shown(&to)
+        shown(to)
     );
     let finding = error(Code::UnknownTarget, message);
     let mut known: Vec<&str> = ids.iter().copied().collect();
     known.sort_unstable();
-    known.extend(site.kind.words());
-    Some(match nearest(&to, known.iter().copied()) {
+    known.extend(words_of(site.kind));
+    Some(match nearest(to, known.iter().copied()) {
         Some(near) => finding
             .help(format!("did you mean `{}`?", shown(near)))
-            .fix(&to, near),
+            .fix(to, near),
         None => finding.help(format!(
             "known here: {}",
             listed(known.into_iter().take(30))
@@ -144,7 +169,7 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
             .map(|site| (site, sites.source.as_ref()));
         let jumps = jumps.chain(flow.own.targets.iter().map(|site| (site, None)));
         let mut back = jumps.filter(|(site, _)| {
-            let to = site.to.phase().and_then(|id| graph.entry(id));
+            let to = phase_of(site).and_then(|id| graph.entry(id));
             matches!(site.kind, JumpKind::Outcome | JumpKind::OnFail)
                 && to.is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
         });
@@ -155,14 +180,11 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         let message = format!(
             "`{}` leads back to `{}`, and no phase of this loop has `maxVisits`: `limits.maxVisits` ({}) applies",
             shown(&phase.id),
-            shown(&site.to.to_string()),
+            shown(&site.to),
             flow.jumps
         );
         let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
-        let help = format!(
-            "give `{}` a bound: `maxVisits: 3`",
-            shown(&site.to.to_string())
-        );
+        let help = format!("give `{}` a bound: `maxVisits: 3`", shown(&site.to));
         report_in(reader, source, finding.help(help));
     }
 }
@@ -307,9 +329,9 @@ fn check_condition(
                 Value::String(text) => shown(text),
                 value => value.to_string(),
             };
-            let message = format!("`{subject}` is never `{value}`: it is {}", described(kind));
+            let message = format!("`{subject}` is never `{value}`: it is {}", kind.in_words());
             let finding = Finding::error(Code::ValueOutsideType, span, message);
-            Err(finding.help(format!("compare it with {}", described(kind))))
+            Err(finding.help(format!("compare it with {}", kind.in_words())))
         }
     }
 }

@@ -1,21 +1,44 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
-use super::PhaseSites;
+use std::ops::Deref;
+
 use crate::definition::model::{Phase, Workflow};
-use crate::definition::syntax::{Reader, Source};
+use crate::definition::schema::{Reader, Sites};
+use crate::definition::syntax::Source;
 use crate::diagnostic::Finding;
 
+/// The locations of an entry of a workflow, or of the workflow outside of its entries.
+pub(crate) struct PhaseSites {
+    /// The phase file; `None` is the definition itself.
+    pub(crate) source: Option<Source>,
+    pub(crate) sites: Sites,
+}
+
+impl PhaseSites {
+    pub(crate) fn new(source: Option<Source>, sites: Sites) -> Self {
+        Self { source, sites }
+    }
+}
+
+impl Deref for PhaseSites {
+    type Target = Sites;
+
+    fn deref(&self) -> &Sites {
+        &self.sites
+    }
+}
+
 /// A workflow with the locations of its flow.
-pub(in crate::definition::load) struct Flow<'a> {
-    pub(in crate::definition::load) workflow: &'a Workflow,
+pub(crate) struct Flow<'a> {
+    pub(crate) workflow: &'a Workflow,
     /// The locations of what the workflow says for all of its phases.
-    pub(in crate::definition::load) own: &'a PhaseSites,
+    pub(crate) own: &'a PhaseSites,
     /// The locations of its entries, in order.
-    pub(in crate::definition::load) phases: &'a [PhaseSites],
+    pub(crate) phases: &'a [PhaseSites],
     /// The jumps that lead into a phase without `maxVisits` at most.
-    pub(in crate::definition::load) jumps: u32,
+    pub(crate) jumps: u32,
     /// Finds the key of another workflow with a phase of this id.
-    pub(in crate::definition::load) elsewhere: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) elsewhere: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// Findings in one of the files of a workflow.

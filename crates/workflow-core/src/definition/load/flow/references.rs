@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
-use super::{PhaseSites, TemplateReference};
 use crate::definition::model::{Phase, Subject};
-use crate::definition::schema::{listed, nearest};
-use crate::definition::syntax::{Reader, Span};
+use crate::definition::schema::{Reader, TemplateReference, listed, nearest};
+use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{Family, TemplateKind};
 
@@ -54,8 +53,7 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
             }
         }
     }
-    let PhaseSites { references, .. } = flow.own;
-    for reference in references {
+    for reference in &flow.own.references {
         if let Some(finding) = checks.finding(reference, None) {
             reader.report(finding);
         }

@@ -13,11 +13,7 @@ use crate::diagnostic::{Code, Finding, Span};
 use hints::{MistakeHint, hint};
 
 /// Reads one document. `offset` is where `text` starts in its source.
-pub(in crate::definition) fn parse(
-    text: &str,
-    offset: usize,
-    limits: TreeLimits,
-) -> Result<Node<'_>, Finding> {
+pub(crate) fn parse(text: &str, offset: usize, limits: TreeLimits) -> Result<Node<'_>, Finding> {
     let mut options = granit_parser::Options::default();
     // The composer counts first; these only bound what the scanner keeps.
     options.flow_nesting_limit = limits.depth + 1;

@@ -1,14 +1,14 @@
-//! A source that is being read, and the findings in it.
+//! The findings in the files of a workflow, or in a settings file.
 
 use std::sync::Arc;
 
 use super::source::Source;
-use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, Span};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity};
 
 /// The diagnostics of one workflow, or of a settings file, in the making.
 ///
 /// Collects up to a limit, so that a hostile file cannot flood anyone; errors beyond it still count.
-pub(in crate::definition) struct Findings {
+pub(crate) struct Findings {
     workflow: Option<String>,
     diagnostics: Vec<Diagnostic>,
     /// The files that something was found in, as they were first read.
@@ -22,14 +22,10 @@ pub(in crate::definition) struct Findings {
 
 impl Findings {
     /// Diagnostics of one workflow that are shown.
-    pub(in crate::definition) const SHOWN: usize = 100;
+    pub(crate) const SHOWN: usize = 100;
 
     /// Findings about a workflow, or in general, and the first file they are about.
-    pub(in crate::definition) fn about(
-        workflow: Option<&str>,
-        source: &Source,
-        shown: usize,
-    ) -> Self {
+    pub(crate) fn about(workflow: Option<&str>, source: &Source, shown: usize) -> Self {
         Self {
             workflow: workflow.map(str::to_owned),
             diagnostics: Vec::new(),
@@ -42,7 +38,7 @@ impl Findings {
     }
 
     /// Adds a finding in a source.
-    pub(in crate::definition) fn add(&mut self, source: &Source, finding: Finding) {
+    pub(crate) fn add(&mut self, source: &Source, finding: Finding) {
         self.broken |= finding.severity == Severity::Error;
         if self.diagnostics.len() == self.shown {
             self.not_shown += 1;
@@ -65,12 +61,12 @@ impl Findings {
     }
 
     /// Returns true if there was an error.
-    pub(in crate::definition) fn broken(&self) -> bool {
+    pub(crate) fn broken(&self) -> bool {
         self.broken
     }
 
     /// The diagnostics, file by file as they were first read, in the order of their lines.
-    pub(in crate::definition) fn finish(mut self) -> Vec<Diagnostic> {
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         let files = self.files;
         self.diagnostics.sort_by_key(|found| {
             let location = found.location.as_ref();
@@ -88,26 +84,5 @@ impl Findings {
             self.diagnostics.push(more);
         }
         self.diagnostics
-    }
-}
-
-/// A source that is being read, and the collector of its findings.
-pub(in crate::definition) struct Reader<'a> {
-    pub(in crate::definition) source: &'a Source,
-    pub(in crate::definition) findings: &'a mut Findings,
-}
-
-impl Reader<'_> {
-    /// A location in the source as people read it: `file:line`.
-    pub(in crate::definition) fn file_and_line(&self, span: Option<Span>) -> String {
-        let location = self.source.location(span);
-        match location.line() {
-            Some(line) => format!("{}:{line}", location.file),
-            None => location.file.to_string(),
-        }
-    }
-
-    pub(in crate::definition) fn report(&mut self, finding: Finding) {
-        self.findings.add(self.source, finding);
     }
 }

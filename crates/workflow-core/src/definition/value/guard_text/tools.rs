@@ -1,11 +1,7 @@
 //! Names of tools, and patterns of them.
 
-use super::super::key::Key;
-use super::super::patterns::some_or_all;
-use super::super::values::{Partial, texts};
-use super::{GuardText, Mistake};
-use crate::definition::syntax::{Kind, Node, Reader, Span};
-use crate::diagnostic::{Code, Finding, Severity, shown};
+use super::Mistake;
+use crate::diagnostic::{Severity, shown};
 use crate::pattern::names_match;
 use crate::white_space::trim;
 
@@ -14,57 +10,6 @@ const USUAL_TOOLS: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find",
 
 /// Signs that the name of no tool has.
 const SIGNS: &str = "?[]{}(),;|&^$!\\\"'`<>=+%";
-
-/// Reads a list of names of tools. With a wrong one it is not known what the list is about.
-pub(in super::super) fn read_tool_names(
-    reader: &mut Reader<'_>,
-    key: &Key,
-    node: &Node<'_>,
-) -> Option<Vec<String>> {
-    let names = texts(reader, key, node)?;
-    let mut is_sound = true;
-    for (name, span) in items(node) {
-        if name == "workflow_step" && key.name == "blacklist" {
-            let message = "`workflow_step` is always allowed";
-            reader.report(Finding::warning(Code::IdleRule, span, message));
-        } else if let Some(finding) = finding(GuardText::Tool, name, span, node) {
-            is_sound &= finding.severity != Severity::Error;
-            reader.report(finding);
-        }
-    }
-    is_sound.then_some(names)
-}
-
-/// Reads a pattern of names of tools, or a list of them. Some of them may be wrong.
-pub(in super::super) fn read_tool_patterns(
-    reader: &mut Reader<'_>,
-    key: &Key,
-    node: &Node<'_>,
-) -> Option<Partial<String>> {
-    some_or_all(reader, key, node, |name, span| {
-        finding(GuardText::ToolPattern, name, span, node)
-    })
-}
-
-/// The finding about a name in a list. A name beside the one that it resembles is meant.
-fn finding(kind: GuardText, name: &str, span: Option<Span>, list: &Node<'_>) -> Option<Finding> {
-    let finding = kind.finding(name, span)?;
-    let meant = finding.fix.as_ref().map(|fix| &*fix.to);
-    let is_meant = meant.is_some_and(|meant| items(list).any(|(other, _)| other == meant));
-    (!is_meant).then_some(finding)
-}
-
-/// Returns the texts of a text or a list of texts.
-fn items<'n>(node: &'n Node<'_>) -> impl Iterator<Item = (&'n str, Option<Span>)> {
-    let items = match &node.kind {
-        Kind::List(items) => &**items,
-        _ => std::slice::from_ref(node),
-    };
-    items.iter().filter_map(|item| match &item.kind {
-        Kind::Text(text) => Some((&**text, item.span)),
-        _ => None,
-    })
-}
 
 pub(super) fn mistake(name: &str, is_pattern: bool) -> Option<Mistake> {
     let trimmed = trim(name);

@@ -13,10 +13,7 @@ const TAKES_OPERATORS: [&str; 10] = [
 ];
 
 /// The finding about a program and its arguments that cannot be meant as they are. `list` is where they are.
-pub(in crate::definition) fn command_finding(
-    words: &[String],
-    list: &[Node<'_>],
-) -> Option<Finding> {
+pub(crate) fn command_finding(words: &[String], list: &[Node<'_>]) -> Option<Finding> {
     let kinds = [GuardText::Program].into_iter();
     let kinds = kinds.chain(std::iter::repeat(GuardText::Argument));
     let mut words_of_kinds = words.iter().zip(list).zip(kinds);

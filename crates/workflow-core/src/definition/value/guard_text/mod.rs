@@ -13,13 +13,12 @@ use crate::definition::syntax::{Span, TYPOGRAPHIC_QUOTES};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{Family, Piece, pieces};
 
-pub(super) use commands::read_commands;
-pub(super) use tools::{read_tool_names, read_tool_patterns};
-pub(in crate::definition) use words::command_finding;
+pub(super) use commands::is_one_command;
+pub(crate) use words::command_finding;
 
 /// The kind of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::definition) enum GuardText {
+pub(crate) enum GuardText {
     /// The name of a tool.
     Tool,
     /// The name of a tool, with `*` for any characters.
@@ -77,7 +76,7 @@ impl Mistake {
 
 impl GuardText {
     /// The finding about a text that can never act.
-    pub(in crate::definition) fn finding(self, text: &str, span: Option<Span>) -> Option<Finding> {
+    pub(crate) fn finding(self, text: &str, span: Option<Span>) -> Option<Finding> {
         let mistake = foreign(text).or_else(|| match self {
             Self::Tool => tools::mistake(text, false),
             Self::ToolPattern => tools::mistake(text, true),

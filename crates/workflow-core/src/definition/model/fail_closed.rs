@@ -2,25 +2,20 @@
 //!
 //! Only the file itself can be read and changed, with the user's consent, for it has to be corrected.
 
-use crate::definition::model::{ResultRule, Rule, RuleAction};
+use super::result_rule::ResultRule;
+use super::rules::{Rule, RuleAction};
 
 /// The tools with which a file is looked at and corrected, as pi names them.
 const CORRECTING: [&str; 3] = ["read", "edit", "write"];
 
 /// The rules that replace those of a file, which cannot be read at `source`.
-pub(super) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
+pub(crate) fn rules(file: &str, source: &str, why: &str) -> [Rule; 2] {
     let rule = |action, tools: &[&str], path: &[&str], reason: String| Rule {
-        action,
         tools: tools.iter().map(ToString::to_string).collect(),
         path: path.iter().map(ToString::to_string).collect(),
-        command: Vec::new(),
-        writes: None,
-        unknown: None,
-        input: Vec::new(),
-        on_repeat: None,
         reason: Some(reason),
-        notify: false,
         source: source.to_owned(),
+        ..Rule::new(action, "*")
     };
     let correct = format!("{why}; a call that corrects it needs the consent of the user");
     let block = format!(
@@ -47,15 +42,11 @@ fn literal(path: &str) -> String {
 }
 
 /// The entry that replaces the `results` of a file.
-pub(super) fn results(source: String) -> ResultRule {
+pub(crate) fn results(source: String) -> ResultRule {
     ResultRule {
         tools: vec!["*".to_owned()],
-        on: None,
-        redact: Vec::new(),
-        with: None,
-        max_chars: None,
-        append: None,
         unread: true,
         source,
+        ..ResultRule::default()
     }
 }

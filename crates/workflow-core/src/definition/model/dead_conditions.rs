@@ -2,25 +2,23 @@
 //!
 //! A rule that can never act is an error. One that never acts on some of its tools is a warning.
 
-use crate::definition::schema::keys::rule;
-use crate::definition::syntax::{Kind, Map, Node, Reader};
+use crate::definition::schema::MapReader;
+use crate::definition::syntax::Kind;
+use crate::definition::value::items;
 use crate::diagnostic::{Code, Finding, Severity, Span};
 
 /// A text of a rule and its location.
 type Item<'m> = (&'m str, Option<Span>);
 
-/// Checks a rule before it is read.
-pub(super) fn report(reader: &mut Reader<'_>, map: &Map<'_>) {
-    let heads = [
-        rule::BLOCK.key.name,
-        rule::ASK.key.name,
-        rule::ALLOW.key.name,
-    ];
-    let Some(tools) = heads.iter().find_map(|name| Some(items(value(map, name)?))) else {
+/// Checks the conditions of a rule.
+pub(super) fn report(keys: &mut MapReader<'_, '_, '_>) {
+    let mut heads = ["block", "ask", "allow"].iter();
+    let Some(tools) = heads.find_map(|name| keys.entry(name)) else {
         return;
     };
-    for finding in dead_conditions(map, &tools) {
-        reader.report(finding);
+    let tools: Vec<_> = items(&tools.value).collect();
+    for finding in dead_conditions(keys, &tools) {
+        keys.report(finding);
     }
 }
 
@@ -32,23 +30,23 @@ const READING: [&str; 4] = ["read", "grep", "find", "ls"];
 const WRITING: [&str; 2] = ["edit", "write"];
 
 /// Finds conditions that some or all of the tools can never meet.
-fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>]) -> Vec<Finding> {
-    let writes = value(map, rule::WRITES.key.name).map(|node| &node.kind);
+fn dead_conditions(keys: &MapReader<'_, '_, '_>, tools: &[Item<'_>]) -> Vec<Finding> {
+    let writes = keys.entry("writes").map(|entry| &entry.value.kind);
     let conditions = [
         (
-            rule::COMMAND.key.name,
-            value(map, rule::COMMAND.key.name).is_some(),
+            "command",
+            keys.entry("command").is_some(),
             &WITHOUT_LINE[..],
             "runs no command",
         ),
         (
-            rule::WRITES.key.name,
+            "writes",
             writes == Some(&Kind::Bool(true)),
             &READING,
             "changes no file",
         ),
         (
-            rule::WRITES.key.name,
+            "writes",
             writes == Some(&Kind::Bool(false)),
             &WRITING,
             "always changes a file",
@@ -64,7 +62,7 @@ fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>]) -> Vec<Finding> {
             continue;
         };
         let all_dead = dead.len() == tools.len();
-        let key_span = map.entries.iter().find(|entry| entry.key == key);
+        let key_span = keys.entry(key);
         let (severity, span) = if all_dead {
             (Severity::Error, key_span.and_then(|entry| entry.key_span))
         } else {
@@ -83,22 +81,4 @@ fn dead_conditions(map: &Map<'_>, tools: &[Item<'_>]) -> Vec<Finding> {
         });
     }
     found
-}
-
-fn value<'m, 's>(map: &'m Map<'s>, key: &str) -> Option<&'m Node<'s>> {
-    let entry = map.entries.iter().find(|entry| entry.key == key)?;
-    (entry.value.kind != Kind::Null).then_some(&entry.value)
-}
-
-/// Returns the texts of a value that is a text or a list of texts.
-fn items<'m>(node: &'m Node<'_>) -> Vec<Item<'m>> {
-    let nodes = match &node.kind {
-        Kind::List(nodes) => &**nodes,
-        _ => std::slice::from_ref(node),
-    };
-    let texts = nodes.iter().filter_map(|node| match &node.kind {
-        Kind::Text(text) => Some((&**text, node.span)),
-        _ => None,
-    });
-    texts.collect()
 }

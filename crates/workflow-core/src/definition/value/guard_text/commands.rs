@@ -2,31 +2,8 @@
 
 use workflow_shell::{Effect, UnknownReason, analyze};
 
-use super::super::key::Key;
-use super::super::patterns::read_patterns;
-use super::{GuardText, Mistake};
-use crate::definition::syntax::{Node, Reader};
-use crate::diagnostic::{Code, Finding, shown};
-
-/// Reads patterns of commands.
-pub(in super::super) fn read_commands(
-    reader: &mut Reader<'_>,
-    key: &Key,
-    node: &Node<'_>,
-) -> Option<Vec<String>> {
-    let patterns = read_patterns(reader, key, node, GuardText::Command)?;
-    if is_one_command(&patterns) {
-        let message = format!(
-            "`{}` is a list of patterns, and this is one command in pieces",
-            key.name
-        );
-        let finding = Finding::error(Code::DeadCommandPattern, node.span, message);
-        let line = shown(&patterns.join(" "));
-        reader.report(finding.help(format!("write `{}: [\"{line}\"]`", key.name)));
-        return None;
-    }
-    Some(patterns)
-}
+use super::Mistake;
+use crate::diagnostic::shown;
 
 pub(super) fn mistake(pattern: &str) -> Option<Mistake> {
     if let Some(sign) = regex_sign(pattern) {
@@ -88,7 +65,7 @@ fn is_program(name: &str) -> bool {
 }
 
 /// Returns whether patterns are the words of one command: `[npm, test]`.
-fn is_one_command(patterns: &[String]) -> bool {
+pub(in super::super) fn is_one_command(patterns: &[String]) -> bool {
     let [program, second, ..] = patterns else {
         return false;
     };

@@ -1,0 +1,72 @@
+//! The guards of a settings file, and the tools that a level allows.
+
+use serde::{Deserialize, Serialize};
+
+use super::result_rule::ResultRule;
+use super::rules::{Rule, UnknownAction};
+
+/// The guards of a settings file. They apply in every phase, and outside of phases.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Guards {
+    /// The tools that may run at all; `None` is all.
+    pub tools: Option<ToolAccess>,
+    /// Rules on single calls.
+    pub rules: Vec<Rule>,
+    /// Rules on results.
+    pub results: Vec<ResultRule>,
+    /// The decision on unknown shell commands, if given; inner levels can only be stricter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<UnknownAction>,
+    /// The status of the file they come from.
+    #[serde(rename = "reading", skip_serializing_if = "SettingsStatus::is_loaded")]
+    pub status: SettingsStatus,
+}
+
+impl Guards {
+    /// Returns true if there is no rule on tools or results.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_none() && self.rules.is_empty() && self.results.is_empty()
+    }
+}
+
+/// The status of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum SettingsStatus {
+    /// All of them were loaded, or there is no file.
+    #[default]
+    #[serde(rename = "whole")]
+    Loaded,
+    /// The file cannot be read now: these are the guards that were loaded last.
+    #[serde(rename = "earlier")]
+    LastKnownGood,
+    /// The file cannot be read, and was never loaded: what is missing counts as forbidden.
+    #[serde(rename = "never")]
+    Unreadable,
+}
+
+impl SettingsStatus {
+    /// Returns true if the guards are those of the file as it is.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        *self == Self::Loaded
+    }
+}
+
+/// The tools that a phase allows. `workflow_step` is always allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToolAccess {
+    /// All calls that change nothing, and those that `writable` and `run` open.
+    #[serde(rename = "readOnly")]
+    ReadOnly {
+        /// Its location, as `file:line`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        source: String,
+    },
+    /// All but these.
+    Blacklist(Vec<String>),
+    /// Only these.
+    Whitelist(Vec<String>),
+}

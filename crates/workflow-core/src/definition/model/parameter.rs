@@ -1,0 +1,436 @@
+//! Inputs and outputs: the values that a run is given, and those that the agent hands over.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::definition::schema::{
+    Declared, Default, KeyType, MapReader, Reader, Section, Shape, Written, nearest, schema_of,
+    section,
+};
+use crate::definition::syntax::{Kind, Node};
+use crate::definition::value::{
+    Choices, Flag, One, Regex, Text, Whole, is_name, not_a_name, or_report,
+};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// The longest name of a parameter.
+const MAX_NAME_LENGTH: usize = 64;
+
+section! {
+    Section::guard("an input");
+    /// A value that a run is given at its start (an input), or that the agent hands over when it leaves a phase (an output).
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Parameter {
+        /// Its name.
+        pub name: String,
+        /// The values that it takes.
+        pub kind: ParameterKind,
+        /// The type of the value. `flag` is true or false, `list` a list of texts.
+        #[key("type": TypeOfValue, default(Default::Text("text")), example(r#""text""#))]
+        const of_type;
+        /// The allowed texts.
+        #[key("oneOf": Choices, otherwise("any"), example(r#"["minor", "major"]"#))]
+        const one_of;
+        /// A regular expression that a text must match.
+        #[key("pattern": One<Regex>, otherwise("any"), example(r#""^.+$""#))]
+        const pattern;
+        /// The smallest number of characters of a text.
+        #[key("minLength": Whole<1>, otherwise("any"), example("40"))]
+        const min_length;
+        /// A description for the user.
+        #[key("about": Text, example(r#""The version to release""#))]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pub about: String,
+        /// Whether a run needs it to start.
+        #[key("required": Flag, otherwise("true, unless there is a `default`"), example("true"))]
+        pub required: bool,
+        /// The value of an input that is not given.
+        #[key("default": Any, example(r#""1.0.0""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub default: Option<Value>,
+    }
+}
+
+section! {
+    Section::guard("an output");
+    /// The keys of an output, which is a [`Parameter`].
+    #[derive(Debug)]
+    pub(crate) struct Output {
+        #[as_in(Parameter: TypeOfValue)]
+        const of_type;
+        #[as_in(Parameter: Choices)]
+        const one_of;
+        #[as_in(Parameter: One<Regex>)]
+        const pattern;
+        #[as_in(Parameter: Whole<1>)]
+        const min_length;
+        /// A description for the agent.
+        #[key("about": Text, example(r#""What will be changed, and why""#))]
+        const about;
+        /// Whether `next` needs it.
+        #[key("required": Flag, otherwise("true"), example("false"))]
+        const required;
+    }
+}
+
+/// Inputs by their names.
+pub(crate) struct Inputs;
+
+/// Outputs by their names.
+pub(crate) struct Outputs;
+
+impl KeyType for Inputs {
+    type Value = Vec<Parameter>;
+    const SHAPE: Shape = Shape::new(|| named(Parameter::SECTION), || "map of maps".to_owned());
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
+        read_parameters(reader, written, Parameter::SECTION)
+    }
+}
+
+impl KeyType for Outputs {
+    type Value = Vec<Parameter>;
+    const SHAPE: Shape = Shape::new(|| named(Output::SECTION), Inputs::SHAPE.describe);
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
+        read_parameters(reader, written, Output::SECTION)
+    }
+}
+
+fn named(section: &Section) -> Value {
+    json!({
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
+        "additionalProperties": schema_of(section),
+    })
+}
+
+fn read_parameters(
+    reader: &mut Reader<'_>,
+    written: Written<'_>,
+    section: &'static Section,
+) -> Option<Vec<Parameter>> {
+    let key = written.key;
+    let Kind::Map(map) = written.kind() else {
+        let finding = written.wrong_type("a map of names to maps");
+        reader.report(finding.help(key.for_example()));
+        return None;
+    };
+    if map.entries.is_empty() {
+        reader.report(written.empty(format!("`{}` names nothing", key.name)));
+    }
+    let mut all = Vec::new();
+    for entry in &map.entries {
+        let name = &*entry.key;
+        if !is_name(name) || name.len() > MAX_NAME_LENGTH {
+            reader.report(not_a_name(section.name, name, entry.key_span));
+        } else if let Kind::Map(map) = &entry.value.kind {
+            let mut keys = MapReader::new(reader, section, map, entry.key_span);
+            all.extend(Parameter::read(&mut keys, name));
+        } else {
+            let (kind, span) = (entry.value.kind.describe(), entry.value.span);
+            let message = format!(
+                "`{}` of `{}` must be a map, not {kind}",
+                shown(name),
+                key.name
+            );
+            let finding = Finding::error(Code::WrongType, span.or(entry.key_span), message);
+            reader.report(finding.help(format!("write `{name}: {{type: text}}`")));
+        }
+    }
+    Some(all)
+}
+
+impl Parameter {
+    fn read(keys: &mut MapReader<'_, '_, '_>, name: &str) -> Option<Self> {
+        let kind = read_kind(keys);
+        let about = keys.get(&Self::about).unwrap_or_default();
+        let required = keys.get(&Self::required);
+        // An output has none: then it is an unknown key.
+        let takes_default = keys.section.keys.len() == Self::SECTION.keys.len();
+        let given = keys.place(&Self::default).filter(|_| takes_default);
+        let default = given.and_then(|_| keys.get(&Self::default));
+        let kind = kind?;
+        let default = default.filter(|value| kind.takes(value));
+        if let Some(place) = given.filter(|_| default.is_none()) {
+            let message = format!("the default of `{name}` is not {}", kind.in_words());
+            let span = place.value.or(place.key);
+            let finding = Finding::error(Code::ValueOutsideType, span, message);
+            keys.report(finding.help(format!("write {}, or change the type", kind.in_words())));
+        }
+        if required == Some(true) && given.is_some() {
+            let message =
+                format!("`{name}` is required and has a default: the default is never used");
+            let span = keys.place(&Self::required).and_then(|place| place.key);
+            let finding = Finding::error(Code::ValueOutsideType, span, message);
+            keys.report(finding.help("remove one of them"));
+        }
+        Some(Self {
+            name: name.to_owned(),
+            kind,
+            about,
+            required: required.unwrap_or(given.is_none()),
+            default,
+        })
+    }
+}
+
+/// Reads the type of a parameter, with the keys that belong to one type.
+fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
+    let texts = keys.get(&Parameter::one_of);
+    let pattern = keys.get(&Parameter::pattern);
+    let min_length = keys.get(&Parameter::min_length);
+    let one_of = keys.place(&Parameter::one_of);
+    let has_type = keys.place(&Parameter::of_type).is_some();
+    if let Some(place) = one_of.filter(|_| has_type) {
+        let message = "`type` and `oneOf` are both given";
+        keys.report(Finding::error(Code::BothLists, place.key, message).help("remove `type`"));
+        return None;
+    }
+    let of_type = keys.get(&Parameter::of_type);
+    let kind = match of_type {
+        Some(kind) => kind,
+        None if keys.has("type") || keys.has("oneOf") && texts.is_none() => return None,
+        None => texts.map_or(ParameterKind::TEXT, ParameterKind::OneOf),
+    };
+    if kind == ParameterKind::TEXT {
+        return Some(ParameterKind::Text {
+            pattern,
+            min_length,
+        });
+    }
+    let places = [
+        ("pattern", keys.place(&Parameter::pattern)),
+        ("minLength", keys.place(&Parameter::min_length)),
+    ];
+    for (name, place) in places {
+        if let Some(place) = place {
+            let message = format!("`{name}` has a meaning for a text only");
+            let finding = Finding::error(Code::InvalidValue, place.key, message);
+            keys.report(finding.help("write `type: text`, or remove it"));
+        }
+    }
+    if let ParameterKind::OneOf(texts) = &kind
+        && let Some((_, twice)) =
+            (texts.iter().enumerate()).find(|(at, text)| texts[..*at].contains(text))
+    {
+        let message = format!("`{}` is in `oneOf` twice", shown(twice));
+        let finding = Finding::error(Code::InvalidValue, keys.start, message);
+        keys.report(finding.help("keep one of them"));
+        return None;
+    }
+    Some(kind)
+}
+
+/// The type of an input or an output.
+pub(crate) struct TypeOfValue;
+
+impl KeyType for TypeOfValue {
+    type Value = ParameterKind;
+    const SHAPE: Shape = Shape::new(
+        || {
+            json!({"anyOf": [
+                {"enum": ["text", "number", "flag", "list"]},
+                {
+                    "type": "object",
+                    "properties": {"oneOf": (Choices::SHAPE.schema)()},
+                    "required": ["oneOf"],
+                    "additionalProperties": false,
+                },
+            ]})
+        },
+        || "`text`, `number`, `flag`, `list`, `{oneOf: [..]}`".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ParameterKind> {
+        match written.kind() {
+            Kind::Text(word) => {
+                let kind = ParameterKind::named(word);
+                or_report(reader, kind, || not_a_type(written, word))
+            }
+            Kind::Map(map) => {
+                if let [entry] = &*map.entries
+                    && entry.key == "oneOf"
+                {
+                    let texts = Written {
+                        key: &Parameter::one_of.key,
+                        key_span: entry.key_span,
+                        node: &entry.value,
+                    };
+                    return Choices::read(reader, texts).map(ParameterKind::OneOf);
+                }
+                let message = "`type` as a map has `oneOf` and nothing else";
+                let finding = Finding::error(Code::InvalidValue, written.span(), message);
+                reader.report(finding.help("write `type: {oneOf: [minor, major]}`"));
+                None
+            }
+            _ => {
+                reader.report(written.wrong_type("a text or `{oneOf: [..]}`"));
+                None
+            }
+        }
+    }
+}
+
+fn not_a_type(written: Written<'_>, word: &str) -> Finding {
+    let message = format!(
+        "`type` must be `text`, `number`, `flag`, `list` or `{{oneOf: [..]}}`, not `{}`",
+        shown(word)
+    );
+    let finding = Finding::error(Code::InvalidValue, written.span(), message);
+    let meant = match word {
+        "string" | "str" => Some("text"),
+        "boolean" | "bool" => Some("flag"),
+        "integer" | "int" | "float" => Some("number"),
+        "array" | "texts" => Some("list"),
+        word => nearest(word, ["text", "number", "flag", "list"]),
+    };
+    match meant {
+        Some(meant) => finding
+            .help(format!("did you mean `{meant}`?"))
+            .fix(word, meant),
+        None => finding.help("write `type: text`, for example"),
+    }
+}
+
+/// A text, a number, true or false, or a list of texts.
+pub(crate) struct Any;
+
+impl KeyType for Any {
+    type Value = Value;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": ["string", "number", "boolean", "array"]}),
+        || "a value of its type".to_owned(),
+    );
+
+    fn read(_reader: &mut Reader<'_>, written: Written<'_>) -> Option<Value> {
+        match written.kind() {
+            Kind::List(items) => {
+                let items: Option<Vec<Value>> = items.iter().map(scalar).collect();
+                items.map(Value::Array)
+            }
+            _ => scalar(written.node),
+        }
+    }
+}
+
+/// A text, a number, true or false.
+pub(super) fn scalar(node: &Node<'_>) -> Option<Value> {
+    match &node.kind {
+        Kind::Text(text) => Some(Value::from(&**text)),
+        Kind::Bool(flag) => Some(Value::from(*flag)),
+        Kind::Number(number) => Some(number_value(*number)),
+        Kind::Null | Kind::Tagged(_) | Kind::List(_) | Kind::Map(_) => None,
+    }
+}
+
+/// A number as a value: a whole one without decimals, so that it equals one that was given without.
+fn number_value(number: f64) -> Value {
+    const WHOLE: f64 = 9_007_199_254_740_992.0;
+    if number.fract() == 0.0 && number.abs() <= WHOLE {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "it is whole and in the range"
+        )]
+        return Value::from(number as i64);
+    }
+    Value::from(number)
+}
+
+/// The values that a parameter takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ParameterKind {
+    /// A text.
+    #[serde(rename_all = "camelCase")]
+    Text {
+        /// A regular expression that it must match.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pattern: Option<String>,
+        /// Its characters at least.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        min_length: Option<u32>,
+    },
+    /// A number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// A list of texts.
+    List,
+    /// One of these texts.
+    OneOf(Vec<String>),
+}
+
+impl ParameterKind {
+    /// A text without conditions.
+    const TEXT: Self = Self::Text {
+        pattern: None,
+        min_length: None,
+    };
+
+    /// The type of a name.
+    fn named(word: &str) -> Option<Self> {
+        match word {
+            "text" => Some(Self::TEXT),
+            "number" => Some(Self::Number),
+            "flag" => Some(Self::Flag),
+            "list" => Some(Self::List),
+            _ => None,
+        }
+    }
+
+    /// Returns true if it takes every value that the other takes.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Text {
+                    pattern,
+                    min_length,
+                },
+                Self::Text {
+                    pattern: other,
+                    min_length: least,
+                },
+            ) => {
+                (pattern.is_none() || pattern == other)
+                    && min_length.unwrap_or(0) <= least.unwrap_or(0)
+            }
+            (Self::Text { .. }, Self::OneOf(texts)) => *self == Self::TEXT && !texts.is_empty(),
+            (Self::OneOf(texts), Self::OneOf(others)) => {
+                others.iter().all(|text| texts.contains(text))
+            }
+            (one, other) => one == other,
+        }
+    }
+
+    /// The values of a type, as messages name them.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Self::Text {
+                pattern,
+                min_length,
+            } => {
+                let matching = pattern
+                    .as_ref()
+                    .map(|pattern| format!(" that matches `{}`", shown(pattern)));
+                let least = min_length.map(|least| format!(" of at least {least} characters"));
+                [
+                    "a text".to_owned(),
+                    matching.unwrap_or_default(),
+                    least.unwrap_or_default(),
+                ]
+                .concat()
+            }
+            Self::Number => "a number".to_owned(),
+            Self::Flag => "true or false".to_owned(),
+            Self::List => "a list of texts".to_owned(),
+            Self::OneOf(texts) => {
+                let texts = texts.iter().map(|text| shown(text)).collect::<Vec<_>>();
+                format!("one of `{}`", texts.join("`, `"))
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Phases.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::auto_continue::{ContinueRule, WaitOrMap};
+use super::budget::Budget;
+use super::condition::{Condition, Conditions};
+use super::gate::{Approval, Gate};
+use super::guards::ToolAccess;
+use super::parameter::{Outputs, Parameter};
+use super::result_rule::ResultRule;
+use super::rules::{Rule, UnknownAction};
+use super::target::{AfterMaxVisits, OnMaxVisits, Outcomes, PhaseOutcome};
+use super::tools::ReadOnlyOrTools;
+use crate::definition::schema::Default::Text as Word;
+use crate::definition::schema::{Section, section};
+use crate::definition::value::{
+    Commands, FilledText, Flag, Glob, ListOf, Many, Map, OneOf, Template, Text, Texts, Whole, words,
+};
+use crate::template::TemplateKind;
+
+section! {
+    Section::new("a phase");
+    /// A phase: its instructions and its tools.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Phase {
+        /// The id of the phase, unique in its workflow.
+        #[key("id": Text, required, example(r#""reproduce""#))]
+        pub id: String,
+        /// The displayed name.
+        #[key("name": Text, required, example(r#""Reproduce""#))]
+        pub name: String,
+        /// The emoji before the name.
+        #[key("emoji": Text, required, example(r#""🐛""#))]
+        pub emoji: String,
+        /// What the agent is to do. In a file it is the text after the frontmatter, without white space around it.
+        #[key("instructions": Template, of(TemplateKind::Context), required, example(r#""Write down the steps that show the bug.""#))]
+        const body;
+        /// The instructions for the agent.
+        pub instructions: String,
+        /// `read-only` blocks every call that may change files, except what `writable` and `run` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
+        #[key("tools": ReadOnlyOrTools, strict, guard, otherwise("all tools"), example(r#""read-only""#))]
+        const level_tools;
+        /// The tools that it may use; `None` is all.
+        pub tools: Option<ToolAccess>,
+        /// Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.
+        #[key("writable": Many<Glob>, never_dropped, otherwise("no file"), example(r#"["docs/**"]"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub writable: Vec<String>,
+        /// Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
+        #[key("run": Commands, never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub run: Vec<String>,
+        /// As in a rule.
+        #[as_in(Rule: OneOf<UnknownAction>)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unknown: Option<UnknownAction>,
+        /// Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.
+        #[key("results": ListOf<ResultRule>, never_dropped, guard, example(r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#))]
+        const level_results;
+        /// The checks that must pass before `next` leaves the phase. They run in order, up to the first that does not pass.
+        #[key("gate": ListOf<Gate>, never_dropped, guard, example(r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub gate: Vec<Gate>,
+        /// The question that the user must approve before `next` leaves the phase. It is asked after the gate has passed.
+        #[key("approve": Map<Approval>, never_dropped, guard, hint("write `approve: { ask: \"Is the plan right?\" }`"), example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub approve: Option<Approval>,
+        /// Whether the code is saved at the start of each turn, so that it can be restored when the conversation goes back.
+        #[key("checkpoint": OneOf<Checkpoint>, never_dropped, guard, otherwise("that of the outer level, else `off`"), example(r#""git""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub checkpoint: Option<Checkpoint>,
+        /// Names of subagent profiles, which the context message lists.
+        #[key("availableProfiles": Texts, example(r#"["bug-reproducer"]"#))]
+        pub available_profiles: Option<Vec<String>>,
+        /// Reminders to an agent that stops before this phase is done.
+        #[key("continue": WaitOrMap, strict, guard, otherwise("the workflow's"), example(r#""wait""#))]
+        #[serde(default, rename = "continue")]
+        pub auto_continue: ContinueRule,
+        /// Rules on single calls.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub rules: Vec<Rule>,
+        /// Rules on results.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub results: Vec<ResultRule>,
+        /// Values that the agent hands over with `next`, by name: `{outputs.<phase>.<name>}`.
+        #[key("outputs": Outputs, never_dropped, guard, example(r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub outputs: Vec<Parameter>,
+        /// The possible results of the phase, each with its target: an id of the same workflow, `next`, `end` or `done`. The agent names one of them with `next`.
+        #[key("outcomes": Outcomes, never_dropped, guard, example(r#"{"ok": "next", "again": "reproduce"}"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub outcomes: Vec<PhaseOutcome>,
+        /// The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>`.
+        #[key("when": Conditions, never_dropped, guard, otherwise("always"), example(r#"{"visits.reproduce": {"not": [7, 8]}}"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub when: Vec<Condition>,
+        /// How often the phase may be entered in one run of its workflow.
+        #[key("maxVisits": Whole<1>, never_dropped, guard, otherwise("no limit, but for `limits.maxVisits`"), example("3"))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub max_visits: Option<u32>,
+        /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
+        #[key("onMaxVisits": AfterMaxVisits, never_dropped, guard, default(Word("pause")), example(r#""cancel""#))]
+        #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
+        pub on_max_visits: OnMaxVisits,
+        /// How much the phase may use each time it is entered. At a limit the run pauses.
+        #[key("budget": Map<Budget>, never_dropped, guard, otherwise("no limit"), example(r#"{"turns": 120, "minutes": 180}"#))]
+        #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+        pub budget: Budget,
+        /// Settings that the host should make while it lasts.
+        #[keys]
+        #[serde(default, skip_serializing_if = "Hints::is_empty")]
+        pub hints: Hints,
+    }
+}
+
+section! {
+    Section::new("a phase");
+    /// Settings that the host should make for the time of a phase, where it can.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Hints {
+        /// The model, as the host names it, where the host can set it.
+        #[key("model": FilledText, never_dropped, otherwise("the user's"), example(r#""provider/model""#))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub model: Option<String>,
+        /// How long the model thinks, where the host can set it.
+        #[key("thinking": OneOf<Thinking>, never_dropped, otherwise("the user's"), example(r#""high""#))]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub thinking: Option<Thinking>,
+        /// Whether blocked tools are hidden from the model, where the host can.
+        #[key("activeTools": Flag, never_dropped, otherwise("`false`"), example("true"))]
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub active_tools: bool,
+    }
+}
+
+words! {
+    /// The record of the code at the start of each turn.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Checkpoint {
+        /// A git commit of the tracked files, which no branch refers to.
+        "git" => Git,
+        /// None, even if an outer level says `git`.
+        "off" => Off,
+    }
+}
+
+words! {
+    /// The level of the model's thinking.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Thinking {
+        /// Not at all.
+        "off" => Off,
+        /// Very short.
+        "minimal" => Minimal,
+        /// Short.
+        "low" => Low,
+        /// Normal.
+        "medium" => Medium,
+        /// Long.
+        "high" => High,
+        /// As long as the model can.
+        "xhigh" => Xhigh,
+    }
+}
+
+impl fmt::Display for Thinking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl Hints {
+    /// Returns true if nothing is to be set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Phase {
+    /// The emoji and the name, as people read them.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{} {}", self.emoji, self.name)
+    }
+
+    /// The id of the entry that is entered in place of it after too many visits, if it is one.
+    #[must_use]
+    pub fn redirect(&self) -> Option<&str> {
+        match &self.on_max_visits {
+            OnMaxVisits::Phase(id) if self.max_visits.is_some() => Some(id),
+            OnMaxVisits::Phase(_) | OnMaxVisits::Pause | OnMaxVisits::Cancel => None,
+        }
+    }
+
+    /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.
+    #[must_use]
+    pub fn has_flow(&self) -> bool {
+        let leads_elsewhere = |gate: &Gate| gate.on_fail.is_some();
+        !self.when.is_empty()
+            || !self.outcomes.is_empty()
+            || self.max_visits.is_some()
+            || self.gate.iter().any(leads_elsewhere)
+            || self
+                .approve
+                .as_ref()
+                .is_some_and(|approve| !approve.targets.is_empty())
+    }
+
+    /// Returns whether it has a list of tools or rules.
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
+        self.tools.is_some() || !self.rules.is_empty()
+    }
+}

@@ -1,0 +1,122 @@
+//! Changes to the results of tools before the model reads them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::definition::schema::Default::Text as Word;
+use crate::definition::schema::{Declared, FromMap, MapReader, Section, listed, section};
+use crate::definition::value::{Many, OneOf, Regex, Text, ToolPatterns, Whole, words};
+use crate::diagnostic::{Code, Finding};
+
+const EFFECTS: &[&str] = &["redact", "maxChars", "append"];
+
+section! {
+    Section { effects: EFFECTS, ..Section::guard("an entry of `results`") };
+    /// A change of tool results before the model reads them.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct ResultRule {
+        /// The tools whose results are changed.
+        #[key("tool": ToolPatterns, default(Word("*")), example(r#""bash""#))]
+        const tool;
+        /// The tools it is about: names, with `*` for any characters.
+        pub tools: Vec<String>,
+        /// Whether results of failed or of successful calls are changed.
+        #[key("on": OneOf<ResultKind>, otherwise("both"), example(r#""error""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub on: Option<ResultKind>,
+        /// Regular expressions. The text that they match is replaced.
+        #[key("redact": Many<Regex>, example(r#"["sk-[A-Za-z0-9]{20,}"]"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub redact: Vec<String>,
+        /// The replacement for `redact`.
+        #[key("with": Text, default(Word("[redacted]")), example(r#""[key]""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub with: Option<String>,
+        /// The number of characters that are kept of a text: its beginning and its end.
+        #[key("maxChars": Whole<1>, otherwise("all"), example("20000"), usual_hint)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub max_chars: Option<u32>,
+        /// A text to add at the end.
+        #[key("append": Text, otherwise("nothing"), example(r#""Read the error before you try again.""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub append: Option<String>,
+        /// True if `redact` cannot be read: then all text is withheld.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub unread: bool,
+        /// Its location, as `file:line`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pub source: String,
+    }
+}
+
+impl FromMap for ResultRule {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        if !EFFECTS.iter().any(|effect| keys.has(effect)) {
+            let known = listed(EFFECTS.iter().copied());
+            let message = format!("an entry of `results` needs one of {known}");
+            let finding = Finding::error(Code::MissingKey, keys.start, message);
+            let help = "write what is done with the results, for example `maxChars: 20000`";
+            keys.report(finding.help(help));
+        }
+        let mut rule = Self::default();
+        rule.read_keys(keys);
+        let tools = keys.get(&Self::tool).filter(|tools| tools.is_sound);
+        // An entry about tools that cannot be read is about all of them.
+        rule.tools = tools.map_or_else(|| vec!["*".to_owned()], |tools| tools.all);
+        // A wrong pattern, or an unknown key that may be a misspelled one.
+        let has_redact = keys.has("redact");
+        rule.unread = rule.redact.is_empty() && (has_redact || !keys.all_known);
+        if let Some(span) = keys
+            .span_of(&Self::with)
+            .filter(|_| rule.with.is_some() && !has_redact)
+        {
+            let message = "`with` has no effect without `redact`";
+            keys.report(Finding::warning(Code::IdleRule, Some(span), message));
+        }
+        rule.source = keys.reader.file_and_line(keys.start);
+        Some(rule)
+    }
+}
+
+impl ResultRule {
+    /// Returns true if it hides something.
+    #[must_use]
+    pub fn redacts(&self) -> bool {
+        self.unread || !self.redact.is_empty()
+    }
+
+    /// Its effect, as people read it.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut does = Vec::new();
+        if self.unread {
+            does.push("withhold, because the pattern to redact cannot be read".to_owned());
+        } else if !self.redact.is_empty() {
+            does.push(format!("redact `{}`", self.redact.join("`, `")));
+        }
+        if let Some(most) = self.max_chars {
+            does.push(format!("keep {most} characters"));
+        }
+        if let Some(text) = &self.append {
+            does.push(format!("append \"{text}\""));
+        }
+        let on = match self.on {
+            None => "",
+            Some(ResultKind::Error) => " that failed",
+            Some(ResultKind::Ok) => " that succeeded",
+        };
+        format!("`{}`{on}: {}", self.tools.join("`, `"), does.join(", "))
+    }
+}
+
+words! {
+    /// A kind of result.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ResultKind {
+        /// Results of calls that failed.
+        "error" => Error,
+        /// Results of calls that succeeded.
+        "ok" => Ok,
+    }
+}

@@ -1,0 +1,160 @@
+//! Rule sets: lists of rules with a name, which `tools` uses.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::rules::Rule;
+use crate::definition::schema::{
+    Declared, FromMap, KeyType, MapReader, Reader, Shape, Written, listed, nearest, schema_of,
+};
+use crate::definition::syntax::{Entry, Kind, Span};
+use crate::diagnostic::{Code, Finding, shown};
+
+/// The rule sets that a level may use: its own and those of the levels around it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct RuleSets(BTreeMap<String, Vec<Rule>>);
+
+/// A rule set of a level itself: its name, its location, and its rules; `None` if they cannot be read.
+#[derive(Debug)]
+pub(crate) struct OwnRuleSet {
+    pub(crate) name: String,
+    pub(crate) span: Option<Span>,
+    rules: Option<Vec<Rule>>,
+}
+
+impl OwnRuleSet {
+    /// The location of its first rule, as `file:line`.
+    pub(crate) fn source(&self) -> Option<&str> {
+        Some(&self.rules.as_ref()?.first()?.source)
+    }
+}
+
+impl RuleSets {
+    /// Adds the sets of a level further in, and returns the locations of those that are lost, which leave the list.
+    pub(crate) fn add(
+        &mut self,
+        own: &mut Vec<OwnRuleSet>,
+        reader: &mut Reader<'_>,
+    ) -> Vec<Option<Span>> {
+        let mut lost = Vec::new();
+        own.retain(|OwnRuleSet { name, span, rules }| {
+            if self.0.contains_key(name) {
+                let message = format!(
+                    "the rule set `{}` is defined further out, and cannot be defined again",
+                    shown(name)
+                );
+                let finding = Finding::error(Code::RuleSet, *span, message);
+                reader.report(finding.help("give this one another name"));
+            } else if let Some(rules) = rules {
+                self.0.insert(name.clone(), rules.clone());
+                return true;
+            }
+            lost.push(*span);
+            false
+        });
+        lost
+    }
+
+    /// The rules of the sets that a level uses, in order. `None` was reported.
+    pub(super) fn used(
+        &self,
+        reader: &mut Reader<'_>,
+        names: &[String],
+        span: Option<Span>,
+    ) -> Option<Vec<Rule>> {
+        let mut rules = Vec::new();
+        let mut is_sound = !names.is_empty();
+        for name in names {
+            if let Some(set) = self.0.get(name) {
+                rules.extend(set.iter().cloned());
+                continue;
+            }
+            is_sound = false;
+            let message = format!("there is no rule set `{}`", shown(name));
+            let finding = Finding::error(Code::RuleSet, span, message);
+            let known = || self.0.keys().map(String::as_str);
+            reader.report(match nearest(name, known()) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None if self.0.is_empty() => {
+                    finding.help("define it under `rulesets`, here or in the settings")
+                }
+                None => finding.help(format!("known here: {}", listed(known()))),
+            });
+        }
+        if names.is_empty() {
+            let finding = Finding::error(Code::MissingKey, span, "`use` names no rule set");
+            reader.report(finding.help("name at least one, or remove it"));
+        }
+        is_sound.then_some(rules)
+    }
+}
+
+/// A map of names to lists of rules.
+pub(crate) struct NamedRules;
+
+impl KeyType for NamedRules {
+    type Value = Vec<OwnRuleSet>;
+    const SHAPE: Shape = Shape::new(
+        || {
+            let rules = json!({"type": "array", "minItems": 1, "items": schema_of(Rule::SECTION)});
+            json!({"type": "object", "minProperties": 1, "additionalProperties": rules})
+        },
+        || "map of lists of rules".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<OwnRuleSet>> {
+        let finding = match written.kind() {
+            Kind::Map(map) if !map.entries.is_empty() => {
+                let sets = map.entries.iter().map(|entry| OwnRuleSet {
+                    name: entry.key.to_string(),
+                    span: entry.key_span,
+                    rules: read_set(reader, entry),
+                });
+                return Some(sets.collect());
+            }
+            Kind::Map(_) => written.empty("`rulesets` names no set"),
+            _ => written.wrong_type("a map of names to lists of rules"),
+        };
+        reader.report(finding.help(written.key.for_example()));
+        None
+    }
+}
+
+/// Reads a set of at least one rule. `None` was reported.
+fn read_set(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Rule>> {
+    let span = entry.value.span.or(entry.key_span);
+    let wrong = |reader: &mut Reader<'_>, code, span, why: &str| {
+        let message = format!("the rule set `{}` {why}", shown(&entry.key));
+        let finding = Finding::error(code, span, message);
+        reader.report(finding.help("write a list of rules: `[{block: bash, command: [curl *]}]`"));
+    };
+    let items = match &entry.value.kind {
+        Kind::List(items) => items,
+        kind => {
+            let why = format!("must be a list of rules, not {}", kind.describe());
+            wrong(reader, Code::WrongType, span, &why);
+            return None;
+        }
+    };
+    if items.is_empty() {
+        wrong(reader, Code::MissingKey, span, "has no rules");
+        return None;
+    }
+    let mut rules = Vec::new();
+    let mut is_sound = true;
+    for item in items {
+        match &item.kind {
+            Kind::Map(map) => {
+                let mut keys = MapReader::new(reader, Rule::SECTION, map, item.span);
+                rules.extend(Rule::from_map(&mut keys));
+            }
+            kind => {
+                let why = format!("has a rule that is {}", kind.describe());
+                wrong(reader, Code::WrongType, item.span, &why);
+                is_sound = false;
+            }
+        }
+    }
+    is_sound.then_some(rules)
+}

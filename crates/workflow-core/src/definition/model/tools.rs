@@ -1,0 +1,282 @@
+//! `tools` and `results`, which mean the same in the settings, a workflow and a phase.
+//!
+//! Both are guards: whatever is wrong is an error. A settings file applies despite its mistakes: where it is not known what
+//! is forbidden, everything is (`fail_closed`).
+
+use serde_json::json;
+
+use super::fail_closed;
+use super::guards::{SettingsStatus, ToolAccess};
+use super::result_rule::ResultRule;
+use super::rule_sets::RuleSets;
+use super::rules::Rule;
+use crate::definition::schema::{
+    Declared, KeyType, MapReader, Reader, Section, Shape, Typed, Written, nearest, schema_of,
+    section,
+};
+use crate::definition::syntax::{Kind, Span};
+use crate::definition::value::{ListOf, Texts, ToolNames};
+use crate::diagnostic::{Code, Finding, shown};
+use crate::white_space::trim;
+
+/// The patterns of commands that one level may have: each is compared with each command of a line.
+const MAX_COMMAND_PATTERNS: usize = 5000;
+
+section! {
+    Section::guard("`tools`").expected("a map with `blacklist`, `whitelist` or `rules`");
+    /// `tools` as a map.
+    #[derive(Debug)]
+    pub(crate) struct Tools {
+        /// The tools that are blocked.
+        #[key("blacklist": ToolNames, never_empty, guard, example(r#"["edit", "write"]"#))]
+        const blacklist;
+        /// The only tools that are allowed. An empty list blocks all.
+        #[key("whitelist": ToolNames, never_empty, guard, example(r#"["read", "grep"]"#))]
+        const whitelist;
+        /// Rules on single calls. The first rule that matches decides.
+        #[key("rules": ListOf<Rule>, guard, example(r#"[{"block": "bash", "writes": true}]"#))]
+        const rules;
+        /// Names of `rulesets`, whose rules follow the rules here.
+        #[key("use": Texts, guard, example(r#"["no-network"]"#))]
+        const uses;
+    }
+}
+
+/// What `tools` says, with the names of rule sets that are not looked up yet.
+#[derive(Debug, Default)]
+pub(crate) struct ReadTools {
+    access: Option<ToolAccess>,
+    rules: Vec<Rule>,
+    uses: Option<(Vec<String>, Option<Span>)>,
+    key_span: Option<Span>,
+    /// The locations of what could not be read, but for the conditions of a rule.
+    lost: Vec<Option<Span>>,
+}
+
+/// The tools of a level.
+#[derive(Debug, Default)]
+pub(crate) struct LevelTools {
+    pub(crate) access: Option<ToolAccess>,
+    pub(crate) rules: Vec<Rule>,
+    /// Loaded, unless something other than a condition of a rule could not be read.
+    pub(crate) status: SettingsStatus,
+}
+
+impl LevelTools {
+    /// Forbids everything that the rules do not, before all of them: what is lost may have come before a rule that allows.
+    pub(crate) fn fail_closed(&mut self, reader: &Reader<'_>, span: Option<Span>) {
+        let file = reader.source.file();
+        let why = "the restriction of tools in this file cannot be read";
+        let rules = fail_closed::rules(file, &reader.file_and_line(span), why);
+        self.rules.splice(0..0, rules);
+        self.status = SettingsStatus::Unreadable;
+    }
+}
+
+impl ReadTools {
+    /// The tools with the rules of the sets that are used.
+    pub(crate) fn with(self, sets: &RuleSets, reader: &mut Reader<'_>) -> LevelTools {
+        let mut lost = self.lost;
+        let mut tools = LevelTools {
+            access: self.access,
+            rules: self.rules,
+            status: SettingsStatus::Loaded,
+        };
+        if let Some((names, span)) = self.uses {
+            match sets.used(reader, &names, span) {
+                Some(rules) => tools.rules.extend(rules),
+                None => lost.push(span.or(self.key_span)),
+            }
+        }
+        let patterns = tools.rules.iter().map(|rule| rule.command.len()).sum();
+        if let Some(finding) = too_many_patterns(patterns, self.key_span) {
+            reader.report(finding);
+            tools.rules.clear();
+            lost.push(self.key_span);
+        }
+        if let Some(&span) = lost.first() {
+            tools.fail_closed(reader, span);
+        }
+        tools
+    }
+
+    /// What is read of a value that says nothing that is known.
+    fn lost(span: Option<Span>) -> Self {
+        Self {
+            lost: vec![span],
+            ..Self::default()
+        }
+    }
+
+    fn of_map(reader: &mut Reader<'_>, written: Written<'_>, expected: &str) -> Self {
+        let Kind::Map(map) = written.kind() else {
+            reader.report(written.wrong_type(expected));
+            return Self::lost(written.span());
+        };
+        let key_span = written.key_span;
+        let mut keys = MapReader::new(reader, Tools::SECTION, map, None);
+        let mut lost = Vec::new();
+        if !keys.all_known {
+            lost.push(key_span);
+        }
+        if keys.is_empty() {
+            let message = "`tools` has no list and no rules: it changes nothing";
+            keys.report(Finding::warning(Code::NoValue, key_span, message));
+        }
+        let access = read_access(&mut keys, &mut lost);
+        let rules = keys.get(&Tools::rules);
+        if rules.is_none() && keys.has("rules") {
+            let place = keys.place(&Tools::rules);
+            lost.push(place.map_or_else(|| keys.key_of(&Tools::rules), |place| place.value));
+        }
+        let rules = rules.map(|rules| {
+            lost.extend(rules.lost);
+            rules.all
+        });
+        let uses = keys.get(&Tools::uses);
+        if uses.is_none() && keys.has("use") {
+            lost.push(keys.span_of(&Tools::uses).or(key_span));
+        }
+        Self {
+            access,
+            rules: rules.unwrap_or_default(),
+            uses: uses.map(|names| (names, keys.span_of(&Tools::uses))),
+            key_span,
+            lost,
+        }
+    }
+}
+
+/// `tools` of the settings: a map.
+pub(crate) struct ToolsMap;
+
+/// `tools` of a workflow or a phase: the text `read-only`, or a map.
+pub(crate) struct ReadOnlyOrTools;
+
+impl KeyType for ToolsMap {
+    type Value = ReadTools;
+    const SHAPE: Shape = Shape::new(|| {
+let mut schema = schema_of(Tools::SECTION);
+        schema["minProperties"] = json!(1);
+        schema["not"] = json!({"required": ["blacklist", "whitelist"]});
+        schema
+}, || "map".to_owned()).meant(|finding, written| {
+let help = "write `tools: {blacklist: [..]}` for tools that are blocked, or `tools: {whitelist: [..]}` for the only \
+                    ones that are allowed";
+        matches!(written.kind(), Kind::List(_)).then(|| finding.help(help))
+});
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
+        Some(ReadTools::of_map(reader, written, Tools::SECTION.expected))
+    }
+}
+
+impl KeyType for ReadOnlyOrTools {
+    type Value = ReadTools;
+    const SHAPE: Shape = Shape::new(|| json!({"anyOf": [
+            {"const": "read-only", "description": "Nothing is changed, except what `writable` and `run` open."},
+            (ToolsMap::SHAPE.schema)(),
+        ]}), || "`read-only`, or a map".to_owned()).meant(ToolsMap::SHAPE.meant);
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
+        let Kind::Text(text) = written.kind() else {
+            let expected = "`read-only`, or a map with `blacklist`, `whitelist` or `rules`";
+            return Some(ReadTools::of_map(reader, written, expected));
+        };
+        let read_only = ReadTools {
+            access: Some(ToolAccess::ReadOnly {
+                source: reader.file_and_line(written.key_span),
+            }),
+            ..ReadTools::default()
+        };
+        if text == "read-only" {
+            return Some(read_only);
+        }
+        let message = format!(
+            "`tools` must be `read-only` or a map, not `{}`",
+            shown(text)
+        );
+        let finding = Finding::error(Code::InvalidValue, written.span(), message);
+        if let Some(near) = nearest(text, ["read-only"]) {
+            reader.report(finding.help("write `tools: read-only`").fix(text, near));
+            // What is opened under it is right.
+            return Some(read_only);
+        }
+        let help = "write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`";
+        reader.report(finding.help(help));
+        Some(ReadTools::lost(written.span()))
+    }
+}
+
+/// The finding about more patterns of commands than a level may have.
+pub(crate) fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Finding> {
+    (number > MAX_COMMAND_PATTERNS).then(|| {
+        let message = format!(
+            "a level can have at most {MAX_COMMAND_PATTERNS} patterns of commands, and this one has {number}"
+        );
+        Finding::error(Code::OverLimit, span, message)
+            .help("combine patterns with `*`: `git push *` matches every `git push`")
+    })
+}
+
+/// Reads the lists, and notes the locations of those that are lost.
+fn read_access(
+    keys: &mut MapReader<'_, '_, '_>,
+    lost: &mut Vec<Option<Span>>,
+) -> Option<ToolAccess> {
+    let (blacklist, whitelist) = (keys.get(&Tools::blacklist), keys.get(&Tools::whitelist));
+    for list in [&Tools::blacklist, &Tools::whitelist] {
+        if keys.is_unreadable(list) {
+            lost.push(keys.span_of(list));
+        }
+    }
+    if let Some(place) = keys
+        .place(&Tools::whitelist)
+        .filter(|_| keys.has("blacklist"))
+    {
+        let message = "cannot set both `blacklist` and `whitelist`";
+        keys.report(Finding::error(Code::BothLists, place.key, message));
+    }
+    // Of a name with white space around it a blacklist means the tool.
+    let blacklist = blacklist.map(|names| -> Vec<String> {
+        let trimmed = names.iter().map(|name| trim(name).to_owned());
+        trimmed.collect()
+    });
+    match (blacklist, whitelist) {
+        (Some(blocked), Some(mut allowed)) => {
+            allowed.retain(|name| !blocked.contains(name));
+            Some(ToolAccess::Whitelist(allowed))
+        }
+        (Some(blocked), None) => Some(ToolAccess::Blacklist(blocked)),
+        (None, Some(allowed)) => Some(ToolAccess::Whitelist(allowed)),
+        (None, None) => None,
+    }
+}
+
+/// Reads `results`. If an entry cannot be read, every result is withheld.
+pub(crate) fn read_results(
+    keys: &mut MapReader<'_, '_, '_>,
+    key: &Typed<ListOf<ResultRule>>,
+) -> Vec<ResultRule> {
+    let read = keys.get(key);
+    let (mut all, lost) = if let Some(read) = read {
+        (read.all, read.lost.first().copied())
+    } else {
+        let place = keys.place(key).map(|place| place.value);
+        let without_value = keys.has(key.key.name).then(|| keys.key_of(key));
+        (Vec::new(), place.or(without_value))
+    };
+    all.extend(lost.map(|span| fail_closed::results(keys.reader.file_and_line(span))));
+    all
+}
+
+/// Reads the tools and the results of a workflow or a phase.
+pub(crate) fn read_level(
+    keys: &mut MapReader<'_, '_, '_>,
+    tools: &Typed<ReadOnlyOrTools>,
+    results: &Typed<ListOf<ResultRule>>,
+    sets: &RuleSets,
+) -> (Option<ToolAccess>, Vec<Rule>, Vec<ResultRule>) {
+    let tools = keys.get(tools).unwrap_or_default().with(sets, keys.reader);
+    (tools.access, tools.rules, read_results(keys, results))
+}

@@ -1,0 +1,83 @@
+//! A file that is being read: its source, its findings, and what is noted of it for later checks.
+
+use super::section::Sections;
+use crate::definition::syntax::{Findings, Source, Span};
+use crate::definition::tier::Tier;
+use crate::diagnostic::Finding;
+use crate::template::TemplateKind;
+
+/// A source that is being read, and the collector of its findings.
+pub(crate) struct Reader<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) findings: &'a mut Findings,
+    pub(crate) tier: Tier,
+    /// The maps of the language: what an unknown key may belong in.
+    pub(crate) sections: Sections,
+    /// The locations that the checks across phases need.
+    pub(crate) sites: Sites,
+}
+
+impl Reader<'_> {
+    /// A location in the source as people read it: `file:line`.
+    pub(crate) fn file_and_line(&self, span: Option<Span>) -> String {
+        let location = self.source.location(span);
+        match location.line() {
+            Some(line) => format!("{}:{line}", location.file),
+            None => location.file.to_string(),
+        }
+    }
+
+    pub(crate) fn report(&mut self, finding: Finding) {
+        self.findings.add(self.source, finding);
+    }
+
+    /// Notes where a key leads.
+    pub(crate) fn jump(&mut self, kind: JumpKind, to: &str, span: Option<Span>) {
+        let to = to.to_owned();
+        self.sites.targets.push(Site { kind, to, span });
+    }
+}
+
+/// The locations in a phase, or in a workflow outside of its phases, for the checks across phases.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    pub(crate) id: Option<Span>,
+    pub(crate) targets: Vec<Site>,
+    /// The location of each condition.
+    pub(crate) when: Vec<Option<Span>>,
+    pub(crate) max_visits: Option<Span>,
+    pub(crate) budget: Option<Span>,
+    /// The dotted names in its templates.
+    pub(crate) references: Vec<TemplateReference>,
+    /// The keys of what is open where a phase is read-only.
+    pub(crate) openings: Vec<(&'static str, Option<Span>)>,
+}
+
+/// The kind of a jump: the key that declares it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum JumpKind {
+    /// An outcome of the phase.
+    Outcome,
+    /// A check that did not pass.
+    OnFail,
+    /// An answer of a person.
+    Choice,
+    /// More visits than the phase may have.
+    OnMaxVisits,
+}
+
+/// A jump and its location.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    pub(crate) kind: JumpKind,
+    pub(crate) to: String,
+    pub(crate) span: Option<Span>,
+}
+
+/// A dotted name in a template.
+#[derive(Debug, Clone)]
+pub(crate) struct TemplateReference {
+    pub(crate) name: String,
+    pub(crate) kind: TemplateKind,
+    pub(crate) span: Option<Span>,
+}

@@ -1,0 +1,117 @@
+//! The findings about values that are wrong. A wrong value of a key that is required or restricts the agent is an error. Any
+//! other is a warning, and the default is used.
+
+use super::guard_text::GuardText;
+use crate::definition::schema::{Hint, Key, Reader, Written};
+use crate::definition::syntax::{Kind, Span};
+use crate::diagnostic::{Code, Finding, Severity};
+
+impl Key {
+    pub(crate) fn for_example(&self) -> String {
+        format!("for example `{}: {}`", self.name, self.example)
+    }
+
+    /// The end of a message: a warning means that the default is used.
+    pub(super) fn consequence(&self) -> &'static str {
+        match self.severity {
+            Severity::Error => "",
+            Severity::Warning | Severity::Info => ": the default is used",
+        }
+    }
+
+    /// A finding with the help that the key has for it.
+    fn with_hint(&self, finding: Finding) -> Finding {
+        match self.hint {
+            Hint::Example => finding,
+            Hint::OfCode => finding.usual_help(),
+            Hint::Text(text) => finding.help(text),
+        }
+    }
+}
+
+impl Written<'_> {
+    /// A finding about a wrong value, with the severity of the key.
+    pub(super) fn wrong(
+        self,
+        code: Code,
+        span: Option<Span>,
+        message: impl Into<String>,
+    ) -> Finding {
+        Finding::new(self.key.severity, code, span, message).help(self.key.for_example())
+    }
+
+    /// A finding about a value that the key cannot have.
+    pub(crate) fn out_of_range(self, expected: &str) -> Finding {
+        let (key, span) = (self.key, self.span());
+        if let Some(finding) = self.foreign() {
+            return finding;
+        }
+        let message = format!("`{}` must be {expected}{}", key.name, key.consequence());
+        key.with_hint(self.wrong(Code::InvalidValue, span, message))
+    }
+
+    /// A value of the wrong type.
+    pub(crate) fn wrong_type(self, expected: &str) -> Finding {
+        let (key, kind) = (self.key, self.kind());
+        if let Some(finding) = self.foreign() {
+            return finding;
+        }
+        let message = format!(
+            "`{}` must be {expected}, not {}{}",
+            key.name,
+            kind.describe(),
+            key.consequence()
+        );
+        let finding = self.wrong(Code::WrongType, self.span(), message);
+        (key.shape.meant)(finding.clone(), self).unwrap_or_else(|| key.with_hint(finding))
+    }
+
+    /// A guard without anything in it.
+    pub(crate) fn empty(self, message: impl Into<String>) -> Finding {
+        let finding = Finding::error(Code::MissingKey, self.span(), message);
+        finding.help(self.key.for_example())
+    }
+
+    /// The finding about a text that stands for a value of another type: in typographic quotes, or with a variable.
+    fn foreign(self) -> Option<Finding> {
+        let Kind::Text(text) = self.kind() else {
+            return None;
+        };
+        let finding = GuardText::Value.finding(text, self.span())?;
+        Some(Finding {
+            severity: self.key.severity,
+            ..finding
+        })
+    }
+
+    /// The text that is written, if a help can repeat it.
+    pub(crate) fn short_text(&self) -> Option<&str> {
+        const MAX_REPEATED: usize = 80;
+        match self.kind() {
+            Kind::Text(text) if text.len() <= MAX_REPEATED && !text.contains('\n') => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The finding with the form that a text most likely means: `[edit]` for `edit`.
+    pub(crate) fn in_form(self, finding: Finding, form: &str) -> Option<Finding> {
+        let name = self.key.name;
+        let finding = finding.help(format!(
+            "write `{name}: {}`",
+            crate::diagnostic::shown(form)
+        ));
+        Some(finding.fix(self.short_text()?, form))
+    }
+}
+
+/// Gives a value, or reports why it is missing.
+pub(crate) fn or_report<T>(
+    reader: &mut Reader<'_>,
+    value: Option<T>,
+    finding: impl FnOnce() -> Finding,
+) -> Option<T> {
+    if value.is_none() {
+        reader.report(finding());
+    }
+    value
+}

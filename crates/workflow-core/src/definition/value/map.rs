@@ -1,0 +1,70 @@
+//! Maps, lists of maps, and maps of names to maps.
+
+use std::marker::PhantomData;
+
+use serde_json::json;
+
+use crate::definition::schema::{FromMap, KeyType, MapReader, Reader, Shape, Written, schema_of};
+use crate::definition::syntax::{Kind, Span};
+use crate::diagnostic::{Code, Finding};
+
+/// A map.
+pub(crate) struct Map<S>(PhantomData<S>);
+
+impl<S: FromMap> KeyType for Map<S> {
+    type Value = S;
+    const SHAPE: Shape = Shape::new(|| schema_of(S::SECTION), || "map".to_owned()).meant(S::meant);
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<S> {
+        let Kind::Map(map) = written.kind() else {
+            reader.report(written.wrong_type(S::SECTION.expected));
+            return None;
+        };
+        let keys = MapReader::new(reader, S::SECTION, map, written.span());
+        S::from_map(&mut keys.at(written))
+    }
+}
+
+/// The maps of a list that could be read, and the locations of what could not be.
+pub(crate) struct List<T> {
+    pub(crate) all: Vec<T>,
+    pub(crate) lost: Vec<Option<Span>>,
+}
+
+impl<T> From<List<T>> for Vec<T> {
+    fn from(read: List<T>) -> Self {
+        read.all
+    }
+}
+
+/// A list of maps.
+pub(crate) struct ListOf<S>(PhantomData<S>);
+
+impl<S: FromMap> KeyType for ListOf<S> {
+    type Value = List<S>;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": "array", "items": schema_of(S::SECTION)}),
+        || "list of maps".to_owned(),
+    )
+    .meant(S::meant_in_list);
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<S>> {
+        let (mut all, mut lost) = (Vec::new(), Vec::new());
+        let Kind::List(items) = written.kind() else {
+            reader.report(written.wrong_type("a list of maps"));
+            return None;
+        };
+        for item in items {
+            if let Kind::Map(map) = &item.kind {
+                let mut keys = MapReader::new(reader, S::SECTION, map, item.span);
+                all.extend(S::from_map(&mut keys));
+                continue;
+            }
+            let (name, kind) = (written.key.name, item.kind.describe());
+            let message = format!("an entry of `{name}` must be a map, not {kind}");
+            reader.report(Finding::error(Code::WrongType, item.span, message));
+            lost.push(item.span);
+        }
+        Some(List { all, lost })
+    }
+}

@@ -1,0 +1,165 @@
+//! Counts, limits, amounts of money, durations.
+
+use serde_json::json;
+
+use super::finding::or_report;
+use crate::definition::schema::{KeyType, Reader, Shape, Written};
+use crate::definition::syntax::{Kind, Node};
+use crate::diagnostic::{Code, Finding};
+
+/// A whole number; one above `u32::MAX` means `u32::MAX`.
+pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
+    let Kind::Number(number) = node.kind else {
+        return None;
+    };
+    if !(number >= 0.0 && number.is_finite() && number.fract() == 0.0) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and the cast saturates"
+    )]
+    Some(number as u32)
+}
+
+/// A whole number from the first to the last.
+pub(crate) struct Whole<const FROM: u32, const TO: u32 = { u32::MAX }>;
+
+fn whole_in(
+    reader: &mut Reader<'_>,
+    written: Written<'_>,
+    from: u32,
+    to: u32,
+    expected: &str,
+) -> Option<u32> {
+    let number = whole_number(written.node).filter(|number| (from..=to).contains(number));
+    or_report(reader, number, || written.out_of_range(expected))
+}
+
+impl<const FROM: u32, const TO: u32> KeyType for Whole<FROM, TO> {
+    type Value = u32;
+    const SHAPE: Shape = Shape::new(
+        || match TO {
+            u32::MAX => json!({"type": "integer", "minimum": FROM}),
+            _ => json!({"type": "integer", "minimum": FROM, "maximum": TO}),
+        },
+        || match TO {
+            u32::MAX => format!("whole number from {FROM}"),
+            _ => format!("whole number, {FROM} to {TO}"),
+        },
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u32> {
+        let expected = match TO {
+            u32::MAX => format!("a whole number of at least {FROM}"),
+            _ => format!("a whole number from {FROM} to {TO}"),
+        };
+        whole_in(reader, written, FROM, TO, &expected)
+    }
+}
+
+/// Whole seconds up to the last.
+pub(crate) struct Seconds<const TO: u32>;
+
+impl<const TO: u32> KeyType for Seconds<TO> {
+    type Value = u32;
+    const SHAPE: Shape = Whole::<0, TO>::SHAPE;
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u32> {
+        let expected = format!("whole seconds from 0 to {TO}");
+        whole_in(reader, written, 0, TO, &expected)
+    }
+}
+
+/// A limit. A value above the highest means the highest.
+pub(crate) struct Limit<const HIGHEST: u32>;
+
+impl<const HIGHEST: u32> KeyType for Limit<HIGHEST> {
+    type Value = u32;
+    const SHAPE: Shape = Whole::<1, HIGHEST>::SHAPE;
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u32> {
+        let expected = "a whole number of at least 1";
+        let limit = whole_in(reader, written, 1, u32::MAX, expected)?;
+        if limit > HIGHEST {
+            let name = written.key.name;
+            let message = format!("`{name}` can be at most {HIGHEST}, which is used instead");
+            let finding = Finding::warning(Code::LimitTooHigh, written.span(), message);
+            reader.report(finding.help(format!("write `{name}: {HIGHEST}`, or less")));
+        }
+        Some(limit.min(HIGHEST))
+    }
+}
+
+/// An amount of money in hundredths: more than nothing, with two decimals at most.
+pub(crate) struct Cents;
+
+impl KeyType for Cents {
+    type Value = u64;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": "number", "exclusiveMinimum": 0}),
+        || "number with two decimals".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u64> {
+        const HIGHEST: f64 = 1e9;
+        let cents = match *written.kind() {
+            Kind::Number(number) if number > 0.0 && number <= HIGHEST => {
+                let cents = (number * 100.0).round();
+                let is_exact = (cents / 100.0 - number).abs() < 1e-9 * number.max(1.0);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it is a whole number between the bounds"
+                )]
+                (is_exact && cents >= 1.0).then_some(cents as u64)
+            }
+            _ => None,
+        };
+        or_report(reader, cents, || {
+            written.out_of_range("a number above 0 with two decimals at most")
+        })
+    }
+}
+
+/// Whole seconds, or a number with `s`, `m` or `h`.
+pub(crate) struct Duration;
+
+impl KeyType for Duration {
+    type Value = u32;
+    const SHAPE: Shape = Shape::new(
+        || {
+            json!({"anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": 86400},
+                {"type": "string", "pattern": "^0*([1-9][0-9]{0,3}|[1-7][0-9]{4}|8[0-5][0-9]{3}|86[0-3][0-9]{2}|86400)s$"},
+                {"type": "string", "pattern": "^0*([1-9][0-9]{0,2}|1[0-3][0-9]{2}|14[0-3][0-9]|1440)m$"},
+                {"type": "string", "pattern": "^0*([1-9]|1[0-9]|2[0-4])h$"},
+            ]})
+        },
+        || "seconds, `30s`, `10m`, `1h`".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u32> {
+        const HIGHEST: u32 = 24 * 60 * 60;
+        let seconds = match written.kind() {
+            Kind::Text(text) => spelled_duration(text),
+            _ => whole_number(written.node),
+        };
+        let seconds = seconds.filter(|seconds| (1..=HIGHEST).contains(seconds));
+        or_report(reader, seconds, || {
+            written
+                .out_of_range("whole seconds, or a number with `s`, `m` or `h`, and at most a day")
+        })
+    }
+}
+
+/// `30s`, `10m`, `1h` in seconds.
+fn spelled_duration(text: &str) -> Option<u32> {
+    let (number, unit) = [("s", 1), ("m", 60), ("h", 60 * 60)]
+        .into_iter()
+        .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, seconds)))?;
+    let is_number =
+        !number.is_empty() && number.len() <= 6 && number.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| number.parse::<u32>().ok()?.checked_mul(unit))?
+}

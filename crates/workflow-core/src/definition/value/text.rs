@@ -1,0 +1,298 @@
+//! Texts and lists of texts, with the variables of templates.
+
+use serde_json::json;
+
+use super::guard_text::variable;
+use crate::definition::schema::{
+    KeyType, Reader, Shape, TemplateReference, Written, listed, missing, nearest,
+};
+use crate::definition::syntax::{Kind, Span, TYPOGRAPHIC_QUOTES};
+use crate::diagnostic::{Code, Finding, shown};
+use crate::template::{self, Family, Piece, TemplateKind};
+use crate::white_space::trim;
+
+/// Text. A required one is not blank.
+pub(crate) struct Text;
+/// Text that is not blank.
+pub(crate) struct FilledText;
+/// A name that can be typed after `/workflow`.
+pub(crate) struct CommandName;
+/// Text with variables.
+pub(crate) struct Template;
+/// A list of texts.
+pub(crate) struct Texts;
+/// A list of texts that are not blank.
+pub(crate) struct Choices;
+
+impl KeyType for Text {
+    type Value = String;
+    const SHAPE: Shape = Shape::new(|| json!({"type": "string"}), || "text".to_owned());
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
+        let text = read_text(reader, written)?;
+        if let Some(name) = variable(&text) {
+            let (name, key) = (shown(name), written.key.name);
+            let message = format!("`{{{name}}}` is not replaced in `{key}`");
+            let finding = Finding::warning(Code::UnknownVariable, written.span(), message);
+            reader.report(finding.help("write the value itself"));
+        }
+        Some(text)
+    }
+}
+
+impl KeyType for FilledText {
+    type Value = String;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": "string", "pattern": "\\S"}),
+        Text::SHAPE.describe,
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
+        let text = read_text(reader, written)?;
+        if !trim(&text).is_empty() {
+            return Some(text);
+        }
+        let message = format!("`{}` is empty", written.key.name);
+        let finding = Finding::error(Code::MissingKey, written.span(), message);
+        reader.report(finding.help("give it a text, or remove it"));
+        None
+    }
+}
+
+impl KeyType for CommandName {
+    type Value = String;
+    const SHAPE: Shape = Shape::new(Text::SHAPE.schema, || "`a-z A-Z 0-9 _ -`".to_owned())
+        .required("^[A-Za-z0-9_-]+$");
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
+        Text::read(reader, written)
+    }
+}
+
+impl KeyType for Template {
+    type Value = String;
+    const SHAPE: Shape = Shape::new(Text::SHAPE.schema, || "template".to_owned());
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
+        let text = read_text(reader, written)?;
+        if let Some(kind) = written.key.template {
+            check_template(reader, kind, &text, written.span());
+        }
+        Some(text)
+    }
+}
+
+impl KeyType for Texts {
+    type Value = Vec<String>;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": "array", "items": {"type": "string"}}),
+        || "list of texts".to_owned(),
+    )
+    .meant(|finding, written| written.in_form(finding, &format!("[{}]", written.short_text()?)));
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
+        let Kind::List(items) = written.kind() else {
+            reader.report(written.wrong_type("a list"));
+            return None;
+        };
+        let mut is_sound = true;
+        let mut texts = Vec::with_capacity(items.len());
+        for item in items {
+            if let Kind::Text(text) = &item.kind {
+                texts.push(text.to_string());
+                continue;
+            }
+            is_sound = false;
+            let message = format!(
+                "an entry of `{}` must be text, not {}{}",
+                written.key.name,
+                item.kind.describe(),
+                written.key.consequence()
+            );
+            let finding = written.wrong(Code::WrongType, item.span, message);
+            reader.report(quoted(finding, &item.kind));
+        }
+        is_sound.then_some(texts)
+    }
+}
+
+impl KeyType for Choices {
+    type Value = Vec<String>;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "\\S"}}),
+        Texts::SHAPE.describe,
+    )
+    .meant(Texts::SHAPE.meant);
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
+        let choices = Texts::read(reader, written)?;
+        if choices.is_empty() || choices.iter().any(|choice| trim(choice).is_empty()) {
+            let name = written.key.name;
+            let message = format!("`{name}` needs at least one text, and none that is empty");
+            reader.report(written.empty(message));
+            return None;
+        }
+        Some(choices)
+    }
+}
+
+/// The finding about a text that is written in typographic quotes alone, which belong to it.
+fn typographic(reader: &Reader<'_>, written: Written<'_>, text: &str) -> Option<Finding> {
+    let inner = text
+        .strip_prefix(TYPOGRAPHIC_QUOTES)?
+        .strip_suffix(TYPOGRAPHIC_QUOTES)?;
+    let span = written.span()?;
+    let is_written_so = reader.source.text().get(span.start..span.end) == Some(text);
+    if !is_written_so || inner.is_empty() || inner.contains(TYPOGRAPHIC_QUOTES) {
+        return None;
+    }
+    let name = written.key.name;
+    let message = format!("`{name}` is in typographic quotes, which are part of the text");
+    let help = format!("write `\"{}\"`", shown(inner));
+    let finding = Finding::warning(Code::InvalidValue, Some(span), message).help(help);
+    Some(finding.fix(text, inner))
+}
+
+fn read_text(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
+    let key = written.key;
+    match written.kind() {
+        Kind::Text(text) if key.is_required() && trim(text).is_empty() => {
+            reader.report(missing(key, written.span(), "is empty"));
+            None
+        }
+        Kind::Text(text) => {
+            if let Some(finding) = typographic(reader, written, text) {
+                reader.report(finding);
+            }
+            Some(text.to_string())
+        }
+        _ => {
+            reader.report(not_text(written));
+            None
+        }
+    }
+}
+
+fn not_text(written: Written<'_>) -> Finding {
+    let (key, kind) = (written.key, written.kind());
+    if let Some(variable) = unquoted_template(kind) {
+        let message = format!(
+            "`{}` is a map: `{variable}` without quotes is not text",
+            key.name
+        );
+        return Finding::new(
+            key.severity,
+            Code::UnquotedTemplate,
+            written.span(),
+            message,
+        )
+        .help(format!("put it in quotes: \"{variable}\""));
+    }
+    quoted(written.wrong_type("text"), kind)
+}
+
+/// The finding about a value that would be text with quotes around it.
+fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
+    match kind {
+        Kind::Number(_) | Kind::Bool(_) => finding.help("put it in quotes"),
+        Kind::Tagged(_) => finding.help("remove the tag, and put the text in quotes"),
+        Kind::Null | Kind::Text(_) | Kind::List(_) | Kind::Map(_) => finding,
+    }
+}
+
+/// `{name}` or `{{name}}` without quotes: a YAML map of one key without a value.
+fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
+    let Kind::Map(map) = kind else { return None };
+    let [entry] = &*map.entries else { return None };
+    let mut bytes = entry.key.bytes();
+    let is_name = bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_template = is_name || entry.key.starts_with('{');
+    (is_template && entry.value.kind == Kind::Null).then(|| format!("{{{}}}", shown(&entry.key)))
+}
+
+/// Reports the variables of a template that do not exist in its key, each once, and notes those of the run.
+pub(crate) fn check_template(
+    reader: &mut Reader<'_>,
+    kind: TemplateKind,
+    text: &str,
+    span: Option<Span>,
+) {
+    const REPORTED: usize = 20;
+    // Most instructions have none, and are long.
+    if !text.contains('{') {
+        return;
+    }
+    note_references(reader, kind, text, span);
+    let known = kind.variables();
+    let families = kind.families();
+    let mut unknown: Vec<&str> = Vec::new();
+    for piece in template::pieces(text) {
+        let Piece::Variable(name, at) = piece else {
+            continue;
+        };
+        if known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED {
+            continue;
+        }
+        let family = Family::of(name).map(|(family, _)| family);
+        // Those of its families are checked against the workflow. A question has no other variables.
+        if family.is_some_and(|family| families.contains(&family))
+            || family.is_none() && kind == TemplateKind::Ask
+        {
+            continue;
+        }
+        unknown.push(name);
+        let name_span = span.map(|span| variable_span(reader.source.text(), span, name, at));
+        let message = format!("unknown variable `{{{}}}`: it is not replaced", shown(name));
+        let finding = Finding::warning(Code::UnknownVariable, name_span, message);
+        if let Some(family) = family {
+            let form = family.form();
+            reader.report(finding.help(format!("`{{{form}}}` has no value here: remove it")));
+            continue;
+        }
+        reader.report(match nearest(name, known.iter().copied()) {
+            Some(near) => finding
+                .help(format!("did you mean `{{{near}}}`?"))
+                .fix(&format!("{{{name}}}"), &format!("{{{near}}}")),
+            None => finding.help(format!(
+                "known variables: {}",
+                listed(known.iter().copied())
+            )),
+        });
+    }
+}
+
+/// Notes the dotted names in a template that a template of this kind takes.
+fn note_references(reader: &mut Reader<'_>, kind: TemplateKind, text: &str, span: Option<Span>) {
+    const MAX_ITEMS: usize = 1000;
+    let names = template::pieces(text).filter_map(|piece| match piece {
+        Piece::Variable(name, at) => {
+            let (family, _) = Family::of(name)?;
+            let is_taken = kind.families().contains(&family);
+            is_taken.then_some((name, at))
+        }
+        Piece::Text(_) => None,
+    });
+    for (name, at) in names.take(MAX_ITEMS) {
+        let span = span.map(|span| variable_span(reader.source.text(), span, name, at));
+        let name = name.to_owned();
+        let reference = TemplateReference { name, kind, span };
+        reader.sites.references.push(reference);
+    }
+}
+
+/// The location of a variable: `at` in the text if that is written as it is, else where it is first found.
+fn variable_span(source: &str, text: Span, name: &str, at: usize) -> Span {
+    let written = format!("{{{name}}}");
+    let inside = source.get(text.start..text.end).unwrap_or("");
+    let found = if inside
+        .get(at..)
+        .is_some_and(|rest| rest.starts_with(&written))
+    {
+        Some(at)
+    } else {
+        inside.find(&written)
+    };
+    found.map_or(text, |found| {
+        Span::new(text.start + found, text.start + found + written.len())
+    })
+}

@@ -1,0 +1,113 @@
+//! True or false, and one of several words.
+
+use std::marker::PhantomData;
+
+use serde_json::json;
+
+use super::finding::or_report;
+use crate::definition::schema::{KeyType, Reader, Shape, Written, listed, nearest};
+use crate::definition::syntax::Kind;
+use crate::diagnostic::{Code, shown};
+
+/// True or false.
+pub(crate) struct Flag;
+
+impl KeyType for Flag {
+    type Value = bool;
+    const SHAPE: Shape = Shape::new(|| json!({"type": "boolean"}), || "true or false".to_owned());
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<bool> {
+        let flag = match written.kind() {
+            Kind::Bool(flag) => Some(*flag),
+            _ => None,
+        };
+        or_report(reader, flag, || written.wrong_type("true or false"))
+    }
+}
+
+/// A type with named values.
+pub(crate) trait NamedValues: Copy + PartialEq + 'static {
+    /// The names, each with its value and its meaning.
+    const NAMES: &'static [(&'static str, Self, &'static str)];
+
+    /// Its name.
+    fn word(self) -> &'static str {
+        let named = Self::NAMES.iter().find(|(_, value, _)| *value == self);
+        named.map_or("", |(word, ..)| word)
+    }
+}
+
+/// One of several words, each with its meaning.
+pub(crate) struct OneOf<T>(PhantomData<T>);
+
+fn known<T: NamedValues>() -> impl Iterator<Item = &'static str> {
+    T::NAMES.iter().map(|&(word, ..)| word)
+}
+
+impl<T: NamedValues> KeyType for OneOf<T> {
+    type Value = T;
+    const SHAPE: Shape = Shape::new(
+        || {
+            let words: Vec<&str> = known::<T>().collect();
+            let meanings = T::NAMES.iter().map(|&(_, _, meaning)| meaning.trim());
+            let meanings: Vec<&str> = meanings.collect();
+            json!({"type": "string", "enum": words, "markdownEnumDescriptions": meanings})
+        },
+        || listed(known::<T>()),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<T> {
+        let Kind::Text(text) = written.kind() else {
+            let expected = format!("one of {}", listed(known::<T>()));
+            reader.report(written.wrong_type(&expected));
+            return None;
+        };
+        if let Some((_, value, _)) = T::NAMES.iter().find(|(word, ..)| word == text) {
+            return Some(*value);
+        }
+        let message = format!(
+            "`{}` must be one of {}, not `{}`{}",
+            written.key.name,
+            listed(known::<T>()),
+            shown(text),
+            written.key.consequence()
+        );
+        let finding = written.wrong(Code::InvalidValue, written.span(), message);
+        reader.report(match nearest(text, known::<T>()) {
+            Some(near) => finding
+                .help(format!("did you mean `{near}`?"))
+                .fix(text, near),
+            None => finding,
+        });
+        None
+    }
+}
+
+/// Declares a type with named values. Each has its word and, as its comment, its meaning.
+macro_rules! words {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident {
+        $($(#[doc = $doc:literal])* $word:literal $($default:ident)? => $value:ident,)+
+    }) => {
+        $(#[$meta])*
+        $vis enum $name {
+            $($(#[doc = $doc])* $(#[$default])? $value,)+
+        }
+
+        impl $crate::definition::value::NamedValues for $name {
+            const NAMES: &'static [(&'static str, Self, &'static str)] = &[
+                $(($word, Self::$value, concat!($($doc),*)),)+
+            ];
+        }
+
+        #[allow(dead_code, unreachable_pub, reason = "some are only read, and some are not public")]
+        impl $name {
+            /// Its word in a file.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                $crate::definition::value::NamedValues::word(self)
+            }
+        }
+    };
+}
+
+pub(crate) use words;
