@@ -3,13 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The lists of `names.txt`.
-static NAMES: LazyLock<HashMap<&str, HashSet<&str>>> =
-    LazyLock::new(|| lists(include_str!("../../../tables/names.txt")));
+/// The names in `names.txt`, with the lists that have them.
+static NAMES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut names: HashMap<_, Vec<_>> = HashMap::new();
+    for (list, listed) in lists(include_str!("../../../tables/names.txt")) {
+        for name in listed {
+            names.entry(name).or_default().push(list);
+        }
+    }
+    names
+});
 
 /// Returns whether a list of `names.txt` has a name.
 pub(crate) fn is_listed(list: &str, name: &str) -> bool {
-    NAMES.get(list).is_some_and(|names| names.contains(name))
+    NAMES.get(name).is_some_and(|lists| lists.contains(&list))
 }
 
 /// Returns the lists of a file.
