@@ -1,4 +1,4 @@
-//! Writes the index of the tables: the files in `tables/`, and the programs that their rows name, in order.
+//! Writes the index of the tables: the files in `tables/`, the programs that their rows name, and the names in `names.txt`, in order.
 //!
 //! Without it, the first look-up of a process would read all tables. A hook is a process with one look-up.
 
@@ -52,6 +52,31 @@ fn main() -> Result<(), Box<dyn Error>> {
          const PROGRAMS: &[(&str, &[usize])] = &[\n{index}];\n"
     );
     let out = env::var("OUT_DIR")?;
+    let names = fs::read_to_string(directory.join("names.txt"))?;
+    fs::write(Path::new(&out).join("names.rs"), index_of_names(&names)?)?;
     fs::write(Path::new(&out).join("tables.rs"), text)?;
     Ok(())
+}
+
+/// Returns the names in lists, in order, with the lists that have them.
+fn index_of_names(text: &str) -> Result<String, Box<dyn Error>> {
+    let mut names: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut list = "";
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut items = line;
+        if let Some(row) = line.strip_prefix('@') {
+            (list, items) = row.split_once(" =").ok_or("a list without ` =`")?;
+        }
+        for name in items.split_ascii_whitespace() {
+            names.entry(name).or_default().push(list);
+        }
+    }
+    let mut index = String::new();
+    for (name, lists) in &names {
+        writeln!(index, "    ({name:?}, &{lists:?}),")?;
+    }
+    Ok(format!(
+        "/// The names in `names.txt`, in order, with the lists that have them.\n\
+         const NAMES: &[(&str, &[&str])] = &[\n{index}];\n"
+    ))
 }

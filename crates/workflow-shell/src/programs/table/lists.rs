@@ -3,31 +3,22 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// The names in `names.txt`, with the lists that have them.
-static NAMES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
-    let mut names: HashMap<_, Vec<_>> = HashMap::new();
-    for (list, listed) in lists(include_str!("../../../tables/names.txt")) {
-        for name in listed {
-            names.entry(name).or_default().push(list);
-        }
-    }
-    names
-});
+include!(concat!(env!("OUT_DIR"), "/names.rs"));
+
+static LISTS_OF_NAMES: LazyLock<HashMap<&str, &[&str]>> =
+    LazyLock::new(|| NAMES.iter().copied().collect());
 
 /// Returns whether a list of `names.txt` has a name.
 pub(crate) fn is_listed(list: &str, name: &str) -> bool {
-    NAMES.get(name).is_some_and(|lists| lists.contains(&list))
+    let lists = LISTS_OF_NAMES.get(name);
+    lists.is_some_and(|lists| lists.contains(&list))
 }
 
 /// Returns the lists of a file.
 pub(super) fn lists(text: &'static str) -> HashMap<&'static str, HashSet<&'static str>> {
     let entries = entries(text).into_iter();
-    let list = |(_, entry): (_, Entry)| {
-        Some((
-            entry.head.strip_prefix('@')?,
-            entry.items.into_iter().collect(),
-        ))
-    };
+    let list =
+        |(_, entry): (_, Entry)| Some((entry.head.strip_prefix('@')?, entry.items().collect()));
     entries.filter_map(list).collect()
 }
 
@@ -35,7 +26,15 @@ pub(super) fn lists(text: &'static str) -> HashMap<&'static str, HashSet<&'stati
 pub(super) struct Entry {
     pub(super) head: &'static str,
     pub(super) has_colon: bool,
-    pub(super) items: Vec<&'static str>,
+    /// The lines with its items.
+    lines: Vec<&'static str>,
+}
+
+impl Entry {
+    pub(super) fn items(&self) -> impl Iterator<Item = &'static str> {
+        let lines = self.lines.iter();
+        lines.flat_map(|line| line.split_ascii_whitespace())
+    }
 }
 
 /// Returns the entries of a file with the numbers of their lines.
@@ -47,7 +46,7 @@ pub(super) fn entries(text: &'static str) -> Vec<(usize, Entry)> {
         }
         if line.starts_with(' ') {
             if let Some((_, entry)) = entries.last_mut() {
-                entry.items.extend(line.split_ascii_whitespace());
+                entry.lines.push(line);
             }
             continue;
         }
@@ -62,7 +61,7 @@ pub(super) fn entries(text: &'static str) -> Vec<(usize, Entry)> {
         let entry = Entry {
             head: head.trim(),
             has_colon: items.is_some(),
-            items: items.unwrap_or_default().split_ascii_whitespace().collect(),
+            lines: vec![items.unwrap_or_default()],
         };
         entries.push((index + 1, entry));
     }

@@ -47,7 +47,7 @@ impl Tables {
 
     fn add(&mut self, entry: &Entry, lists: &mut Lists) -> Result<(), String> {
         if let Some(name) = entry.head.strip_prefix('@') {
-            let items = expand(&entry.items, lists)?;
+            let items = expand(entry.items(), lists)?;
             return match lists.insert(name, items) {
                 None => Ok(()),
                 Some(_) => Err(format!("`@{name}` is defined twice")),
@@ -98,7 +98,7 @@ impl Tables {
         if !kind.writes_in_any_case() && !entry.has_colon {
             return Err("no colon behind the program".to_owned());
         }
-        let items = expand(&entry.items, lists)?;
+        let items = expand(entry.items(), lists)?;
         let mut arguments = ArgumentSet::parse(&items, whole_words)?;
         // Behind its operands, a command has options of its own.
         arguments.exact = exact || matches!(kind, RowKind::Runs(_));
@@ -157,7 +157,10 @@ impl Node {
 }
 
 /// Replaces the names of lists by their items.
-fn expand(items: &[&'static str], lists: &Lists) -> Result<Vec<&'static str>, String> {
+fn expand(
+    items: impl Iterator<Item = &'static str>,
+    lists: &Lists,
+) -> Result<Vec<&'static str>, String> {
     let mut expanded = Vec::new();
     for item in items {
         match item.strip_prefix('@') {
@@ -167,7 +170,7 @@ fn expand(items: &[&'static str], lists: &Lists) -> Result<Vec<&'static str>, St
                     .ok_or_else(|| format!("`@{name}` is not defined above"))?;
                 expanded.extend(list.iter().copied());
             }
-            None => expanded.push(*item),
+            None => expanded.push(item),
         }
     }
     Ok(expanded)
