@@ -99,6 +99,7 @@ mod tests {
 
     #[test]
     fn a_rule_covers_what_it_matches_in_every_case() {
+        use Known::{No, Unknown, Yes};
         let rule = |value: &Value| serde_json::from_value::<Rule>(value.clone()).unwrap();
         let block = |tools: &[&str]| json!({"verdict": "block", "tools": tools});
         let with = |mut rule: Value, more: Value| {
@@ -118,7 +119,6 @@ mod tests {
         let docs = with(all.clone(), json!({"path": ["docs/**"]}));
         let field = with(bash.clone(), json!({"input": [["a", "x"]]}));
         let lenient = with(writing.clone(), json!({"unknown": "allow"}));
-        use Known::{No, Unknown, Yes};
         for (one, other, expected) in [
             (&all, &push, Yes),
             (&block(&["mcp__*"]), &block(&["mcp__fs__*"]), Yes),
