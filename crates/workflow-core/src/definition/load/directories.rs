@@ -13,7 +13,7 @@ pub(super) fn load_tier(
     limits: &Limits,
     sets: &RuleSets,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<(String, FoundWorkflow)> {
+) -> Vec<FoundWorkflow> {
     let directory = Location::file(&files.shown(&FilePath::workflows(tier)));
     let entries = match files.entries(tier) {
         Ok(entries) => entries,
@@ -43,8 +43,7 @@ pub(super) fn load_tier(
                     limits,
                     sets,
                 };
-                let workflow = directory.read(diagnostics);
-                found.extend(workflow.map(|workflow| (key, workflow)));
+                found.extend(directory.read(diagnostics));
             }
         }
     }

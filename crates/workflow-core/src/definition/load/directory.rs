@@ -6,6 +6,7 @@ use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::flow::{Flow, PhaseSites, check_flow};
 use super::idle::{check_phase_openings, check_unused_sets, check_workflow_openings};
+use super::listing::{Listing, LoadOutcome};
 use super::phase::{ReadPhase, read_phase};
 use super::phase_file::{parse_frontmatter, read_phase_source};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
@@ -20,21 +21,10 @@ use crate::diagnostic::{Code, Diagnostic, Finding, Fix, Location, Severity, show
 
 /// A workflow that was found, sound or not.
 pub(super) struct FoundWorkflow {
-    /// The path of its definition, as it is shown.
-    pub(super) source: String,
-    /// The part of its summary that could be read.
-    pub(super) summary: Summary,
+    /// What could be read of it.
+    pub(super) listing: Listing,
     /// The workflow, if nothing is wrong with it.
     pub(super) draft: Option<Draft>,
-}
-
-/// The data of a listing, from a workflow that may be broken.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Summary {
-    pub(super) name: String,
-    pub(super) command_name: String,
-    pub(super) show: Show,
-    pub(super) phases: usize,
 }
 
 /// A valid workflow with references that are not checked yet.
@@ -52,7 +42,8 @@ pub(super) struct Draft {
 
 /// The content of a definition and its phase files.
 struct DefinitionContents {
-    summary: Summary,
+    /// The number of its phase entries.
+    entries: usize,
     /// With its valid phases.
     workflow: Workflow,
     command_name: Option<Span>,
@@ -126,13 +117,19 @@ impl Directory<'_> {
         let contents = self.read_definition(&source, format, &mut findings);
         let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());
-        let mut found = FoundWorkflow {
-            source: source.file().to_owned(),
-            summary: Summary::default(),
-            draft: None,
-        };
+        let mut found = self.left_out(name);
+        source.file().clone_into(&mut found.listing.source);
         if let Some(contents) = contents {
-            found.summary = contents.summary;
+            let workflow = &contents.workflow;
+            found.listing.name.clone_from(&workflow.name);
+            found
+                .listing
+                .command_name
+                .clone_from(&workflow.command_name);
+            (found.listing.show, found.listing.phases) = (workflow.show, contents.entries);
+            if is_sound {
+                found.listing.outcome = LoadOutcome::Shadowed;
+            }
             found.draft = is_sound.then_some(Draft {
                 workflow: contents.workflow,
                 tier: self.tier,
@@ -155,9 +152,19 @@ impl Directory<'_> {
     }
 
     fn left_out(&self, name: &str) -> FoundWorkflow {
-        FoundWorkflow {
+        let listing = Listing {
+            key: self.key.to_owned(),
+            tier: self.tier,
             source: self.shown(name),
-            summary: Summary::default(),
+            name: String::new(),
+            command_name: String::new(),
+            show: Show::default(),
+            phases: 0,
+            shadows: false,
+            outcome: LoadOutcome::LeftOut,
+        };
+        FoundWorkflow {
+            listing,
             draft: None,
         }
     }
@@ -252,19 +259,13 @@ impl Directory<'_> {
 
     fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> DefinitionContents {
         let mut contents = DefinitionContents {
-            summary: Summary {
-                name: read.workflow.name.clone(),
-                command_name: read.workflow.command_name.clone(),
-                show: read.workflow.show,
-                phases: read.entries.len(),
-            },
+            entries: read.entries.len(),
             workflow: read.workflow,
             command_name: read.command_name,
             references: Vec::new(),
         };
         let sets = read.sets.as_ref().unwrap_or(self.sets);
         let own = PhaseSites::new(None, read.sites);
-        let entries = read.entries.len();
         let mut phases = Vec::new();
         let mut sites = Vec::new();
         let workflow = &contents.workflow;
@@ -299,11 +300,11 @@ impl Directory<'_> {
         }
         contents.workflow.phases = phases;
         check_workflow_openings(reader, &contents.workflow, &own.openings);
-        if contents.workflow.phases.len() == entries {
+        if contents.workflow.phases.len() == contents.entries {
             check_unused_sets(reader, &contents.workflow, &read.own_sets);
         }
         // Of an entry that could not be read it is not known where it leads.
-        if contents.workflow.phases.len() == entries {
+        if contents.workflow.phases.len() == contents.entries {
             check_flow(
                 reader,
                 &Flow {

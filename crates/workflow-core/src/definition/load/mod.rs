@@ -8,6 +8,7 @@ mod files;
 mod flow;
 mod hidden_text;
 mod idle;
+mod listing;
 mod origins;
 mod phase;
 mod phase_file;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
+pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, KeyLocations, Origins, SettingsOrigin, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, Show, TierSettings};
@@ -28,7 +30,7 @@ use super::syntax::{Findings, Node, Source, TreeLimits, json5};
 use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
 use directories::load_tier;
-use directory::{Draft, FoundWorkflow, Summary};
+use directory::{Draft, FoundWorkflow};
 use file_map::read_map;
 use files::LimitedFiles;
 use references::check_references;
@@ -75,40 +77,6 @@ impl Loaded {
             found.severity == Severity::Error && about.is_some_and(|key| keys.contains(&key))
         })
     }
-}
-
-/// A workflow that was found, in the catalog or not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
-    /// Its directory's name.
-    pub key: String,
-    /// Its source.
-    pub tier: Tier,
-    /// The path of its definition, as it is shown.
-    pub source: String,
-    /// Its name; empty if it could not be read.
-    pub name: String,
-    /// Its command name; empty if it has none or it could not be read.
-    pub command_name: String,
-    /// Its visibility.
-    pub show: Show,
-    /// The number of its phase entries.
-    pub phases: usize,
-    /// True if it replaces a workflow of the user with the same key.
-    pub shadows: bool,
-    /// The outcome of loading it.
-    pub outcome: LoadOutcome,
-}
-
-/// The outcome of loading a workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoadOutcome {
-    /// It is in the catalog.
-    Loaded,
-    /// The project's workflow of the same key replaces it.
-    Shadowed,
-    /// Something is wrong with it, or with what it refers to.
-    LeftOut,
 }
 
 /// Loads settings and workflows.
@@ -212,72 +180,40 @@ pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
     json5::parse(source.text(), tree_limits)
 }
 
-fn listings(
-    global: &[(String, FoundWorkflow)],
-    project: &[(String, FoundWorkflow)],
-) -> Vec<Listing> {
-    let global_keys: HashSet<&str> = global.iter().map(|(key, _)| &**key).collect();
-    let of_tier = |tier, found: &[(String, FoundWorkflow)]| -> Vec<Listing> {
-        found
-            .iter()
-            .map(|(key, found)| {
-                let shadows = tier == Tier::Project && global_keys.contains(&**key);
-                listing(tier, key, found, shadows)
-            })
-            .collect()
-    };
-    let mut index = of_tier(Tier::Global, global);
-    index.extend(of_tier(Tier::Project, project));
-    index
-}
-
-/// The listing of a workflow before overrides are known.
-fn listing(tier: Tier, key: &str, found: &FoundWorkflow, shadows: bool) -> Listing {
-    let Summary {
-        name,
-        command_name,
-        show,
-        phases,
-    } = found.summary.clone();
-    let sound = found.draft.is_some();
-    Listing {
-        key: key.to_owned(),
-        tier,
-        source: found.source.clone(),
-        name,
-        command_name,
-        show,
-        phases,
-        shadows: shadows && sound,
-        outcome: if sound {
-            LoadOutcome::Shadowed
-        } else {
-            LoadOutcome::LeftOut
-        },
-    }
+/// The listings before references are checked.
+fn listings(global: &[FoundWorkflow], project: &[FoundWorkflow]) -> Vec<Listing> {
+    let global_keys: HashSet<&str> = global.iter().map(|found| &*found.listing.key).collect();
+    let overrides = project.iter().map(|found| Listing {
+        shadows: found.draft.is_some() && global_keys.contains(&*found.listing.key),
+        ..found.listing.clone()
+    });
+    let global = global.iter().map(|found| found.listing.clone());
+    global.chain(overrides).collect()
 }
 
 /// The sound workflows of both tiers: global keys first, an override at the position of the overridden one.
 fn merge(
-    global: Vec<(String, FoundWorkflow)>,
-    project: Vec<(String, FoundWorkflow)>,
+    global: Vec<FoundWorkflow>,
+    project: Vec<FoundWorkflow>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Draft> {
     let mut overrides = BTreeMap::new();
     let mut broken = HashMap::new();
-    for (key, found) in project {
-        match found.draft {
-            Some(draft) => drop(overrides.insert(key, draft)),
-            None => drop(broken.insert(key, found.source)),
+    for FoundWorkflow { listing, draft } in project {
+        match draft {
+            Some(draft) => drop(overrides.insert(listing.key, draft)),
+            None => drop(broken.insert(listing.key, listing.source)),
         }
     }
     let mut merged = Vec::new();
-    for (key, found) in global {
-        let Some(draft) = found.draft else { continue };
-        if let Some(file) = broken.get(&key) {
-            diagnostics.push(override_left_out(&key, file));
+    for FoundWorkflow { listing, draft } in global {
+        let (Some(draft), key) = (draft, &listing.key) else {
+            continue;
+        };
+        if let Some(file) = broken.get(key) {
+            diagnostics.push(override_left_out(key, file));
         }
-        merged.push(overrides.remove(&key).unwrap_or(draft));
+        merged.push(overrides.remove(key).unwrap_or(draft));
     }
     merged.extend(overrides.into_values());
     merged
