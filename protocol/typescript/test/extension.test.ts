@@ -239,6 +239,8 @@ for (const generation of generations) {
     assert.deepEqual(shown("normal"), ["<toolOutput>one</>"]);
     assert.deepEqual(shown("error"), ["<toolOutput>one</>"]);
     for (const type of ["cancel", "complete"]) assert.equal(shown(type)?.join("|"), "<toolOutput>one|two</>");
+    const commented = { content: [{ type: "text", text: "one\ntwo" }], details: { comment: "shorter\nplease" } };
+    assert.deepEqual(tool?.renderResult?.(commented, {}, theme).render(80), ['<toolOutput>one "shorter"</>']);
     const expanded = tool?.renderResult?.({ content: [{ type: "text", text: "one\ntwo" }], resultType: "error" }, { expanded: true }, theme);
     assert.equal(expanded?.render(80).join("|"), "<toolOutput>one|two</>");
     assert.deepEqual(tool?.renderResult?.({}, {}, theme).render(80), ["<toolOutput></>"]);

@@ -25,14 +25,17 @@ export function renderCall(Text: TextComponent, tool: ToolDeclaration, args: unk
   return new Text(theme.fg("toolTitle", theme.bold(`${tool.name} `)) + theme.fg("accent", shown.join(" ")), 0, 0);
 }
 
-/** The types of results that are shown in full; others show their first line until they are expanded. */
+/** The types of results that are shown in full; others show their first line, with the user's comment, until they are expanded. */
 const WHOLE = new Set(["cancel", "complete"]);
 
+const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
+
 export function renderResult(Text: TextComponent, result: unknown, { expanded = false }: { expanded?: boolean }, theme: PiTheme): PiComponent {
-  const { content, resultType } = (isObject(result) ? result : {}) as { content?: unknown; resultType?: unknown };
+  const { content, resultType, details } = (isObject(result) ? result : {}) as { content?: unknown; resultType?: unknown; details?: unknown };
   const first: unknown = Array.isArray(content) ? content[0] : undefined;
   const text = isObject(first) && typeof first.text === "string" ? first.text : "";
-  const shown = expanded || WHOLE.has(resultType as string) ? text : text.slice(0, (text.indexOf("\n") + 1 || text.length + 1) - 1);
+  const comment = isObject(details) && typeof details.comment === "string" ? ` "${firstLine(details.comment)}"` : "";
+  const shown = expanded || WHOLE.has(resultType as string) ? text : firstLine(text) + comment;
   return new Text(theme.fg("toolOutput", withBold(shown, theme)), 0, 0);
 }
 
