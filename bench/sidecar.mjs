@@ -55,7 +55,7 @@ export const blocked = () => ({
 export const commands = (number) => ({ ...toolCall("bash", { command: "git status --short; ".repeat(number) }), check: isEmpty });
 
 /** A call of bash with a line of 60 bytes. @type {() => Request} */
-export const shortCommand = () => ({ ...toolCall("bash", { command: "cargo test --workspace --all-features -- --nocapture sessions" }), check: isEmpty });
+export const shortCommand = () => ({ ...toolCall("bash", { command: "cargo test --workspace --all-features -- --nocapture session" }), check: isEmpty });
 
 /** The start of the agent, which gives it the whole context of its phase. @type {() => Request} */
 export const agentStart = () => ({

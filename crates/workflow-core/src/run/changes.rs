@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::definition::{Budget, CancelBy, Catalog, Gate, OnRepeat, Phase, PhaseEntry, Workflow};
+use crate::definition::{
+    Budget, CancelBy, Catalog, Gate, OnRepeat, Phase, PhaseEntry, Settings, Workflow,
+};
 use crate::diagnostic::shown;
 
 use super::stored::StoredGuards;
@@ -34,6 +36,28 @@ const REMARKS: &[&str] = &["source", "reason", "notify", "about"];
 pub(crate) struct Terms {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) guards: StoredGuards,
+}
+
+/// Guards that hold beside those of the files.
+#[derive(Debug)]
+pub(crate) struct HeldGuards {
+    pub(crate) catalog: Arc<Catalog>,
+    /// The guards of the settings; everything else has its default.
+    pub(crate) settings: Settings,
+}
+
+impl Terms {
+    /// Their guards, to hold beside others.
+    pub(crate) fn held(&self) -> HeldGuards {
+        HeldGuards {
+            catalog: Arc::clone(&self.catalog),
+            settings: Settings {
+                user: self.guards.user.clone(),
+                project: self.guards.project.clone(),
+                ..Settings::default()
+            },
+        }
+    }
 }
 
 /// The differences between the terms that the user agreed to and those of the files, for display.

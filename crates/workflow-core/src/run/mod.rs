@@ -12,7 +12,7 @@ mod stored_state;
 mod tally;
 mod transition;
 
-pub(crate) use changes::{Changes, Terms, meaning};
+pub(crate) use changes::{Changes, HeldGuards, Terms, meaning};
 pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
 pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;

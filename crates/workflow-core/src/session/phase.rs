@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashSet};
 use super::context::{ContextParts, ContextVariables, PhaseContext};
 use super::phase_rules::{self, Wording};
 use super::route;
-use super::run::HeldGuards;
 use crate::definition::{
     Approval, Catalog, Checkpoint, ContextMode, Hints, OnRepeat, Phase, PhaseEntry, ResultRule,
     Settings, Tier, ToolAccess, Workflow,
@@ -18,7 +17,9 @@ use crate::policy::rules::{
     Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{DefinitionMismatch, Position, RunProgress, RunState, advance, meaning};
+use crate::run::{
+    DefinitionMismatch, HeldGuards, Position, RunProgress, RunState, advance, meaning,
+};
 use crate::template::Split;
 use crate::{template, text};
 

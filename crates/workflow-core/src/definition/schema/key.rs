@@ -2,21 +2,9 @@
 
 use serde_json::Value;
 
-use super::reader::Reader;
 use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Finding, Severity};
 use crate::template::TemplateKind;
-
-/// A type that a key can have.
-pub(crate) trait KeyType: 'static {
-    /// What the engine has of it.
-    type Value;
-    /// What the schema and the documents say of it.
-    const SHAPE: Shape;
-
-    /// Reads a value, and reports what is wrong with it.
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value>;
-}
 
 /// What the schema and the documents say of a type.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! The reader of the keys of one map, which reports unknown keys.
 
-use super::key::{Default, Key, KeyType, NoValue, Written};
+use super::key::{Default, Key, NoValue, Written};
 use super::reader::Reader;
 use super::section::Section;
-use super::typed::Typed;
+use super::typed::{KeyType, Typed};
 use super::unknown_keys;
 use crate::definition::syntax::{Entry, Kind, Map, Span};
 use crate::diagnostic::{Code, Finding};

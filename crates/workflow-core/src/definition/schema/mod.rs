@@ -3,6 +3,7 @@
 //! [`section`] declares a map. Its rows read values and report what is wrong with them, and yield the JSON Schemas and the
 //! tables of docs/DEFINITIONS.md. The maps are in `model/`, the types of their keys in `value/` and beside the maps.
 
+mod declaration;
 mod json_schema;
 mod key;
 mod map_reader;
@@ -12,14 +13,15 @@ mod section;
 mod typed;
 mod unknown_keys;
 
+pub(super) use declaration::{Declared, FromMap, count, flat, section};
 pub(super) use json_schema::{map_of, schema_of};
 pub use key::{Default, Key};
-pub(super) use key::{Hint, KeyType, Shape, Written};
+pub(super) use key::{Hint, Shape, Written};
 pub(super) use map_reader::{MapReader, missing};
 pub(super) use names::listed;
 pub use names::nearest;
 pub(super) use reader::{JumpKind, Reader, Site, Sites, TemplateReference};
 pub use section::Section;
-pub(super) use section::{Declared, FromMap, Sections, count, flat, section};
-pub(super) use typed::Typed;
+pub(super) use section::Sections;
+pub(super) use typed::{KeyType, Typed};
 pub(super) use unknown_keys::lost_guards;

@@ -2,9 +2,21 @@
 
 use std::marker::PhantomData;
 
-use super::key::{Default, Hint, Key, KeyType, NoValue};
+use super::key::{Default, Hint, Key, NoValue, Shape, Written};
+use super::reader::Reader;
 use crate::diagnostic::Severity;
 use crate::template::TemplateKind;
+
+/// A type that a key can have.
+pub(crate) trait KeyType: 'static {
+    /// What the engine has of it.
+    type Value;
+    /// What the schema and the documents say of it.
+    const SHAPE: Shape;
+
+    /// Reads a value, and reports what is wrong with it.
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value>;
+}
 
 /// A key whose values have a type.
 #[derive(Debug)]

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::definition::{Catalog, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
-use crate::run::{Changes, DefinitionMismatch, Position, RunState, StoredDefinition, Terms};
+use crate::run::{
+    Changes, DefinitionMismatch, HeldGuards, Position, RunState, StoredDefinition, Terms,
+};
 
 /// What the user last agreed to in a run: at its start, or in answer to the question about changed files.
 #[derive(Debug, Clone)]
@@ -24,14 +26,6 @@ pub(crate) struct InForce {
     /// The terms of the files, which apply alone when the user agrees.
     pub(super) files: Terms,
     pub(super) changes: Changes,
-}
-
-/// Guards that hold beside those of the files.
-#[derive(Debug)]
-pub(crate) struct HeldGuards {
-    pub(crate) catalog: Arc<Catalog>,
-    /// The guards of the settings; everything else has its default.
-    pub(crate) settings: Settings,
 }
 
 impl InForce {
@@ -98,15 +92,7 @@ impl InForce {
     /// The guards that the user agreed to, if they hold beside those of the files.
     pub(super) fn held(&self, settings: &Settings) -> Option<HeldGuards> {
         let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
-        let guards = &self.agreed.guards;
-        (!self.changes.is_empty() || !are_loaded).then(|| HeldGuards {
-            catalog: Arc::clone(&self.agreed.catalog),
-            settings: Settings {
-                user: guards.user.clone(),
-                project: guards.project.clone(),
-                ..Settings::default()
-            },
-        })
+        (!self.changes.is_empty() || !are_loaded).then(|| self.agreed.held())
     }
 }
 

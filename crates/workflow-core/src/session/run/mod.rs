@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-pub(crate) use self::in_force::{Agreed, HeldGuards};
+pub(crate) use self::in_force::Agreed;
 use self::in_force::{InForce, definition_lost, other_phase};
 pub(crate) use self::routes::leads_back;
 use super::budget::{Budgets, Limit};

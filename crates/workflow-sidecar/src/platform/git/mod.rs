@@ -21,6 +21,8 @@ mod head;
 mod hidden_changes;
 mod repository_state;
 mod restore_job;
+#[cfg(all(test, unix))]
+mod tests;
 
 #[cfg(all(test, unix))]
 pub(super) use checkpoint::restore_checkpoint;
