@@ -39,15 +39,19 @@ impl ChangedFiles {
         } else {
             "the run keeps its definition"
         };
+        let mut yes = "the run continues with the changed files.".to_owned();
+        let other_phase = run.other_phase();
+        if !other_phase.is_empty() {
+            yes = format!("{yes} {other_phase}");
+        }
         let message = format!(
-            "The files of the workflow or the settings have changed during the run:\n{}\n\nYes: the run continues with the changed files. \
-             {}\nNo: {kept}. The changed files apply alone when the workflow is started again.",
-            list.join("\n"),
-            run.other_phase()
+            "The files of the workflow or the settings have changed during the run:\n{}\n\nYes: {yes}\nNo: {kept}. The changed files apply \
+             alone when the workflow is started again.",
+            list.join("\n")
         );
         let text = QuestionText {
             title: "Use the changed files in the running workflow?".to_owned(),
-            message: message.replace(" \n", "\n"),
+            message,
             ..QuestionText::default()
         };
         questions.ask(QuestionTopic::ChangedFiles, text, out);
