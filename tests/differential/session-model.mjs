@@ -78,6 +78,6 @@ export class SessionModel {
 function storedCounters(branch, taskId) {
   const entry = branch.findLast((e) => e.customType === "workflow:run" && e.data?.taskId === taskId);
   if (!entry) return NO_REMINDERS;
-  const { pushes, stale, parked = null } = entry.data;
-  return { reminders: pushes, stale, paused: parked };
+  const { reminders, stale, paused = null } = entry.data;
+  return { reminders, stale, paused };
 }

@@ -235,11 +235,11 @@ fn secrets_of_tools_are_left_out_and_the_rest_replays() {
         &json!({"event": {"message": said("Well."), "toolResults": [result]}}),
     );
     let end = json!({"event": {"messages": [{"role": "user", "content": "Go"}, result, said("Shall I go on?")]}});
-    // That it parks because of the question must not hang on what is left out.
+    // That it is paused because of the question must not hang on what is left out.
     assert!(
         host.result("hook/agent_end", &end)["actions"]
             .to_string()
-            .contains("parked")
+            .contains("\"paused")
     );
     host.send(format!("{{\"jsonrpc\":\"2.0\",\"method\":\"hook/tool_call\",\"params\":{{\"event\":{{\"input\":\"{SECRET}"));
     host.receive();

@@ -139,10 +139,9 @@ pub enum SnapshotError {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RestoreOutcome {
     /// The result for the files.
-    #[serde(rename = "came")]
     pub files: RestoredFiles,
     /// The commit in the stash that has the changes made since, if there were any.
-    #[serde(default, rename = "putAside", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stashed: Option<String>,
     /// True if commits were made since.
     pub has_commits_since: bool,
@@ -157,13 +156,10 @@ pub struct RestoreOutcome {
 pub enum RestoredFiles {
     /// There was nothing to restore: no file was touched, unless changes were stashed.
     #[default]
-    #[serde(rename = "nothing")]
     NothingToRestore,
     /// They were in that state already.
-    #[serde(rename = "already")]
     Unchanged,
     /// The changes of that time are in the files again, and no others.
-    #[serde(rename = "back")]
     Restored,
 }
 
@@ -172,7 +168,6 @@ pub enum RestoredFiles {
 #[serde(rename_all = "camelCase")]
 pub struct WatchReport {
     /// The triggers that are newly watched, as people read them.
-    #[serde(rename = "begun")]
     pub started: Vec<String>,
     /// The triggers that are not watched, with the reasons.
     pub problems: Vec<String>,

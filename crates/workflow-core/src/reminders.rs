@@ -56,12 +56,11 @@ impl ContinuePolicy {
 #[serde(rename_all = "camelCase")]
 pub struct ContinueCounters {
     /// Reminders in a row without an advance or a message of the user.
-    #[serde(rename = "pushes")]
     pub reminders: u32,
     /// Reminders in a row after which the agent called no tool.
     pub stale: u32,
     /// The reason of the pause, if the run is paused.
-    #[serde(default, rename = "parked")]
+    #[serde(default)]
     pub paused: Option<PauseReason>,
     /// True if its owner paused it: messages do not resume it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

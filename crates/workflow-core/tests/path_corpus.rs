@@ -40,7 +40,7 @@ fn corpus() -> Vec<Entry> {
 
 fn fits(entry: &Entry) -> bool {
     let rule: Rule = serde_json::from_value(json!({
-        "verdict": entry.verdict, "tools": ["bash"], "path": [entry.path], "writes": entry.writes, "source": "f:1",
+        "action": entry.verdict, "tools": ["bash"], "path": [entry.path], "writes": entry.writes, "source": "f:1",
     }))
     .expect("it is a rule");
     let nothing = ToolAccess::Whitelist(Vec::new());

@@ -731,12 +731,12 @@ export type Progress = {
 };
 
 /** The reminders that were sent, and their limits. */
-export type Pushes = {
-  /** Pushes in a row without an advance. */
+export type Reminders = {
+  /** Reminders in a row without an advance. */
   count: number;
   /** The limit; absent if there is none. */
   max?: number;
-  /** Pushes in a row after which the agent called no tool. */
+  /** Reminders in a row after which the agent called no tool. */
   stale: number;
   /** The limit; absent if there is none. */
   maxStale?: number;
@@ -828,9 +828,9 @@ export type SessionStateResult = {
   /** The text in the status bar. */
   status?: string;
   /** The reminders that were sent. */
-  pushes?: Pushes;
+  reminders?: Reminders;
   /** The reason why the run waits for the user; null if it does not. */
-  parked: string | null;
+  paused: string | null;
   /** Seconds until the agent gets a reminder, while a countdown runs. */
   countdown?: number;
   /** Its inputs, outcomes, visits and budgets; absent if it has none of these. */

@@ -23,7 +23,7 @@ const state = (step: number) => ["workflow:state", { workflowKey: "demo", active
 
 test("the newest entry of each type is found, oldest first", () => {
   const definition = ["workflow:definition", { hash: "1" }] as [string, unknown];
-  const run = ["workflow:run", { pushes: 1 }] as [string, unknown];
+  const run = ["workflow:run", { reminders: 1 }] as [string, unknown];
   assert.deepEqual(newest(session(state(1), definition, "message", state(2), run, "message", state(3))), [definition, run, state(3)]);
 });
 

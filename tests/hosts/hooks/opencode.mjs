@@ -252,7 +252,7 @@ const scenarios = {
     const session = await createSession();
     model.play([]);
     await session.prompt(START);
-    await until('the run is paused', () => entriesOf(session.id).some(({ customType, data }) => customType === 'workflow:run' && data.parked));
+    await until('the run is paused', () => entriesOf(session.id).some(({ customType, data }) => customType === 'workflow:run' && data.paused));
     const { length } = asked();
     await sleep(BEYOND_COUNTDOWN_MS);
     assert.equal(asked().length, length);

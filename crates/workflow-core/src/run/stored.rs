@@ -142,10 +142,10 @@ pub struct StoredRun {
     #[serde(flatten)]
     pub counters: ContinueCounters,
     /// The approval request, if the run is paused for it.
-    #[serde(default, rename = "awaits", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<String>,
     /// The hash of the code with which a person answers that request.
-    #[serde(default, rename = "seal", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_seal: Option<String>,
     /// The last move, if a person made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -115,7 +115,7 @@ fn an_early_stop_counts_down_and_reminds() {
     assert_eq!(
         lines[..2],
         [
-            r#"entry workflow:run {"version":1,"taskId":"wf-1747234567890-3t8xrq","pushes":1,"stale":0,"parked":null}"#,
+            r#"entry workflow:run {"version":1,"taskId":"wf-1747234567890-3t8xrq","reminders":1,"stale":0,"paused":null}"#,
             "widget -"
         ]
     );
@@ -219,12 +219,15 @@ fn an_agent_that_the_user_stopped_is_not_reminded() {
 #[test]
 fn reminders_without_progress_end_in_a_pause_and_a_message_resumes() {
     let mut world = linear();
-    let mut pushes = 0;
+    let mut reminders = 0;
     while push_once(&mut world) {
-        pushes += 1;
+        reminders += 1;
     }
-    assert_eq!(pushes, 3, "maxStale: three pushes without a tool call");
-    assert!(world.stop("stop").is_empty(), "a parked run stays quiet");
+    assert_eq!(
+        reminders, 3,
+        "maxStale: three reminders without a tool call"
+    );
+    assert!(world.stop("stop").is_empty(), "a paused run stays quiet");
     world.prompt("go on");
     assert!(push_once(&mut world));
 }
@@ -232,7 +235,7 @@ fn reminders_without_progress_end_in_a_pause_and_a_message_resumes() {
 #[test]
 fn reminders_end_after_eight_even_if_the_agent_works() {
     let mut world = linear();
-    let mut pushes = 0;
+    let mut reminders = 0;
     loop {
         world.tool_call("read");
         let lines = world.stop("stop");
@@ -242,7 +245,7 @@ fn reminders_end_after_eight_even_if_the_agent_works() {
         {
             assert_eq!(
                 lines[0],
-                r#"entry workflow:run {"version":1,"taskId":"wf-1747234567890-3t8xrq","pushes":8,"stale":0,"parked":"max"}"#
+                r#"entry workflow:run {"version":1,"taskId":"wf-1747234567890-3t8xrq","reminders":8,"stale":0,"paused":"max"}"#
             );
             assert!(
                 line(&lines, "message")
@@ -250,10 +253,10 @@ fn reminders_end_after_eight_even_if_the_agent_works() {
             );
             break;
         }
-        pushes += user_messages(&world.wait(3000));
-        assert!(pushes < 100, "pushing must end");
+        reminders += user_messages(&world.wait(3000));
+        assert!(reminders < 100, "reminding must end");
     }
-    assert_eq!(pushes, 8);
+    assert_eq!(reminders, 8);
 }
 
 #[test]
@@ -262,11 +265,11 @@ fn an_advance_resets_the_counts() {
     push_once(&mut world);
     push_once(&mut world);
     world.tool("next");
-    let mut pushes = 0;
+    let mut reminders = 0;
     while push_once(&mut world) {
-        pushes += 1;
+        reminders += 1;
     }
-    assert_eq!(pushes, 3);
+    assert_eq!(reminders, 3);
 }
 
 #[test]
@@ -325,17 +328,17 @@ fn the_counts_survive_a_restart() {
     push_once(&mut world);
     push_once(&mut world);
     world.reload();
-    let mut pushes = 0;
+    let mut reminders = 0;
     while push_once(&mut world) {
-        pushes += 1;
-        assert!(pushes < 10, "pushing must end");
+        reminders += 1;
+        assert!(reminders < 10, "reminding must end");
     }
     assert!(
-        pushes <= 2,
-        "two of the pushes were made before the restart, {pushes} after it"
+        reminders <= 2,
+        "two of the reminders were made before the restart, {reminders} after it"
     );
     world.reload();
-    assert!(world.stop("stop").is_empty(), "still parked");
+    assert!(world.stop("stop").is_empty(), "still paused");
 }
 
 #[test]
@@ -344,8 +347,8 @@ fn only_a_reminder_can_be_stale_not_every_stop() {
     push_once(&mut world);
     for _ in 0..5 {
         let lines = world.stop("stop");
-        let parks = |line: &String| line.starts_with("message workflow:paused");
-        assert!(!lines.iter().any(parks));
+        let pauses = |line: &String| line.starts_with("message workflow:paused");
+        assert!(!lines.iter().any(pauses));
     }
 }
 
@@ -370,19 +373,19 @@ fn the_bound_applies_however_the_host_treats_the_reminder() {
     ];
     for (name, start) in hosts {
         let mut world = linear();
-        let mut pushes = 0;
+        let mut reminders = 0;
         loop {
             world.stop("stop");
             let lines = world.wait(3000);
             if user_messages(&lines) == 0 {
                 break;
             }
-            pushes += 1;
-            assert!(pushes <= 8, "{name}");
+            reminders += 1;
+            assert!(reminders <= 8, "{name}");
             let reminder = user_text(&lines).to_owned();
             start(&mut world, &reminder);
         }
-        assert!(pushes >= 3, "{name}");
+        assert!(reminders >= 3, "{name}");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::world::{World, line, workflow};
 
 fn rule(verdict: &str, tool: &str) -> Rule {
-    let said = json!({"verdict": verdict, "tools": [tool], "source": "f:1"});
+    let said = json!({"action": verdict, "tools": [tool], "source": "f:1"});
     serde_json::from_value(said).expect("it is a rule")
 }
 

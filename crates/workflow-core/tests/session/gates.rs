@@ -284,7 +284,7 @@ fn a_missing_approval_pauses_the_run() {
     line(&lines, r#"await oxydwpxpbpc2 {"ask":"Plan OK?""#);
     let lines = world.choose(None);
     assert!(line(&lines, "settled tool #2 ").contains("without an answer"));
-    assert!(line(&lines, "entry workflow:run").contains(r#""parked":"approval""#));
+    assert!(line(&lines, "entry workflow:run").contains(r#""paused":"approval""#));
     assert!(world.stop("stop").is_empty(), "auto-continue rests");
 }
 

@@ -17,7 +17,7 @@ fn rule(json: Value) -> Rule {
 
 fn blocks_env() -> Rule {
     rule(
-        json!({"verdict": "block", "tools": ["write", "edit"], "path": [".env"], "source": "w.yaml:7"}),
+        json!({"action":"block", "tools": ["write", "edit"], "path": [".env"], "source": "w.yaml:7"}),
     )
 }
 
@@ -82,7 +82,7 @@ fn other_guards() -> Vec<(Workflow, &'static str)> {
         (with_phase(|phase| phase.rules.clear()), "rules"),
         (
             with_phase(|phase| {
-                let allow = json!({"verdict": "allow", "tools": ["*"]});
+                let allow = json!({"action":"allow", "tools": ["*"]});
                 phase.rules.insert(0, rule(allow));
             }),
             "rules",
@@ -213,7 +213,7 @@ fn guards_that_are_new_act_at_once_beside_those_that_were_removed() {
     let mut world = World::started(vec![strict()]);
     world.workflows = vec![with_phase(|phase| {
         phase.rules = vec![rule(
-            json!({"verdict": "block", "tools": ["write"], "path": ["new.txt"]}),
+            json!({"action":"block", "tools": ["write"], "path": ["new.txt"]}),
         )];
         phase.tools = Some(ToolAccess::Blacklist(names(&["fetch"])));
         phase.gate[0].check = Check::File(FileCheck {
@@ -339,7 +339,7 @@ fn the_read_only_of_a_workflow_holds_although_a_phase_opens_it() {
     };
     let opening: [fn(&mut Phase); 3] = [
         |phase| phase.tools = Some(ToolAccess::Blacklist(Vec::new())),
-        |phase| phase.rules = vec![rule(json!({"verdict": "allow", "tools": ["write"]}))],
+        |phase| phase.rules = vec![rule(json!({"action":"allow", "tools": ["write"]}))],
         |phase| phase.writable = names(&["**"]),
     ];
     for open in opening {

@@ -38,7 +38,7 @@ fn is_allowed(
 
 fn is_blocked(said: &Value, tool: &str, input: &Value) -> bool {
     let mut said = said.clone();
-    said["verdict"] = json!("block");
+    said["action"] = json!("block");
     !is_allowed(&[rule(&said)], None, tool, input, &PlainPaths)
 }
 
@@ -146,7 +146,7 @@ fn a_tool_with_a_name_of_writing_writes_the_files_it_names() {
 
 #[test]
 fn possible_writes_are_not_allowed_as_reads() {
-    let allows = [rule(&json!({"verdict": "allow", "writes": false}))];
+    let allows = [rule(&json!({"action":"allow", "writes": false}))];
     let nothing = ToolAccess::Whitelist(Vec::new());
     let allowed =
         |tool: &str, input: Value| is_allowed(&allows, Some(&nothing), tool, &input, &PlainPaths);
@@ -159,7 +159,7 @@ fn possible_writes_are_not_allowed_as_reads() {
 
 #[test]
 fn all_that_a_call_names_must_be_allowed() {
-    let allows = [rule(&json!({"verdict": "allow", "path": ["docs/**"]}))];
+    let allows = [rule(&json!({"action":"allow", "path": ["docs/**"]}))];
     let nothing = ToolAccess::Whitelist(Vec::new());
     let allowed =
         |tool: &str, input: Value| is_allowed(&allows, Some(&nothing), tool, &input, &PlainPaths);
@@ -203,7 +203,7 @@ impl Paths for Counted {
 
 #[test]
 fn a_path_is_resolved_once_however_many_rules_there_are() {
-    let said = json!({"verdict": "block", "path": ["never/**"]});
+    let said = json!({"action":"block", "path": ["never/**"]});
     let rules = vec![rule(&said); 50];
     let files: Vec<String> = (0..100).map(|n| format!("f{n}")).collect();
     let input = json!({"command": format!("cat {}", files.join(" "))});
@@ -233,7 +233,7 @@ fn a_call_that_names_very_many_paths_counts_as_touching_any() {
 #[test]
 fn a_denial_names_the_part_that_may_be_the_protected_file() {
     let said = |input: &Value| {
-        let rule = rule(&json!({"verdict": "block", "path": [".env"]}));
+        let rule = rule(&json!({"action":"block", "path": [".env"]}));
         let rules = Rules::new([LevelRules {
             name: "a level",
             source: RuleSource::Phase,

@@ -266,10 +266,10 @@ fn a_question_of_a_dialog_only_ends_with_the_dialog() {
         line(&lines, "settled tool #2 Leaving the phase was cancelled");
         assert!(lines.contains(&CLEARED.to_owned()), "{what}");
     }
-    let mut parked = world_with(needs_approval());
-    parked.tool("next");
-    parked.choose(None);
-    let lines = parked.step(Event::Shutdown);
+    let mut paused = world_with(needs_approval());
+    paused.tool("next");
+    paused.choose(None);
+    let lines = paused.step(Event::Shutdown);
     assert!(!starts_any(&lines, "clear "), "{lines:?}");
 }
 

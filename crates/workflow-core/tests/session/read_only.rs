@@ -158,8 +158,8 @@ fn run_opens_no_option_before_a_subcommand() {
 #[test]
 fn a_rule_that_allows_a_command_allows_no_option_before_its_subcommand() {
     for (pattern, command, others) in OPTIONS_BEFORE_SUBCOMMANDS {
-        let allow = json!({"verdict": "allow", "tools": ["bash"], "command": [pattern]});
-        let block = json!({"verdict": "block", "tools": ["bash"]});
+        let allow = json!({"action":"allow", "tools": ["bash"], "command": [pattern]});
+        let block = json!({"action":"block", "tools": ["bash"]});
         let mut world = started(Phase {
             rules: rules(&[allow, block]),
             ..phase("a")
@@ -239,7 +239,7 @@ fn rules(rules: &[Value]) -> Vec<Rule> {
 #[test]
 fn a_rule_or_a_list_of_a_phase_adds_to_the_read_only_of_its_workflow() {
     let names = || vec!["fetch".to_owned()];
-    let block = json!({"verdict": "block", "tools": ["fetch"]});
+    let block = json!({"action":"block", "tools": ["fetch"]});
     let phases = [
         Phase {
             rules: rules(&[block]),
@@ -269,8 +269,8 @@ fn a_rule_or_a_list_of_a_phase_adds_to_the_read_only_of_its_workflow() {
 
 #[test]
 fn a_phase_opens_what_its_rules_allow_of_the_read_only_of_its_workflow() {
-    let allow = json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**"]});
-    let ask = json!({"verdict": "ask", "tools": ["bash"], "command": ["git push"]});
+    let allow = json!({"action":"allow", "tools": ["write"], "path": ["docs/**"]});
+    let ask = json!({"action":"ask", "tools": ["bash"], "command": ["git push"]});
     let mut world = in_read_only_workflow(Phase {
         rules: rules(&[allow, ask]),
         ..phase("a")
@@ -325,7 +325,7 @@ fn an_unknown_command_is_asked_about_if_a_person_can_be_asked() {
 }
 
 fn with_rule(unknown: &Value, settings: [Option<UnknownAction>; 2]) -> World {
-    let rule = json!({"verdict": "block", "tools": ["bash"], "writes": true, "unknown": unknown, "source": "f:1"});
+    let rule = json!({"action":"block", "tools": ["bash"], "writes": true, "unknown": unknown, "source": "f:1"});
     let rule: Rule = serde_json::from_value(rule).expect("it is a rule");
     let mut work = workflow_of([phase("a")]);
     work.rules = vec![rule];
@@ -366,7 +366,7 @@ fn the_strictest_decision_on_unknown_commands_wins_from_outside_in() {
 #[test]
 fn the_settings_of_a_project_do_not_loosen_the_rules_of_the_user() {
     let mut world = with_rule(&json!("block"), [None, None]);
-    let rule = json!({"verdict": "block", "tools": ["bash"], "writes": true});
+    let rule = json!({"action":"block", "tools": ["bash"], "writes": true});
     world.settings.user.rules = vec![serde_json::from_value(rule).expect("it is a rule")];
     world.settings.project.unknown = Some(UnknownAction::Allow);
     world.reload();
@@ -387,7 +387,7 @@ fn a_rule_on_writing_lets_code_of_the_project_run_and_names_the_rule_that_would_
 
 #[test]
 fn a_rule_that_allows_what_does_not_write_allows_only_what_reads() {
-    let allow = json!({"verdict": "allow", "tools": ["bash"], "writes": false});
+    let allow = json!({"action":"allow", "tools": ["bash"], "writes": false});
     let mut only = phase("a");
     only.rules = vec![serde_json::from_value(allow).expect("it is a rule")];
     only.tools = Some(ToolAccess::Whitelist(Vec::new()));
@@ -400,7 +400,7 @@ fn a_rule_that_allows_what_does_not_write_allows_only_what_reads() {
 
 #[test]
 fn identical_calls_that_wait_for_an_answer_are_no_denials() {
-    let ask = json!({"verdict": "ask", "tools": ["bash"]});
+    let ask = json!({"action":"ask", "tools": ["bash"]});
     let mut only = phase("a");
     only.rules = vec![serde_json::from_value(ask).expect("it is a rule")];
     let mut world = started(only);

@@ -269,7 +269,7 @@ fn damaged_and_later_entries_of_ours_are_passed_over() {
     );
     world.append(
         "workflow:run",
-        &json!({ "version": 1, "taskId": task_id, "pushes": "many" }),
+        &json!({ "version": 1, "taskId": task_id, "reminders": "many" }),
     );
     world.append("workflow:run", &json!(7));
     world.workflows.clear();

@@ -20,7 +20,7 @@ fn rule(said: &Value) -> Rule {
 
 fn blocks(tools: &[&str], conditions: &Value) -> Rule {
     let mut said = conditions.clone();
-    said["verdict"] = json!("block");
+    said["action"] = json!("block");
     said["tools"] = json!(tools);
     rule(&said)
 }
@@ -37,9 +37,9 @@ fn with_rules(rules: Vec<Rule>) -> World {
 #[test]
 fn a_denial_names_the_rule_the_alternatives_and_the_next_step() {
     let mut world = with_rules(vec![
-        rule(&json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**", "*.md"]})),
+        rule(&json!({"action":"allow", "tools": ["write"], "path": ["docs/**", "*.md"]})),
         rule(
-            &json!({"verdict": "block", "tools": ["write"], "reason": "planning writes documents only"}),
+            &json!({"action":"block", "tools": ["write"], "reason": "planning writes documents only"}),
         ),
     ]);
     assert!(
@@ -117,7 +117,7 @@ fn a_list_applies_if_no_rule_matches() {
     let mut work = workflow("w", &[]);
     let mut only = guarded("a", &["write", "edit"]);
     only.rules = vec![rule(
-        &json!({"verdict": "allow", "tools": ["write"], "path": ["docs/**"]}),
+        &json!({"action":"allow", "tools": ["write"], "path": ["docs/**"]}),
     )];
     work.phases = vec![PhaseEntry::Phase(only)];
     let mut world = World::started(vec![work]);
@@ -134,7 +134,7 @@ fn a_rule_that_allows_paths_allows_nothing_that_names_none() {
     let mut work = workflow("w", &[]);
     let mut only = guarded("a", &["bash", "fetch"]);
     only.rules = vec![rule(
-        &json!({"verdict": "allow", "tools": ["bash", "fetch"], "path": ["docs/**"]}),
+        &json!({"action":"allow", "tools": ["bash", "fetch"], "path": ["docs/**"]}),
     )];
     work.phases = vec![PhaseEntry::Phase(only)];
     let mut world = World::started(vec![work]);
@@ -163,7 +163,7 @@ impl Paths for WithoutAt {
 
 #[test]
 fn an_at_sign_is_part_of_a_path_in_the_shell_and_a_prefix_in_a_tool() {
-    let allow = rule(&json!({"verdict": "allow", "tools": ["*"], "path": ["docs/**"]}));
+    let allow = rule(&json!({"action":"allow", "tools": ["*"], "path": ["docs/**"]}));
     let nothing_else = ToolAccess::Whitelist(Vec::new());
     let decide = |tool: &str, input: &Value| {
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
@@ -209,7 +209,7 @@ fn settings_apply_with_and_without_a_run() {
 fn an_inner_level_removes_no_restriction() {
     let mut work = workflow("w", &[]);
     let mut only = phase("a");
-    only.rules = vec![rule(&json!({"verdict": "allow", "tools": ["*"]}))];
+    only.rules = vec![rule(&json!({"action":"allow", "tools": ["*"]}))];
     work.phases = vec![PhaseEntry::Phase(only)];
     work.tools = Some(ToolAccess::Blacklist(vec!["bash".to_owned()]));
     let mut world = World::started(vec![work]);
@@ -220,7 +220,7 @@ fn an_inner_level_removes_no_restriction() {
 
 #[test]
 fn a_person_decides_in_a_dialog() {
-    let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
+    let rules = || vec![rule(&json!({"action":"ask", "tools": ["deploy"]}))];
     let mut world = with_rules(rules());
     assert!(line(&world.tool_call("deploy"), "ask Allow deploy?").contains("consent"));
     assert_eq!(
@@ -237,7 +237,7 @@ fn a_person_decides_in_a_dialog() {
 
 #[test]
 fn a_dialog_that_is_late_or_lost_blocks() {
-    let rules = || vec![rule(&json!({"verdict": "ask", "tools": ["deploy"]}))];
+    let rules = || vec![rule(&json!({"action":"ask", "tools": ["deploy"]}))];
     let mut world = with_rules(rules());
     world.tool_call("deploy");
     assert!(world.wait(29 * 60 * 1000).is_empty());
@@ -548,7 +548,7 @@ fn every_part_of_an_argument_is_compared_with_a_rule_on_input() {
     ] {
         assert!(!is_blocked(&mut world, &url), "{url}");
     }
-    let allowing = json!({ "verdict": "allow", "tools": ["fetch"], "input": [["url", "docs"]] });
+    let allowing = json!({ "action":"allow", "tools": ["fetch"], "input": [["url", "docs"]] });
     let mut world = with_rules(vec![rule(&allowing), blocks(&["fetch"], &json!({}))]);
     for (url, allowed) in [
         (json!("docs.rs"), true),

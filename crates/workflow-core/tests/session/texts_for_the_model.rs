@@ -61,9 +61,7 @@ fn workflow_of(first: Phase) -> Workflow {
 /// The phase A, in which edit and write are blocked except in docs.
 fn documenting() -> Phase {
     Phase {
-        rules: rules(
-            &json!([{"verdict": "allow", "tools": ["edit", "write"], "path": ["docs/**"]}]),
-        ),
+        rules: rules(&json!([{"action":"allow", "tools": ["edit", "write"], "path": ["docs/**"]}])),
         ..guarded("a", &["edit", "write"])
     }
 }
@@ -141,7 +139,7 @@ fn a_phase_that_is_entered_states_its_rules_and_what_is_needed_to_leave_it() {
         gate,
         approve: Some(approve),
         rules: rules(
-            &json!([{"verdict": "block", "tools": ["bash"], "command": ["git push", "npm publish"]}]),
+            &json!([{"action":"block", "tools": ["bash"], "command": ["git push", "npm publish"]}]),
         ),
         ..phase("b")
     };
@@ -196,7 +194,7 @@ fn a_phase_with_rules_in_a_read_only_workflow_names_both() {
     work.tools = Some(ToolAccess::ReadOnly {
         source: "w.yaml:4".to_owned(),
     });
-    let block = json!({"verdict": "block", "tools": ["bash"], "command": ["git log *"]});
+    let block = json!({"action":"block", "tools": ["bash"], "command": ["git log *"]});
     work.phases = vec![PhaseEntry::Phase(Phase {
         rules: vec![serde_json::from_value(block).expect("it is a rule")],
         ..phase("a")

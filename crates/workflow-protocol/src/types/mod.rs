@@ -46,7 +46,7 @@ pub use manifest::{
 pub use messages::{LastAssistant, Messages};
 pub use session::{Context, SessionBound};
 pub use state::{
-    Breadcrumb, PathSegment, PhaseView, Progress, Pushes, RunFlow, SessionStateParams,
+    Breadcrumb, PathSegment, PhaseView, Progress, Reminders, RunFlow, SessionStateParams,
     SessionStateResult, WorkflowState,
 };
 pub use tool::{Content, ResultType, ToolCancelParams, ToolExecuteParams, ToolExecuteResult};

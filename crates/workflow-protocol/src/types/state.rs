@@ -92,10 +92,10 @@ answer! {
         pub status: Option<String>,
         /// The reminders that were sent.
         #[serde(skip_serializing_if = "Option::is_none")]
-        pub pushes: Option<Pushes>,
+        pub reminders: Option<Reminders>,
         /// The reason why the run waits for the user; null if it does not.
         #[ts(optional = false)]
-        pub parked: Option<String>,
+        pub paused: Option<String>,
         /// Seconds until the agent gets a reminder, while a countdown runs.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub countdown: Option<u32>,
@@ -167,13 +167,13 @@ pub struct Progress {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
 #[serde(rename_all = "camelCase")]
 #[ts(optional_fields)]
-pub struct Pushes {
-    /// Pushes in a row without an advance.
+pub struct Reminders {
+    /// Reminders in a row without an advance.
     pub count: u32,
     /// The limit; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<u32>,
-    /// Pushes in a row after which the agent called no tool.
+    /// Reminders in a row after which the agent called no tool.
     pub stale: u32,
     /// The limit; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]

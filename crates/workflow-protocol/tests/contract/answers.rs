@@ -12,7 +12,7 @@ use workflow_protocol::{
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
     HostApplyParams, HostCancelParams, HostHints, HostMethod, Inject, InputDialogParams, Kind,
     Level, Manifest, Message, MessageDisplay, MessageOptions, MessageType, PathSegment,
-    PhaseSummary, PhaseView, Placement, Progress, Pushes, ResultType, RunFlow, SelectParams,
+    PhaseSummary, PhaseView, Placement, Progress, Reminders, ResultType, RunFlow, SelectParams,
     ServerInfo, SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation,
     ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult,
     VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
@@ -329,7 +329,7 @@ fn view_results() -> Vec<Written> {
         written(
             "session/state",
             &SessionStateResult::default(),
-            json!({ "active": false, "stale": false, "parked": null }),
+            json!({ "active": false, "stale": false, "paused": null }),
         ),
         written(
             "session/state",
@@ -352,13 +352,13 @@ fn view_results() -> Vec<Written> {
                 }),
                 global_step_count: Some(0),
                 status: Some("W > 🔍 A [1/2]".into()),
-                pushes: Some(Pushes {
+                reminders: Some(Reminders {
                     count: 8,
                     max: Some(8),
                     stale: 0,
                     max_stale: None,
                 }),
-                parked: Some("8 pushes without an advance".into()),
+                paused: Some("8 reminders without an advance".into()),
                 flow: Some(RunFlow {
                     inputs: [("version".to_owned(), "1.2.0".to_owned())].into(),
                     visit: Some("2 of 3".into()),
@@ -371,8 +371,8 @@ fn view_results() -> Vec<Written> {
                 "taskDescription": "Fix it", "path": [{ "workflowKey": "w", "phaseIndex": 0 }],
                 "breadcrumb": [{ "workflowKey": "w", "name": "W", "phaseName": "A", "emoji": "🔍" }],
                 "phase": { "id": "a", "name": "A", "emoji": "🔍" }, "progress": { "current": 1, "total": 2 },
-                "globalStepCount": 0, "status": "W > 🔍 A [1/2]", "pushes": { "count": 8, "max": 8, "stale": 0 },
-                "parked": "8 pushes without an advance", "flow": { "inputs": { "version": "1.2.0" }, "visit": "2 of 3" },
+                "globalStepCount": 0, "status": "W > 🔍 A [1/2]", "reminders": { "count": 8, "max": 8, "stale": 0 },
+                "paused": "8 reminders without an advance", "flow": { "inputs": { "version": "1.2.0" }, "visit": "2 of 3" },
             }),
         ),
     ]

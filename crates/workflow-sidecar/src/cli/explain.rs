@@ -389,7 +389,6 @@ fn from(origin: &Origin) -> String {
 #[derive(serde::Serialize)]
 struct PhaseJson<'a> {
     workflow: &'a str,
-    #[serde(rename = "place")]
     path: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<HostLimits>,
@@ -401,7 +400,6 @@ struct PhaseJson<'a> {
 #[derive(serde::Serialize)]
 struct WorkflowJson<'a> {
     workflow: &'a str,
-    #[serde(rename = "places")]
     entries: &'a [OutlineEntry<'a>],
     /// Set if the outline is longer than its limit.
     cut: bool,

@@ -60,7 +60,6 @@ struct ShowOutput {
     /// Lines that could not be read as an entry.
     skipped: usize,
     /// Entries on other branches.
-    #[serde(rename = "elsewhere")]
     on_other_branches: usize,
 }
 
@@ -396,7 +395,7 @@ fn print_totals(out: &mut impl Write, totals: &Totals) -> io::Result<()> {
         "{}, {}, {}{checkpoints}",
         number(totals.tool_calls, "tool call"),
         number(totals.denials, "denial"),
-        number(totals.pushes, "reminder"),
+        number(totals.reminders, "reminder"),
     )?;
     let sent = [
         (

@@ -367,7 +367,7 @@ struct PhaseStatus<'a> {
     phase_name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     status_line: &'a str,
-    #[serde(rename = "maxPushes", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_reminders: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     waits: Option<bool>,

@@ -23,7 +23,6 @@ pub(crate) struct InstallationCheck {
     /// The result.
     pub(crate) text: String,
     /// The advice, if something is to be done.
-    #[serde(rename = "cure")]
     pub(crate) help: Option<String>,
 }
 

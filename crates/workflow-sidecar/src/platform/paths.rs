@@ -404,7 +404,7 @@ mod tests {
         symlink("real", project.join("link")).unwrap();
         let is_blocked = |pattern: &str, path: &str| {
             let rule: Rule = serde_json::from_value(serde_json::json!({
-                "verdict": "block", "tools": ["*"], "path": [pattern], "source": "f:1",
+                "action":"block", "tools": ["*"], "path": [pattern], "source": "f:1",
             }))
             .unwrap();
             let rules = Rules::new([LevelRules {

@@ -123,7 +123,6 @@ pub(crate) struct Totals {
     /// Tools that the agent called while a run was active, `workflow_step` among them.
     pub(crate) tool_calls: u64,
     pub(crate) denials: u64,
-    pub(crate) pushes: u64,
     /// Recorded checkpoints.
     pub(crate) checkpoints: u64,
 }
@@ -297,7 +296,6 @@ impl Timeline {
             self.totals.initial_messages += 1;
             self.totals.initial_message_characters += characters(text);
         } else if is_reminder {
-            self.totals.reminders += 1;
             self.totals.reminder_characters += characters(text);
         } else if is_told {
             self.totals.messages += 1;
@@ -450,7 +448,7 @@ impl Timeline {
         let before = run.replace_counts(entry);
         let now = run.counters;
         if now.reminders > before.reminders {
-            self.totals.pushes += u64::from(now.reminders - before.reminders);
+            self.totals.reminders += u64::from(now.reminders - before.reminders);
             self.push(TimelineEvent::Reminded {
                 times: now.reminders,
             });

@@ -385,7 +385,7 @@ impl Simulation {
         }
         let state = self.state()?;
         let mut words = Vec::new();
-        if let Some(reason) = state["parked"].as_str() {
+        if let Some(reason) = state["paused"].as_str() {
             words.extend(["paused".to_owned(), reason.to_owned()]);
         } else if state["countdown"].is_number() {
             words.push("countdown".to_owned());

@@ -33,16 +33,14 @@ impl Guards {
 
 /// The status of a settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum SettingsStatus {
     /// All of them were loaded, or there is no file.
     #[default]
-    #[serde(rename = "whole")]
     Loaded,
     /// The file cannot be read now: these are the guards that were loaded last.
-    #[serde(rename = "earlier")]
     LastKnownGood,
     /// The file cannot be read, and was never loaded: what is missing counts as forbidden.
-    #[serde(rename = "never")]
     Unreadable,
 }
 

@@ -24,7 +24,6 @@ section! {
     #[serde(rename_all = "camelCase")]
     pub struct Rule {
         /// Its effect on a matching call.
-        #[serde(rename = "verdict")]
         pub action: RuleAction,
         /// The tools it is about: names, with `*` for any characters.
         pub tools: Vec<String>,

@@ -101,7 +101,7 @@ mod tests {
     fn a_rule_covers_what_it_matches_in_every_case() {
         use Known::{No, Unknown, Yes};
         let rule = |value: &Value| serde_json::from_value::<Rule>(value.clone()).unwrap();
-        let block = |tools: &[&str]| json!({"verdict": "block", "tools": tools});
+        let block = |tools: &[&str]| json!({"action":"block", "tools": tools});
         let with = |mut rule: Value, more: Value| {
             let more = more.as_object().expect("it is a map").clone();
             rule.as_object_mut().expect("it is a map").extend(more);
@@ -115,7 +115,7 @@ mod tests {
         let npm = with(bash.clone(), json!({"command": ["npm publish"]}));
         let writing = with(all.clone(), json!({"writes": true}));
         let reading = with(all.clone(), json!({"writes": false}));
-        let allows = |rule: &Value| with(rule.clone(), json!({"verdict": "allow"}));
+        let allows = |rule: &Value| with(rule.clone(), json!({"action":"allow"}));
         let docs = with(all.clone(), json!({"path": ["docs/**"]}));
         let field = with(bash.clone(), json!({"input": [["a", "x"]]}));
         let lenient = with(writing.clone(), json!({"unknown": "allow"}));

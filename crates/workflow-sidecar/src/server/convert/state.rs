@@ -39,7 +39,7 @@ pub(in crate::server) fn session_state_result(
         path: state.current_path.segments().iter().map(segment).collect(),
         global_step_count: Some(state.global_step_count),
         status,
-        parked: pause_text(counters),
+        paused: pause_text(counters),
         countdown,
         flow: Some(flow).filter(|flow| *flow != protocol::RunFlow::default()),
         ..protocol::SessionStateResult::default()
@@ -48,7 +48,7 @@ pub(in crate::server) fn session_state_result(
         return result;
     };
     protocol::SessionStateResult {
-        pushes: Some(protocol::Pushes {
+        reminders: Some(protocol::Reminders {
             count: counters.reminders,
             max: times(phase.max),
             stale: counters.stale,

@@ -9,7 +9,7 @@ fn rules(rules: &Value) -> Vec<Rule> {
         let mut rule = rule.clone();
         for action in ["allow", "ask", "block"] {
             if let Some(tools) = rule.as_object_mut().and_then(|rule| rule.remove(action)) {
-                rule["verdict"] = json!(action);
+                rule["action"] = json!(action);
                 rule["tools"] = if tools.is_array() {
                     tools
                 } else {
