@@ -206,3 +206,25 @@ fn every_method_of_the_contract_is_answered() {
     }
     host.result("shutdown", &json!({}));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn other_processes_of_the_user_cannot_look_into_it() {
+    use std::fs::metadata;
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+
+    let mut command = Process::command();
+    if metadata("/proc/self").unwrap().uid() == 0 {
+        // Nothing is closed to root.
+        command.uid(65_534).gid(65_534).env("HOME", "/nowhere");
+    }
+    let mut sidecar = Process::spawn(command.arg("serve").current_dir("/"));
+    sidecar.send(SESSION.split_inclusive('\n').next().unwrap().as_bytes());
+    sidecar.receive();
+    let process = format!("/proc/{}", sidecar.id());
+    for file in ["environ", "mem", "fd"] {
+        let owner = metadata(format!("{process}/{file}")).unwrap().uid();
+        assert_eq!(owner, 0, "{file} is the system's, not the user's");
+    }
+}

@@ -46,6 +46,7 @@ use workflow_core::definition::nearest;
 use workflow_core::diagnostic::visible;
 
 use crate::log;
+use crate::platform::close_to_other_processes;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -99,6 +100,7 @@ enum Command {
 /// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
+    close_to_other_processes();
     let command = match parse() {
         Ok(command) => command,
         Err(error) => return print_clap_error(&with_near_suggestions(error)),

@@ -18,5 +18,16 @@ pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
 pub(crate) use program::missing_program;
 
+/// Closes this process to the user's other processes, where the system can: they read neither its memory nor its environment, and do
+/// not open its pipes. Programs that it starts are as usual.
+pub(crate) fn close_to_other_processes() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // The system knows this since Linux 2.3.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// The kind of a failure, and the reason as people read it.
 pub(crate) type Failure = (CheckError, String);
