@@ -20,6 +20,7 @@ mod install;
 mod log;
 mod mcp;
 mod platform;
+mod present;
 mod record;
 mod rpc;
 mod run_condition;

@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use anyhow::{Context, anyhow, bail};
 use workflow_core::diagnostic::{shown, visible, visible_lines};
 
-use super::format::{DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, json};
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::ancestry::ProcessJudgement;
@@ -16,6 +14,7 @@ use crate::platform::answers::answer_socket::{
 use crate::platform::answers::approvals::{Approvals, RequestFile, StoredRequest};
 use crate::platform::answers::one_time_code::seal;
 use crate::platform::file_excerpt::{self, ShownFile};
+use crate::present::{CommandOutcome, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, json};
 use crate::store::AnswerRight;
 
 const EXAMPLES: &str = "\
@@ -315,7 +314,11 @@ fn print_request(
     }
     if let (Some(show), Some(file)) = (&request.show, shown) {
         writeln!(out, "\n{}", visible(show))?;
-        block(out, "  ", visible_lines(&file.excerpt).trim_end())?;
+        write!(
+            out,
+            "{}",
+            block("  ", visible_lines(&file.excerpt).trim_end())
+        )?;
         if file.excerpt.ends_with(file_excerpt::CUT) {
             writeln!(
                 out,

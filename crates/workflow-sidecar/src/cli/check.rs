@@ -7,14 +7,13 @@ use serde::Serialize;
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, render, shown, visible};
 
 use super::explain_command;
-use super::format::{count, json};
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::check::{
     CheckReport, Corrected, Edits, FlowTotals, annotation, check, code_named, correct, explanation,
     log,
 };
 use crate::hook_hosts;
+use crate::present::{CommandOutcome, count, json};
 use clap::builder::PossibleValuesParser;
 
 const EXAMPLES: &str = "\

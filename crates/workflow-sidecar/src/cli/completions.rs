@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap_complete::{Shell, generate};
 
-use super::outcome::CommandOutcome;
+use crate::present::CommandOutcome;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,14 +1,10 @@
 //! `doctor`: a check of the installation.
 
-use std::io::Write;
-
-use clap::builder::styling::{AnsiColor, Style};
 use serde::Serialize;
 
-use super::format::{OutputFormat, json};
-use super::outcome::CommandOutcome;
 use super::project::Project;
 use crate::doctor::{CheckStatus, InstallationCheck, examine};
+use crate::present::{BAD, CommandOutcome, GOOD, NOTABLE, OutputFormat, paint};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,10 +26,10 @@ pub(super) struct Arguments {
 
 /// The output of `--format json`.
 #[derive(Debug, Serialize)]
-struct InstallationReport<'a> {
+struct InstallationReport {
     /// The worst status of all checks.
     status: CheckStatus,
-    checks: &'a [InstallationCheck],
+    checks: Vec<InstallationCheck>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
@@ -41,38 +37,26 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let checks = examine(&agent_dir, &project);
     let statuses = checks.iter().map(|check| check.status);
     let status = statuses.max().unwrap_or(CheckStatus::Ok);
-    match arguments.format {
-        OutputFormat::Json => json(&InstallationReport {
-            status,
-            checks: &checks,
-        })?,
-        OutputFormat::Human => table(&checks)?,
-    }
+    let report = InstallationReport { status, checks };
+    arguments.format.print(&report, |report, page| {
+        let subjects = report.checks.iter().map(|check| check.subject.len());
+        let width = subjects.max().unwrap_or_default();
+        for check in &report.checks {
+            let (label, style) = match check.status {
+                CheckStatus::Ok => ("ok  ", GOOD),
+                CheckStatus::Warn => ("warn", NOTABLE),
+                CheckStatus::Fail => ("fail", BAD),
+            };
+            let label = paint(style.bold(), label);
+            let (subject, text) = (check.subject, &check.text);
+            page.line(format_args!("{label}  {subject:width$}  {text}"));
+            if let Some(help) = &check.help {
+                page.line(format_args!("{:1$}→ {help}", "", width + 8));
+            }
+        }
+    })?;
     Ok(match status {
         CheckStatus::Ok | CheckStatus::Warn => CommandOutcome::Success,
         CheckStatus::Fail => CommandOutcome::Findings,
     })
-}
-
-fn table(checks: &[InstallationCheck]) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
-    let width = checks.iter().map(|check| check.subject.len()).max();
-    let width = width.unwrap_or_default();
-    for check in checks {
-        let (label, colour) = match check.status {
-            CheckStatus::Ok => ("ok  ", AnsiColor::Green),
-            CheckStatus::Warn => ("warn", AnsiColor::Yellow),
-            CheckStatus::Fail => ("fail", AnsiColor::Red),
-        };
-        let style = Style::new().bold().fg_color(Some(colour.into()));
-        writeln!(
-            out,
-            "{style}{label}{style:#}  {:width$}  {}",
-            check.subject, check.text
-        )?;
-        if let Some(help) = &check.help {
-            writeln!(out, "{:1$}→ {help}", "", width + 8)?;
-        }
-    }
-    Ok(())
 }

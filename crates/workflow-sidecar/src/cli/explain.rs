@@ -13,11 +13,10 @@ use workflow_core::explain::{
 
 use super::explain_host::HostLimits;
 use super::explain_json::{OneValue, Sections};
-use super::format::{DIMMED, OutputFormat, TITLE, block, count, json};
 use super::lookup;
-use super::outcome::CommandOutcome;
 use super::project::Project;
 use crate::hook_hosts::{self, HookHost};
+use crate::present::{CommandOutcome, DIMMED, OutputFormat, TITLE, block, count, json};
 use clap::builder::PossibleValuesParser;
 
 const EXAMPLES: &str = "\
@@ -339,7 +338,7 @@ fn print_row(out: &mut impl Write, row: &Row) -> io::Result<()> {
         writeln!(out, "  {label:KEYS$} {value}  {DIMMED}← {origin}{DIMMED:#}")?;
     }
     match &row.value {
-        Value::Text(text) => block(out, "    ", text),
+        Value::Text(text) => write!(out, "{}", block("    ", text)),
         _ => Ok(()),
     }
 }

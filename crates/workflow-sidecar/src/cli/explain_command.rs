@@ -11,10 +11,9 @@ use workflow_core::diagnostic::shown;
 use workflow_core::explain::{CallDecision, Explained, phase_tree};
 use workflow_core::policy::rules::{Call, LineReport, PartReport};
 
-use super::format::{self, DIMMED};
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use crate::platform::paths::LocalPaths;
+use crate::present::{CommandOutcome, DIMMED, json};
 
 /// The tool that runs the line, as the usual hosts call it.
 const SHELL: &str = "bash";
@@ -58,7 +57,7 @@ pub(super) fn run(
     let report = LineReport::new(line);
     let phases = decisions(line, project, user)?;
     if as_json {
-        format::json(&Explanation {
+        json(&Explanation {
             line: line.to_owned(),
             effect: report.verdict.name(),
             commands: report.parts.into_iter().map(CommandJson::from).collect(),

@@ -6,8 +6,8 @@ use serde::Serialize;
 use workflow_core::explain::{Row, Topic, Value};
 use workflow_core::run::Unit;
 
-use super::format::TITLE;
 use crate::hook_hosts::HookHost;
+use crate::present::TITLE;
 
 /// Parts that a host does not enforce.
 #[derive(Debug, Serialize)]

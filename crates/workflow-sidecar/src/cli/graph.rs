@@ -10,8 +10,8 @@ use workflow_core::definition::Limits;
 use crate::files::write_atomically;
 use crate::graph::{Direction, Graph, dot, mermaid, svg};
 
-use super::outcome::CommandOutcome;
 use super::project::Project;
+use crate::present::CommandOutcome;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::outcome::CommandOutcome;
 use super::telemetry;
 use crate::hook_hosts;
+use crate::present::CommandOutcome;
 use clap::builder::PossibleValuesParser;
 
 /// The time to send measurements after the answer. The host waits for the end of the process.

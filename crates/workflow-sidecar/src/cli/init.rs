@@ -15,8 +15,8 @@ use crate::init::{
 use crate::platform::disk::{Disk, user_agent_dir};
 use crate::platform::gates::{Report, Verdict, no_test_ran};
 
-use super::outcome::CommandOutcome;
 use super::schema;
+use crate::present::CommandOutcome;
 
 const EXAMPLES: &str = "\
 Examples:

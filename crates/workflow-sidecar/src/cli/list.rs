@@ -1,8 +1,5 @@
 //! `list`: all workflows with their command, source and replacement.
 
-use std::io::Write;
-
-use clap::builder::styling::Style;
 use serde::Serialize;
 use workflow_core::definition::{Listing, LoadOutcome, Loaded, PhaseEntry, Show, Tier, Workflow};
 
@@ -10,10 +7,8 @@ use workflow_core::diagnostic::visible;
 
 use crate::init::{Language, TEMPLATES, Template};
 
-use super::format::{OutputFormat, json};
-use super::outcome::CommandOutcome;
 use super::project::Project;
-use super::table::{self, beginning};
+use crate::present::{OutputFormat, Page, TITLE, beginning, paint};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,24 +30,19 @@ pub(super) struct Arguments {
     format: OutputFormat,
 }
 
-pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.templates {
         return list_templates(arguments.format);
     }
     let loaded = arguments.project.load()?;
-    let mut rows: Vec<Row<'_>> = loaded
-        .index
-        .iter()
-        .map(|found| Row::of(found, &loaded))
-        .collect();
-    match arguments.format {
-        OutputFormat::Json => json(&rows)?,
-        OutputFormat::Human => {
-            rows.sort_by_key(|row| row.status);
-            print_table(&rows)?;
-        }
+    let rows = loaded.index.iter().map(|found| Row::of(found, &loaded));
+    let mut rows: Vec<Row<'_>> = rows.collect();
+    if arguments.format == OutputFormat::Human {
+        rows.sort_by_key(|row| row.status);
     }
-    Ok(CommandOutcome::Success)
+    arguments
+        .format
+        .print(&rows, |rows, page| print_table(rows, page))
 }
 
 /// A workflow, as in the output of `--format json`.
@@ -224,37 +214,26 @@ fn several(names: &[&str]) -> String {
     }
 }
 
-fn print_table(rows: &[Row<'_>]) -> anyhow::Result<()> {
+fn print_table(rows: &[Row<'_>], page: &mut Page) {
     // `--format json` cuts nothing.
     const NAME: usize = 24;
     const STATUS: usize = 40;
-    let mut out = anstream::stdout().lock();
     if rows.is_empty() {
-        writeln!(out, "no workflows: `workflow-sidecar init` writes one")?;
-        return Ok(());
+        page.line("no workflows: `workflow-sidecar init` writes one");
+        return;
     }
-    let cells: Vec<[String; 5]> = rows
-        .iter()
-        .map(|row| {
-            let phases = match row.phases {
-                0 => String::new(),
-                phases => phases.to_string(),
-            };
-            [
-                beginning(&row.command_or_key(), NAME),
-                beginning(&visible(row.name), NAME),
-                phases,
-                beginning(&row.status_text(), STATUS),
-                visible(row.directory()),
-            ]
-        })
-        .collect();
-    table::write(
-        &mut out,
-        ["workflow", "name", "phases", "status", "from"],
-        &cells,
-    )?;
-    Ok(())
+    let cells = rows.iter().map(|row| {
+        let phases = Some(row.phases).filter(|phases| *phases > 0);
+        [
+            beginning(&row.command_or_key(), NAME),
+            beginning(&visible(row.name), NAME),
+            phases.map_or_else(String::new, |phases| phases.to_string()),
+            beginning(&row.status_text(), STATUS),
+            visible(row.directory()),
+        ]
+    });
+    let head = ["workflow", "name", "phases", "status", "from"];
+    page.table(head, &cells.collect::<Vec<_>>());
 }
 
 /// A ready-made workflow, as in the output of `--format json`.
@@ -290,22 +269,17 @@ fn phases(loaded: &Loaded, workflow: &Workflow) -> Vec<String> {
     names.collect()
 }
 
-fn list_templates(format: OutputFormat) -> anyhow::Result<CommandOutcome> {
-    const NAME: Style = Style::new().bold();
+fn list_templates(format: OutputFormat) -> anyhow::Result<()> {
     let rows: Vec<TemplateRow> = TEMPLATES.iter().map(TemplateRow::of).collect();
-    if format == OutputFormat::Json {
-        json(&rows)?;
-        return Ok(CommandOutcome::Success);
-    }
-    let mut out = anstream::stdout().lock();
-    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
-    for row in &rows {
-        writeln!(out, "{NAME}{:width$}{NAME:#}  {}", row.name, row.about)?;
-        writeln!(out, "{:width$}  {}", "", row.phases.join(" → "))?;
-    }
-    writeln!(
-        out,
-        "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`; `init` alone writes the commented `starter`."
-    )?;
-    Ok(CommandOutcome::Success)
+    format.print(&rows, |rows, page| {
+        let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
+        for row in rows {
+            let name = paint(TITLE, format_args!("{:width$}", row.name));
+            page.line(format_args!("{name}  {}", row.about));
+            page.line(format_args!("{:width$}  {}", "", row.phases.join(" → ")));
+        }
+        page.line(
+            "\n`workflow-sidecar init --template NAME` writes one into `.pi/workflows`; `init` alone writes the commented `starter`.",
+        );
+    })
 }

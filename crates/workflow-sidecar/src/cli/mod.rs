@@ -11,7 +11,6 @@ mod explain;
 mod explain_command;
 mod explain_host;
 mod explain_json;
-mod format;
 mod graph;
 mod hook;
 mod init;
@@ -20,7 +19,6 @@ mod list;
 mod lookup;
 mod mcp;
 mod newest_session;
-mod outcome;
 mod project;
 mod replay;
 mod run_gate;
@@ -31,7 +29,6 @@ mod serve;
 mod show;
 mod simulate;
 mod status;
-mod table;
 mod telemetry;
 mod terminal;
 mod trust;
@@ -41,12 +38,12 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
-use outcome::{CommandOutcome, FAILED, TABLE, UNREAD};
 use workflow_core::definition::nearest;
 use workflow_core::diagnostic::visible;
 
 use crate::log;
 use crate::platform::close_to_other_processes;
+use crate::present::{CommandOutcome, FAILED, TABLE, UNREAD};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,7 +156,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Hook(arguments)) => Ok(hook::run(&arguments)),
         Some(Command::Init(arguments)) => init::run(&arguments),
         Some(Command::Install(arguments)) => install::run(&arguments).map(success),
-        Some(Command::List(arguments)) => list::run(&arguments),
+        Some(Command::List(arguments)) => list::run(&arguments).map(success),
         Some(Command::Mcp(arguments)) => mcp::run(&arguments).map(success),
         Some(Command::Replay(arguments)) => replay::run(&arguments),
         Some(Command::RunGate) => run_gate::run().map(success),

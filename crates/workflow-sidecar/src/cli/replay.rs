@@ -9,8 +9,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use workflow_core::diagnostic::{render, visible};
 
-use super::format::{NOTABLE, count, json};
-use super::outcome::CommandOutcome;
+use crate::present::{CommandOutcome, NOTABLE, count, json};
 use crate::record::{Difference, ReplayOptions, Tiers, TranscriptResult, replay_all, transcripts};
 
 const EXAMPLES: &str = "\

@@ -1,5 +1,6 @@
 //! `runs`: the runs of all hosts.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::thread;
@@ -8,10 +9,8 @@ use std::time::Duration;
 use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
-use super::format::{Moment, OutputFormat, count, json};
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
-use super::table;
+use crate::present::{CommandOutcome, Moment, OutputFormat, count};
 use crate::store::{
     IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, of_agent_dir, open, state_directory,
 };
@@ -114,19 +113,29 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
     } else {
         usize::try_from(arguments.limit)?
     };
-    let listed = &runs[..most.min(runs.len())];
-    match arguments.format {
-        OutputFormat::Json => json(&listed.iter().map(Row::of).collect::<Vec<_>>())?,
-        OutputFormat::Human => {
-            print(listed, arguments.active)?;
-            if listed.len() < runs.len() {
-                let listed = count(listed.len(), "run");
-                writeln!(anstream::stdout(), "The last {listed}: --all lists all.")?;
-            }
+    let listed: Vec<Row<'_>> = runs.iter().take(most).map(Row::of).collect();
+    arguments.format.print(&listed, |listed, page| {
+        if listed.is_empty() {
+            page.line(if arguments.active {
+                "No run is active."
+            } else {
+                "There are no runs. A host adds one when it starts a workflow; `simulate` does not."
+            });
+            return;
         }
-    }
-    Ok(())
+        let rows: Vec<_> = listed.iter().map(Row::cells).collect();
+        page.table(HEAD, &rows);
+        if listed.len() < runs.len() {
+            let listed = count(listed.len(), "run");
+            page.line(format!("The last {listed}: --all lists all."));
+        }
+    })
 }
+
+/// The titles of the columns.
+const HEAD: [&str; 8] = [
+    "RUN", "HOST", "WORKFLOW", "PHASE", "STATE", "SINCE", "TASK", "PROJECT",
+];
 
 /// A run, as in the output of `--format json`.
 #[derive(Debug, Serialize)]
@@ -134,7 +143,7 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
 struct Row<'a> {
     host: &'a str,
     session: &'a str,
-    cwd: String,
+    cwd: Cow<'a, str>,
     task_id: &'a str,
     workflow: &'a str,
     phase: &'a str,
@@ -154,19 +163,11 @@ struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn of(indexed: &'a IndexedRun) -> Self {
-        let IndexedRun {
-            key,
-            cwd,
-            updated,
-            since,
-            machine,
-            file,
-            run,
-        } = indexed;
+        let run = &indexed.run;
         Self {
-            host: &key.host,
-            session: &key.session,
-            cwd: cwd.to_string_lossy().into_owned(),
+            host: &indexed.key.host,
+            session: &indexed.key.session,
+            cwd: indexed.cwd.to_string_lossy(),
             task_id: &run.task_id,
             workflow: &run.workflow,
             phase: &run.phase,
@@ -175,42 +176,29 @@ impl<'a> Row<'a> {
             state: &run.state,
             waiting: &run.waiting,
             active: run.is_active,
-            since: (*since).into(),
-            updated: (*updated).into(),
-            machine,
-            file: file.as_deref(),
+            since: indexed.since.into(),
+            updated: indexed.updated.into(),
+            machine: &indexed.machine,
+            file: indexed.file.as_deref(),
         }
     }
-}
 
-fn print(runs: &[IndexedRun], only_active: bool) -> anyhow::Result<()> {
-    let mut out = anstream::stdout();
-    if runs.is_empty() {
-        let none = if only_active {
-            "No run is active."
+    /// Returns the cells of the table.
+    fn cells(&self) -> [String; 8] {
+        let state = if self.waiting.is_empty() {
+            self.state
         } else {
-            "There are no runs. A host adds one when it starts a workflow; `simulate` does not."
+            self.waiting
         };
-        writeln!(out, "{none}")?;
-        return Ok(());
-    }
-    let row = |indexed: &IndexedRun| {
-        let run = &indexed.run;
         [
-            run.task_id.clone(),
-            visible(&indexed.key.host),
-            visible(&run.workflow),
-            visible(&run.phase),
-            visible(run.words()),
-            Moment::from(indexed.since).to_string(),
-            visible(&run.task),
-            visible(&indexed.cwd.to_string_lossy()),
+            self.task_id.to_owned(),
+            visible(self.host),
+            visible(self.workflow),
+            visible(self.phase),
+            visible(state),
+            self.since.to_string(),
+            visible(self.task),
+            visible(&self.cwd),
         ]
-    };
-    let rows: Vec<[String; 8]> = runs.iter().map(row).collect();
-    let head = [
-        "RUN", "HOST", "WORKFLOW", "PHASE", "STATE", "SINCE", "TASK", "PROJECT",
-    ];
-    table::write(&mut out, head, &rows)?;
-    Ok(())
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::outcome::CommandOutcome;
+use crate::present::CommandOutcome;
 
 const EXAMPLES: &str = "\
 Examples:

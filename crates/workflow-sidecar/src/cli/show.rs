@@ -11,10 +11,11 @@ use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::policy::gate_report::{CheckVerdict, Report};
 
-use super::format::{BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, block, count, json};
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::run_session::{RunSession, keep_run, place_of, run_id, run_session};
+use crate::present::{
+    BAD, CommandOutcome, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, block, count, json,
+};
 use crate::record::Transcript;
 use crate::session_file::{SessionFile, is_session, read_file};
 use crate::show::{
@@ -241,7 +242,7 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
         } => print_phase(out, phase, by.as_ref(), *lasted, flow),
         TimelineEvent::Denied { tool, reason } => {
             writeln!(out, "{BAD}denied{BAD:#} {}", shown(tool))?;
-            block(out, "               ", reason)
+            out.write_all(block("               ", reason).as_bytes())
         }
         TimelineEvent::Gate { checks } => print_gate(out, checks),
         TimelineEvent::Asked { question, answer } => {
@@ -262,13 +263,13 @@ fn print_event(out: &mut impl Write, what: &TimelineEvent) -> io::Result<()> {
                 shown(choice)
             )?;
             match comment {
-                Some(comment) => block(out, "               ", comment),
+                Some(comment) => out.write_all(block("               ", comment).as_bytes()),
                 None => Ok(()),
             }
         }
         TimelineEvent::Refused { action, answer } => {
             writeln!(out, "{BAD}refused{BAD:#} workflow_step {}", shown(action))?;
-            block(out, "               ", answer)
+            out.write_all(block("               ", answer).as_bytes())
         }
         TimelineEvent::Reminded { times } => {
             writeln!(out, "{NOTABLE}reminded{NOTABLE:#}, {times} in a row")
@@ -346,7 +347,7 @@ fn print_user(out: &mut impl Write, flow: &FlowNotes) -> io::Result<()> {
         )?;
     }
     match &flow.comment {
-        Some(comment) => block(out, "               ", comment),
+        Some(comment) => out.write_all(block("               ", comment).as_bytes()),
         None => Ok(()),
     }
 }

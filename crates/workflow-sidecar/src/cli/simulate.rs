@@ -9,11 +9,11 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use workflow_core::definition::{Catalog, Origins, Show, Workflow, load};
 use workflow_core::diagnostic::{shown, visible};
 
-use super::format::{BAD, DIMMED, GOOD, NOTABLE, TITLE, block, count};
 use super::list::uses;
 use super::lookup;
-use super::outcome::CommandOutcome;
 use super::project::Project;
+use crate::present::CommandOutcome;
+use crate::present::{BAD, DIMMED, GOOD, NOTABLE, TITLE, block, count};
 use crate::simulate::{
     Changed, GuardLookup, HELP, NoticeLevel, PossibleAnswers, Reaction, ScriptCommand, ScriptLine,
     Simulation, Start, begin_recording,
@@ -291,7 +291,7 @@ impl<W: Write> Walk<'_, W> {
         )?;
         for text in [more.trim(), message] {
             if !text.is_empty() {
-                block(&mut self.out, "    ", text)?;
+                self.out.write_all(block("    ", text).as_bytes())?;
             }
         }
         Ok(())
@@ -301,7 +301,7 @@ impl<W: Write> Walk<'_, W> {
     fn print_result(&mut self, text: &str, changed: Option<&Changed>) -> Result<()> {
         let how = if changed.is_some() { "" } else { " as it is" };
         writeln!(self.out, "  read by the model{how}")?;
-        block(&mut self.out, "    ", text)?;
+        self.out.write_all(block("    ", text).as_bytes())?;
         let Some(Changed {
             tool,
             said,
@@ -330,7 +330,7 @@ impl<W: Write> Walk<'_, W> {
                 let list = state.and_then(|state| self.guards.list(&state, tool, reason));
                 let by = list.map_or(String::new(), |line| format!("  {DIMMED}{line}{DIMMED:#}"));
                 writeln!(out, "  {BAD}blocked{BAD:#}{by}")?;
-                block(out, "    ", reason)?;
+                out.write_all(block("    ", reason).as_bytes())?;
             }
             Reaction::Answer { text, is_error } => {
                 let (style, what) = if *is_error {
@@ -339,7 +339,7 @@ impl<W: Write> Walk<'_, W> {
                     (GOOD, "answered")
                 };
                 writeln!(out, "  {style}{what}{style:#}")?;
-                block(out, "    ", text)?;
+                out.write_all(block("    ", text).as_bytes())?;
             }
             Reaction::Injected { text } => {
                 let characters = count(text.chars().count(), "character");
@@ -347,18 +347,18 @@ impl<W: Write> Walk<'_, W> {
                 if self.contexts.contains(text) {
                     writeln!(out, "    │ {DIMMED}as before{DIMMED:#}")?;
                 } else {
-                    block(out, "    ", text)?;
+                    out.write_all(block("    ", text).as_bytes())?;
                     self.contexts.push(text.clone());
                 }
             }
             Reaction::ToAgent { text } => {
                 let characters = count(text.chars().count(), "character");
                 writeln!(out, "  {NOTABLE}sent to the agent{NOTABLE:#}, {characters}")?;
-                block(out, "    ", text)?;
+                out.write_all(block("    ", text).as_bytes())?;
             }
             Reaction::Shown { text } => {
                 writeln!(out, "  shown to the user")?;
-                block(out, "    ", text)?;
+                out.write_all(block("    ", text).as_bytes())?;
             }
             Reaction::Notice { text, level } => {
                 let style = match level {
@@ -367,7 +367,7 @@ impl<W: Write> Walk<'_, W> {
                     NoticeLevel::Error => BAD,
                 };
                 writeln!(out, "  {style}notice{style:#}")?;
-                block(out, "    ", text)?;
+                out.write_all(block("    ", text).as_bytes())?;
             }
             Reaction::Status(Some(status)) => {
                 writeln!(out, "  {DIMMED}status{DIMMED:#} {}", first_line(status))?;

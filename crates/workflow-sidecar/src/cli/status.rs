@@ -12,14 +12,14 @@ use workflow_core::reminders::PauseReason;
 use workflow_core::run::entry_type;
 use workflow_core::session::{Needed, RunCondition, View};
 
-use super::format::{BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, json};
 use super::newest_session::newest_session;
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::run_session::{
     RunSession, keep_run, place_of, run_id, run_in_project, run_of_file, run_session,
 };
 use crate::platform::answers::approvals::{Approvals, RequestFile};
+use crate::present::CommandOutcome;
+use crate::present::{BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, TITLE, json};
 use crate::record::Transcript;
 use crate::run_condition::{restored_session, state_name, stored_path};
 use crate::session_file::{SessionFile, is_session, read_file};

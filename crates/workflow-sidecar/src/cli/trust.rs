@@ -11,8 +11,6 @@ use workflow_core::session::project_gate_commands;
 use anyhow::{Context, bail};
 
 use super::approve::{NO_REPLY, refused};
-use super::format::{DIMMED, GOOD, NOTABLE, count};
-use super::outcome::CommandOutcome;
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::ancestry::ProcessJudgement;
@@ -23,6 +21,7 @@ use crate::platform::answers::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
 };
 use crate::platform::git::config_commands;
+use crate::present::{CommandOutcome, DIMMED, GOOD, NOTABLE, count};
 
 const EXAMPLES: &str = "\
 Examples:

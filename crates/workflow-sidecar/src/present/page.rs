@@ -1,26 +1,26 @@
-//! Output formats and styles.
+//! Output formats, styles, and the text that a command prints.
 
-use std::fmt::{self, Write as _};
-use std::io::{self, Write};
+use std::fmt::{self, Display, Write as _};
+use std::io::Write;
 
 use clap::builder::styling::{AnsiColor, Style};
 use serde::{Serialize, Serializer};
 use workflow_core::diagnostic::{is_hidden, visible};
 
 /// A title.
-pub(super) const TITLE: Style = Style::new().bold();
+pub(crate) const TITLE: Style = Style::new().bold();
 /// Secondary information, such as a source location.
-pub(super) const DIMMED: Style = Style::new().dimmed();
+pub(crate) const DIMMED: Style = Style::new().dimmed();
 /// A success.
-pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 /// A refusal or an error.
-pub(super) const BAD: Style = AnsiColor::Red.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 /// A warning.
-pub(super) const NOTABLE: Style = AnsiColor::Yellow.on_default();
+pub(crate) const NOTABLE: Style = AnsiColor::Yellow.on_default();
 
 /// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub(super) enum OutputFormat {
+pub(crate) enum OutputFormat {
     /// Text
     #[default]
     Human,
@@ -28,8 +28,49 @@ pub(super) enum OutputFormat {
     Json,
 }
 
+impl OutputFormat {
+    /// Prints a value as JSON, or as the text that a function makes of it.
+    pub(crate) fn print<T: Serialize>(
+        self,
+        value: &T,
+        text: impl FnOnce(&T, &mut Page),
+    ) -> anyhow::Result<()> {
+        match self {
+            Self::Json => json(value),
+            Self::Human => {
+                let mut page = Page::default();
+                text(value, &mut page);
+                page.print()
+            }
+        }
+    }
+}
+
+/// A text for standard output, which is printed at once.
+#[derive(Debug, Default)]
+pub(crate) struct Page(pub(crate) String);
+
+impl Page {
+    /// Adds a line.
+    pub(crate) fn line(&mut self, line: impl Display) {
+        writeln!(self.0, "{line}").expect("writing to a string does not fail");
+    }
+
+    /// Prints what was added, in colour only on a terminal.
+    pub(crate) fn print(&mut self) -> anyhow::Result<()> {
+        let mut out = anstream::stdout().lock();
+        out.write_all(std::mem::take(&mut self.0).as_bytes())?;
+        Ok(out.flush()?)
+    }
+}
+
+/// Formats a text in a style.
+pub(crate) fn paint(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
 /// Prints a value as JSON.
-pub(super) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let text = escaped(&serde_json::to_string_pretty(value)?);
     Ok(writeln!(anstream::stdout().lock(), "{text}")?)
 }
@@ -49,18 +90,18 @@ fn escaped(json: &str) -> String {
 }
 
 /// Formats a count with its noun: `1 error`, `2 errors`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(crate) fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }
 
 /// A time in milliseconds since 1970: for people in minutes, for programs with milliseconds. One out of range stays a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment(pub(super) i64);
+pub(crate) struct Moment(pub(crate) i64);
 
 impl Moment {
     /// The time for people, in seconds.
-    pub(super) fn with_seconds(self) -> String {
+    pub(crate) fn with_seconds(self) -> String {
         self.formatted("%Y-%m-%d %H:%M:%S UTC")
     }
 
@@ -95,13 +136,12 @@ impl Serialize for Moment {
     }
 }
 
-/// Writes a text with a bar before each line.
-pub(super) fn block(out: &mut impl Write, indent: &str, text: &str) -> io::Result<()> {
-    for line in text.split('\n') {
+/// Returns a text with a bar before each line.
+pub(crate) fn block(indent: &str, text: &str) -> String {
+    text.split('\n').fold(String::new(), |block, line| {
         let line = format!("{indent}│ {}", visible(&line.replace('\t', "    ")));
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+        block + line.trim_end() + "\n"
+    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,9 @@
 //! Tables for a terminal: columns fit their text, and the last column is cut to the terminal's width.
 
-use std::io::{self, Write};
-
-use clap::builder::styling::Style;
 use unicode_width::UnicodeWidthStr;
 
-/// A title.
-const HEAD: Style = Style::new().bold();
+use super::page::{Page, TITLE, paint};
+
 /// Columns between two cells.
 const GAP: usize = 2;
 /// Minimum width of the last column.
@@ -24,32 +21,29 @@ fn terminal() -> Option<usize> {
         .or_else(detected)
 }
 
-/// Writes a table. If the terminal is too narrow, the last column is cut at its start, because the end of a path says more.
-pub(super) fn write<const N: usize>(
-    out: &mut impl Write,
-    head: [&str; N],
-    rows: &[[String; N]],
-) -> io::Result<()> {
-    let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].width());
-        cells.chain([head[at].width()]).max().unwrap_or(0)
-    };
-    let before: usize = (0..N - 1).map(|at| width(at) + GAP).sum();
-    let left = terminal().map(|columns| columns.saturating_sub(before).max(NARROWEST));
-    let line = |cells: &[&str; N]| {
-        let mut line = String::new();
-        for (at, cell) in cells[..N - 1].iter().enumerate() {
-            line += cell;
-            line += &" ".repeat(width(at) + GAP - cell.width());
+impl Page {
+    /// Adds a table. If the terminal is too narrow, the last column is cut at its start, because the end of a path says more.
+    pub(crate) fn table<const N: usize>(&mut self, head: [&str; N], rows: &[[String; N]]) {
+        let width = |at: usize| {
+            let cells = rows.iter().map(|row| row[at].width());
+            cells.chain([head[at].width()]).max().unwrap_or(0)
+        };
+        let before: usize = (0..N - 1).map(|at| width(at) + GAP).sum();
+        let left = terminal().map(|columns| columns.saturating_sub(before).max(NARROWEST));
+        let line = |cells: [&str; N]| {
+            let mut line = String::new();
+            for (at, cell) in cells[..N - 1].iter().enumerate() {
+                line += cell;
+                line += &" ".repeat(width(at) + GAP - cell.width());
+            }
+            line += &ending(cells[N - 1], left.unwrap_or(usize::MAX));
+            line.trim_end().to_owned()
+        };
+        self.line(paint(TITLE, line(head)));
+        for row in rows {
+            self.line(line(row.each_ref().map(String::as_str)));
         }
-        line + &ending(cells[N - 1], left.unwrap_or(usize::MAX))
-    };
-    writeln!(out, "{HEAD}{}{HEAD:#}", line(&head).trim_end())?;
-    for row in rows {
-        let cells: [&str; N] = std::array::from_fn(|at| &*row[at]);
-        writeln!(out, "{}", line(&cells).trim_end())?;
     }
-    Ok(())
 }
 
 /// Cuts a text at its start to a width, with an ellipsis.
@@ -64,7 +58,7 @@ fn ending(text: &str, columns: usize) -> String {
 }
 
 /// Cuts a text at its end to a width, with an ellipsis.
-pub(super) fn beginning(text: &str, columns: usize) -> String {
+pub(crate) fn beginning(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use workflow_core::session::Needed;
 
 /// The table of the help.
-pub(super) const TABLE: &str = "\
+pub(crate) const TABLE: &str = "\
 Exit codes:
   0    success
   1    problems found: an error in a definition, a difference, a failed expectation
@@ -18,7 +18,7 @@ Exit codes:
 
 /// The result of a command that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CommandOutcome {
+pub(crate) enum CommandOutcome {
     /// Success.
     Success,
     /// Problems or differences were found.
@@ -34,10 +34,10 @@ pub(super) enum CommandOutcome {
 }
 
 /// A usage or I/O error.
-pub(super) const FAILED: u8 = 2;
+pub(crate) const FAILED: u8 = 2;
 
 /// The output pipe was closed: the code that a shell reports for a program ended by SIGPIPE.
-pub(super) const UNREAD: u8 = 141;
+pub(crate) const UNREAD: u8 = 141;
 
 impl From<Needed> for CommandOutcome {
     fn from(needed: Needed) -> Self {
