@@ -49,6 +49,10 @@ pub struct Effects {
     pub ended: Vec<EndedRun>,
 }
 
+/// A place in the order of actions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(usize);
+
 /// A run that the session has unloaded for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndedRun {
@@ -166,15 +170,14 @@ impl Effects {
         self.effects.push(effect);
     }
 
-    /// Answers an earlier request. Actions that belong to the answer are in `collected`.
-    pub(crate) fn answer(
-        &mut self,
-        request: RequestId,
-        answer: DeferredAnswer,
-        mut collected: Self,
-    ) {
-        let actions = std::mem::take(&mut collected.actions);
-        self.merge(collected);
+    /// The place of the next action.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.actions.len())
+    }
+
+    /// Answers an earlier request. The actions since the mark belong to the answer.
+    pub(crate) fn answer(&mut self, request: RequestId, answer: DeferredAnswer, since: Mark) {
+        let actions = self.actions.split_off(since.0);
         self.deferred.push(DeferredReply {
             request,
             answer,

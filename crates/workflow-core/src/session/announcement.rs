@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::run::ActiveRun;
 use crate::definition::Catalog;
+use crate::effect::{Action, Effects, message_type};
 use crate::run::{Position, RunProgress, RunState};
-use crate::types::Millis;
 use crate::{template, text};
 
 /// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
@@ -36,11 +36,14 @@ pub(crate) fn cancelled_by_command(run: &RunProgress, catalog: &Catalog) -> Stri
     resolve(own.unwrap_or(text::CANCELLED_BY_COMMAND), run, catalog)
 }
 
-/// Adds what happened in the run to the message about its end.
-pub(crate) fn with_summary(message: &str, run: &ActiveRun, now: Millis) -> String {
-    let time = format!("Time: {}", text::duration(run.state().age(now)));
+/// Sends the message about the end of a run, with what happened in it.
+pub(crate) fn send(message: &str, run: &ActiveRun, out: &mut Effects) {
+    let time = format!("Time: {}", text::duration(run.state().age(out.now())));
     let summary: Vec<String> = [time].into_iter().chain(run.tally.describe()).collect();
-    format!("{message}\n\n{}", summary.join(" · "))
+    out.act(Action::SendMessage {
+        custom_type: message_type::COMPLETE,
+        content: format!("{message}\n\n{}", summary.join(" · ")),
+    });
 }
 
 fn resolve(template: &str, run: &RunProgress, catalog: &Catalog) -> String {

@@ -366,12 +366,12 @@ fn proceed(
     notice: Option<(Severity, String)>,
     out: &mut Effects,
 ) {
-    let mut collected = Effects::at(out.now());
+    let since = out.mark();
     if let Some((severity, message)) = notice {
-        collected.notify(severity, message);
+        out.notify(severity, message);
     }
     let answer = BranchAnswer { keeps_conversation };
-    out.answer(request, DeferredAnswer::Branch(answer), collected);
+    out.answer(request, DeferredAnswer::Branch(answer), since);
 }
 
 /// The result of a restore, as a person reads it.

@@ -138,7 +138,7 @@ impl PendingStarts {
         self.0.insert(question, pending);
     }
 
-    /// Takes the run that a person completed or confirmed, asks on, or answers the command without a run.
+    /// Takes an answer of a person. Returns the command, and its next step.
     pub(crate) fn on_answer(
         &mut self,
         question: QuestionId,
@@ -146,50 +146,43 @@ impl PendingStarts {
         active: Option<&ActiveRun>,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) -> Option<(RequestId, NewRun)> {
+    ) -> Option<(RequestId, StartOutcome)> {
         let PendingStart {
             request,
             mut run,
             awaits,
         } = self.0.remove(&question)?;
-        let mut collected = Effects::at(out.now());
-        match (awaits, answer) {
+        let outcome = match (awaits, answer) {
             (Awaited::Input(input), Answer::Chosen(text)) => {
                 match inputs::read_answer(&input, text) {
                     Err(problem) => {
                         self.ask_input(request, run, input, Some(&problem), questions, out);
-                        return None;
+                        StartOutcome::Wait
                     }
                     Ok(value) => {
                         run.inputs.insert(input.name, value);
+                        self.proceed(request, run, active, questions, out)
                     }
-                }
-                match self.proceed(request, run, active, questions, &mut collected) {
-                    StartOutcome::Start(run) => return Some((request, run)),
-                    StartOutcome::Wait => {
-                        out.merge(collected);
-                        return None;
-                    }
-                    StartOutcome::Refused => {}
                 }
             }
             (Awaited::Input(_), _) => {
                 let usage = run.workflow().map(inputs::usage).unwrap_or_default();
                 let message = format!("Nothing was started.\n\n{usage}");
-                collected.notify(Severity::Info, message);
+                out.notify(Severity::Info, message);
+                StartOutcome::Refused
             }
             (Awaited::Confirmation(replaces), Answer::Confirmed(true)) => {
-                let task = active.map(|run| &run.state().task_id);
-                if task == Some(&replaces) {
-                    return Some((request, run));
+                if active.is_some_and(|run| run.state().task_id == replaces) {
+                    StartOutcome::Start(run)
+                } else {
+                    let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
+                    out.notify(Severity::Warning, message);
+                    StartOutcome::Refused
                 }
-                let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
-                collected.notify(Severity::Warning, message);
             }
-            (Awaited::Confirmation(_), _) => {}
-        }
-        out.answer(request, DeferredAnswer::Command, collected);
-        None
+            (Awaited::Confirmation(_), _) => StartOutcome::Refused,
+        };
+        Some((request, outcome))
     }
 
     /// Answers a command without a start, because its question ended.
@@ -200,11 +193,11 @@ impl PendingStarts {
         out: &mut Effects,
     ) {
         if let Some(pending) = self.0.remove(&question) {
-            let mut collected = Effects::at(out.now());
+            let since = out.mark();
             if let Some(notice) = notice {
-                collected.notify(Severity::Warning, notice);
+                out.notify(Severity::Warning, notice);
             }
-            out.answer(pending.request, DeferredAnswer::Command, collected);
+            out.answer(pending.request, DeferredAnswer::Command, since);
         }
     }
 }

@@ -1,4 +1,7 @@
-//! The host of a session: what it can do, and what it says of itself.
+//! The host of a session: what it can do, what it says of itself, and what it shows.
+
+use super::phase::ResolvedPhase;
+use crate::effect::{Action, Effects, HostHints, Widget};
 
 /// The abilities of a host.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,25 +24,49 @@ pub struct Abilities {
 
 /// The current knowledge of the host.
 #[derive(Debug, Clone)]
-pub(crate) struct HostState {
-    widgets: Option<bool>,
-    pub(crate) sets_hints: bool,
-    pub(crate) has_ui: Option<bool>,
-    pub(crate) project_trusted: bool,
+pub(crate) struct Host {
+    abilities: Abilities,
+    has_ui: Option<bool>,
+    project_trusted: bool,
+    /// The status line that it shows.
+    status: Option<String>,
+    /// The phases that it shows.
+    phases: Option<String>,
+    /// The hints that it has applied.
+    hints: Option<HostHints>,
 }
 
-impl HostState {
+impl Host {
     pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
-            widgets: abilities.widgets,
-            sets_hints: abilities.hints,
+            abilities,
             has_ui: None,
             project_trusted: true,
+            status: None,
+            phases: None,
+            hints: None,
         }
     }
 
+    pub(crate) fn set_has_ui(&mut self, has_ui: bool) {
+        self.has_ui = Some(has_ui);
+    }
+
+    pub(crate) fn set_project_trusted(&mut self, trusted: bool) {
+        self.project_trusted = trusted;
+    }
+
+    /// True if the user trusts the project, according to the host.
+    pub(crate) fn trusts_project(&self) -> bool {
+        self.project_trusted
+    }
+
+    pub(crate) fn sets_hints(&self) -> bool {
+        self.abilities.hints
+    }
+
     pub(crate) fn shows_widgets(&self) -> bool {
-        match self.widgets {
+        match self.abilities.widgets {
             Some(widgets) => widgets && self.has_ui != Some(false),
             None => self.has_ui == Some(true),
         }
@@ -47,5 +74,47 @@ impl HostState {
 
     pub(crate) fn is_headless(&self) -> bool {
         self.has_ui == Some(false)
+    }
+
+    /// True if it shows this status line.
+    pub(crate) fn shows(&self, status: Option<&String>) -> bool {
+        self.status.as_ref() == status
+    }
+
+    /// Shows a status line and what a phase asks for: its hints, or what the user had, and the phases.
+    pub(crate) fn show(
+        &mut self,
+        status: Option<String>,
+        phase: Option<&ResolvedPhase>,
+        out: &mut Effects,
+    ) {
+        let hints = phase.and_then(ResolvedPhase::host_hints);
+        if self.sets_hints() && hints != self.hints {
+            self.hints.clone_from(&hints);
+            out.act(Action::SetHints { hints });
+        }
+        let phases = phase.and_then(|phase| phase.checklist.clone());
+        let phases = phases.filter(|_| self.shows_widgets());
+        if phases != self.phases {
+            self.phases.clone_from(&phases);
+            out.set_widget(Widget::Phases, phases);
+        }
+        self.status.clone_from(&status);
+        out.set_status(status);
+    }
+
+    /// Forgets what it showed of another run. A host that was restarted has applied nothing of this `phase`.
+    pub(crate) fn change_run(&mut self, phase: Option<&ResolvedPhase>, out: &mut Effects) {
+        if phase.is_some() {
+            self.hints = None;
+        }
+        if self.phases.take().is_some() {
+            out.set_widget(Widget::Phases, None);
+        }
+    }
+
+    /// Forgets what it showed, because it shows nothing any more.
+    pub(crate) fn shut_down(&mut self) {
+        (self.status, self.phases, self.hints) = (None, None, None);
     }
 }

@@ -1,9 +1,11 @@
 //! [`Session`]: composes the parts of a session.
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
-//! adds to [`Effects`], and returns an outcome that the session acts on. Only the session and its `RunDriver`, which moves the
-//! run, hold them.
+//! adds to [`Effects`], and returns an outcome that the session acts on. This file has what can happen and which part is
+//! asked; `lifecycle` opens and ends the session, `moves` moves the run, `agent` does what the agent asks for, and `user` what the
+//! user does.
 
+mod agent;
 pub(crate) mod announcement;
 mod auto_continue;
 mod budget;
@@ -13,13 +15,13 @@ pub(crate) mod commands;
 mod condition;
 mod context;
 mod controls;
-mod driver;
 mod handover;
 mod host;
 mod ids;
 pub(crate) mod inputs;
+mod lifecycle;
 mod memory;
-mod person;
+mod moves;
 pub(crate) mod phase;
 mod phase_exit;
 pub(crate) mod phase_rules;
@@ -31,33 +33,39 @@ mod step_tool;
 mod tool_guard;
 mod triggers;
 mod trust;
+mod user;
 mod view;
 
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
+use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
 use self::changed_files::ChangedFiles;
 use self::checkpoints::Checkpoints;
 use self::commands::{PendingStarts, StartOutcome};
 use self::context::SentContext;
-use self::driver::RunDriver;
+use self::controls::PendingControls;
+use self::host::Host;
+use self::ids::Ids;
 use self::phase::ResolvedPhase;
-use self::phase_exit::texts;
+use self::phase_exit::{PhaseExit, texts};
 use self::problems::ShownProblems;
-use self::questions::{QuestionTopic, TIMED_OUT};
+use self::questions::{QuestionTable, QuestionTopic, TIMED_OUT};
 use self::run::ActiveRun;
-use self::triggers::Accepted;
+use self::tool_guard::CallGuard;
+use self::triggers::{Accepted, TriggerQueue};
+use self::trust::StartTrust;
 use crate::definition::{Checkpoint, Loaded, Settings};
 use crate::effect::{
     BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
-    ToolDecision, TriggerOutcome, Widget,
+    ToolDecision, TriggerOutcome,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
-use crate::run::{cancel, restore};
+use crate::run::cancel;
 use crate::types::{Millis, QuestionId, RequestId, Severity};
 use crate::white_space;
 
@@ -80,11 +88,24 @@ pub use crate::condition::{Needed, RunCondition};
 /// event (see [`Effects::at`]), and calls [`Session::poll_deadline`] when [`Session::deadline`] is due.
 #[derive(Debug, Clone)]
 pub struct Session {
-    driver: RunDriver,
-    problems: ShownProblems,
+    host: Host,
+    settings: Settings,
+    ids: Ids,
+    run: Option<ActiveRun>,
+    /// True if the response in progress has moved the run; `None` between responses.
+    turn_moved: Option<bool>,
+    questions: QuestionTable,
     starts: PendingStarts,
-    checkpoints: Checkpoints,
+    controls: PendingControls,
+    exit: PhaseExit,
+    start_trust: StartTrust,
     changed_files: ChangedFiles,
+    calls: CallGuard,
+    auto_continue: AutoContinue,
+    sent_context: SentContext,
+    triggers: TriggerQueue,
+    checkpoints: Checkpoints,
+    problems: ShownProblems,
 }
 
 /// The activity of the agent that an event shows.
@@ -109,126 +130,99 @@ impl Session {
     #[must_use]
     pub fn new(abilities: Abilities, seed: u64) -> Self {
         Self {
-            driver: RunDriver::new(abilities, seed),
-            problems: ShownProblems::default(),
+            host: Host::new(abilities),
+            settings: Settings::default(),
+            ids: Ids::new(seed),
+            run: None,
+            turn_moved: None,
+            questions: QuestionTable::new(abilities),
             starts: PendingStarts::default(),
-            checkpoints: Checkpoints::default(),
+            controls: PendingControls::default(),
+            exit: PhaseExit::default(),
+            start_trust: StartTrust::default(),
             changed_files: ChangedFiles::default(),
+            calls: CallGuard::default(),
+            auto_continue: AutoContinue::new(abilities),
+            sent_context: SentContext::default(),
+            triggers: TriggerQueue::default(),
+            checkpoints: Checkpoints::default(),
+            problems: ShownProblems::default(),
         }
     }
 
     /// Numbers gate runs and restores after this one, so that late reports about another session's do not match.
     pub fn number_jobs_after(&mut self, number: u64) {
-        self.driver.ids.number_jobs_after(number);
+        self.ids.number_jobs_after(number);
     }
 
     /// Sets whether the host has an interface now.
     pub fn set_has_ui(&mut self, has_ui: bool) {
-        self.driver.host.has_ui = Some(has_ui);
+        self.host.set_has_ui(has_ui);
     }
 
     /// Sets whether the user trusts the project now, according to the host.
     pub fn set_project_trusted(&mut self, trusted: bool) {
-        self.driver.host.project_trusted = trusted;
+        self.host.set_project_trusted(trusted);
     }
 
     /// Returns true if a rule in force may depend on tools' arguments or results, and not on their names alone. The built-in
     /// rule does not count: see [`Session::denials`].
     #[must_use]
     pub fn looks_at_payload(&self) -> bool {
-        self.driver.calls.looks_at_payload(self.driver.phase())
+        self.calls.looks_at_payload(self.phase())
     }
 
     /// The number of calls that rules denied or referred to a person because of their arguments.
     #[must_use]
     pub fn denials(&self) -> u64 {
-        self.driver.calls.denials()
+        self.calls.denials()
     }
 
     /// Returns true if the settings have rules on tools, which apply without a run as well.
     #[must_use]
     pub fn is_guarded(&self) -> bool {
-        self.driver.calls.is_guarded()
+        self.calls.is_guarded()
     }
 
     /// Returns true if the host has dialogs.
     #[must_use]
     pub fn has_dialogs(&self) -> bool {
-        self.driver.questions.has_dialogs()
+        self.questions.has_dialogs()
     }
 
     /// Returns true if a settings file could not be read as it is, so that it should be read again.
     #[must_use]
     pub fn misses_settings(&self) -> bool {
-        let Settings { user, project, .. } = &self.driver.settings;
+        let Settings { user, project, .. } = &self.settings;
         !(user.status.is_loaded() && project.status.is_loaded())
     }
 
     /// The run, if there is one.
     #[must_use]
     pub fn view(&self) -> Option<View<'_>> {
-        let run = self.driver.run.as_ref()?;
-        let condition = self.driver.condition(run);
-        Some(View::of(run, condition, &self.driver.auto_continue))
+        let run = self.run.as_ref()?;
+        let condition = self.condition(run);
+        Some(View::of(run, condition, &self.auto_continue))
     }
 
     /// The run once its session is closed: without open questions, and without a gate that runs.
     #[must_use]
     pub fn closed_view(&self) -> Option<View<'_>> {
-        let run = self.driver.run.as_ref()?;
+        let run = self.run.as_ref()?;
         let condition = match RunCondition::of(run, None, false, false) {
             RunCondition::Active => RunCondition::Closed,
             condition => condition,
         };
-        Some(View::of(run, condition, &self.driver.auto_continue))
-    }
-
-    /// Returns true while the run waits for a person's approval, in a dialog or paused.
-    #[must_use]
-    pub fn awaits_approval(&self) -> bool {
-        self.driver.awaits_approval()
-    }
-
-    /// The data that the session remembers beside its entries.
-    #[must_use]
-    pub fn memory(&self) -> Memory {
-        let run = self.driver.run.as_ref();
-        Memory {
-            task_id: run.map(|run| run.state().task_id.clone()),
-            tally: run.map(|run| run.tally).unwrap_or_default(),
-            sent_context: self.driver.sent_context.clone(),
-            cancel_pending: run.is_some_and(|run| run.cancel_pending),
-            is_unread: run.is_some_and(|run| run.is_unread),
-            reminded: self.driver.auto_continue.reminded(),
-            repeated: self.driver.calls.repeated(),
-            spending: run.and_then(|run| run.budgets.spending()),
-            work: run.and_then(|run| run.budgets.work()),
-        }
-    }
-
-    /// Adopts the memory of another process, after [`Session::handle_session`] has restored the entries.
-    pub fn recall(&mut self, memory: Memory) {
-        self.driver.calls.recall(memory.repeated);
-        let run = self.driver.run.as_mut();
-        let Some(run) = run.filter(|run| Some(&run.state().task_id) == memory.task_id.as_ref())
-        else {
-            return;
-        };
-        run.tally = memory.tally;
-        run.cancel_pending = memory.cancel_pending;
-        run.is_unread = memory.is_unread;
-        run.budgets.recall(memory.spending, memory.work);
-        self.driver.sent_context = memory.sent_context;
-        self.driver.auto_continue.recall(memory.reminded);
+        Some(View::of(run, condition, &self.auto_continue))
     }
 
     /// The time at which [`Session::poll_deadline`] is due next.
     #[must_use]
     pub fn deadline(&self) -> Option<Millis> {
         let deadlines = [
-            self.driver.auto_continue.deadline(),
-            self.driver.questions.deadline(),
-            self.driver.triggers.deadline(),
+            self.auto_continue.deadline(),
+            self.questions.deadline(),
+            self.triggers.deadline(),
             self.checkpoints.deadline(),
         ];
         deadlines.into_iter().flatten().min()
@@ -237,139 +231,25 @@ impl Session {
     /// Does everything that is due.
     pub fn poll_deadline(&mut self, out: &mut Effects) {
         // A message of a trigger comes before a reminder, and cancels its countdown.
-        if let Some(text) = self.driver.triggers.next(out.now()) {
-            self.driver.wake_agent(text, out);
+        if let Some(text) = self.triggers.next(out.now()) {
+            self.wake_agent(text, out);
         }
-        if self.driver.auto_continue.poll_deadline(out) {
-            let run = self.driver.run.as_mut();
-            if let Some(text) =
-                self.driver
-                    .auto_continue
-                    .remind(run, &self.driver.sent_context, out)
-            {
-                self.driver.send_to_agent(text, Delivery::IfIdle, out);
+        if self.auto_continue.poll_deadline(out) {
+            let run = self.run.as_mut();
+            if let Some(text) = self.auto_continue.remind(run, &self.sent_context, out) {
+                self.send_to_agent(text, Delivery::IfIdle, out);
             }
         }
-        for (question, topic) in self.driver.questions.close_overdue(out) {
+        for (question, topic) in self.questions.close_overdue(out) {
             self.on_question_timeout(question, topic, out);
         }
         self.checkpoints.poll_deadline(out);
-        self.driver.refresh_status(out);
-    }
-
-    /// Handles the start, a switch or a move of the session. The entries are its branch, oldest first: whatever was in
-    /// memory is replaced by them.
-    pub fn handle_session(&mut self, entries: &[Entry<'_>], loaded: &Loaded, out: &mut Effects) {
-        let approval = self.driver.run.as_ref().and_then(ActiveRun::approval_key);
-        let agreed = self.driver.run.as_ref().and_then(ActiveRun::agreed);
-        self.leave_session(out);
-        self.checkpoints.adopt(entries);
-        let mut restored = restore(entries);
-        out.diagnostics.clone_from(&loaded.diagnostics);
-        out.diagnostics.append(&mut restored.diagnostics);
-        self.driver.run = ActiveRun::restore(
-            restored,
-            agreed,
-            loaded,
-            self.driver.host.project_trusted,
-            &mut out.diagnostics,
-        );
-        self.driver.adopt_settings(&loaded.settings);
-        if let Some(run) = &mut self.driver.run {
-            run.persist_definition(out);
-        }
-        let actor = self.driver.actor();
-        ActiveRun::switch_approval(approval, self.driver.run.as_ref(), actor, out);
-        if let Some(run) = &self.driver.run {
-            run.make_up_for_baseline(out);
-        }
-        self.problems.show(&self.driver.settings, out);
-        // A host that was restarted has applied nothing.
-        if self.driver.phase().is_some() {
-            self.driver.set_hints = None;
-        }
-        if self.driver.shown_phases.take().is_some() {
-            out.set_widget(Widget::Phases, None);
-        }
-        self.driver.set_status(out);
-        self.ask_about_changed_files(out);
-        self.driver.watch_triggers(out);
-        self.driver.triggers.set_idle(out.now());
-    }
-
-    /// Tells the user which run the session continues, if it does.
-    pub fn announce_resumed_run(&self, out: &mut Effects) {
-        let run = self.driver.run.as_ref();
-        let task = run.map_or("", |run| &run.state().task_description);
-        if let (Some(run), Some(status)) = (run, self.driver.status()) {
-            let begins = if run.is_paused() {
-                "This session has a workflow"
-            } else {
-                "▶ The workflow continues"
-            };
-            let message = format!("{begins}: {status}\n{task}");
-            out.notify(Severity::Info, message);
-        }
-    }
-
-    fn ask_about_changed_files(&mut self, out: &mut Effects) {
-        if let Some(run) = &self.driver.run {
-            self.changed_files.ask(run, &mut self.driver.questions, out);
-        }
-    }
-
-    /// Continues with the changed files alone, to which the user agreed.
-    fn adopt_changed_files(&mut self, out: &mut Effects) {
-        if let Some(run) = &mut self.driver.run {
-            run.adopt_files(&self.driver.settings, out);
-        }
-        let cause = "the guards of the run changed";
-        self.driver.cancel_exit(cause, out);
-        self.driver.cancel_pending_calls(cause, out);
-        self.driver.sent_context.leave_phase();
-        out.set_status(self.driver.status());
-    }
-
-    /// Handles the end of the session.
-    pub fn handle_shutdown(&mut self, out: &mut Effects) {
-        self.leave_session(out);
-        self.driver.shown_status = None;
-        self.driver.shown_phases = None;
-        self.driver.set_hints = None;
-        self.driver.triggers.shut_down(out);
-        self.checkpoints = Checkpoints::default();
-    }
-
-    /// Handles changed settings, which apply at once, in a run as well.
-    pub fn handle_settings(&mut self, loaded: &Loaded, out: &mut Effects) {
-        if loaded.settings == self.driver.settings {
-            return;
-        }
-        let missed = self.misses_settings();
-        let triggers = std::mem::take(&mut self.driver.settings.triggers);
-        out.diagnostics.clone_from(&loaded.diagnostics);
-        if let Some(run) = &mut self.driver.run {
-            let trusted = self.driver.host.project_trusted;
-            run.adopt_settings(&loaded.settings, trusted, &mut out.diagnostics);
-            run.persist_definition(out);
-        }
-        self.driver.adopt_settings(&loaded.settings);
-        self.driver
-            .cancel_pending_calls("the settings changed", out);
-        self.problems.show(&self.driver.settings, out);
-        if missed && !self.misses_settings() {
-            let message = "[workflow] The settings can be read again and are in force.";
-            out.notify(Severity::Info, message);
-        }
-        self.ask_about_changed_files(out);
-        if triggers != self.driver.settings.triggers {
-            self.driver.watch_triggers(out);
-        }
+        self.refresh_status(out);
     }
 
     /// Handles the replacement of a conversation's older messages by a summary.
     pub fn handle_compaction(&mut self) {
-        self.driver.sent_context = SentContext::default();
+        self.sent_context = SentContext::default();
     }
 
     /// Handles a prompt that the agent is about to start on. Returns the context message of the phase.
@@ -379,41 +259,41 @@ impl Session {
         out: &mut Effects,
     ) -> Option<ContextMessage> {
         self.on_activity(Activity::Starts, out);
-        self.driver.forget_first_cancel();
-        self.driver.turn_moved = None;
-        if let Some(run) = &mut self.driver.run {
+        self.forget_first_cancel();
+        self.turn_moved = None;
+        if let Some(run) = &mut self.run {
             run.budgets.forget_work();
         }
-        let run = self.driver.run.as_ref();
-        if !self.driver.auto_continue.starts_on_reminder(prompt, run) {
+        let run = self.run.as_ref();
+        if !self.auto_continue.starts_on_reminder(prompt, run) {
             self.on_user_message(out);
         }
-        self.driver.refresh_status(out);
-        self.driver.context_message()
+        self.refresh_status(out);
+        self.context_message()
     }
 
     /// Handles the start of the agent.
     pub fn handle_agent_start(&mut self, out: &mut Effects) {
         self.checkpoints.end_prompt();
         self.on_activity(Activity::Starts, out);
-        self.driver.spend(|_| {}, out);
+        self.spend(|_| {}, out);
     }
 
     /// Handles the start of one response of the model; `index` is its number, as the host counts.
     pub fn handle_turn_start(&mut self, index: Option<u64>, out: &mut Effects) {
         self.on_activity(Activity::Starts, out);
-        let checkpoint = match self.driver.phase() {
+        let checkpoint = match self.phase() {
             Some(phase) => phase.checkpoint,
-            None => self.driver.settings.checkpoint,
+            None => self.settings.checkpoint,
         };
         if checkpoint == Some(Checkpoint::Git) {
             self.checkpoints
-                .record(index, self.driver.host.project_trusted, out);
+                .record(index, self.host.trusts_project(), out);
         }
-        self.driver.turn_moved = Some(false);
-        self.driver.spend(|_| {}, out);
+        self.turn_moved = Some(false);
+        self.spend(|_| {}, out);
         // A message to a busy agent reaches it between two responses.
-        self.driver.mark_phase_read();
+        self.mark_phase_read();
     }
 
     /// Handles the end of one response of the model (hook-lifecycle: "updateStatus").
@@ -422,13 +302,13 @@ impl Session {
     pub fn handle_turn_end(&mut self, usage: TurnUsage, out: &mut Effects) {
         self.on_activity(Activity::Continues, out);
         let count = |budgets: &mut Budgets| budgets.count_turn(usage);
-        self.driver.spend(count, out);
-        if let Some(run) = &mut self.driver.run {
+        self.spend(count, out);
+        if let Some(run) = &mut self.run {
             run.persist_spending(out);
             run.persist_tally(out);
         }
-        self.driver.turn_moved = None;
-        self.driver.set_status(out);
+        self.turn_moved = None;
+        self.set_status(out);
     }
 
     /// Handles the end of the agent's work: announces the end of the run, or reminds the agent to continue.
@@ -439,38 +319,37 @@ impl Session {
     ) -> Mutation {
         self.on_activity(Activity::Stops, out);
         self.checkpoints.end_prompt();
-        self.driver.forget_first_cancel();
+        self.forget_first_cancel();
         // A person's command continues without the agent.
-        if !self.driver.controls.is_leaving() {
-            self.driver.cancel_exit("the agent stopped", out);
+        if !self.controls.is_leaving() {
+            self.cancel_exit("the agent stopped", out);
         }
-        self.driver.turn_moved = None;
+        self.turn_moved = None;
         if last.is_some_and(|last| last.stop_reason == Some("aborted")) {
-            self.driver.sent_context.forget_step_answer();
+            self.sent_context.forget_step_answer();
         }
-        let shows_widgets = self.driver.host.shows_widgets();
-        let Some(run) = &mut self.driver.run else {
+        let shows_widgets = self.host.shows_widgets();
+        let Some(run) = &mut self.run else {
             return Mutation::default();
         };
         if !run.is_active() {
-            return self.driver.announce_end(out);
+            return self.announce_end(out);
         }
         run.budgets.stop(out.now());
         run.persist_spending(out);
         let cancelled = self
-            .driver
             .auto_continue
             .on_agent_stopped(last, run, shows_widgets, out);
         let Some(why) = cancelled else {
-            self.driver.refresh_status(out);
-            if self.driver.auto_continue.is_awaited() {
+            self.refresh_status(out);
+            if self.auto_continue.is_awaited() {
                 self.poll_deadline(out);
             }
             return Mutation::default();
         };
         run.clear_approval(out);
         run.end(cancel(run.state()));
-        let mutation = self.driver.announce_end(out);
+        let mutation = self.announce_end(out);
         let message = format!("The workflow was cancelled: {why}.");
         out.notify(Severity::Warning, message);
         mutation
@@ -486,22 +365,19 @@ impl Session {
         self.on_activity(Activity::CallsTool, out);
         if call.tool() != STEP_TOOL
             && !call.is_part()
-            && let Some(used_up) = self.driver.spend(Budgets::count_call, out)
+            && let Some(used_up) = self.spend(Budgets::count_call, out)
         {
-            self.driver.count_blocked();
+            self.count_blocked();
             return Reply::Now(budget::blocked(&used_up));
         }
-        let phase = self.driver.run.as_ref().and_then(ActiveRun::phase);
-        let questions = &mut self.driver.questions;
-        let reply = self
-            .driver
-            .calls
-            .on_call(request, call, phase, questions, out);
+        let phase = self.run.as_ref().and_then(ActiveRun::phase);
+        let questions = &mut self.questions;
+        let reply = self.calls.on_call(request, call, phase, questions, out);
         if let Reply::Now(ToolDecision::Block { .. }) = reply {
-            self.driver.count_blocked();
+            self.count_blocked();
         }
         if reply == Reply::Later {
-            self.driver.refresh_status(out);
+            self.refresh_status(out);
         }
         reply
     }
@@ -515,12 +391,11 @@ impl Session {
         out: &mut Effects,
     ) -> Option<Box<RawValue>> {
         self.on_activity(Activity::Continues, out);
-        let content =
-            self.driver
-                .calls
-                .rewrite_result(tool, content, is_error, self.driver.phase())?;
+        let content = self
+            .calls
+            .rewrite_result(tool, content, is_error, self.phase())?;
         if tool == STEP_TOOL {
-            self.driver.sent_context.forget_step_answer();
+            self.sent_context.forget_step_answer();
         }
         Some(content)
     }
@@ -530,13 +405,13 @@ impl Session {
         match author {
             Some(Author::Extension) => {}
             Some(Author::Typist) => {
-                self.driver.auto_continue.hold(out);
-                self.driver.auto_continue.forget_reminder();
-                self.driver.refresh_status(out);
+                self.auto_continue.hold(out);
+                self.auto_continue.forget_reminder();
+                self.refresh_status(out);
             }
             Some(Author::Person) => {
                 self.on_user_message(out);
-                self.driver.refresh_status(out);
+                self.refresh_status(out);
             }
             // It may be a reminder, which must not reset the counters; the start of the agent on it decides.
             None => self.on_activity(Activity::IsAddressed, out),
@@ -555,8 +430,8 @@ impl Session {
             request,
             turn,
             entries,
-            self.driver.host.project_trusted,
-            &mut self.driver.questions,
+            self.host.trusts_project(),
+            &mut self.questions,
             out,
         )
     }
@@ -569,14 +444,14 @@ impl Session {
         out: &mut Effects,
     ) -> Reply<ToolAnswer> {
         self.on_activity(Activity::CallsStep, out);
-        self.driver.on_step(request, call, out)
+        self.on_step(request, call, out)
     }
 
     /// Handles a call of `workflow_step` that the host cancels.
     pub fn handle_step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
-        if self.driver.exit.is_for(request) {
-            self.driver.cancel_exit("the call was cancelled", out);
-            self.driver.refresh_status(out);
+        if self.exit.is_for(request) {
+            self.cancel_exit("the call was cancelled", out);
+            self.refresh_status(out);
         }
     }
 
@@ -588,17 +463,15 @@ impl Session {
         arguments: &str,
         out: &mut Effects,
     ) -> Reply<()> {
-        let reply = self
-            .driver
-            .control(request, control, white_space::trim(arguments), out);
-        self.driver.refresh_status(out);
+        let reply = self.control(request, control, white_space::trim(arguments), out);
+        self.refresh_status(out);
         reply
     }
 
     /// The proposals for the argument of a command that controls the run: the value and a description of each.
     #[must_use]
     pub fn complete_control(&self, control: Control, prefix: &str) -> Vec<(String, String)> {
-        let run = self.driver.run.as_ref().filter(|run| run.is_active());
+        let run = self.run.as_ref().filter(|run| run.is_active());
         controls::complete(control, run, prefix)
     }
 
@@ -610,103 +483,94 @@ impl Session {
         loaded: Arc<Loaded>,
         out: &mut Effects,
     ) -> Reply<()> {
-        let active = self.driver.run.as_ref().filter(|run| run.is_active());
-        let questions = &mut self.driver.questions;
-        match self
+        let active = self.run.as_ref().filter(|run| run.is_active());
+        let questions = &mut self.questions;
+        let next = self
             .starts
-            .on_command(request, arguments, loaded, active, questions, out)
-        {
-            StartOutcome::Start(run) => {
-                self.driver.start_run(&run, out);
-                Reply::Now(())
-            }
-            StartOutcome::Refused => Reply::Now(()),
-            StartOutcome::Wait => Reply::Later,
-        }
+            .on_command(request, arguments, loaded, active, questions, out);
+        self.start(next, out)
     }
 
-    /// Returns the context message of the phase, without the parts that the conversation already contains.
-    pub fn context_message(&mut self) -> Option<ContextMessage> {
-        self.driver.context_message()
+    fn start(&mut self, next: StartOutcome, out: &mut Effects) -> Reply<()> {
+        match next {
+            StartOutcome::Start(run) => self.start_run(&run, out),
+            StartOutcome::Refused => {}
+            StartOutcome::Wait => return Reply::Later,
+        }
+        Reply::Now(())
     }
 
     /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
     pub fn handle_cancel_command(&mut self, out: &mut Effects) {
-        self.driver.cancel_by_command(out);
+        self.cancel_by_command(out);
     }
 
     /// Handles the answer to a question.
     pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>, out: &mut Effects) {
-        let Some(asked) = self.driver.questions.take(question) else {
+        let Some(asked) = self.questions.take(question) else {
             return;
         };
         let Some(topic) = asked.open_topic() else {
             if answer != Answer::Dismissed {
-                let phase = self.driver.phase().map(|phase| phase.phase.name.as_str());
+                let phase = self.phase().map(|phase| phase.phase.name.as_str());
                 asked.report_late_answer(phase, out);
             }
             return;
         };
         let confirmed = answer == Answer::Confirmed(true);
+        let since = out.mark();
         match topic {
             QuestionTopic::Start => {
-                let active = self.driver.run.as_ref().filter(|run| run.is_active());
-                let questions = &mut self.driver.questions;
-                let started = self
+                let active = self.run.as_ref().filter(|run| run.is_active());
+                let questions = &mut self.questions;
+                let next = self
                     .starts
                     .on_answer(question, answer, active, questions, out);
-                if let Some((request, run)) = started {
-                    let mut collected = Effects::at(out.now());
-                    self.driver.start_run(&run, &mut collected);
-                    out.answer(request, DeferredAnswer::Command, collected);
+                if let Some((request, outcome)) = next
+                    && self.start(outcome, out) == Reply::Now(())
+                {
+                    out.answer(request, DeferredAnswer::Command, since);
                 }
             }
             QuestionTopic::ToolCall => {
-                let is_allowed = self.driver.calls.on_answer(question, answer, out);
+                let is_allowed = self.calls.on_answer(question, answer, out);
                 if !is_allowed {
-                    self.driver.count_blocked();
+                    self.count_blocked();
                 }
             }
             QuestionTopic::Trust | QuestionTopic::Approval => {
-                self.driver.with_exit(
-                    |exit, context, out| exit.on_answer(answer, context, out.now()),
-                    out,
-                );
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_answer(answer, &mut context, out);
+                self.finish_exit(step, out);
             }
-            QuestionTopic::StartTrust => self.driver.start_trust.on_answer(confirmed, out),
+            QuestionTopic::StartTrust => self.start_trust.on_answer(confirmed, out),
             QuestionTopic::Move => {
-                let state = self.driver.run.as_ref().map(ActiveRun::state);
-                let confirmed = self.driver.controls.on_answer(question, answer, state, out);
+                let state = self.run.as_ref().map(ActiveRun::state);
+                let confirmed = self.controls.on_answer(question, answer, state, out);
                 if let Some((request, planned)) = confirmed {
-                    let mut collected = Effects::at(out.now());
-                    self.driver.move_by_person(&planned, &mut collected);
-                    controls::answer(request, collected, out);
+                    self.move_by_user(&planned, out);
+                    controls::answer(request, since, out);
                 }
             }
             QuestionTopic::Restore => {
-                let trusted = self.driver.host.project_trusted;
+                let trusted = self.host.trusts_project();
                 self.checkpoints
-                    .on_answer(answer, trusted, &mut self.driver.ids, out);
+                    .on_answer(answer, trusted, &mut self.ids, out);
             }
             QuestionTopic::Triggers => {
-                let (triggers, headless) = (
-                    &self.driver.settings.triggers,
-                    self.driver.host.is_headless(),
-                );
-                self.driver
-                    .triggers
-                    .on_answer(answer, triggers, headless, out);
+                let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
+                self.triggers.on_answer(answer, triggers, headless, out);
             }
             QuestionTopic::ChangedFiles => {
-                let run = self.driver.run.as_mut();
+                let run = self.run.as_mut();
                 if self.changed_files.on_answer(confirmed, run, out) {
                     self.adopt_changed_files(out);
                 }
             }
-            QuestionTopic::Cancel if confirmed => self.driver.cancel_by_command(out),
-            QuestionTopic::Cancel => self.driver.go_on(out),
+            QuestionTopic::Cancel if confirmed => self.cancel_by_command(out),
+            QuestionTopic::Cancel => self.go_on(out),
         }
-        self.driver.refresh_status(out);
+        self.refresh_status(out);
     }
 
     /// Handles a report of the platform. Returns the outcome of a trigger's message.
@@ -715,30 +579,26 @@ impl Session {
         event: PlatformEvent,
         out: &mut Effects,
     ) -> Option<TriggerOutcome> {
-        let shows_widgets = self.driver.host.shows_widgets();
+        let shows_widgets = self.host.shows_widgets();
         match event {
             PlatformEvent::BaselineTaken { baseline } => {
-                if let Some(run) = &mut self.driver.run {
+                if let Some(run) = &mut self.run {
                     run.on_baseline_taken(baseline, out);
                 }
             }
-            PlatformEvent::CommandsNotTrusted => self.driver.on_commands_not_trusted(out),
+            PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(out),
             PlatformEvent::GateNotTrusted { gate } => {
-                self.driver.with_exit(
-                    |exit, context, out| exit.on_gate_not_trusted(gate, context, out),
-                    out,
-                );
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_gate_not_trusted(gate, &mut context, out);
+                self.finish_exit(step, out);
             }
             PlatformEvent::GateProgress { gate, text } => {
-                self.driver
-                    .exit
-                    .on_gate_progress(gate, &text, shows_widgets, out);
+                self.exit.on_gate_progress(gate, &text, shows_widgets, out);
             }
             PlatformEvent::GateFinished { gate, reports } => {
-                self.driver.with_exit(
-                    |exit, context, out| exit.on_gate_finished(gate, reports, context, out),
-                    out,
-                );
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_gate_finished(gate, reports, &mut context, out);
+                self.finish_exit(step, out);
             }
             PlatformEvent::ApprovalRequested { seal, code } => {
                 self.on_approval_requested(seal, &code, out);
@@ -751,23 +611,18 @@ impl Session {
             }
             PlatformEvent::ApprovalRead { decision, comment } => {
                 let decision = decision.as_ref();
-                self.driver.with_exit(
-                    |exit, context, out| {
-                        exit.on_approval_read(decision, comment, context, out.now())
-                    },
-                    out,
-                );
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_approval_read(decision, comment, &mut context, out);
+                self.finish_exit(step, out);
             }
             PlatformEvent::ApprovalAnswered {
                 nonce,
                 choice,
                 is_earlier,
-            } => self
-                .driver
-                .on_approval_answered(&nonce, choice, is_earlier, out),
-            PlatformEvent::ProjectTrusted => self.driver.on_project_trusted(out),
+            } => self.on_approval_answered(&nonce, choice, is_earlier, out),
+            PlatformEvent::ProjectTrusted => self.on_project_trusted(out),
             PlatformEvent::CheckpointRecorded { snapshot } => {
-                let run = self.driver.run.as_ref().filter(|run| run.is_active());
+                let run = self.run.as_ref().filter(|run| run.is_active());
                 let task = run.map(|run| run.state().task_id.clone());
                 self.checkpoints.on_recorded(snapshot, task, out);
             }
@@ -780,27 +635,26 @@ impl Session {
                 self.checkpoints.on_restored(restore, &outcome, out);
             }
             PlatformEvent::TriggersWatched { report } => {
-                let triggers = &self.driver.settings.triggers;
-                self.driver
-                    .triggers
-                    .on_watched(&report, triggers, &mut self.driver.questions, out);
+                let triggers = &self.settings.triggers;
+                self.triggers
+                    .on_watched(&report, triggers, &mut self.questions, out);
             }
             PlatformEvent::Triggered { text } => return Some(self.on_trigger(text, out)),
         }
-        self.driver.refresh_status(out);
+        self.refresh_status(out);
         None
     }
 
     fn on_approval_requested(&mut self, seal: String, code: &str, out: &mut Effects) {
-        if let Some(run) = &mut self.driver.run {
+        if let Some(run) = &mut self.run {
             run.seal_approval(seal, out);
         }
         // Where the host asks, the code is shown when an answer needs it.
-        if self.driver.questions.has_dialogs() {
+        if self.questions.has_dialogs() {
             return;
         }
-        let location = self.driver.phase().map(ResolvedPhase::location);
-        let run = self.driver.run.as_ref();
+        let location = self.phase().map(ResolvedPhase::location);
+        let run = self.run.as_ref();
         let ask = run
             .and_then(ActiveRun::approval)
             .map(|approval| &*approval.ask);
@@ -813,21 +667,21 @@ impl Session {
     fn on_activity(&mut self, activity: Activity, out: &mut Effects) {
         match activity {
             Activity::Starts | Activity::CallsTool | Activity::Continues => {
-                self.driver.triggers.set_busy();
+                self.triggers.set_busy();
             }
-            Activity::Stops => self.driver.triggers.set_idle(out.now()),
+            Activity::Stops => self.triggers.set_idle(out.now()),
             Activity::CallsStep | Activity::IsAddressed => {}
         }
         if activity == Activity::Starts {
             let why = "the agent continued before you answered";
             self.checkpoints
-                .cancel_question(why, &mut self.driver.questions, out);
+                .cancel_question(why, &mut self.questions, out);
         }
         if activity != Activity::Continues {
-            self.driver.auto_continue.cancel_countdown(out);
+            self.auto_continue.cancel_countdown(out);
         }
         if matches!(activity, Activity::CallsTool | Activity::CallsStep) {
-            self.driver.auto_continue.on_tool_used();
+            self.auto_continue.on_tool_used();
         }
     }
 
@@ -835,17 +689,17 @@ impl Session {
     /// for an approval. It answers the agent that asks to cancel, so that question is withdrawn.
     fn on_user_message(&mut self, out: &mut Effects) {
         self.on_activity(Activity::IsAddressed, out);
-        self.driver.withdraw_cancel_question(out);
-        self.driver.auto_continue.forget_reminder();
-        if let Some(run) = &mut self.driver.run {
+        self.withdraw_cancel_question(out);
+        self.auto_continue.forget_reminder();
+        if let Some(run) = &mut self.run {
             run.reset_counters(out);
         }
     }
 
     fn on_trigger(&mut self, text: String, out: &mut Effects) -> TriggerOutcome {
-        match self.driver.triggers.accept(text, out.now()) {
+        match self.triggers.accept(text, out.now()) {
             Accepted::Send(text) => {
-                self.driver.wake_agent(text, out);
+                self.wake_agent(text, out);
                 TriggerOutcome::Delivered
             }
             Accepted::Queued => TriggerOutcome::Queued,
@@ -859,65 +713,31 @@ impl Session {
         topic: QuestionTopic,
         out: &mut Effects,
     ) {
-        let notice = self.driver.questions.timeout_notice(question);
+        let notice = self.questions.timeout_notice(question);
         match topic {
             QuestionTopic::Start => self.starts.end_question(question, notice, out),
             QuestionTopic::ToolCall => {
-                self.driver.calls.end_question(question, TIMED_OUT, out);
-                self.driver.count_blocked();
+                self.calls.end_question(question, TIMED_OUT, out);
+                self.count_blocked();
             }
             QuestionTopic::Trust | QuestionTopic::Approval => {
-                self.driver.with_exit(
-                    |exit, context, out| exit.on_timeout(context, out.now()),
-                    out,
-                );
+                let (exit, mut context) = self.exit_parts();
+                let step = exit.on_timeout(&mut context, out);
+                self.finish_exit(step, out);
             }
-            QuestionTopic::StartTrust => self.driver.start_trust.on_answer(false, out),
+            QuestionTopic::StartTrust => self.start_trust.on_answer(false, out),
             QuestionTopic::Move => {
                 let notice = notice.unwrap_or_default();
-                self.driver.controls.end_question(question, notice, out);
+                self.controls.end_question(question, notice, out);
             }
             QuestionTopic::Restore => self.checkpoints.end_question(notice, out),
-            QuestionTopic::Triggers => self.driver.triggers.decline(TIMED_OUT, out),
+            QuestionTopic::Triggers => self.triggers.decline(TIMED_OUT, out),
             QuestionTopic::ChangedFiles => self.changed_files.on_timeout(notice, out),
             // The run stays paused: an agent that goes on could ask again and again.
             QuestionTopic::Cancel => {
                 let notice = notice.unwrap_or_default();
                 let message = format!("{notice} The agent waits: any message resumes it.");
                 out.notify(Severity::Info, message);
-            }
-        }
-    }
-
-    /// Ends everything that belongs to the session as it was, and answers every pending request.
-    fn leave_session(&mut self, out: &mut Effects) {
-        self.driver.auto_continue.cancel_countdown(out);
-        self.driver.cancel_exit("the session ended", out);
-        self.driver.cancel_confirmations(out);
-        self.checkpoints.detach_restore(out);
-        self.driver.run = None;
-        self.driver.turn_moved = None;
-        self.driver.auto_continue.forget_reminder();
-        self.driver.sent_context = SentContext::default();
-        self.driver.calls.forget_denials();
-        let open: Vec<_> = self.driver.questions.open().collect();
-        for (question, topic) in open {
-            self.driver.questions.close(question, out);
-            match topic {
-                QuestionTopic::Start => self.starts.end_question(question, None, out),
-                QuestionTopic::ToolCall => {
-                    self.driver
-                        .calls
-                        .end_question(question, "the session ended", out);
-                }
-                QuestionTopic::Restore => self.checkpoints.end_question(None, out),
-                QuestionTopic::Triggers => self.driver.triggers.forget_question(),
-                QuestionTopic::ChangedFiles => self.changed_files.forget_question(),
-                QuestionTopic::Trust
-                | QuestionTopic::StartTrust
-                | QuestionTopic::Approval
-                | QuestionTopic::Move
-                | QuestionTopic::Cancel => {}
             }
         }
     }

@@ -267,7 +267,7 @@ impl CallGuard {
         }) = self.pending.remove(&question)
         {
             let answer = DeferredAnswer::ToolCall(decision(reason));
-            out.answer(request, answer, Effects::at(out.now()));
+            out.answer(request, answer, out.mark());
         }
     }
 

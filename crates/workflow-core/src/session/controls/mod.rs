@@ -16,7 +16,7 @@ pub(crate) use self::moves::{
 };
 pub(crate) use self::texts::{exit_refusal, no_definition, no_run, status_text, takes_no_argument};
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
-use crate::effect::{DeferredAnswer, Effects};
+use crate::effect::{DeferredAnswer, Effects, Mark};
 use crate::event::Answer;
 use crate::run::{Actor, RunState};
 use crate::types::{QuestionId, RequestId, Severity};
@@ -142,15 +142,14 @@ pub(crate) fn settle(
     notice: String,
     out: &mut Effects,
 ) {
-    let mut collected = Effects::at(out.now());
-    collected.notify(severity, notice);
-    answer(request, collected, out);
+    let since = out.mark();
+    out.notify(severity, notice);
+    answer(request, since, out);
 }
 
-/// Answers the command with what was collected; without a command, that is done at once.
-pub(crate) fn answer(request: Option<RequestId>, collected: Effects, out: &mut Effects) {
-    match request {
-        Some(request) => out.answer(request, DeferredAnswer::Command, collected),
-        None => out.merge(collected),
+/// Answers the command, if there is one.
+pub(crate) fn answer(request: Option<RequestId>, since: Mark, out: &mut Effects) {
+    if let Some(request) = request {
+        out.answer(request, DeferredAnswer::Command, since);
     }
 }

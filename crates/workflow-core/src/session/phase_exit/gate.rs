@@ -7,7 +7,7 @@ use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::policy::results::Results;
 use crate::run::{StoredGate, entry_type};
-use crate::types::{Millis, RequestId};
+use crate::types::RequestId;
 
 const NO_PHASE: &str = "the run is in no phase any more";
 
@@ -67,14 +67,14 @@ impl PhaseExit {
         approved: bool,
         reports: Vec<Report>,
         context: &mut ExitContext<'_>,
-        now: Millis,
+        out: &mut Effects,
     ) -> ExitStep {
-        let mut collected = Effects::at(now);
-        let outcome = self.gate_outcome(request, approved, reports, context, &mut collected);
+        let since = out.mark();
+        let outcome = self.gate_outcome(request, approved, reports, context, out);
         ExitStep {
             request,
             outcome,
-            collected,
+            since,
         }
     }
 

@@ -22,7 +22,7 @@ use super::run::ActiveRun;
 use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
 use crate::policy::gate_report::{CheckError, Report};
-use crate::types::{GateRunId, Millis, RequestId};
+use crate::types::{GateRunId, RequestId};
 use crate::white_space::trim;
 
 const UNANSWERED: &str = "no answer in time";
@@ -129,7 +129,7 @@ impl PhaseExit {
             return None;
         };
         let reports = not_trusted(context, &why);
-        Some(self.finish_gate(request, false, reports, context, out.now()))
+        Some(self.finish_gate(request, false, reports, context, out))
     }
 
     /// Shows the progress of the gate.
@@ -168,7 +168,7 @@ impl PhaseExit {
         if let Some(phase) = context.phase() {
             redact(&mut reports, &phase.results);
         }
-        Some(self.finish_gate(request, approved, reports, context, out.now()))
+        Some(self.finish_gate(request, approved, reports, context, out))
     }
 
     /// Continues with the decision that was looked up.
@@ -177,7 +177,7 @@ impl PhaseExit {
         decision: Option<&ApprovalDecision>,
         comment: Option<String>,
         context: &mut ExitContext<'_>,
-        now: Millis,
+        out: &mut Effects,
     ) -> Option<ExitStep> {
         let (pending, if_undecided) = match std::mem::take(self) {
             Self::ReadingApproval {
@@ -190,8 +190,7 @@ impl PhaseExit {
             }
         };
         let request = pending.request;
-        let mut collected = Effects::at(now);
-        let out = &mut collected;
+        let since = out.mark();
         let outcome = match (decision, if_undecided) {
             (Some(ApprovalDecision::Chosen(choice)), _) => {
                 self.decide(pending, Answer::Chosen(choice), comment, context, out)
@@ -205,7 +204,7 @@ impl PhaseExit {
         Some(ExitStep {
             request,
             outcome,
-            collected,
+            since,
         })
     }
 
@@ -214,9 +213,9 @@ impl PhaseExit {
         &mut self,
         answer: Answer<'_>,
         context: &mut ExitContext<'_>,
-        now: Millis,
+        out: &mut Effects,
     ) -> Option<ExitStep> {
-        let mut collected = Effects::at(now);
+        let since = out.mark();
         let (request, outcome) = match self.take_question()? {
             ExitQuestion::Trust {
                 request,
@@ -231,21 +230,21 @@ impl PhaseExit {
                 } else {
                     needed
                 };
-                collected.perform(Effect::TrustCommands { commands });
-                let outcome = self.run_gate(request, approved, untrusted, context, &mut collected);
+                out.perform(Effect::TrustCommands { commands });
+                let outcome = self.run_gate(request, approved, untrusted, context, out);
                 (request, outcome)
             }
             ExitQuestion::Trust { request, .. } => {
                 let reports = not_trusted(context, "the user did not agree");
-                return Some(self.finish_gate(request, false, reports, context, now));
+                return Some(self.finish_gate(request, false, reports, context, out));
             }
             ExitQuestion::Approval(pending) => {
                 let request = pending.request;
                 let outcome = match answer {
                     Answer::Chosen(choice) if wants_comment(choice, context) => {
-                        self.ask_comment(pending, choice, context, &mut collected)
+                        self.ask_comment(pending, choice, context, out)
                     }
-                    answer => self.decide(pending, answer, None, context, &mut collected),
+                    answer => self.decide(pending, answer, None, context, out),
                 };
                 (request, outcome)
             }
@@ -258,14 +257,14 @@ impl PhaseExit {
                 let comment = (!comment.is_empty()).then(|| comment.to_owned());
                 let request = pending.request;
                 let answer = Answer::Chosen(&choice);
-                let outcome = self.decide(pending, answer, comment, context, &mut collected);
+                let outcome = self.decide(pending, answer, comment, context, out);
                 (request, outcome)
             }
         };
         Some(ExitStep {
             request,
             outcome,
-            collected,
+            since,
         })
     }
 
@@ -275,18 +274,18 @@ impl PhaseExit {
         choice: &str,
         comment: Option<String>,
         context: &mut ExitContext<'_>,
-        now: Millis,
+        out: &mut Effects,
     ) -> Option<ExitStep> {
-        let mut collected = Effects::at(now);
+        let since = out.mark();
         match self.take_question()? {
             ExitQuestion::Approval(pending) | ExitQuestion::Comment(pending, _) => {
                 let request = pending.request;
                 let answer = Answer::Chosen(choice);
-                let outcome = self.decide(pending, answer, comment, context, &mut collected);
+                let outcome = self.decide(pending, answer, comment, context, out);
                 Some(ExitStep {
                     request,
                     outcome,
-                    collected,
+                    since,
                 })
             }
             ExitQuestion::Trust { .. } => None,
@@ -298,28 +297,25 @@ impl PhaseExit {
     pub(crate) fn on_settled_elsewhere(
         &mut self,
         context: &mut ExitContext<'_>,
-        now: Millis,
+        out: &mut Effects,
     ) -> Option<ExitStep> {
-        let mut collected = Effects::at(now);
+        let since = out.mark();
         if let Self::Asking { question, .. } = self {
-            context.questions.close(*question, &mut collected);
+            context.questions.close(*question, out);
         }
         let (request, outcome) = match self.take_question()? {
             ExitQuestion::Trust {
                 request, approved, ..
-            } => (
-                request,
-                self.start_gate(request, approved, context, &mut collected),
-            ),
+            } => (request, self.start_gate(request, approved, context, out)),
             ExitQuestion::Approval(pending) | ExitQuestion::Comment(pending, _) => (
                 pending.request,
-                self.look_up(pending, IfUndecided::Ask, context, &mut collected),
+                self.look_up(pending, IfUndecided::Ask, context, out),
             ),
         };
         Some(ExitStep {
             request,
             outcome,
-            collected,
+            since,
         })
     }
 
@@ -327,31 +323,31 @@ impl PhaseExit {
     pub(crate) fn on_timeout(
         &mut self,
         context: &mut ExitContext<'_>,
-        now: Millis,
+        out: &mut Effects,
     ) -> Option<ExitStep> {
-        let mut collected = Effects::at(now);
+        let since = out.mark();
         let (request, outcome) = match self.take_question()? {
             ExitQuestion::Trust { request, .. } => {
                 let reports = not_trusted(context, TIMED_OUT);
-                return Some(self.finish_gate(request, false, reports, context, now));
+                return Some(self.finish_gate(request, false, reports, context, out));
             }
             ExitQuestion::Comment(pending, choice) => {
                 let request = pending.request;
                 let answer = Answer::Chosen(&choice);
-                let outcome = self.decide(pending, answer, None, context, &mut collected);
+                let outcome = self.decide(pending, answer, None, context, out);
                 (request, outcome)
             }
             ExitQuestion::Approval(pending) => {
                 let request = pending.request;
                 let if_undecided = IfUndecided::Pause(UNANSWERED);
-                let outcome = self.look_up(pending, if_undecided, context, &mut collected);
+                let outcome = self.look_up(pending, if_undecided, context, out);
                 (request, outcome)
             }
         };
         Some(ExitStep {
             request,
             outcome,
-            collected,
+            since,
         })
     }
 }

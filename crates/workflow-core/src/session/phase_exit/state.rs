@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::definition::RunCheck;
-use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
+use crate::effect::{AnswerKind, Effect, Effects, Mark, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::run::Actor;
 use crate::session::ids::Ids;
@@ -89,13 +89,14 @@ pub(crate) enum ExitOutcome {
     Advance(Vec<Report>),
 }
 
-/// A step of an exit: its outcome, and what was collected for the answer.
+/// A step of an exit.
 #[derive(Debug)]
 pub(crate) struct ExitStep {
     /// The request that is answered; `None` if an answer in a terminal started the exit.
     pub(crate) request: Option<RequestId>,
     pub(crate) outcome: ExitOutcome,
-    pub(crate) collected: Effects,
+    /// The actions since then belong to the answer.
+    pub(crate) since: Mark,
 }
 
 /// The parts of the session that leaving a phase needs.

@@ -15,18 +15,19 @@ use serde_json::value::RawValue;
 pub(crate) use self::in_force::Agreed;
 use self::in_force::{InForce, definition_lost, other_phase};
 pub(crate) use self::routes::leads_back;
-use super::budget::{Budgets, Limit};
+use super::budget::{self, Budgets, Limit};
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::effect::{Effect, Effects};
+use crate::effect::{Action, Delivery, Effect, Effects};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, PersonMove, Position, RestoredRun, RunProgress,
     RunState, RunValues, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, VisitLimit,
 };
+use crate::types::Severity;
 
 /// A run in memory.
 #[derive(Debug, Clone)]
@@ -493,6 +494,43 @@ impl ActiveRun {
     /// The commands of the run that need trust.
     pub(crate) fn project_commands(&self) -> &ProjectCommands {
         &self.project_commands
+    }
+
+    /// Returns true if the run is paused for this.
+    pub(crate) fn is_paused_for(&self, reason: PauseReason) -> bool {
+        self.counters.paused == Some(reason)
+    }
+
+    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
+    pub(crate) fn spend(
+        &mut self,
+        count: impl FnOnce(&mut Budgets),
+        out: &mut Effects,
+    ) -> Option<String> {
+        if self.budgets.is_empty() {
+            return None;
+        }
+        let before = self.budgets.scarce();
+        self.budgets.tick(out.now());
+        let used_up_before = self.budgets.used_up();
+        count(&mut self.budgets);
+        if self.budgets.is_due() {
+            self.persist_spending(out);
+        }
+        let warnings = self.budgets.newly_scarce(&before);
+        if let Some(used_up) = self.budgets.used_up() {
+            if !self.is_paused_for(PauseReason::Budget) {
+                self.persist_spending(out);
+                self.pause(PauseReason::Budget, out);
+                out.notify(Severity::Warning, budget::paused(&used_up));
+            }
+        } else if !warnings.is_empty() {
+            out.act(Action::SendUserMessage {
+                content: budget::warning(&warnings),
+                delivery: Delivery::Steer,
+            });
+        }
+        used_up_before
     }
 
     /// Pauses the run.

@@ -1,18 +1,17 @@
-//! The commands of a person that move, pause and resume the run, and answers that a person gave outside of the host.
+//! The commands of the user that move, pause and resume the run, and answers that the user gave outside of the host.
 
 use super::controls::Control;
 use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
-use super::driver::RunDriver;
-use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit};
+use super::phase_exit::{ExitOutcome, ExitStep};
 use super::questions::QuestionTopic;
 use super::step_tool::NoMove;
-use super::{budget, controls, step_tool};
+use super::{Session, budget, controls, step_tool};
 use crate::diagnostic::visible;
-use crate::effect::{Delivery, Effects, Reply};
+use crate::effect::{Delivery, Effects, Mark, Reply};
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::types::{RequestId, Severity};
 
-impl RunDriver {
+impl Session {
     /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
     /// the agent calls `next` again, because restoring a session does not wake the agent.
     pub(super) fn on_approval_answered(
@@ -38,17 +37,23 @@ impl RunDriver {
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         out.notify(Severity::Info, message);
         if is_asked {
-            self.with_exit(
-                |exit, context, out| exit.on_settled_elsewhere(context, out.now()),
-                out,
-            );
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out);
+            self.finish_exit(step, out);
         } else if is_earlier || is_leaving {
             run.answered = Some(choice);
         } else {
-            let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
-                exit.begin_answered(context, out)
+            self.controls.begin_exit(None, Control::Approve);
+            let since = out.mark();
+            let (exit, mut context) = self.exit_parts();
+            let outcome = exit.begin_answered(&mut context, out);
+            let request = None;
+            let step = ExitStep {
+                request,
+                outcome,
+                since,
             };
-            self.begin_exit(None, Control::Approve, begin, out);
+            self.finish_exit(Some(step), out);
         }
     }
 
@@ -59,10 +64,9 @@ impl RunDriver {
             let message =
                 format!("The commands of this project were trusted in a terminal.{close}");
             out.notify(Severity::Info, message);
-            self.with_exit(
-                |exit, context, out| exit.on_settled_elsewhere(context, out.now()),
-                out,
-            );
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_settled_elsewhere(&mut context, out);
+            self.finish_exit(step, out);
         }
         self.questions.close_all(QuestionTopic::StartTrust, out);
         if self.triggers.lacks_trust() {
@@ -111,7 +115,7 @@ impl RunDriver {
                 out.notify(Severity::Info, message);
             }
             Control::Resume => self.resume(argument, out),
-            Control::Next => return self.next_by_person(request, argument, out),
+            Control::Next => return self.next_by_user(request, argument, out),
             Control::Skip => {
                 let plan = controls::plan_skip(run);
                 return self.move_or_confirm(request, plan, out);
@@ -120,7 +124,7 @@ impl RunDriver {
                 let plan = controls::plan_goto(run, argument);
                 return self.move_or_confirm(request, plan, out);
             }
-            Control::Approve => return self.approve_by_person(request, argument, out),
+            Control::Approve => return self.approve_by_user(request, argument, out),
         }
         Reply::Now(())
     }
@@ -184,7 +188,7 @@ impl RunDriver {
     ) -> Reply<()> {
         match plan {
             Err(refusal) => out.notify(Severity::Warning, refusal),
-            Ok(Plan::Move(planned)) => self.move_by_person(&planned, out),
+            Ok(Plan::Move(planned)) => self.move_by_user(&planned, out),
             Ok(Plan::Confirm(planned, text)) => {
                 if self.confirm(Some(request), planned, text, out) {
                     return Reply::Later;
@@ -214,12 +218,7 @@ impl RunDriver {
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_person(
-        &mut self,
-        request: RequestId,
-        argument: &str,
-        out: &mut Effects,
-    ) -> Reply<()> {
+    fn next_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) -> Reply<()> {
         if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
             out.notify(Severity::Info, refusal);
             return Reply::Now(());
@@ -239,15 +238,22 @@ impl RunDriver {
             out.notify(Severity::Warning, refusal);
             return Reply::Now(());
         }
-        let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
-            exit.begin(request, context, out)
+        self.controls.begin_exit(Some(request), Control::Next);
+        let since = out.mark();
+        let (exit, mut context) = self.exit_parts();
+        let outcome = exit.begin(request, &mut context, out);
+        let request = Some(request);
+        let step = ExitStep {
+            request,
+            outcome,
+            since,
         };
-        self.begin_exit(Some(request), Control::Next, begin, out);
+        self.finish_exit(Some(step), out);
         Reply::Later
     }
 
     /// Answers the question for approval, as its owner asks.
-    fn approve_by_person(
+    fn approve_by_user(
         &mut self,
         request: RequestId,
         argument: &str,
@@ -294,63 +300,43 @@ impl RunDriver {
         let (choice, comment) = (reply.choice, reply.comment);
         if let Some(question) = question {
             self.questions.close(question, out);
-            self.with_exit(
-                |exit, context, out| exit.on_command(choice, comment, context, out.now()),
-                out,
-            );
+            let (exit, mut context) = self.exit_parts();
+            let step = exit.on_command(choice, comment, &mut context, out);
+            self.finish_exit(step, out);
             return Reply::Now(());
         }
-        let begin = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
-            exit.begin_command(request, choice, comment, context, out)
+        self.controls.begin_exit(Some(request), Control::Approve);
+        let since = out.mark();
+        let (exit, mut context) = self.exit_parts();
+        let outcome = exit.begin_command(request, choice, comment, &mut context, out);
+        let request = Some(request);
+        let step = ExitStep {
+            request,
+            outcome,
+            since,
         };
-        self.begin_exit(Some(request), Control::Approve, begin, out);
+        self.finish_exit(Some(step), out);
         Reply::Later
     }
 
-    /// Begins to leave the phase for a person. Without a request, the person answered in a terminal.
-    fn begin_exit(
-        &mut self,
-        request: Option<RequestId>,
-        control: Control,
-        begin: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> ExitOutcome,
-        out: &mut Effects,
-    ) {
-        self.controls.begin_exit(request, control);
-        let step = |exit: &mut PhaseExit, context: &mut ExitContext<'_>, out: &mut Effects| {
-            let mut collected = Effects::at(out.now());
-            let outcome = begin(exit, context, &mut collected);
-            Some(ExitStep {
-                request,
-                outcome,
-                collected,
-            })
-        };
-        self.with_exit(step, out);
-    }
-
     /// Answers a command that leaves the phase, if that is decided.
-    pub(super) fn finish_exit_by_person(
+    pub(super) fn finish_exit_by_user(
         &mut self,
         exit: PersonExit,
-        step: ExitStep,
+        outcome: ExitOutcome,
+        since: Mark,
         out: &mut Effects,
     ) {
-        let ExitStep {
-            outcome,
-            mut collected,
-            ..
-        } = step;
         let request = exit.request();
         match outcome {
             ExitOutcome::Wait => {
-                self.controls.put_back(exit);
-                return out.merge(collected);
+                return self.controls.put_back(exit);
             }
             ExitOutcome::Advance(_) => {
                 let run = self.run.as_ref();
                 match run.map(|run| exit.plan(run, self.jumps(), Vec::new())) {
-                    Some(Ok(planned)) => self.move_by_person(&planned, &mut collected),
-                    Some(Err(why)) => self.stay_for_person(why, &mut collected),
+                    Some(Ok(planned)) => self.move_by_user(&planned, out),
+                    Some(Err(why)) => self.stay_for_person(why, out),
                     None => {}
                 }
             }
@@ -366,26 +352,26 @@ impl RunDriver {
                     Some((planned, text))
                 });
                 if let Some((planned, text)) = planned
-                    && self.confirm(request, planned, text, &mut collected)
+                    && self.confirm(request, planned, text, out)
                 {
-                    return out.merge(collected);
+                    return;
                 }
             }
             ExitOutcome::Declined(answer) => {
-                collected.notify(
+                out.notify(
                     Severity::Info,
                     "The agent reads your answer and continues with this phase.",
                 );
                 let text = format!("[workflow] {}", answer.text);
-                self.send_to_agent(text, Delivery::Steer, &mut collected);
+                self.send_to_agent(text, Delivery::Steer, out);
             }
             ExitOutcome::Stay(_) => {
                 let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
-                collected.notify(Severity::Info, message);
+                out.notify(Severity::Info, message);
             }
         }
-        self.refresh_status(&mut collected);
-        controls::answer(request, collected, out);
+        self.refresh_status(out);
+        controls::answer(request, since, out);
     }
 
     /// Stays in the phase, because the answer or the outcome of the user leads nowhere. The question is asked again.
@@ -412,7 +398,7 @@ impl RunDriver {
     }
 
     /// Moves the run as a person asked, and sends the agent on.
-    pub(super) fn move_by_person(&mut self, planned: &PlannedMove, out: &mut Effects) {
+    pub(super) fn move_by_user(&mut self, planned: &PlannedMove, out: &mut Effects) {
         let was_idle = self.triggers.is_idle(out.now());
         let from = self.phase().map(|phase| phase.phase.name.clone());
         let from = from.unwrap_or_default();

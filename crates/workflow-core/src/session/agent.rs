@@ -1,0 +1,224 @@
+//! What the agent asks for with `workflow_step`.
+
+use super::Session;
+use super::handover::StepCall;
+use super::phase_exit::{ExitActivity, ExitOutcome};
+use super::questions::QuestionTopic;
+use super::run::ActiveRun;
+use super::step_tool::{self, Cancellation, NoMove};
+use crate::effect::{Delivery, Effects, Reply, ToolAnswer};
+use crate::policy::gate_report::{self, Report};
+use crate::reminders::PauseReason;
+use crate::run::{RunProgress, TransitionError};
+use crate::types::{RequestId, Severity};
+
+impl Session {
+    /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
+    fn move_by_tool(&mut self, progress: RunProgress, out: &mut Effects) {
+        self.turn_moved = self.turn_moved.map(|_| true);
+        let (limits, is_cancelled) = (progress.data.limits_note(), progress.state.cancelled);
+        self.enter(progress, None, out);
+        if let Some(reason) = limits {
+            let (severity, message) = match self.phase() {
+                Some(phase) => (
+                    Severity::Info,
+                    format!("The workflow went to {}: {reason}", phase.label()),
+                ),
+                None if is_cancelled => (
+                    Severity::Warning,
+                    format!("The workflow is cancelled: {reason}"),
+                ),
+                None => (
+                    Severity::Info,
+                    format!("The workflow is complete: {reason}"),
+                ),
+            };
+            out.notify(severity, message);
+        }
+        if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
+            self.sent_context.note_step_answer(&phase.context);
+        }
+    }
+
+    /// Does what a call of `workflow_step` asks for.
+    pub(super) fn on_step(
+        &mut self,
+        request: RequestId,
+        call: &StepCall<'_>,
+        out: &mut Effects,
+    ) -> Reply<ToolAnswer> {
+        if call.action != Some("cancel") {
+            self.forget_first_cancel();
+        }
+        self.spend(|_| {}, out);
+        let reply = Reply::Now(match (call.action, self.budget_used_up()) {
+            (Some("status"), _) => {
+                self.mark_phase_read();
+                step_tool::status(self.run.as_ref())
+            }
+            (Some("next" | "loop"), Some(used_up)) => step_tool::budget_used_up(&used_up),
+            (Some("next"), None) => {
+                let reply = self.leave_phase(request, call, out);
+                self.refresh_status(out);
+                return reply;
+            }
+            (Some("loop"), None) => self.repeat_scope(out),
+            (Some("cancel"), _) => self.cancel_by_tool(out),
+            (other, _) => step_tool::unknown_action(other),
+        });
+        self.refresh_status(out);
+        reply
+    }
+
+    fn leave_phase(
+        &mut self,
+        request: RequestId,
+        call: &StepCall<'_>,
+        out: &mut Effects,
+    ) -> Reply<ToolAnswer> {
+        if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
+            return Reply::Now(step_tool::read_first(phase));
+        }
+        if let Some(run) = self.run.as_mut().filter(|run| run.is_unread)
+            && let Some(answer) = run.phase().map(step_tool::moved_by_person)
+        {
+            run.is_unread = false;
+            return Reply::Now(answer);
+        }
+        if let Err(answer) = self.take_over(call, out) {
+            return Reply::Now(answer);
+        }
+        let (exit, mut context) = self.exit_parts();
+        match exit.begin(request, &mut context, out) {
+            ExitOutcome::Wait => Reply::Later,
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Reply::Now(answer),
+            ExitOutcome::NotPassed(reports) => Reply::Now(self.not_passed(&reports, out)),
+            ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
+        }
+    }
+
+    /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some. While a person is asked
+    /// about something else, that question is withdrawn.
+    fn take_over(&mut self, call: &StepCall<'_>, out: &mut Effects) -> Result<(), ToolAnswer> {
+        let is_asked = match self.exit.activity() {
+            None => false,
+            Some(ExitActivity::AwaitingApproval) => true,
+            Some(ExitActivity::AwaitingTrust | ExitActivity::RunningGate) => return Ok(()),
+        };
+        let Some((run, phase)) = self.run.as_ref().and_then(|run| Some((run, run.phase()?))) else {
+            return Ok(());
+        };
+        let before = &run.progress().data.handed_over;
+        let handed_over = call.handed_over(before, phase)?;
+        if is_asked {
+            if handed_over.leads_as(before) {
+                return Ok(());
+            }
+            let why = "a later call of workflow_step hands over another outcome or other outputs";
+            self.cancel_exit(why, out);
+        }
+        if let Some(run) = &mut self.run {
+            run.hand_over(handed_over, out);
+        }
+        Ok(())
+    }
+
+    /// Leaves the phase after its gate passed with these reports.
+    pub(super) fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+        let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
+                self.move_by_tool(progress, out);
+                step_tool::advanced(&planned, self.run.as_ref())
+            }
+            Err(why) => self.stay(why, out),
+        };
+        step_tool::with_reports(answer, reports)
+    }
+
+    /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
+    pub(super) fn not_passed(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
+        let from = self.phase().map(|phase| phase.phase.name.clone());
+        let from = from.unwrap_or_default();
+        let (run, jumps) = (self.run.as_ref(), self.jumps());
+        let advice = gate_report::advice(reports);
+        let what_to_do = match run.and_then(|run| run.plan_failure(reports, jumps)) {
+            Some(Ok(progress)) => {
+                self.move_by_tool(progress, out);
+                let run = self.run.as_ref().expect("it has just moved");
+                return step_tool::sent_back(&from, reports, run);
+            }
+            Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit), out).text,
+            Some(Err(TransitionError::NoneApplies)) => {
+                format!(
+                    "The workflow was not moved, because {}. {advice}",
+                    step_tool::NONE_APPLIES
+                )
+            }
+            None
+            | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
+                advice.to_owned()
+            }
+        };
+        step_tool::not_passed(&from, reports, &what_to_do)
+    }
+
+    fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
+        match step_tool::plan_repeat(self.run.as_ref(), self.jumps()) {
+            Ok((progress, planned)) => {
+                self.move_by_tool(progress, out);
+                step_tool::repeated(&planned, self.run.as_ref())
+            }
+            Err(why) => self.stay(why, out),
+        }
+    }
+
+    fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_person()) {
+            let is_asked = self
+                .questions
+                .open()
+                .any(|(_, topic)| topic == QuestionTopic::Cancel);
+            if !is_asked && self.questions.can_ask() {
+                let text = step_tool::cancellation_question(run);
+                self.questions.ask(QuestionTopic::Cancel, text, out);
+            }
+            if let Some(run) = self
+                .run
+                .as_mut()
+                .filter(|run| run.counters.paused.is_none())
+            {
+                run.pause(PauseReason::Question, out);
+            }
+            return step_tool::ask_to_cancel(self.questions.has_dialogs());
+        }
+        match step_tool::plan_cancel(self.run.as_mut()) {
+            Cancellation::Confirmed(progress, answer) => {
+                self.enter(*progress, None, out);
+                answer
+            }
+            Cancellation::Unconfirmed(answer) => answer,
+        }
+    }
+
+    /// Sends the agent on, because the user was asked to cancel the run and said no. A run that is paused for something
+    /// else stays so.
+    pub(super) fn go_on(&mut self, out: &mut Effects) {
+        if let Some(run) = &mut self.run
+            && run.counters.paused == Some(PauseReason::Question)
+        {
+            run.reset_counters(out);
+        }
+        let Some(run) = &self.run else { return };
+        if run.is_paused() {
+            let condition = self.condition(run).described();
+            let message = format!("The workflow is not cancelled. Now: {condition}.");
+            return out.notify(Severity::Info, message);
+        }
+        let name = run.phase().map_or("", |phase| &phase.phase.name);
+        let text = format!(
+            "[workflow] The workflow is not cancelled: the user was asked and said no. You are still in {name}. Continue with this \
+             phase, and call workflow_step with action='next' when it is done."
+        );
+        self.send_to_agent(text, Delivery::Steer, out);
+    }
+}
