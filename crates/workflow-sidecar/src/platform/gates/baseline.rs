@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -64,9 +63,7 @@ impl Baseline {
                 Check::Run(_) | Check::File(_) => false,
             })
         };
-        let cancelled = AtomicBool::new(false);
-        let mut ignore_groups = |_| ();
-        let monitor = &mut Monitor::new(&cancelled, &mut ignore_groups);
+        let monitor = &mut Monitor::idle();
         let left = || end.saturating_duration_since(Instant::now());
         if wants(Some(GitCheck::NewCommit)) {
             baseline.head = head(left(), cwd, monitor);

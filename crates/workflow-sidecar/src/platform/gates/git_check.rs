@@ -5,8 +5,8 @@ use std::path::Path;
 use super::baseline::Baseline;
 use super::finding::GateFinding;
 use crate::platform::git::{
-    GitOperation, Head, HeadLookup, RepositoryState, TIMEOUT, check_allowed, git, hidden_changes,
-    look_up_head, shown_changes,
+    Configuration, GitLimits, GitOperation, Head, HeadLookup, PrivateDirectory, RepositoryState,
+    TIMEOUT, git, hidden_changes, look_up_head, shown_changes,
 };
 use crate::platform::process::{CheckError, Failure, Monitor};
 
@@ -34,11 +34,13 @@ fn try_is_clean(
         "--untracked-files=normal",
         "--ignore-submodules=dirty",
     ];
-    check_allowed(GitOperation::Compare, cwd, agent_dir, TIMEOUT, monitor)?;
+    let compare = GitOperation::Compare;
+    let configuration = Configuration::read_allowed(compare, cwd, agent_dir, TIMEOUT, monitor)?;
     if let Some(before) = before {
         before.check_same(TIMEOUT, cwd, monitor)?;
     }
-    let output = git(TIMEOUT, &status, cwd, monitor)?;
+    let directory = PrivateDirectory::make(&configuration, compare, &[])?;
+    let output = directory.run(&GitLimits::usual(TIMEOUT), &status, monitor)?;
     if output.code != 0 {
         return Err(output.failure());
     }
@@ -50,7 +52,7 @@ fn try_is_clean(
             output.tail,
         ));
     }
-    let hidden = hidden_changes(before, cwd, agent_dir, monitor)?;
+    let hidden = hidden_changes(before, &configuration, cwd, agent_dir, monitor)?;
     if hidden.is_empty() {
         return Ok(GateFinding::passed());
     }

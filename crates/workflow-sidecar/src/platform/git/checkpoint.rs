@@ -7,17 +7,16 @@
 //! Untracked files are neither recorded nor changed.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use tempfile::TempPath;
 use workflow_core::event::{RestoreOutcome, RestoredFiles, SnapshotError};
 use workflow_core::types::Snapshot;
 
-use super::command;
-use super::config_commands::{GitOperation, check_allowed};
+use super::config_commands::{Configuration, GitOperation};
 use super::execution::{BOUND, GitLimits, GitOutput};
+use super::head::{Head, HeadLookup, look_up_head};
+use super::private_directory::PrivateDirectory;
 use crate::platform::process::{Failure, GRACE, Monitor, one_line};
 
 /// Time for recording: the agent waits for it, and the host for the answer.
@@ -39,9 +38,9 @@ const IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "workflow-sidecar@localhost"),
 ];
 
-/// Git in a directory, with a deadline.
+/// Git in a repository, with a deadline.
 struct Git<'a> {
-    cwd: &'a Path,
+    directory: &'a PrivateDirectory,
     end: Instant,
     /// The index file to use instead of the repository's.
     index: Option<&'a str>,
@@ -50,9 +49,9 @@ struct Git<'a> {
 }
 
 impl<'a> Git<'a> {
-    fn new(cwd: &'a Path, time: Duration) -> Self {
+    fn new(directory: &'a PrivateDirectory, time: Duration) -> Self {
         Self {
-            cwd,
+            directory,
             end: Instant::now() + time,
             index: None,
             grace: GRACE,
@@ -64,32 +63,16 @@ impl<'a> Git<'a> {
     }
 
     fn run_with_bound(&self, bound: usize, arguments: &[&str]) -> Result<GitOutput, Failure> {
-        let cancelled = AtomicBool::new(false);
-        let mut ignore_groups = |_| {};
-        let monitor = &mut Monitor::new(&cancelled, &mut ignore_groups);
+        let monitor = &mut Monitor::idle();
         let mut environment = IDENTITY.to_vec();
         environment.extend(self.index.map(|index| ("GIT_INDEX_FILE", index)));
         let limits = GitLimits {
-            timeout: self.remaining_time(),
+            timeout: self.end.saturating_duration_since(Instant::now()),
             environment: &environment,
             bound,
             grace: self.grace,
         };
-        command::run(&limits, arguments, self.cwd, monitor)
-    }
-
-    fn remaining_time(&self) -> Duration {
-        self.end.saturating_duration_since(Instant::now())
-    }
-
-    /// Checks that every program of an operation belongs to the user or is trusted.
-    fn check_allowed(&self, operation: GitOperation, agent_dir: &Path) -> Result<(), String> {
-        let cancelled = AtomicBool::new(false);
-        let mut ignore_groups = |_| {};
-        let monitor = &mut Monitor::new(&cancelled, &mut ignore_groups);
-        let time = self.remaining_time();
-        let allowed = check_allowed(operation, self.cwd, Some(agent_dir), time, monitor);
-        allowed.map_err(|(_, reason)| reason)
+        self.directory.run(&limits, arguments, monitor)
     }
 
     /// Returns the trimmed output of a command that must succeed.
@@ -102,57 +85,42 @@ impl<'a> Git<'a> {
     }
 }
 
+/// Makes the private directory for an operation, if the user trusts its programs. The trust store is in `agent_dir`.
+fn private_directory(
+    operation: GitOperation,
+    cwd: &Path,
+    agent_dir: &Path,
+    time: Duration,
+) -> Result<PrivateDirectory, Failure> {
+    let monitor = &mut Monitor::idle();
+    let agent_dir = Some(agent_dir);
+    let configuration = Configuration::read_allowed(operation, cwd, agent_dir, time, monitor)?;
+    PrivateDirectory::make(&configuration, operation, &[])
+}
+
 /// Records the code as a checkpoint. The trust store is in `agent_dir`.
 pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot, SnapshotError> {
-    // Recording locks nothing in the repository, and everybody waits for it.
+    let failed = |(_, reason): Failure| SnapshotError::Failed(reason);
+    let end = Instant::now() + TIME_TO_RECORD;
+    let monitor = &mut Monitor::idle();
+    let head = match look_up_head(TIME_TO_RECORD, cwd, monitor).map_err(failed)? {
+        HeadLookup::Head(Head::Commit(head)) => head,
+        HeadLookup::Head(Head::NoCommit) | HeadLookup::NoRepository(_) => {
+            return Err(SnapshotError::NoRepository);
+        }
+    };
+    let left = end.saturating_duration_since(Instant::now());
+    let directory = private_directory(GitOperation::Compare, cwd, agent_dir, left);
     let git = Git {
+        directory: &directory.map_err(failed)?,
+        end,
+        index: None,
+        // Recording locks nothing in the repository, and everybody waits for it.
         grace: Duration::ZERO,
-        ..Git::new(cwd, TIME_TO_RECORD)
     };
-    let output = git.run(&["rev-parse", "HEAD", "--git-path", "index"]);
-    let output = output.map_err(|(_, reason)| SnapshotError::Failed(reason))?;
-    let mut lines = output.text.lines();
-    let (head, index) = match (output.code, lines.next(), lines.next()) {
-        (0, Some(head), Some(index)) => (head.to_owned(), cwd.join(index)),
-        _ if has_no_commit(&output) => return Err(SnapshotError::NoRepository),
-        _ => return Err(SnapshotError::Failed(output.failure().1)),
-    };
-    git.check_allowed(GitOperation::Compare, agent_dir)
-        .map_err(SnapshotError::Failed)?;
-    let commit = git.commit_changes(&index, "workflow-sidecar: a turn begins");
+    let commit = git.commit_changes("workflow-sidecar: a turn begins");
     let reference = commit.map_err(SnapshotError::Failed)?;
     Ok(Snapshot { reference, head })
-}
-
-fn has_no_commit(output: &GitOutput) -> bool {
-    let signs = [
-        "not a git repository",
-        "ambiguous argument 'HEAD'",
-        "unknown revision",
-    ];
-    signs.iter().any(|sign| output.tail.contains(sign))
-}
-
-/// Copies an index: git locks the index that it uses, and writes to it.
-fn copy_of(index: &Path) -> io::Result<TempPath> {
-    let copy = tempfile::NamedTempFile::new()?.into_temp_path();
-    match fs::copy(index, &copy) {
-        // Git compares this time with those of the files, to find files that changed while it looked at them.
-        Ok(_) => {
-            let modified = fs::metadata(index)?.modified()?;
-            fs::File::options()
-                .write(true)
-                .open(&copy)?
-                .set_modified(modified)?;
-            Ok(copy)
-        }
-        // Git creates a missing index, but does not accept an empty file.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::remove_file(&copy)?;
-            Ok(copy)
-        }
-        Err(error) => Err(error),
-    }
 }
 
 /// Restores the code of a checkpoint. `on_step` gets the name of each step.
@@ -164,12 +132,13 @@ pub(crate) fn restore_checkpoint(
     on_step: &dyn Fn(&'static str),
 ) -> RestoreOutcome {
     let mut restored = RestoreOutcome::default();
-    let restoration = Restoration {
-        cwd,
-        agent_dir,
-        on_step,
+    on_step("looking at what changed");
+    let directory = private_directory(GitOperation::Restore, cwd, agent_dir, TIME_TO_RESTORE);
+    let result = match directory {
+        Ok(directory) => Restoration { directory, on_step }.restore(snapshot, &mut restored),
+        Err((_, reason)) => Err(reason),
     };
-    match restoration.restore(snapshot, &mut restored) {
+    match result {
         Ok(came) => restored.files = came,
         Err(problem) => restored.problem = Some(problem),
     }
@@ -178,8 +147,7 @@ pub(crate) fn restore_checkpoint(
 
 /// A checkpoint that is being restored.
 struct Restoration<'a> {
-    cwd: &'a Path,
-    agent_dir: &'a Path,
+    directory: PrivateDirectory,
     on_step: &'a dyn Fn(&'static str),
 }
 
@@ -187,7 +155,7 @@ impl Restoration<'_> {
     /// Begins a step with a separate deadline.
     fn step(&self, name: &'static str) -> Git<'_> {
         (self.on_step)(name);
-        Git::new(self.cwd, TIME_TO_RESTORE)
+        Git::new(&self.directory, TIME_TO_RESTORE)
     }
 
     fn restore(
@@ -200,8 +168,7 @@ impl Restoration<'_> {
         if !names.into_iter().flatten().all(|name| is_commit_name(name)) {
             return Err("the checkpoint is damaged".to_owned());
         }
-        let git = self.step("looking at what changed");
-        git.check_allowed(GitOperation::Restore, self.agent_dir)?;
+        let git = Git::new(&self.directory, TIME_TO_RESTORE);
         let target = reference.as_ref().unwrap_or(head);
         let exists = git.succeed(&["cat-file", "-e", &format!("{target}^{{commit}}")]);
         exists.map_err(|_| "git does not have the checkpoint any more".to_owned())?;
@@ -221,7 +188,7 @@ impl Restoration<'_> {
         let Err(reason) = git.succeed(&["stash", "apply", "--quiet", reference]) else {
             return Ok(RestoredFiles::Restored);
         };
-        let conflicts = Git::new(self.cwd, TIME_TO_RESTORE);
+        let conflicts = Git::new(&self.directory, TIME_TO_RESTORE);
         let conflicts = conflicts.succeed(&[
             "diff",
             "--name-only",
@@ -239,16 +206,14 @@ impl Restoration<'_> {
     /// Moves changes from the files into the stash; `false` if there were none.
     fn stash_changes(&self, restored: &mut RestoreOutcome) -> Result<bool, String> {
         let git = self.step("putting aside what was changed since");
-        let index = git.succeed(&["rev-parse", "--git-path", "index"])?;
-        let index = self.cwd.join(index);
-        let Some(stashed) = git.commit_changes(&index, STASH_MESSAGE)? else {
+        let Some(stashed) = git.commit_changes(STASH_MESSAGE)? else {
             return Ok(false);
         };
         git.succeed(&["stash", "store", "--message", STASH_MESSAGE, &stashed])?;
         restored.stashed = Some(stashed.clone());
         let git = self.step("putting aside what was changed since");
         // Only changes that are in the stash may be removed from the files.
-        let now = git.commit_changes(&index, STASH_MESSAGE)?;
+        let now = git.commit_changes(STASH_MESSAGE)?;
         let tree = |commit: &str| git.succeed(&["rev-parse", &format!("{commit}^{{tree}}")]);
         let is_same = match now {
             Some(now) => matches!((tree(&stashed), tree(&now)), (Ok(a), Ok(b)) if a == b),
@@ -262,16 +227,31 @@ impl Restoration<'_> {
     }
 }
 
+/// Copies an index: git locks the index that it uses, and writes to it.
+fn copy_index(index: &Path, copy: &str) -> io::Result<()> {
+    match fs::copy(index, copy) {
+        // Git compares this time with those of the files, to find files that changed while it looked at them.
+        Ok(_) => {
+            let modified = fs::metadata(index)?.modified()?;
+            let copy = fs::File::options().write(true).open(copy)?;
+            copy.set_modified(modified)
+        }
+        // Git creates a missing index.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 impl Git<'_> {
     /// Makes a commit of the changes, as the stash has them; `None` if nothing is changed.
     ///
     /// Works on a copy of the index: the index itself is not changed, and may be locked.
-    fn commit_changes(&self, index: &Path, message: &str) -> Result<Option<String>, String> {
-        let copy = copy_of(index);
-        let copy = copy.map_err(|error| format!("the index of git cannot be read: {error}"))?;
-        let path = copy.to_string_lossy().into_owned();
+    fn commit_changes(&self, message: &str) -> Result<Option<String>, String> {
+        let copy = self.directory.own_index();
+        copy_index(&self.directory.location().git_dir.join("index"), &copy)
+            .map_err(|error| format!("the index of git cannot be read: {error}"))?;
         let git = Git {
-            index: Some(&path),
+            index: Some(&copy),
             ..*self
         };
         git.exclude_submodules()?;

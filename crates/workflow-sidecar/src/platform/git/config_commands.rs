@@ -1,21 +1,21 @@
-//! Programs that a repository's configuration makes git run, and settings that hide changes from it.
+//! The configuration of a repository: which of its settings have an effect here.
 //!
 //! Git runs a filter whenever it compares a file, and a merge driver when it applies changes. Programs in the user's
 //! configuration (such as Git LFS) belong to the user. But a repository that was unpacked or copied has its own
-//! configuration: its programs need the user's trust, like the commands of gates. So does a work tree in another place,
-//! and what makes git overlook changes.
+//! configuration: its programs need the user's trust, like the commands of gates. So does what makes git overlook
+//! changes. Of its other settings only those count that say how files are stored.
 //!
-//! Owns the list of settings that count as such, and the check of the user's trust in them.
+//! Owns the lists of these settings, and the check of the user's trust in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
-use super::command::git;
+use super::execution::{NO_FILE, git, no_repository};
+use super::location::Location;
 use crate::files::home_dir;
 use crate::platform::answers::trust_store::{Trust, TrustStore, hash_of};
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
@@ -34,49 +34,17 @@ pub(crate) enum GitOperation {
 ///
 /// Fails if git cannot read its configuration.
 pub(crate) fn config_commands(cwd: &Path) -> Result<Vec<RunCheck>, String> {
-    let cancelled = AtomicBool::new(false);
-    let mut ignore_groups = |_| {};
-    let monitor = &mut Monitor::new(&cancelled, &mut ignore_groups);
+    let monitor = &mut Monitor::idle();
     let configuration = Configuration::read(TIME, cwd, monitor).map_err(|(_, reason)| reason)?;
     let mut settings = configuration.settings_that_run(GitOperation::Restore);
-    settings.extend(configuration.settings_that_hide());
+    settings.extend(configuration.settings_that_hide(monitor));
     Ok(settings.iter().map(ConfigCommand::to_check).collect())
 }
 
 /// Time for git to read its configuration.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Checks that every program of an operation belongs to the user or is trusted by the user.
-///
-/// `agent_dir` is the directory of the trust store; without it nothing is trusted.
-pub(crate) fn check_allowed(
-    operation: GitOperation,
-    cwd: &Path,
-    agent_dir: Option<&Path>,
-    time: Duration,
-    monitor: &mut Monitor<'_>,
-) -> Result<(), Failure> {
-    let configuration = Configuration::read(time.min(TIME), cwd, monitor)?;
-    let settings = configuration.settings_that_run(operation);
-    let mut untrusted = settings
-        .iter()
-        .filter(|setting| !setting.is_trusted(cwd, agent_dir));
-    let Some(untrusted) = untrusted.next() else {
-        return Ok(());
-    };
-    let key = one_line(&untrusted.key);
-    let help = if agent_dir.is_some() {
-        "`workflow-sidecar trust` shows and allows it"
-    } else {
-        "the user does not trust the project in this host"
-    };
-    let reason = format!(
-        "git would do what the repository's own configuration says in `{key}`, which is not trusted: {help}"
-    );
-    Err((CheckError::NotTrusted, reason))
-}
-
-/// A setting that makes git run a program, work in another directory, or overlook changes.
+/// A setting that makes git run a program or overlook changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfigCommand {
     pub(super) key: String,
@@ -125,22 +93,44 @@ pub(super) const EXCLUDE: &str = ".git/info/exclude";
 /// The key of the user's list of ignored files, which a repository can replace.
 pub(super) const EXCLUDES_FILE: &str = "core.excludesfile";
 
-/// Tests whether a file system needs a setting, in a directory in which files may be made.
-type IsNeeded = fn(&Path) -> bool;
+/// Stands for the user's own list of ignored files, where that one is not to count.
+pub(super) const USER_IGNORES: &str = "the user's ignored files";
 
-/// Settings that make git overlook a kind of change, with the harmful value, and where that value is needed.
-const HIDING: [(&str, &str, IsNeeded); 3] = [
-    ("core.filemode", "false", lacks_modes),
-    ("core.symlinks", "false", lacks_links),
-    ("core.ignorecase", "true", ignores_case),
+/// Settings of a repository that say how its files are stored, and neither run a program nor hide a change.
+const STORAGE: [&str; 7] = [
+    "core.autocrlf",
+    "core.eol",
+    "core.longpaths",
+    "core.precomposeunicode",
+    "core.sharedrepository",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+];
+/// Formats of a repository, without which git cannot read it.
+const FORMATS: [&str; 4] = [
+    "extensions.compatobjectformat",
+    "extensions.objectformat",
+    "extensions.partialclone",
+    "extensions.refstorage",
+];
+
+/// What a program of the configuration begins with: it finds the repository as the user's git does, because it may
+/// have files or settings of its own there.
+const OUTSIDE: &str =
+    "unset GIT_DIR GIT_COMMON_DIR GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_CONFIG_COUNT; ";
+
+/// Settings that make git overlook a kind of change, with the harmful value.
+const HIDING: [(&str, bool); 3] = [
+    ("core.filemode", false),
+    ("core.symlinks", false),
+    ("core.ignorecase", true),
 ];
 
 /// The configuration of a repository, as git reads it.
 #[derive(Debug)]
-pub(super) struct Configuration {
+pub(in crate::platform) struct Configuration {
     settings: Vec<Setting>,
-    /// The directory with `.git`, and the directory that git uses.
-    location: Option<ConfigLocation>,
+    location: Option<Location>,
 }
 
 #[derive(Debug)]
@@ -154,38 +144,41 @@ impl Setting {
     fn is_of_repository(&self) -> bool {
         !matches!(&*self.scope, "system" | "global" | "command")
     }
-}
 
-#[derive(Debug, PartialEq, Eq)]
-struct ConfigLocation {
-    root: PathBuf,
-    git_dir: PathBuf,
-}
-
-impl ConfigLocation {
-    /// Finds the repository of a directory as git does: by `.git`, in the directory or above it.
-    fn of(cwd: &Path) -> Option<Self> {
-        let cwd = cwd.canonicalize().ok()?;
-        let root = cwd.ancestors().find(|path| path.join(".git").exists())?;
-        let entry = root.join(".git");
-        let git_dir = if entry.is_dir() {
-            entry
-        } else {
-            let text = fs::read_to_string(&entry).ok()?;
-            root.join(text.strip_prefix("gitdir:")?.trim())
-        };
-        Some(Self {
-            root: root.to_path_buf(),
-            git_dir,
-        })
+    /// Returns the first and the last part of the name, which git writes in lower case, and what is before the last.
+    fn parts(&self) -> (&str, &str, &str) {
+        let (before, last) = self.key.rsplit_once('.').unwrap_or_default();
+        let section = before.split('.').next().unwrap_or_default();
+        (section, last, before)
     }
 
-    /// Returns the directory that all work trees of the repository share.
-    fn common_dir(&self) -> PathBuf {
-        match fs::read_to_string(self.git_dir.join("commondir")) {
-            Ok(path) => self.git_dir.join(path.trim()),
-            Err(_) => self.git_dir.clone(),
-        }
+    /// Returns `true` if git runs the setting in an operation.
+    fn is_run(&self, operation: GitOperation) -> bool {
+        let (section, last, before) = self.parts();
+        let restores = operation == GitOperation::Restore;
+        let is_program = match section {
+            "filter" => matches!(last, "clean" | "smudge" | "process"),
+            "merge" => restores && before != section && last == "driver",
+            _ => false,
+        };
+        is_program && !self.value.is_empty()
+    }
+
+    /// Returns the setting as it has an effect on an operation; `None` if it has none beside the user's configuration.
+    fn in_effect(&self, operation: GitOperation) -> Option<(String, String)> {
+        let (section, _, before) = self.parts();
+        let value = match section {
+            // Git has no setting that switches off all hooks of the configuration, which it runs since version 2.54.
+            "hook" if before != section => {
+                return Some((format!("{before}.enabled"), "false".to_owned()));
+            }
+            _ if self.is_run(operation) => format!("{OUTSIDE}{}", self.value),
+            "filter" => self.value.clone(),
+            "merge" if operation == GitOperation::Restore => self.value.clone(),
+            _ if STORAGE.contains(&&*self.key) => self.value.clone(),
+            _ => return None,
+        };
+        Some((self.key.clone(), value))
     }
 }
 
@@ -207,33 +200,104 @@ impl Configuration {
         }
         Ok(Self {
             settings: parse(&output.text),
-            location: ConfigLocation::of(cwd),
+            location: Location::of(cwd),
         })
+    }
+
+    /// Reads the configuration, and checks that every program of an operation belongs to the user or is trusted by the
+    /// user. `agent_dir` is the directory of the trust store; without it nothing is trusted.
+    pub(in crate::platform) fn read_allowed(
+        operation: GitOperation,
+        cwd: &Path,
+        agent_dir: Option<&Path>,
+        time: Duration,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self, Failure> {
+        let configuration = Self::read(time.min(TIME), cwd, monitor)?;
+        let settings = configuration.settings_that_run(operation);
+        let mut untrusted = settings
+            .iter()
+            .filter(|setting| !setting.is_trusted(cwd, agent_dir));
+        let Some(untrusted) = untrusted.next() else {
+            return Ok(configuration);
+        };
+        let key = one_line(&untrusted.key);
+        let help = if agent_dir.is_some() {
+            "`workflow-sidecar trust` shows and allows it"
+        } else {
+            "the user does not trust the project in this host"
+        };
+        let reason = format!(
+            "git would do what the repository's own configuration says in `{key}`, which is not trusted: {help}"
+        );
+        Err((CheckError::NotTrusted, reason))
+    }
+
+    /// Returns the settings that have an effect on an operation, the last one of a name decides. Those of `left_out`
+    /// have none.
+    pub(super) fn in_effect(
+        &self,
+        operation: GitOperation,
+        left_out: &[&str],
+    ) -> Vec<(String, String)> {
+        let mut settings: Vec<(String, String)> = self
+            .settings
+            .iter()
+            .filter_map(|setting| setting.in_effect(operation))
+            .collect();
+        let mut set = |key: &str, value: &str| settings.push((key.to_owned(), value.to_owned()));
+        for (key, harmful) in HIDING {
+            if left_out.contains(&key) {
+                set(key, &(!harmful).to_string());
+            } else if let Some(value) = self.last(key, |_| true) {
+                set(key, value);
+            }
+        }
+        match self.repository_ignores() {
+            Some(path) if !left_out.contains(&EXCLUDES_FILE) => {
+                set(EXCLUDES_FILE, &path.to_string_lossy());
+            }
+            _ if left_out.contains(&USER_IGNORES) => set(EXCLUDES_FILE, NO_FILE),
+            _ => (),
+        }
+        settings
+    }
+
+    /// Returns the formats of the repository, as lines of a configuration file.
+    pub(super) fn formats(&self) -> String {
+        let lines = FORMATS.iter().filter_map(|key| {
+            let value = self.last(key, Setting::is_of_repository)?;
+            let (_, name) = key.split_once('.')?;
+            Some(format!("\t{name} = {value:?}\n"))
+        });
+        lines.collect()
     }
 
     /// Returns the programs that an operation runs.
     fn settings_that_run(&self, operation: GitOperation) -> Vec<ConfigCommand> {
         let settings = self.settings.iter();
         settings
-            .filter(|setting| setting.is_of_repository() && self.is_run(operation, setting))
+            .filter(|setting| setting.is_of_repository() && setting.is_run(operation))
             .map(|setting| ConfigCommand::new(&setting.key, &*setting.value))
             .collect()
     }
 
     /// Returns the settings of any scope that hide changes, and the lists of ignored files that are not committed.
-    pub(super) fn settings_that_hide(&self) -> Vec<ConfigCommand> {
+    pub(super) fn settings_that_hide(&self, monitor: &mut Monitor<'_>) -> Vec<ConfigCommand> {
         let Some(location) = &self.location else {
             return Vec::new();
         };
         let common_dir = location.common_dir();
-        let mut hiding: Vec<ConfigCommand> = HIDING
-            .iter()
-            .filter(|(key, harmful, is_needed)| {
-                let value = self.last(key, |_| true);
-                let is_true = value.is_some_and(is_true);
-                value.is_some() && is_true == (*harmful == "true") && !is_needed(&common_dir)
-            })
-            .map(|(key, harmful, _)| ConfigCommand::new(key, *harmful))
+        let mut harmful = HIDING.to_vec();
+        harmful.retain(|hiding| self.has(*hiding, |_| true));
+        if !harmful.is_empty()
+            && let Ok(needed) = Self::of_new_repository(&common_dir, monitor)
+        {
+            harmful.retain(|hiding| !needed.has(*hiding, Setting::is_of_repository));
+        }
+        let mut hiding: Vec<ConfigCommand> = harmful
+            .into_iter()
+            .map(|(key, value)| ConfigCommand::new(key, value.to_string()))
             .collect();
         for (key, path) in [
             (EXCLUDE, Some(common_dir.join("info/exclude"))),
@@ -247,20 +311,30 @@ impl Configuration {
         hiding
     }
 
+    /// Makes a repository for a moment. Its settings are those that the file system needs, as git has tested it.
+    fn of_new_repository(directory: &Path, monitor: &mut Monitor<'_>) -> Result<Self, Failure> {
+        let new = tempfile::tempdir_in(directory);
+        let new = new.map_err(|error| (CheckError::Start, error.to_string()))?;
+        let init = ["init", "--quiet", "--template="];
+        git(TIME, &init, new.path(), monitor)?;
+        Self::read(TIME, new.path(), monitor)
+    }
+
+    /// Returns `true` if a setting that is true or false has this value, by those of some scopes.
+    fn has(&self, (key, value): (&str, bool), fits: impl Fn(&Setting) -> bool) -> bool {
+        self.last(key, fits)
+            .is_some_and(|set| is_true(set) == value)
+    }
+
     /// Returns the file of ignored files that a setting of the repository names.
-    pub(super) fn repository_ignores(&self) -> Option<PathBuf> {
+    fn repository_ignores(&self) -> Option<PathBuf> {
         let value = self.last(EXCLUDES_FILE, Setting::is_of_repository)?;
         let root = &self.location.as_ref()?.root;
         Some(root.join(in_home(value)))
     }
 
-    /// Returns the file of ignored files of the repository itself.
-    pub(super) fn exclude_file(&self) -> Option<PathBuf> {
-        Some(self.location.as_ref()?.common_dir().join("info/exclude"))
-    }
-
     /// Returns the user's own file of ignored files.
-    pub(super) fn user_ignores(&self) -> Option<PathBuf> {
+    fn user_ignores(&self) -> Option<PathBuf> {
         if let Some(value) = self.last(EXCLUDES_FILE, |setting| !setting.is_of_repository()) {
             return Some(in_home(value));
         }
@@ -283,13 +357,12 @@ impl Configuration {
 
     /// Returns `true` if only a part of the files is checked out.
     pub(super) fn is_sparse(&self) -> bool {
-        self.last("core.sparsecheckout", |_| true)
-            .is_some_and(is_true)
+        self.has(("core.sparsecheckout", true), |_| true)
     }
 
-    /// Returns the directory with `.git`.
-    pub(super) fn root(&self) -> Option<&Path> {
-        Some(&self.location.as_ref()?.root)
+    /// Returns where the repository is.
+    pub(super) fn location(&self) -> Result<&Location, Failure> {
+        self.location.as_ref().ok_or_else(no_repository)
     }
 
     /// Returns the value of a setting that is in force, among those of some scopes.
@@ -297,30 +370,6 @@ impl Configuration {
         let mut found = self.settings.iter().rev();
         let found = found.find(|setting| setting.key == key && fits(setting))?;
         Some(&found.value)
-    }
-
-    /// Returns `true` if git runs the setting in an operation. Git writes the first and the last part of a name in lower case.
-    fn is_run(&self, operation: GitOperation, setting: &Setting) -> bool {
-        // A name without a section is not one of these.
-        let (section, rest) = setting.key.split_once('.').unwrap_or_default();
-        let last = rest.rsplit('.').next().unwrap_or_default();
-        let restores = operation == GitOperation::Restore;
-        let is_program = match section {
-            "filter" => matches!(last, "clean" | "smudge" | "process"),
-            "merge" => restores && rest.contains('.') && last == "driver",
-            // Not a program, but it determines which files are compared and overwritten.
-            "core" => rest == "worktree" && !self.is_usual_work_tree(&setting.value),
-            _ => false,
-        };
-        is_program && !setting.value.is_empty()
-    }
-
-    /// Returns `true` for the directory in which `.git` is. Git writes such a setting for submodules.
-    fn is_usual_work_tree(&self, value: &str) -> bool {
-        self.location.as_ref().is_some_and(|location| {
-            let named = location.git_dir.join(value).canonicalize();
-            named.is_ok_and(|named| named == location.root)
-        })
     }
 }
 
@@ -366,48 +415,6 @@ fn in_home(path: &str) -> PathBuf {
     }
 }
 
-/// Returns `true` if files have no executable bit that can be set and cleared.
-#[cfg(unix)]
-fn lacks_modes(directory: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    let Ok(file) = tempfile::NamedTempFile::new_in(directory) else {
-        return false;
-    };
-    ![0o755, 0o644].iter().all(|&mode| {
-        fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).is_ok()
-            && file
-                .path()
-                .metadata()
-                .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 == mode & 0o111)
-    })
-}
-
-#[cfg(unix)]
-fn lacks_links(directory: &Path) -> bool {
-    let Ok(directory) = tempfile::tempdir_in(directory) else {
-        return false;
-    };
-    std::os::unix::fs::symlink("x", directory.path().join("link")).is_err()
-}
-
-#[cfg(not(unix))]
-fn lacks_modes(_directory: &Path) -> bool {
-    true
-}
-
-#[cfg(not(unix))]
-fn lacks_links(_directory: &Path) -> bool {
-    true
-}
-
-fn ignores_case(directory: &Path) -> bool {
-    let Ok(directory) = tempfile::tempdir_in(directory) else {
-        return false;
-    };
-    let written = fs::write(directory.path().join("case"), "");
-    written.is_ok() && directory.path().join("CASE").exists()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -423,41 +430,14 @@ mod tests {
 
     #[test]
     fn only_programs_of_the_repository_configuration_count() {
-        let listed = "global\0filter.lfs.clean\ngit-lfs clean\0local\0filter.a.b.clean\na\nb\0worktree\0filter.x.process\np\0local\0filter.x.required\ntrue\0local\0merge.ours.driver\ntrue\0local\0merge.ff\nonly\0local\0core.worktree\n/home\0local\0filter.off.smudge\n\0local\0core.bare\0";
+        let listed = "global\0filter.lfs.clean\ngit-lfs clean\0local\0filter.a.b.clean\na\nb\0worktree\0filter.x.process\np\0local\0filter.x.required\ntrue\0local\0merge.ours.driver\ntrue\0local\0merge.ff\nonly\0local\0filter.off.smudge\n\0local\0core.bare\0";
         assert_eq!(
             keys(GitOperation::Compare, listed),
-            ["filter.a.b.clean", "filter.x.process", "core.worktree"]
+            ["filter.a.b.clean", "filter.x.process"]
         );
         assert_eq!(
             keys(GitOperation::Restore, listed),
-            [
-                "filter.a.b.clean",
-                "filter.x.process",
-                "merge.ours.driver",
-                "core.worktree"
-            ]
+            ["filter.a.b.clean", "filter.x.process", "merge.ours.driver"]
         );
-    }
-
-    #[test]
-    fn the_work_tree_around_the_repository_is_the_usual_one() {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path().canonicalize().unwrap();
-        let sub = root.join("sub/deeper");
-        fs::create_dir_all(&sub).unwrap();
-        fs::create_dir_all(root.join(".git/modules/sub")).unwrap();
-        fs::write(root.join("sub/.git"), "gitdir: ../.git/modules/sub\n").unwrap();
-        let is_usual = |cwd: &Path, value: &str| {
-            let configuration = Configuration {
-                settings: Vec::new(),
-                location: ConfigLocation::of(cwd),
-            };
-            configuration.is_usual_work_tree(value)
-        };
-        assert!(is_usual(&sub, "../../../sub"));
-        assert!(!is_usual(&sub, "../../.."));
-        assert!(is_usual(&root, ".."));
-        assert!(!is_usual(&root, "../.."));
-        assert!(!is_usual(&root, "../sub"));
     }
 }

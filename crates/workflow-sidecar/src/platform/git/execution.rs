@@ -36,7 +36,7 @@ const ENVIRONMENT: [(&str, &str); 9] = [
 ];
 
 /// A path at which there cannot be a file.
-const NO_FILE: &str = "/dev/null/none";
+pub(super) const NO_FILE: &str = "/dev/null/none";
 
 /// Variables that the user may set for every git, so also for this one.
 const INHERITED: [&str; 6] = [
@@ -48,9 +48,9 @@ const INHERITED: [&str; 6] = [
     "GIT_EXEC_PATH",
 ];
 
-/// Options of every command. They cannot exclude submodules in general: the repository may override that for each one,
-/// and `git stash` ignores the setting. So every command that compares files has its own option; for the stash see
-/// `checkpoint.rs`.
+/// Options of every command, which override the user's configuration. They cannot exclude submodules in general:
+/// `.gitmodules` may override that for each one, and `git stash` ignores the setting. So every command that compares
+/// files has its own option; for the stash see `checkpoint.rs`.
 const OPTIONS: [&str; 13] = [
     "--no-pager",
     "-c",
@@ -80,10 +80,7 @@ impl GitOutput {
     /// Returns the reason why git refused.
     pub(in crate::platform) fn failure(&self) -> Failure {
         if self.tail.contains("not a git repository") {
-            return (
-                CheckError::Missing,
-                "this is not a git repository".to_owned(),
-            );
+            return no_repository();
         }
         let first = self.tail.lines().next().unwrap_or_default();
         let reason = match first.strip_prefix("fatal: ").unwrap_or(first) {
@@ -94,8 +91,25 @@ impl GitOutput {
     }
 }
 
+/// The failure where there is no repository.
+pub(super) fn no_repository() -> Failure {
+    let reason = "this is not a git repository";
+    (CheckError::Missing, reason.to_owned())
+}
+
+/// Runs a git command that reads the repository and runs no program, whatever is configured.
+pub(in crate::platform) fn git(
+    timeout: Duration,
+    arguments: &[&str],
+    cwd: &Path,
+    monitor: &mut Monitor<'_>,
+) -> Result<GitOutput, Failure> {
+    GitLimits::usual(timeout).run(arguments, cwd, monitor)
+}
+
 /// Conditions under which git runs.
-pub(super) struct GitLimits<'a> {
+#[derive(Clone, Copy)]
+pub(in crate::platform) struct GitLimits<'a> {
     pub(super) timeout: Duration,
     /// Variables in addition to the usual ones.
     pub(super) environment: &'a [(&'a str, &'a str)],
@@ -107,7 +121,7 @@ pub(super) struct GitLimits<'a> {
 
 impl GitLimits<'_> {
     /// The usual environment, bound and grace.
-    pub(super) fn usual(timeout: Duration) -> Self {
+    pub(in crate::platform) fn usual(timeout: Duration) -> Self {
         Self {
             timeout,
             environment: &[],
@@ -116,22 +130,15 @@ impl GitLimits<'_> {
         }
     }
 
-    /// Runs a git command, with these variables that switch off hooks.
+    /// Runs a git command.
     pub(super) fn run(
         &self,
         arguments: &[&str],
-        hooks_off: &[(String, String)],
         cwd: &Path,
         monitor: &mut Monitor<'_>,
     ) -> Result<GitOutput, Failure> {
         let timeout = self.timeout;
-        let hooks_off = hooks_off.iter().map(|(name, value)| (&**name, &**value));
-        let environment: Vec<(&str, &str)> = ENVIRONMENT
-            .iter()
-            .chain(self.environment)
-            .copied()
-            .chain(hooks_off)
-            .collect();
+        let environment = [&ENVIRONMENT[..], self.environment].concat();
         let invocation = Invocation {
             command: CommandLine::Program("git", [&OPTIONS, arguments].concat()),
             cwd,

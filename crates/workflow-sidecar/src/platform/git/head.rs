@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::command::git;
-use super::execution::FATAL;
+use super::execution::{FATAL, git};
 use crate::platform::process::{Failure, Monitor};
 
 /// The commit that a repository is at.

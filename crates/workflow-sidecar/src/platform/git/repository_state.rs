@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::command::git;
 use super::config_commands::Configuration;
-use super::execution::GitOutput;
+use super::execution::{GitOutput, git, no_repository};
 use super::head::{Head, HeadLookup, look_up_head};
+use super::location::Location;
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 
 /// Branches and tags that are remembered, the newest.
@@ -56,7 +56,7 @@ impl RepositoryState {
             HeadLookup::Head(head) => head,
             HeadLookup::NoRepository(_) => return Ok(Self::Absent),
         };
-        let root = root(left(), cwd, monitor)?;
+        let root = root(cwd)?;
         let list = [
             "for-each-ref",
             "--sort=-committerdate",
@@ -98,7 +98,7 @@ impl RepositoryState {
             }
             Self::Present { root, head, .. } => (root, head),
         };
-        let now = root(time, cwd, monitor)?;
+        let now = root(cwd)?;
         if now != *before {
             let (now, before) = (one_line(&now), one_line(before));
             return other(format!("its files are in {now}, not in {before}"));
@@ -123,10 +123,9 @@ impl RepositoryState {
 }
 
 /// Returns the directory with the files of a repository.
-fn root(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Result<String, Failure> {
-    let output = git(time, &["rev-parse", "--show-toplevel"], cwd, monitor)?;
-    let root = succeeded(output)?.text;
-    Ok(root.trim_end_matches(['\n', '\r']).to_owned())
+fn root(cwd: &Path) -> Result<String, Failure> {
+    let location = Location::of(cwd).ok_or_else(no_repository)?;
+    Ok(location.root.display().to_string())
 }
 
 fn succeeded(output: GitOutput) -> Result<GitOutput, Failure> {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::command::git;
-use super::configured_hooks::switched_off;
+use super::config_commands::{Configuration, GitOperation};
+use super::execution::GitLimits;
+use super::private_directory::PrivateDirectory;
 use crate::platform::process::Monitor;
 
 fn run(cwd: &Path, arguments: &[&str], environment: &[(String, String)]) -> String {
@@ -16,39 +16,6 @@ fn run(cwd: &Path, arguments: &[&str], environment: &[(String, String)]) -> Stri
     let output = git.env("GIT_CONFIG_GLOBAL", "/dev/null").output();
     let output = output.expect("git runs");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-fn off(cwd: &Path) -> Vec<(String, String)> {
-    let cancelled = AtomicBool::new(false);
-    let mut groups = |_| ();
-    let monitor = &mut Monitor::new(&cancelled, &mut groups);
-    switched_off(Duration::from_secs(20), cwd, monitor).expect("git answers")
-}
-
-#[test]
-fn every_hook_of_the_configuration_is_switched_off() {
-    let repository = tempfile::tempdir().unwrap();
-    let cwd = repository.path();
-    run(cwd, &["init", "--quiet"], &[]);
-    assert_eq!(off(cwd), []);
-    let names = ["x", "a.b", "a=b", "With Capitals", "included"];
-    for name in &names[..4] {
-        run(cwd, &["config", &format!("hook.{name}.command"), "c"], &[]);
-        run(
-            cwd,
-            &["config", &format!("hook.{name}.enabled"), "true"],
-            &[],
-        );
-    }
-    std::fs::write(cwd.join(".git/more"), "[hook \"included\"]\nevent = e\n").unwrap();
-    run(cwd, &["config", "include.path", "more"], &[]);
-    run(cwd, &["config", "hook.jobs", "2"], &[]);
-    let off = off(cwd);
-    assert_eq!(off[0].1, "5");
-    for name in names {
-        let read = ["config", "--get", &format!("hook.{name}.enabled")];
-        assert_eq!(run(cwd, &read, &off), "false", "{name}");
-    }
 }
 
 #[test]
@@ -64,11 +31,13 @@ fn a_hook_of_the_configuration_does_not_run() {
         run(cwd, &["config", "--add", "hook.x.event", event], &[]);
     }
     run(cwd, &["config", "hook.x.command", &hostile], &[]);
-    let cancelled = AtomicBool::new(false);
-    let mut groups = |_| ();
-    let monitor = &mut Monitor::new(&cancelled, &mut groups);
+    let monitor = &mut Monitor::idle();
     let mark = ["update-index", "--assume-unchanged", "a"];
-    let output = git(Duration::from_secs(20), &mark, cwd, monitor).unwrap();
+    let time = Duration::from_secs(20);
+    let configuration = Configuration::read(time, cwd, monitor).unwrap();
+    let directory = PrivateDirectory::make(&configuration, GitOperation::Compare, &[]).unwrap();
+    let limits = GitLimits::usual(time);
+    let output = directory.run(&limits, &mark, monitor).unwrap();
     assert_eq!(output.code, 0);
     assert!(!ran.exists());
     run(cwd, &["update-index", "--no-assume-unchanged", "a"], &[]);

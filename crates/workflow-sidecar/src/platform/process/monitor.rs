@@ -8,7 +8,7 @@ use super::ProcessGroup;
 /// Lets the caller cancel commands, and reports which process group runs.
 pub(crate) struct Monitor<'a> {
     cancelled: &'a AtomicBool,
-    report_group: &'a mut dyn FnMut(Option<ProcessGroup>),
+    report_group: Option<&'a mut dyn FnMut(Option<ProcessGroup>)>,
 }
 
 impl<'a> Monitor<'a> {
@@ -19,7 +19,16 @@ impl<'a> Monitor<'a> {
     ) -> Self {
         Self {
             cancelled,
-            report_group,
+            report_group: Some(report_group),
+        }
+    }
+
+    /// A monitor of commands that are not cancelled, and whose groups nobody asks for.
+    pub(crate) fn idle() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self {
+            cancelled: &NEVER,
+            report_group: None,
         }
     }
 
@@ -28,11 +37,17 @@ impl<'a> Monitor<'a> {
     }
 
     pub(super) fn group_started(&mut self, group: ProcessGroup) {
-        (self.report_group)(Some(group));
+        self.report(Some(group));
     }
 
     pub(super) fn group_ended(&mut self) {
-        (self.report_group)(None);
+        self.report(None);
+    }
+
+    fn report(&mut self, group: Option<ProcessGroup>) {
+        if let Some(report_group) = &mut self.report_group {
+            report_group(group);
+        }
     }
 }
 

@@ -388,6 +388,22 @@ fn programs_of_the_repository_run_only_if_the_user_trusts_them() {
 }
 
 #[test]
+fn a_program_of_the_user_finds_the_files_that_it_keeps_in_the_repository() {
+    let project = repository();
+    project.write(".gitattributes", "*.txt filter=kept\n");
+    commit(&project, "one");
+    let kept = "f=$(git rev-parse --git-path kept); tee \"$f\"";
+    git(&project, &["config", "filter.kept.clean", kept]);
+    let store = TrustStore::in_agent_dir(project.agent_dir.path()).unwrap();
+    for command in config_commands(project.path()).unwrap() {
+        store.trust(project.path(), &hash_of([&command])).unwrap();
+    }
+    project.write("file.txt", "two");
+    record(&project);
+    assert_eq!(text(&project, ".git/kept"), "two");
+}
+
+#[test]
 fn files_of_another_work_tree_are_not_restored() {
     let project = repository();
     commit(&project, "one");
@@ -396,9 +412,32 @@ fn files_of_another_work_tree_are_not_restored() {
     elsewhere.write("file.txt", "mine");
     let path = elsewhere.path().display().to_string();
     git(&project, &["config", "core.worktree", &path]);
-    let problem = restore(&recorded, &project).problem.unwrap();
-    assert!(problem.contains("core.worktree"), "{problem}");
+    project.write("file.txt", "two");
+    assert_eq!(
+        result(&restore(&recorded, &project)),
+        (RestoredFiles::Restored, true, false)
+    );
+    assert_eq!(text(&project, "file.txt"), "one");
     assert_eq!(text(&elsewhere, "file.txt"), "mine");
+}
+
+#[test]
+fn a_linked_work_tree_has_checkpoints_of_its_own() {
+    let project = repository();
+    commit(&project, "one");
+    git(
+        &project,
+        &["worktree", "add", "--quiet", "linked", "-b", "other"],
+    );
+    let linked = project.path().join("linked");
+    fs::write(linked.join("file.txt"), "two").unwrap();
+    let recorded = record_checkpoint(&linked, project.agent_dir.path()).unwrap();
+    fs::write(linked.join("file.txt"), "three").unwrap();
+    let restored = restore_checkpoint(&recorded, &linked, project.agent_dir.path(), &|_| ());
+    assert_eq!(result(&restored), (RestoredFiles::Restored, true, false));
+    assert_eq!(fs::read_to_string(linked.join("file.txt")).unwrap(), "two");
+    assert_eq!(text(&project, "file.txt"), "one");
+    assert!(git_output(&project, &["stash", "list"]).contains("stash@{0}"));
 }
 
 #[test]

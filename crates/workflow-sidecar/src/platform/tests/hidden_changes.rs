@@ -137,6 +137,38 @@ fn a_list_of_ignored_files_that_is_not_committed_hides_no_file() {
 }
 
 #[test]
+fn attributes_that_are_not_committed_hide_no_change() {
+    let report = after(
+        "printf 'a\nb\n' > file.txt; git commit -qam two; echo '* text' > .git/info/attributes; \
+         printf 'a\r\nb\r\n' > file.txt; git add file.txt; test -z \"$(git status --porcelain)\"",
+    );
+    assert_eq!((report.verdict, &*report.tail), (FAILED, " M file.txt"));
+}
+
+#[test]
+fn the_form_in_which_the_repository_stores_files_is_no_change() {
+    let mut project = repository();
+    sh(
+        &project,
+        "git config core.autocrlf true; printf 'a\r\nb\r\n' > crlf.txt",
+    );
+    commit(&project, "one");
+    project.enter(CLEAN);
+    let report = project.check(CLEAN);
+    assert_eq!(report.verdict, PASSED, "{report:?}");
+    for format in ["--object-format=sha256", "--ref-format=reftable"] {
+        sh(
+            &project,
+            &format!(
+                "rm -rf .git; git init -q {format} || git init -q; git add .; git commit -qm one"
+            ),
+        );
+        project.enter(CLEAN);
+        assert_eq!(project.check(CLEAN).verdict, PASSED, "{format}");
+    }
+}
+
+#[test]
 fn replaced_objects_hide_no_change() {
     let hidden = "echo x > file.txt; git add file.txt; \
          git replace HEAD $(git commit-tree $(git write-tree) -m one); test -z \"$(git status --porcelain)\"";
@@ -149,8 +181,7 @@ fn another_work_tree_is_not_checked_instead() {
     let path = elsewhere.path().display();
     let line = format!("cp file.txt {path}; git config core.worktree {path}; echo x > file.txt");
     let report = after(&line);
-    assert_eq!(report.verdict, could_not_run(CheckError::NotTrusted));
-    assert!(report.reason.contains("`core.worktree`"), "{report:?}");
+    assert_eq!((report.verdict, &*report.tail), (FAILED, " M file.txt"));
 }
 
 #[test]

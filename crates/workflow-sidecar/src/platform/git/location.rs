@@ -1,0 +1,40 @@
+//! Where a repository is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a repository is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Location {
+    /// The directory of its files, with `.git`. A `core.worktree` in another place has no effect.
+    pub(super) root: PathBuf,
+    /// The directory that git uses for this work tree.
+    pub(super) git_dir: PathBuf,
+}
+
+impl Location {
+    /// Finds the repository of a directory as git does: by `.git`, in the directory or above it.
+    pub(super) fn of(cwd: &Path) -> Option<Self> {
+        let cwd = cwd.canonicalize().ok()?;
+        let root = cwd.ancestors().find(|path| path.join(".git").exists())?;
+        let entry = root.join(".git");
+        let git_dir = if entry.is_dir() {
+            entry
+        } else {
+            let text = fs::read_to_string(&entry).ok()?;
+            root.join(text.strip_prefix("gitdir:")?.trim())
+        };
+        Some(Self {
+            root: root.to_path_buf(),
+            git_dir,
+        })
+    }
+
+    /// Returns the directory that all work trees of the repository share.
+    pub(super) fn common_dir(&self) -> PathBuf {
+        match fs::read_to_string(self.git_dir.join("commondir")) {
+            Ok(path) => self.git_dir.join(path.trim()),
+            Err(_) => self.git_dir.clone(),
+        }
+    }
+}
