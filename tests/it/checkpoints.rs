@@ -253,7 +253,10 @@ fn a_restore_is_recorded_and_replays_without_git() {
     drop(host);
     drop(project);
     let text = fs::read_to_string(&recorded_to).unwrap();
-    assert!(text.contains("\"outcome\":{\"files\":\"restored\""), "{text}");
+    assert!(
+        text.contains("\"outcome\":{\"files\":\"restored\""),
+        "{text}"
+    );
     let output = replay(&[&recorded_to.display().to_string()]);
     let output = output.unwrap_or_else(|output| panic!("{output}\n{text}"));
     assert_eq!(output, "1 transcript replayed, no differences\n");

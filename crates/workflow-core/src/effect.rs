@@ -39,8 +39,8 @@ pub struct Effects {
     pub questions: Vec<Question>,
     /// Questions whose answers are no longer awaited.
     pub withdrawn: Vec<QuestionId>,
-    /// Answers to earlier requests.
-    pub deferred: Vec<DeferredReply>,
+    /// Answers to requests: to that of the event, and to earlier ones.
+    pub answers: Vec<RequestAnswer>,
     /// The effects that the platform performs, in order.
     pub effects: Vec<Effect>,
     /// The calls that rules denied without asking a person, for statistics.
@@ -98,7 +98,7 @@ impl Effects {
             diagnostics,
             questions,
             withdrawn,
-            deferred,
+            answers,
             effects,
             denied,
             ended,
@@ -107,7 +107,7 @@ impl Effects {
             && diagnostics.is_empty()
             && questions.is_empty()
             && withdrawn.is_empty()
-            && deferred.is_empty()
+            && answers.is_empty()
             && effects.is_empty()
             && denied.is_empty()
             && ended.is_empty()
@@ -175,14 +175,26 @@ impl Effects {
         Mark(self.actions.len())
     }
 
-    /// Answers an earlier request. The actions since the mark belong to the answer.
-    pub(crate) fn answer(&mut self, request: RequestId, answer: DeferredAnswer, since: Mark) {
+    /// Answers a request.
+    pub fn reply(&mut self, request: RequestId, reply: Reply) {
+        self.answer(request, reply, self.mark());
+    }
+
+    /// Answers a request. The actions since the mark belong to the answer.
+    pub(crate) fn answer(&mut self, request: RequestId, reply: Reply, since: Mark) {
         let actions = self.actions.split_off(since.0);
-        self.deferred.push(DeferredReply {
+        self.answers.push(RequestAnswer {
             request,
-            answer,
+            reply,
             actions,
         });
+    }
+
+    /// Takes the answer to a request, if there is one.
+    pub fn take_answer(&mut self, request: RequestId) -> Option<RequestAnswer> {
+        let mut answers = self.answers.iter();
+        let at = answers.position(|answer| answer.request == request)?;
+        Some(self.answers.remove(at))
     }
 
     /// Adds everything that was collected elsewhere.
@@ -191,7 +203,7 @@ impl Effects {
         self.diagnostics.extend(other.diagnostics);
         self.questions.extend(other.questions);
         self.withdrawn.extend(other.withdrawn);
-        self.deferred.extend(other.deferred);
+        self.answers.extend(other.answers);
         self.effects.extend(other.effects);
         self.denied.extend(other.denied);
         self.ended.extend(other.ended);
@@ -374,15 +386,6 @@ pub struct GateRun {
     pub commands: Vec<RunCheck>,
 }
 
-/// The answer to a request, which may come later.
-#[derive(Debug, PartialEq)]
-pub enum Reply<T> {
-    /// The answer.
-    Now(T),
-    /// The answer comes as a [`DeferredReply`].
-    Later,
-}
-
 /// The decision about a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolDecision {
@@ -562,20 +565,20 @@ pub struct Question {
     pub show: Option<String>,
 }
 
-/// The answer to an earlier request.
+/// The answer to a request. It comes with the event of the request, or with a later one.
 #[derive(Debug)]
-pub struct DeferredReply {
+pub struct RequestAnswer {
     /// The request.
     pub request: RequestId,
-    /// Its answer.
-    pub answer: DeferredAnswer,
-    /// An action that the host performs.
+    /// The answer itself.
+    pub reply: Reply,
+    /// The actions that belong to the answer; to that of the event belong all others, too.
     pub actions: Vec<Action>,
 }
 
-/// An answer that came later, by the kind of its request.
+/// An answer, by the kind of its request.
 #[derive(Debug, PartialEq)]
-pub enum DeferredAnswer {
+pub enum Reply {
     /// To a tool call.
     ToolCall(ToolDecision),
     /// To a call of `workflow_step`.

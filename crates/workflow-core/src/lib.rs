@@ -1,12 +1,12 @@
 //! The engine of workflow-sidecar: pure, without I/O, clock or randomness.
 //!
-//! A [`Session`] handles the events of one session of a host. Each event has a method, named `handle_*`, that returns a
-//! typed reply and adds everything that must be done to [`Effects`]:
+//! A [`Session`] handles the events of one session of a host. Each event has a method, named `handle_*`, that adds
+//! everything that must be done to [`Effects`]:
 //!
 //! - An [`Action`](effect::Action) or a [`Question`](effect::Question) is for the host.
 //! - An [`Effect`](effect::Effect) is for the platform: run a gate, record a checkpoint, watch triggers. Its result comes
 //!   back as a [`PlatformEvent`](event::PlatformEvent).
-//! - A [`DeferredReply`](effect::DeferredReply) answers an earlier request, because a person or the platform had to be
+//! - A [`RequestAnswer`](effect::RequestAnswer) answers a request. It comes later if a person or the platform has to be
 //!   waited for.
 //!
 //! So a whole session runs in a unit test, and a recorded session replays with the same results.
@@ -28,7 +28,8 @@
 //!
 //! let mut out = Effects::at(1_000);
 //! let call = StepCall { action: Some("status"), ..StepCall::default() };
-//! let Reply::Now(answer) = session.handle_workflow_step(RequestId(1), &call, &mut out) else {
+//! session.handle_workflow_step(RequestId(1), &call, &mut out);
+//! let Reply::Step(answer) = &out.answers[0].reply else {
 //!     panic!("the status needs nobody");
 //! };
 //! assert!(answer.text.starts_with("No active workflow."));

@@ -119,11 +119,8 @@ impl Host {
 
     /// Keeps the entries; gates never end, and there is no baseline.
     fn keep(&mut self, out: Effects) {
-        let deferred = out
-            .deferred
-            .into_iter()
-            .flat_map(|deferred| deferred.actions);
-        for action in out.actions.into_iter().chain(deferred) {
+        let of_answers = out.answers.into_iter().flat_map(|answer| answer.actions);
+        for action in out.actions.into_iter().chain(of_answers) {
             if let Action::AppendEntry { custom_type, data } = action {
                 self.branch.push(Stored {
                     custom_type: custom_type.to_owned(),

@@ -6,7 +6,7 @@ use super::phase_exit::{ExitActivity, ExitOutcome};
 use super::questions::QuestionTopic;
 use super::run::ActiveRun;
 use super::step_tool::{self, Cancellation, NoMove};
-use crate::effect::{Delivery, Effects, Reply, ToolAnswer};
+use crate::effect::{Delivery, Effects, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
 use crate::run::{RunProgress, TransitionError};
@@ -40,18 +40,18 @@ impl Session {
         }
     }
 
-    /// Does what a call of `workflow_step` asks for.
+    /// Does what a call of `workflow_step` asks for. `None` if the answer comes later.
     pub(super) fn on_step(
         &mut self,
         request: RequestId,
         call: &StepCall<'_>,
         out: &mut Effects,
-    ) -> Reply<ToolAnswer> {
+    ) -> Option<ToolAnswer> {
         if call.action != Some("cancel") {
             self.forget_first_cancel();
         }
         self.spend(|_| {}, out);
-        let reply = Reply::Now(match (call.action, self.budget_used_up()) {
+        let reply = Some(match (call.action, self.budget_used_up()) {
             (Some("status"), _) => {
                 self.mark_phase_read();
                 step_tool::status(self.run.as_ref())
@@ -75,25 +75,25 @@ impl Session {
         request: RequestId,
         call: &StepCall<'_>,
         out: &mut Effects,
-    ) -> Reply<ToolAnswer> {
+    ) -> Option<ToolAnswer> {
         if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
-            return Reply::Now(step_tool::read_first(phase));
+            return Some(step_tool::read_first(phase));
         }
         if let Some(run) = self.run.as_mut().filter(|run| run.is_unread)
             && let Some(answer) = run.phase().map(step_tool::moved_by_person)
         {
             run.is_unread = false;
-            return Reply::Now(answer);
+            return Some(answer);
         }
         if let Err(answer) = self.take_over(call, out) {
-            return Reply::Now(answer);
+            return Some(answer);
         }
         let (exit, mut context) = self.exit_parts();
         match exit.begin(request, &mut context, out) {
-            ExitOutcome::Wait => Reply::Later,
-            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Reply::Now(answer),
-            ExitOutcome::NotPassed(reports) => Reply::Now(self.not_passed(&reports, out)),
-            ExitOutcome::Advance(reports) => Reply::Now(self.advance(&reports, out)),
+            ExitOutcome::Wait => None,
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Some(answer),
+            ExitOutcome::NotPassed(reports) => Some(self.not_passed(&reports, out)),
+            ExitOutcome::Advance(reports) => Some(self.advance(&reports, out)),
         }
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::Ids;
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
-use crate::effect::{BranchAnswer, DeferredAnswer, Effect, Effects, Reply};
+use crate::effect::{BranchAnswer, Effect, Effects, Reply};
 use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
 use crate::run::entry_type;
 use crate::types::{Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
@@ -172,18 +172,18 @@ impl Checkpoints {
         project_trusted: bool,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) -> Reply<BranchAnswer> {
+    ) {
         self.cancel_question("you were asked again", questions, out);
         if !questions.can_ask() || !project_trusted {
-            return Reply::Now(BranchAnswer::default());
+            return proceed(request, false, None, out);
         }
         if self.restore.is_some() {
             let message = "[workflow] The code is still being restored. It cannot be restored to another point at the same time.";
             out.notify(Severity::Warning, message);
-            return Reply::Now(BranchAnswer::default());
+            return proceed(request, false, None, out);
         }
         let Some(snapshot) = self.at_point(turn, entries) else {
-            return Reply::Now(BranchAnswer::default());
+            return proceed(request, false, None, out);
         };
         let text = QuestionText {
             title: "Restore code state?".to_owned(),
@@ -195,7 +195,6 @@ impl Checkpoints {
             request,
             snapshot,
         });
-        Reply::Later
     }
 
     /// Withdraws the question, because the conversation continues without an answer.
@@ -371,7 +370,7 @@ fn proceed(
         out.notify(severity, message);
     }
     let answer = BranchAnswer { keeps_conversation };
-    out.answer(request, DeferredAnswer::Branch(answer), since);
+    out.answer(request, Reply::Branch(answer), since);
 }
 
 /// The result of a restore, as a person reads it.

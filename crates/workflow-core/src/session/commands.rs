@@ -7,7 +7,7 @@ use super::inputs;
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
-use crate::effect::{DeferredAnswer, Effects};
+use crate::effect::{Effects, Reply};
 use crate::event::Answer;
 use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
 use crate::types::{QuestionId, RequestId, Severity};
@@ -197,7 +197,7 @@ impl PendingStarts {
             if let Some(notice) = notice {
                 out.notify(Severity::Warning, notice);
             }
-            out.answer(pending.request, DeferredAnswer::Command, since);
+            out.answer(pending.request, Reply::Command, since);
         }
     }
 }

@@ -59,8 +59,7 @@ use self::triggers::{Accepted, TriggerQueue};
 use self::trust::StartTrust;
 use crate::definition::{Checkpoint, Loaded, Settings};
 use crate::effect::{
-    BranchAnswer, ContextMessage, DeferredAnswer, Delivery, Effects, Mutation, Reply, ToolAnswer,
-    ToolDecision, TriggerOutcome,
+    ContextMessage, Delivery, Effects, Mutation, Reply, ToolDecision, TriggerOutcome,
 };
 use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
@@ -356,30 +355,24 @@ impl Session {
     }
 
     /// Handles a tool call.
-    pub fn handle_tool_call(
-        &mut self,
-        request: RequestId,
-        call: &Call<'_>,
-        out: &mut Effects,
-    ) -> Reply<ToolDecision> {
+    pub fn handle_tool_call(&mut self, request: RequestId, call: &Call<'_>, out: &mut Effects) {
         self.on_activity(Activity::CallsTool, out);
         if call.tool() != STEP_TOOL
             && !call.is_part()
             && let Some(used_up) = self.spend(Budgets::count_call, out)
         {
             self.count_blocked();
-            return Reply::Now(budget::blocked(&used_up));
+            return out.reply(request, Reply::ToolCall(budget::blocked(&used_up)));
         }
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
         let questions = &mut self.questions;
-        let reply = self.calls.on_call(request, call, phase, questions, out);
-        if let Reply::Now(ToolDecision::Block { .. }) = reply {
+        let Some(decision) = self.calls.on_call(request, call, phase, questions, out) else {
+            return self.refresh_status(out);
+        };
+        if let ToolDecision::Block { .. } = decision {
             self.count_blocked();
         }
-        if reply == Reply::Later {
-            self.refresh_status(out);
-        }
-        reply
+        out.reply(request, Reply::ToolCall(decision));
     }
 
     /// Handles the result of a tool. Returns the content that the model reads instead.
@@ -425,7 +418,7 @@ impl Session {
         turn: Option<u64>,
         entries: Option<&[Entry<'_>]>,
         out: &mut Effects,
-    ) -> Reply<BranchAnswer> {
+    ) {
         self.checkpoints.on_branch(
             request,
             turn,
@@ -433,7 +426,7 @@ impl Session {
             self.host.trusts_project(),
             &mut self.questions,
             out,
-        )
+        );
     }
 
     /// Handles a call of `workflow_step`.
@@ -442,9 +435,11 @@ impl Session {
         request: RequestId,
         call: &StepCall<'_>,
         out: &mut Effects,
-    ) -> Reply<ToolAnswer> {
+    ) {
         self.on_activity(Activity::CallsStep, out);
-        self.on_step(request, call, out)
+        if let Some(answer) = self.on_step(request, call, out) {
+            out.reply(request, Reply::Step(answer));
+        }
     }
 
     /// Handles a call of `workflow_step` that the host cancels.
@@ -462,10 +457,9 @@ impl Session {
         control: Control,
         arguments: &str,
         out: &mut Effects,
-    ) -> Reply<()> {
-        let reply = self.control(request, control, white_space::trim(arguments), out);
+    ) {
+        self.control(request, control, white_space::trim(arguments), out);
         self.refresh_status(out);
-        reply
     }
 
     /// The proposals for the argument of a command that controls the run: the value and a description of each.
@@ -482,22 +476,25 @@ impl Session {
         arguments: &str,
         loaded: Arc<Loaded>,
         out: &mut Effects,
-    ) -> Reply<()> {
+    ) {
         let active = self.run.as_ref().filter(|run| run.is_active());
         let questions = &mut self.questions;
         let next = self
             .starts
             .on_command(request, arguments, loaded, active, questions, out);
-        self.start(next, out)
+        if self.start(next, out) {
+            out.reply(request, Reply::Command);
+        }
     }
 
-    fn start(&mut self, next: StartOutcome, out: &mut Effects) -> Reply<()> {
+    /// Starts a run, unless it is refused. Returns false if the user is asked first.
+    fn start(&mut self, next: StartOutcome, out: &mut Effects) -> bool {
         match next {
             StartOutcome::Start(run) => self.start_run(&run, out),
             StartOutcome::Refused => {}
-            StartOutcome::Wait => return Reply::Later,
+            StartOutcome::Wait => return false,
         }
-        Reply::Now(())
+        true
     }
 
     /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
@@ -527,9 +524,9 @@ impl Session {
                     .starts
                     .on_answer(question, answer, active, questions, out);
                 if let Some((request, outcome)) = next
-                    && self.start(outcome, out) == Reply::Now(())
+                    && self.start(outcome, out)
                 {
-                    out.answer(request, DeferredAnswer::Command, since);
+                    out.answer(request, Reply::Command, since);
                 }
             }
             QuestionTopic::ToolCall => {

@@ -12,8 +12,8 @@ use super::{Session, announcement, controls};
 use crate::condition::RunCondition;
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, DeferredAnswer, Delivery, Effect, Effects, EndedRun, Mutation,
-    ToolAnswer, message_type,
+    Action, ContextMessage, Delivery, Effect, Effects, EndedRun, Mutation, Reply, ToolAnswer,
+    message_type,
 };
 use crate::reminders::PauseReason;
 use crate::run::{Actor, PersonMove, RunProgress, cancel};
@@ -285,7 +285,7 @@ impl Session {
         // With the answer, so that a host that waits for it hears nothing else before.
         self.refresh_status(out);
         if let Some(request) = request {
-            out.answer(request, DeferredAnswer::Step(answer), since);
+            out.answer(request, Reply::Step(answer), since);
         }
     }
 
@@ -300,7 +300,7 @@ impl Session {
             return controls::settle(request, Severity::Info, notice, out);
         }
         if let Some(request) = request {
-            out.answer(request, DeferredAnswer::Step(answer), out.mark());
+            out.reply(request, Reply::Step(answer));
         }
     }
 

@@ -12,7 +12,7 @@ use super::phase::{ResolvedPhase, settings_levels, strictest};
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
-use crate::effect::{Decider, DeferredAnswer, Denied, Effects, Reply, ToolDecision};
+use crate::effect::{Decider, Denied, Effects, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
@@ -106,7 +106,7 @@ impl CallGuard {
         !self.pending.is_empty()
     }
 
-    /// Decides about a call.
+    /// Decides about a call. `None` if the user is asked.
     pub(crate) fn on_call(
         &mut self,
         request: RequestId,
@@ -114,12 +114,12 @@ impl CallGuard {
         phase: Option<&ResolvedPhase>,
         questions: &mut QuestionTable,
         out: &mut Effects,
-    ) -> Reply<ToolDecision> {
+    ) -> Option<ToolDecision> {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
         let (denial, needs_consent) = match rules.decide(call) {
             Decision::Allow => {
                 self.repeated = None;
-                return Reply::Now(ToolDecision::Allow);
+                return Some(ToolDecision::Allow);
             }
             Decision::Ask(denial) => (denial, true),
             Decision::Block(denial) => (denial, false),
@@ -132,7 +132,7 @@ impl CallGuard {
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied);
-            return block(reason);
+            return Some(block(reason));
         }
         self.denials += 1;
         let levels = match &denial.override_by {
@@ -163,7 +163,7 @@ impl CallGuard {
                     reason,
                 };
                 self.pending.insert(id, pending);
-                Reply::Later
+                None
             }
             Consequence::Block(addition) => {
                 // The first of the same calls is enough.
@@ -172,7 +172,7 @@ impl CallGuard {
                     out.notify(Severity::Warning, notice);
                 }
                 out.denied.push(denied);
-                block(format!("{reason}{addition}"))
+                Some(block(format!("{reason}{addition}")))
             }
         }
     }
@@ -266,8 +266,7 @@ impl CallGuard {
             request, reason, ..
         }) = self.pending.remove(&question)
         {
-            let answer = DeferredAnswer::ToolCall(decision(reason));
-            out.answer(request, answer, out.mark());
+            out.reply(request, Reply::ToolCall(decision(reason)));
         }
     }
 
@@ -441,9 +440,9 @@ fn below(value: &Value, indent: usize) -> String {
     lines.join("\n")
 }
 
-fn block(reason: String) -> Reply<ToolDecision> {
+fn block(reason: String) -> ToolDecision {
     let by = Decider::Rule;
-    Reply::Now(ToolDecision::Block { reason, by })
+    ToolDecision::Block { reason, by }
 }
 
 fn undecided(reason: &str, why: &str) -> ToolDecision {

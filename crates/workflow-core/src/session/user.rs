@@ -83,19 +83,19 @@ impl Session {
         control: Control,
         argument: &str,
         out: &mut Effects,
-    ) -> Reply<()> {
+    ) {
         let takes_argument = matches!(
             control,
             Control::Goto | Control::Approve | Control::Next | Control::Resume
         );
         let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
             out.notify(Severity::Info, controls::no_run(control));
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         };
         if !takes_argument && !argument.is_empty() {
             let message = controls::takes_no_argument(control, argument);
             out.notify(Severity::Warning, message);
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         }
         match control {
             Control::Status => {
@@ -126,7 +126,7 @@ impl Session {
             }
             Control::Approve => return self.approve_by_user(request, argument, out),
         }
-        Reply::Now(())
+        out.reply(request, Reply::Command);
     }
 
     /// Resumes the run for its owner, and reminds an idle agent.
@@ -185,17 +185,17 @@ impl Session {
         request: RequestId,
         plan: Result<Plan, String>,
         out: &mut Effects,
-    ) -> Reply<()> {
+    ) {
         match plan {
             Err(refusal) => out.notify(Severity::Warning, refusal),
             Ok(Plan::Move(planned)) => self.move_by_user(&planned, out),
             Ok(Plan::Confirm(planned, text)) => {
                 if self.confirm(Some(request), planned, text, out) {
-                    return Reply::Later;
+                    return;
                 }
             }
         }
-        Reply::Now(())
+        out.reply(request, Reply::Command);
     }
 
     /// Asks a person to confirm a move. Returns false, with a notice, if no person can be asked.
@@ -218,25 +218,25 @@ impl Session {
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) -> Reply<()> {
+    fn next_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) {
         if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
             out.notify(Severity::Info, refusal);
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         }
         let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
             out.notify(Severity::Warning, controls::no_definition());
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         };
         if run.approval().is_some() && !self.questions.can_confirm() {
             let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
             out.notify(Severity::Warning, message);
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         }
         if let Some(run) = &mut self.run
             && let Err(refusal) = controls::choose_outcome(run, argument, out)
         {
             out.notify(Severity::Warning, refusal);
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         }
         self.controls.begin_exit(Some(request), Control::Next);
         let since = out.mark();
@@ -249,19 +249,13 @@ impl Session {
             since,
         };
         self.finish_exit(Some(step), out);
-        Reply::Later
     }
 
     /// Answers the question for approval, as its owner asks.
-    fn approve_by_user(
-        &mut self,
-        request: RequestId,
-        argument: &str,
-        out: &mut Effects,
-    ) -> Reply<()> {
+    fn approve_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) {
         let notify = |severity, message: String, out: &mut Effects| {
             out.notify(severity, message);
-            Reply::Now(())
+            out.reply(request, Reply::Command);
         };
         let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
             return notify(Severity::Warning, controls::no_definition(), out);
@@ -303,7 +297,7 @@ impl Session {
             let (exit, mut context) = self.exit_parts();
             let step = exit.on_command(choice, comment, &mut context, out);
             self.finish_exit(step, out);
-            return Reply::Now(());
+            return out.reply(request, Reply::Command);
         }
         self.controls.begin_exit(Some(request), Control::Approve);
         let since = out.mark();
@@ -316,7 +310,6 @@ impl Session {
             since,
         };
         self.finish_exit(Some(step), out);
-        Reply::Later
     }
 
     /// Answers a command that leaves the phase, if that is decided.

@@ -251,7 +251,7 @@ impl Host {
     }
 
     fn take(&mut self, out: Effects) {
-        let settled = out.deferred.into_iter().flat_map(|settled| settled.actions);
+        let settled = out.answers.into_iter().flat_map(|answer| answer.actions);
         for action in out.actions.into_iter().chain(settled) {
             if let Action::AppendEntry { custom_type, data } = action {
                 self.branch.push(Arc::new((custom_type.to_owned(), data)));
@@ -298,14 +298,15 @@ impl Host {
         let mut out = Effects::at(self.now);
         let call = Call::new(tool, None, &PlainPaths);
         let mut session = self.session.clone();
-        match session.handle_tool_call(RequestId(u64::MAX), &call, &mut out) {
-            Reply::Now(ToolDecision::Allow) => Access::Runs,
-            Reply::Later => Access::Asked,
+        session.handle_tool_call(RequestId(u64::MAX), &call, &mut out);
+        match out.answers.pop().map(|answer| answer.reply) {
+            Some(Reply::ToolCall(ToolDecision::Allow)) => Access::Runs,
+            None => Access::Asked,
             // A host that cannot ask blocks what a person would have to decide.
-            Reply::Now(ToolDecision::Block {
+            Some(Reply::ToolCall(ToolDecision::Block {
                 by: Decider::Rule, ..
-            }) => Access::Blocked,
-            other @ Reply::Now(_) => panic!("{other:?}"),
+            })) => Access::Blocked,
+            Some(other) => panic!("{other:?}"),
         }
     }
 }

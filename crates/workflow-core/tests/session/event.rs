@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{
-    ContextMessage, DeferredAnswer, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
+    ContextMessage, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::rules::{Call, PlainPaths};
@@ -91,12 +91,12 @@ pub(crate) enum RequestKind {
 
 impl RequestKind {
     /// The kind of request that an answer is for.
-    pub(crate) fn of(answer: &DeferredAnswer) -> Self {
+    pub(crate) fn of(answer: &Reply) -> Self {
         match answer {
-            DeferredAnswer::ToolCall(_) => Self::ToolCall,
-            DeferredAnswer::Step(_) => Self::Step,
-            DeferredAnswer::Command => Self::Command,
-            DeferredAnswer::Branch(_) => Self::Branch,
+            Reply::ToolCall(_) => Self::ToolCall,
+            Reply::Step(_) => Self::Step,
+            Reply::Command => Self::Command,
+            Reply::Branch(_) => Self::Branch,
         }
     }
 }
@@ -105,7 +105,8 @@ impl RequestKind {
 pub(crate) enum Replied {
     /// The rendered reply, unless it is the usual one, which the host reads as "go on".
     Now(Option<String>),
-    Later(RequestId, RequestKind),
+    /// The answer is among the effects, now or later.
+    ToRequest(RequestId, RequestKind),
 }
 
 /// Sends an event to a session.
@@ -139,11 +140,8 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             input,
         } => {
             let call = Call::new(tool, input, &PlainPaths);
-            return match session.handle_tool_call(request, &call, out) {
-                Reply::Later => Replied::Later(request, RequestKind::ToolCall),
-                Reply::Now(ToolDecision::Allow) => Replied::Now(None),
-                Reply::Now(block) => Replied::Now(Some(render_decision("", &block))),
-            };
+            session.handle_tool_call(request, &call, out);
+            return Replied::ToRequest(request, RequestKind::ToolCall);
         }
         Event::ToolResult {
             tool,
@@ -159,16 +157,14 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             turn,
             entries,
         } => {
-            let reply = session.handle_branch(request, turn, entries.as_deref(), out);
-            return later(&reply, request, RequestKind::Branch);
+            session.handle_branch(request, turn, entries.as_deref(), out);
+            return Replied::ToRequest(request, RequestKind::Branch);
         }
         Event::Compacted => session.handle_compaction(),
         Event::Settings { loaded } => session.handle_settings(loaded, out),
         Event::Step { request, call } => {
-            return match session.handle_workflow_step(request, &call, out) {
-                Reply::Later => Replied::Later(request, RequestKind::Step),
-                Reply::Now(answer) => Replied::Now(Some(render_answer("", &answer))),
-            };
+            session.handle_workflow_step(request, &call, out);
+            return Replied::ToRequest(request, RequestKind::Step);
         }
         Event::StepCancelled { request } => session.handle_step_cancelled(request, out),
         Event::StartCommand {
@@ -176,8 +172,8 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             arguments,
             loaded,
         } => {
-            let reply = session.handle_workflow_command(request, arguments, loaded, out);
-            return later(&reply, request, RequestKind::Command);
+            session.handle_workflow_command(request, arguments, loaded, out);
+            return Replied::ToRequest(request, RequestKind::Command);
         }
         Event::CancelCommand => session.handle_cancel_command(out),
         Event::Control {
@@ -185,8 +181,8 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             control,
             arguments,
         } => {
-            let reply = session.handle_control(request, control, arguments, out);
-            return later(&reply, request, RequestKind::Command);
+            session.handle_control(request, control, arguments, out);
+            return Replied::ToRequest(request, RequestKind::Command);
         }
         Event::Answer { question, answer } => session.handle_answer(question, answer, out),
         Event::Platform(event) => {
@@ -198,21 +194,23 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
     Replied::Now(None)
 }
 
-fn later<T>(reply: &Reply<T>, request: RequestId, kind: RequestKind) -> Replied {
+/// The answer to the request of an event, unless it is the usual one.
+pub(crate) fn render_reply(reply: &Reply) -> Option<String> {
     match reply {
-        Reply::Later => Replied::Later(request, kind),
-        Reply::Now(_) => Replied::Now(None),
+        Reply::ToolCall(ToolDecision::Allow) | Reply::Command | Reply::Branch(_) => None,
+        Reply::ToolCall(block) => Some(render_decision("", block)),
+        Reply::Step(answer) => Some(render_answer("", answer)),
     }
 }
 
 /// An answer to an earlier request, as a line.
-pub(crate) fn render_deferred(request: RequestId, answer: &DeferredAnswer) -> String {
+pub(crate) fn render_late_reply(request: RequestId, answer: &Reply) -> String {
     let id = format!("#{} ", request.0);
     let line = match answer {
-        DeferredAnswer::ToolCall(decision) => render_decision(&id, decision),
-        DeferredAnswer::Step(answer) => render_answer(&id, answer),
-        DeferredAnswer::Branch(answer) if answer.keeps_conversation => format!("keep {id}"),
-        DeferredAnswer::Command | DeferredAnswer::Branch(_) => format!("none {id}"),
+        Reply::ToolCall(decision) => render_decision(&id, decision),
+        Reply::Step(answer) => render_answer(&id, answer),
+        Reply::Branch(answer) if answer.keeps_conversation => format!("keep {id}"),
+        Reply::Command | Reply::Branch(_) => format!("none {id}"),
     };
     format!("settled {}", line.trim_end())
 }

@@ -15,7 +15,7 @@ use workflow_core::session::{Abilities, Control, RunCondition, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Session};
 
-use crate::event::{self, Event, Replied, RequestKind, render_deferred};
+use crate::event::{self, Event, Replied, RequestKind, render_late_reply, render_reply};
 
 /// The moment at which every test starts.
 pub(crate) const NOW: u64 = 1_747_234_567_890;
@@ -167,10 +167,15 @@ impl World {
         self.step(Event::Platform(event))
     }
 
-    fn render(&mut self, reply: Replied, out: Effects) -> Vec<String> {
+    fn render(&mut self, reply: Replied, mut out: Effects) -> Vec<String> {
         let mut lines = Vec::new();
         match reply {
-            Replied::Later(request, kind) => {
+            Replied::ToRequest(request, kind) if is_answered(&out, request) => {
+                let answer = out.take_answer(request).expect("it is answered");
+                assert_eq!(RequestKind::of(&answer.reply), kind);
+                lines.extend(render_reply(&answer.reply));
+            }
+            Replied::ToRequest(request, kind) => {
                 let before = self.unanswered.insert(request, kind);
                 assert_eq!(before, None, "{request:?} waits twice");
                 lines.push(format!("later #{}", request.0));
@@ -200,15 +205,15 @@ impl World {
                 .iter()
                 .map(|question| format!("dismiss #{}", question.0)),
         );
-        for deferred in out.deferred {
+        for answer in out.answers {
             assert_eq!(
-                self.unanswered.remove(&deferred.request),
-                Some(RequestKind::of(&deferred.answer)),
+                self.unanswered.remove(&answer.request),
+                Some(RequestKind::of(&answer.reply)),
                 "{:?} waits for an answer of this kind",
-                deferred.request
+                answer.request
             );
-            lines.push(render_deferred(deferred.request, &deferred.answer));
-            self.take(deferred.actions, &mut lines);
+            lines.push(render_late_reply(answer.request, &answer.reply));
+            self.take(answer.actions, &mut lines);
         }
         let mut reads_word = false;
         for effect in out.effects {
@@ -486,6 +491,12 @@ fn render_diagnostic(problem: &Diagnostic) -> String {
         "{} {}\n= {} {}, about {:?}",
         problem.code, problem.message, problem.severity, problem, problem.workflow
     )
+}
+
+/// True if a request is answered at once, and not by what follows from its event.
+fn is_answered(out: &Effects, request: RequestId) -> bool {
+    let mut answers = out.answers.iter();
+    answers.any(|answer| answer.request == request && answer.actions.is_empty())
 }
 
 fn render_awaiting(awaiting: &ApprovalRequest) -> String {

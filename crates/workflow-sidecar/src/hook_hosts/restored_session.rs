@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use workflow_core::definition::Loaded;
-use workflow_core::effect::{Action, DeferredAnswer, Effect, Question};
+use workflow_core::effect::{Action, Effect, Question, Reply};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::session::Abilities;
 use workflow_core::types::{Millis, RequestId};
@@ -35,7 +35,6 @@ pub(crate) struct RestoredSession<'p> {
     now: Millis,
     requests: u64,
     out: Effects,
-    deferred: Vec<DeferredAnswer>,
 }
 
 /// The outcome of an event.
@@ -72,7 +71,6 @@ impl<'p> RestoredSession<'p> {
             now: wall_time(),
             requests: 0,
             out: Effects::default(),
-            deferred: Vec::new(),
         };
         let entries: Vec<Entry<'_>> = stored
             .entries
@@ -108,10 +106,6 @@ impl<'p> RestoredSession<'p> {
             effects.extend(std::mem::take(&mut more.effects));
             out.merge(more);
         }
-        for reply in std::mem::take(&mut out.deferred) {
-            out.actions.extend(reply.actions);
-            self.deferred.push(reply.answer);
-        }
         telemetry::denials(&self.session, &out.denied);
         self.out.merge(out);
         reply
@@ -128,9 +122,11 @@ impl<'p> RestoredSession<'p> {
         std::mem::take(&mut self.out.questions)
     }
 
-    /// Takes the last answer to a request that came later.
-    pub(crate) fn take_deferred(&mut self) -> Option<DeferredAnswer> {
-        self.deferred.pop()
+    /// Takes the answer to a request, if there is one.
+    pub(crate) fn take_answer(&mut self, request: RequestId) -> Option<Reply> {
+        let answer = self.out.take_answer(request)?;
+        self.out.actions.extend(answer.actions);
+        Some(answer.reply)
     }
 
     /// Forgets the texts for the person so far.

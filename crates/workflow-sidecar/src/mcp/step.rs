@@ -16,7 +16,7 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio_util::sync::CancellationToken;
-use workflow_core::effect::{AnswerKind, DeferredAnswer, Effect, GateRun, Reply, ToolAnswer};
+use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply, ToolAnswer};
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::Abilities;
 use workflow_core::types::GateRunId;
@@ -212,31 +212,24 @@ impl StepRunner {
             }
             let request = restored.request();
             let call = arguments.call();
-            let reply =
-                restored.handle(|session, out| session.handle_workflow_step(request, &call, out));
-            let answer = match reply {
-                Reply::Now(answer) => StepAnswer::from(answer),
-                Reply::Later => {
-                    if let Some(DeferredAnswer::Step(answer)) = restored.take_deferred() {
-                        StepAnswer::from(answer)
-                    } else {
-                        let run = platform.take_wanted();
-                        let run = run.ok_or_else(|| StepAnswer::error(LOST))?;
-                        if finished.is_some() {
-                            return Err(StepAnswer::error(MOVED));
-                        }
-                        // Hooks continue while the gate runs.
-                        drop(turn_in_queue);
-                        let gate = StepGate {
-                            restored: &restored,
-                            platform: &self.platform,
-                            id: run.id,
-                        };
-                        finished = Some(gate.run(run, step, reports, progress)?);
-                        continue;
-                    }
+            restored.handle(|session, out| session.handle_workflow_step(request, &call, out));
+            let Some(Reply::Step(answer)) = restored.take_answer(request) else {
+                let run = platform.take_wanted();
+                let run = run.ok_or_else(|| StepAnswer::error(LOST))?;
+                if finished.is_some() {
+                    return Err(StepAnswer::error(MOVED));
                 }
+                // Hooks continue while the gate runs.
+                drop(turn_in_queue);
+                let gate = StepGate {
+                    restored: &restored,
+                    platform: &self.platform,
+                    id: run.id,
+                };
+                finished = Some(gate.run(run, step, reports, progress)?);
+                continue;
             };
+            let answer = StepAnswer::from(answer);
             if step.is_cancelled() {
                 return Err(StepAnswer::error(CANCELLED));
             }

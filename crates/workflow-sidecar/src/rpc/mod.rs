@@ -5,7 +5,6 @@ mod message;
 mod outbox;
 mod outgoing_requests;
 mod response;
-mod router;
 mod visible_json;
 
 pub use framing::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
@@ -14,4 +13,3 @@ pub(crate) use message::{Call, Message, text};
 pub(crate) use outbox::Outbox;
 pub(crate) use outgoing_requests::OutgoingRequests;
 pub(crate) use response::{failure, success};
-pub(crate) use router::{Handler, HandlerAnswer, HandlerResult, Router, Service};

@@ -13,8 +13,8 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
-    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, DeferredAnswer, Delivery, HostHints,
-    Mutation, ToolAnswer, ToolDecision, Widget,
+    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, Delivery, HostHints, Mutation,
+    ToolAnswer, ToolDecision, Widget,
 };
 use workflow_protocol as protocol;
 
@@ -23,9 +23,6 @@ use crate::platform::gates::{HostAnswer, HostCommand, HostOutput};
 
 /// Our status line.
 const STATUS_KEY: &str = "workflow";
-/// The answer if the engine's answer does not fit the request.
-const INTERNAL_ERROR: &str =
-    "[workflow] Internal error: the answer does not fit the request, so nothing is allowed.";
 /// The countdown above the editor.
 const WIDGET_KEY: &str = "workflow-countdown";
 /// The phases below the editor.
@@ -265,43 +262,6 @@ pub(super) fn before_agent_start_result(
     }
 }
 
-/// The decision in an answer that came later. An answer of another kind blocks the call.
-pub(super) fn tool_decision(answer: DeferredAnswer) -> ToolDecision {
-    match answer {
-        DeferredAnswer::ToolCall(decision) => decision,
-        DeferredAnswer::Step(_) | DeferredAnswer::Command | DeferredAnswer::Branch(_) => {
-            ToolDecision::Block {
-                reason: INTERNAL_ERROR.to_owned(),
-                by: Decider::Nobody,
-            }
-        }
-    }
-}
-
-/// The answer to a conversation that goes back. An answer of another kind lets it go.
-pub(super) fn branch_answer(answer: &DeferredAnswer) -> BranchAnswer {
-    match answer {
-        DeferredAnswer::Branch(answer) => *answer,
-        DeferredAnswer::ToolCall(_) | DeferredAnswer::Step(_) | DeferredAnswer::Command => {
-            BranchAnswer::default()
-        }
-    }
-}
-
-/// The answer of `workflow_step` that came later. An answer of another kind is an error.
-pub(super) fn step_answer(answer: DeferredAnswer) -> ToolAnswer {
-    match answer {
-        DeferredAnswer::Step(answer) => answer,
-        DeferredAnswer::ToolCall(_) | DeferredAnswer::Command | DeferredAnswer::Branch(_) => {
-            ToolAnswer {
-                text: INTERNAL_ERROR.to_owned(),
-                details: serde_json::Value::Object(serde_json::Map::new()),
-                kind: Some(AnswerKind::Error),
-            }
-        }
-    }
-}
-
 pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
     let block = match decision {
         ToolDecision::Allow => None,
@@ -441,28 +401,5 @@ fn phase_summary(entry: &PhaseEntry) -> protocol::PhaseSummary {
         PhaseEntry::Subworkflow(key) => protocol::PhaseSummary::Subworkflow {
             subworkflow: key.key.clone(),
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_of_another_kind_never_allows_a_call() {
-        let branch = DeferredAnswer::Branch(BranchAnswer::default());
-        for answer in [DeferredAnswer::Command, branch] {
-            let decision = tool_decision(answer);
-            let by_nobody = matches!(
-                decision,
-                ToolDecision::Block {
-                    by: Decider::Nobody,
-                    ..
-                }
-            );
-            assert!(by_nobody, "{decision:?}");
-        }
-        let answer = step_answer(DeferredAnswer::ToolCall(ToolDecision::Allow));
-        assert_eq!(answer.kind, Some(AnswerKind::Error));
     }
 }

@@ -15,29 +15,29 @@ use tracing::{Level, Span};
 use workflow_core::Session;
 use workflow_core::effect::TriggerOutcome;
 use workflow_core::types::Millis;
-use workflow_protocol::method::Initialize;
-use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION};
+use workflow_protocol::method::{self, Initialize};
+use workflow_protocol::{Error, Kind, Method, PROTOCOL_VERSION, for_each_method};
 
 use super::config::ServerConfig;
+use super::handlers::Handler;
 use super::host::{not_initialized, unsupported_version};
 use super::state::Server;
 use crate::log::LINES;
 use crate::platform::PlatformReport;
-use crate::rpc::{Call, Message, Router, Service, failure};
+use crate::rpc::{Call, Message, failure, success};
 
 /// The sessions behind one lock, and everything that happens to them.
 ///
 /// Output lines are kept until [`take_output`](Self::take_output).
 pub(super) struct Dispatcher {
-    router: Router<Server>,
-    server: Arc<Mutex<Server>>,
+    server: Mutex<Server>,
 }
 
 impl Dispatcher {
     pub(super) fn new(config: ServerConfig, deadline_changed: Arc<Notify>) -> Self {
-        let server = Arc::new(Mutex::new(Server::new(config, deadline_changed)));
-        let router = Router::new(&server);
-        Self { router, server }
+        Self {
+            server: Mutex::new(Server::new(config, deadline_changed)),
+        }
     }
 
     /// Handles a line of the host.
@@ -64,19 +64,17 @@ impl Dispatcher {
 
     fn handle_request(&self, id: Id<'_>, call: &Call<'_>) {
         log_call(Some(&id), call);
-        let response = self.call(id, call);
-        if !response.is_notification() {
+        if let Some(response) = self.call(Some(id), call) {
             self.server().outbox.respond(&response);
         }
     }
 
     fn handle_notification(&self, call: &Call<'_>) {
         log_call(None, call);
-        let response = self.call(Id::Null, call);
-        if response.is_error() {
+        if let Some(failed) = self.call(None, call).filter(MethodResponse::is_error) {
             tracing::warn!(
                 method = &*call.method,
-                code = response.as_error_code(),
+                code = failed.as_error_code(),
                 "a notification failed"
             );
         }
@@ -162,30 +160,27 @@ impl Dispatcher {
     }
 
     /// Calls a method. A panic costs this one answer; the sessions continue.
-    fn call(&self, id: Id<'_>, call: &Call<'_>) -> MethodResponse {
-        let response = self.catch_panic(|| self.router.call(id.clone(), call));
+    fn call(&self, id: Option<Id<'_>>, call: &Call<'_>) -> Option<MethodResponse> {
+        let response = catch_panic(|| {
+            let mut server = self.server();
+            server.requests.current = id.clone().map(Id::into_owned);
+            route(&mut server, id.clone().unwrap_or(Id::Null), call)
+        });
         response.unwrap_or_else(|| {
             tracing::error!(method = &*call.method, "a call failed");
             let message = "the sidecar failed at this call and lives on";
-            failure(id, &Error::new(Kind::Internal, message))
+            let error = Error::new(Kind::Internal, message);
+            Some(failure(id.unwrap_or(Id::Null), &error))
         })
     }
 
     /// Runs a step that answers no request. A panic costs this step only.
     fn run<T>(&self, failed: &str, step: impl FnOnce(&mut Server) -> T) -> Option<T> {
-        let result = self.catch_panic(|| step(&mut self.server()));
+        let result = catch_panic(|| step(&mut self.server()));
         if result.is_none() {
             tracing::error!("{failed}");
         }
         result
-    }
-
-    fn catch_panic<T>(&self, step: impl FnOnce() -> T) -> Option<T> {
-        let result = catch_unwind(AssertUnwindSafe(step));
-        if result.is_err() {
-            self.server().requests.abandon();
-        }
-        result.ok()
     }
 
     /// Locks the server, also after a panic: steps are not undone, but no line is half written.
@@ -194,24 +189,57 @@ impl Dispatcher {
     }
 }
 
-impl Service for Server {
-    fn check(&self, method: &str, params: Option<&str>) -> Result<(), Error> {
-        if self.host.is_some() {
-            return Ok(());
+macro_rules! routes {
+    ($($(#[$doc:meta])* $row:ident = $name:literal ($params:ident) -> $result:ty;)*) => {
+        /// Calls the handler of a method. Gives the response, unless an output of the session answers.
+        fn route(server: &mut Server, id: Id<'_>, call: &Call<'_>) -> Option<MethodResponse> {
+            let params = call.params.map(RawValue::get);
+            match &*call.method {
+                $($name => respond::<method::$row>(server, id, params),)*
+                unknown => {
+                    let message = format!("there is no method {unknown:?}");
+                    Some(failure(id, &Error::new(Kind::MethodNotFound, message)))
+                }
+            }
         }
-        if method != Initialize::NAME {
-            return Err(not_initialized());
-        }
-        // Another version may have other parameters, so the version is read before the others.
-        match params.and_then(protocol_version) {
-            Some(version) if version != PROTOCOL_VERSION => Err(unsupported_version(version)),
-            _ => Ok(()),
-        }
-    }
+    };
+}
 
-    fn keep_deferred(&mut self, id: Option<Id<'static>>) {
-        self.requests.keep(id);
+for_each_method!(routes);
+
+/// Reads the parameters, runs the handler of the method and makes the response.
+fn respond<M: Method>(
+    server: &mut Server,
+    id: Id<'_>,
+    params: Option<&str>,
+) -> Option<MethodResponse>
+where
+    Server: Handler<M>,
+{
+    let checked = check(server, M::NAME, params);
+    match checked.and_then(|()| server.handle(M::read(params)?)) {
+        Ok(result) => Some(success(id, result?)),
+        Err(error) => Some(failure(id, &error)),
     }
+}
+
+/// Checks that a call may be made now, before its parameters are read.
+fn check(server: &Server, method: &str, params: Option<&str>) -> Result<(), Error> {
+    if server.host.is_some() {
+        return Ok(());
+    }
+    if method != Initialize::NAME {
+        return Err(not_initialized());
+    }
+    // Another version may have other parameters, so the version is read before the others.
+    match params.and_then(protocol_version) {
+        Some(version) if version != PROTOCOL_VERSION => Err(unsupported_version(version)),
+        _ => Ok(()),
+    }
+}
+
+fn catch_panic<T>(step: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(step)).ok()
 }
 
 /// The version in the parameters of `initialize`, if it can be read.
@@ -236,12 +264,13 @@ fn log_call(id: Option<&Id<'_>>, call: &Call<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::time::Instant;
 
-    use jsonrpsee::Extensions;
-    use jsonrpsee::types::Params;
+    use workflow_core::definition::Loaded;
 
     use super::super::clock::Clock;
+    use super::super::definitions::Loader;
     use super::*;
 
     /// Sends a line, gives the lines that follow.
@@ -263,23 +292,24 @@ mod tests {
         dispatcher
     }
 
-    fn panicking(_: Params<'_>, server: &Mutex<Server>, _: &Extensions) {
-        let _guard = server.lock();
-        panic!("on purpose");
+    /// A loader that panics.
+    #[derive(Debug)]
+    struct Panics;
+
+    impl Loader for Panics {
+        fn load(&self, _: &Path, cwd: &Path) -> Arc<Loaded> {
+            assert!(!cwd.ends_with("panic"), "on purpose");
+            Arc::default()
+        }
     }
 
     #[test]
     fn a_panic_costs_one_answer_and_nothing_else() {
-        let mut dispatcher = Dispatcher::new(ServerConfig::default(), Arc::new(Notify::new()));
-        dispatcher
-            .router
-            .methods
-            .register_method("test/panic", panicking)
-            .unwrap();
-        let dispatcher = initialized(dispatcher);
+        let config = ServerConfig::with_loader(Arc::new(Panics));
+        let dispatcher = initialized(Dispatcher::new(config, Arc::new(Notify::new())));
         let failed = send(
             &dispatcher,
-            r#"{"jsonrpc":"2.0","id":3,"method":"test/panic"}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"command/run","params":{"name":"workflow","arguments":"","context":{"cwd":"/panic"}}}"#,
         );
         assert!(failed.starts_with(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32603,"#));
         assert!(failed.contains(r#""kind":"internal""#), "{failed}");
@@ -288,26 +318,6 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":4,"method":"session/state"}"#,
         );
         assert!(lives.contains(r#""active":false"#), "{lives}");
-    }
-
-    #[test]
-    fn a_call_that_panics_leaves_nothing_in_progress() {
-        let mut dispatcher = Dispatcher::new(ServerConfig::default(), Arc::new(Notify::new()));
-        let during = |params: Params<'_>, server: &Mutex<Server>, extensions: &Extensions| {
-            server.lock().requests.begin();
-            panicking(params, server, extensions);
-        };
-        dispatcher
-            .router
-            .methods
-            .register_method("test/during", during)
-            .unwrap();
-        let dispatcher = initialized(dispatcher);
-        send(
-            &dispatcher,
-            r#"{"jsonrpc":"2.0","id":3,"method":"test/during"}"#,
-        );
-        assert!(!dispatcher.server().requests.has_call_in_progress());
     }
 
     #[test]

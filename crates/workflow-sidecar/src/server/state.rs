@@ -9,27 +9,28 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
-use workflow_core::effect::{Action, DeferredAnswer, DeferredReply, Effect, Reply, TriggerOutcome};
+use workflow_core::effect::{Action, Effect, Reply, TriggerOutcome};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::session::View;
 use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
 use workflow_protocol::method::HostApply;
-use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, SessionBound};
+use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound};
 
 use super::config::ServerConfig;
 use super::convert;
 use super::definitions::Loader;
+use super::handlers::HandlerResult;
 use super::host::{Host, not_initialized};
 use super::host_gates::HostGates;
 use super::host_questions::HostQuestions;
-use super::pending_requests::{PendingKind, PendingRequest, PendingRequests, Resolved};
+use super::requests::{Request, RequestKind, Requests};
 use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
 use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, PlatformReport, SessionContext};
-use crate::rpc::{Outbox, success};
+use crate::rpc::{Outbox, failure, success};
 use crate::run_condition::{ended_run, indexed_run};
 use crate::store::Run;
 use crate::telemetry::{self, PhaseClock};
@@ -46,7 +47,7 @@ pub(super) struct Server {
     pub(super) timer: Timer,
     pub(super) questions: HostQuestions,
     pub(super) host_gates: HostGates,
-    pub(super) requests: PendingRequests,
+    pub(super) requests: Requests,
     pub(super) outbox: Outbox,
     /// True if the host requested the end.
     pub(super) is_over: bool,
@@ -69,37 +70,39 @@ impl Server {
             timer: Timer::new(clock, deadline_changed),
             questions: HostQuestions::default(),
             host_gates: HostGates::default(),
-            requests: PendingRequests::default(),
+            requests: Requests::default(),
             outbox: Outbox::default(),
             is_over: false,
         }
     }
 
-    /// Handles a call whose answer may come later. One that is decided while the platform performs the effects of the
-    /// request is answered at once after all.
-    pub(super) fn handle_deferrable_call<'a, T>(
+    /// Handles a request that an output of its session answers, now or later.
+    pub(super) fn handle_request<'a, R>(
         &mut self,
         params: &impl SessionBound<'a>,
-        kind: PendingKind,
-        handle: impl FnOnce(&mut Session, RequestId, &mut Effects) -> Reply<T>,
-        read_deferred: impl FnOnce(DeferredAnswer) -> T,
-    ) -> Result<(Reply<T>, Effects), Error> {
-        let request = self.requests.begin();
-        let handled = self.handle_call(params, |session, out| handle(session, request, out));
-        let immediate = self.requests.end();
-        let (reply, mut out) = handled?;
-        if let Some(DeferredReply {
-            answer, actions, ..
-        }) = immediate
-        {
-            out.actions.extend(actions);
-            return Ok((Reply::Now(read_deferred(answer)), out));
+        kind: RequestKind,
+        handle: impl FnOnce(&mut Session, RequestId, &mut Effects),
+    ) -> HandlerResult<R> {
+        self.session_of(params)?;
+        let session = params.session_id();
+        let (id, request) = self.requests.open(kind);
+        let driven = self.drive(session, |session, out| handle(session, id, out));
+        let ((), mut out) = driven.ok_or_else(|| unknown_session(session))?;
+        let answer = out.take_answer(id);
+        self.deliver(session, &mut out);
+        match answer {
+            // A notification wants to know nothing.
+            Some(_) if request.id.is_none() => {}
+            Some(answer) => {
+                out.actions.extend(answer.actions);
+                self.answer(session, request, answer.reply, out);
+            }
+            None => {
+                self.requests.keep(id, request);
+                self.apply(session, out.actions);
+            }
         }
-        if let Reply::Later = reply {
-            self.requests.defer(request, kind);
-            self.apply(params.session_id(), std::mem::take(&mut out.actions));
-        }
-        Ok((reply, out))
+        Ok(None)
     }
 
     /// Handles an event in the session of a call.
@@ -110,8 +113,9 @@ impl Server {
     ) -> Result<(T, Effects), Error> {
         self.session_of(params)?;
         let id = params.session_id();
-        self.with_session(id, handle)
-            .ok_or_else(|| unknown_session(id))
+        let (result, mut out) = self.drive(id, handle).ok_or_else(|| unknown_session(id))?;
+        self.deliver(id, &mut out);
+        Ok((result, out))
     }
 
     /// The session of a call, after it has adopted the call's context.
@@ -179,14 +183,6 @@ impl Server {
         self.sessions.get_mut(id)?.take_guarded_change()
     }
 
-    /// The result of a command.
-    pub(super) fn command_result(&mut self, id: &str, out: Effects) -> CommandRunResult {
-        CommandRunResult {
-            guarded: self.take_guarded_change(id),
-            ..convert::command_run_result(out)
-        }
-    }
-
     /// Begins a session, or begins one again over these entries.
     pub(super) fn begin(
         &mut self,
@@ -218,7 +214,8 @@ impl Server {
             self.platform
                 .open_session(&directories.context(id, &handle.session));
         }
-        self.follow_up(id, &mut out);
+        self.perform_all(id, &mut out);
+        self.deliver(id, &mut out);
         if let Some(handle) = self.sessions.get_mut(id) {
             // It may be in another file, or another session may have had the run meanwhile.
             handle.noted = None;
@@ -271,13 +268,14 @@ impl Server {
             }
             event => Some(event),
         };
-        let (outcome, out) = self.with_session(&session, |session, out| {
+        let (outcome, mut out) = self.drive(&session, |session, out| {
             let event = event?;
             if let PlatformEvent::GateFinished { reports, .. } = &event {
                 telemetry::gate(session, reports);
             }
             session.handle_platform_event(event, out)
         })?;
+        self.deliver(&session, &mut out);
         self.apply(&session, out.actions);
         outcome
     }
@@ -308,7 +306,7 @@ impl Server {
                 self.continue_host_gate(&id)
             });
             // With the time by which the deadline was reached: the system's time may have been set back since.
-            let Some(((), out)) = self.with_session_at(now, &id, |session, out| {
+            let Some(((), mut out)) = self.drive_at(now, &id, |session, out| {
                 session.poll_deadline(out);
                 if let Some(event) = event {
                     session.handle_platform_event(event, out);
@@ -316,6 +314,7 @@ impl Server {
             }) else {
                 continue;
             };
+            self.deliver(&id, &mut out);
             if of_session == Some(&*id) {
                 returned.extend(out.actions);
             } else {
@@ -331,22 +330,24 @@ impl Server {
         id: &str,
         handle: impl FnOnce(&mut Session, &mut Effects),
     ) -> Effects {
-        self.with_session(id, handle)
-            .map(|((), out)| out)
-            .unwrap_or_default()
+        let Some(((), mut out)) = self.drive(id, handle) else {
+            return Effects::default();
+        };
+        self.deliver(id, &mut out);
+        out
     }
 
-    /// Handles an event in a session. `None` if it is not open.
-    fn with_session<T>(
+    /// Has a session handle an event, with the effects that follow. `None` if it is not open.
+    fn drive<T>(
         &mut self,
         id: &str,
         handle: impl FnOnce(&mut Session, &mut Effects) -> T,
     ) -> Option<(T, Effects)> {
         let now = self.timer.now_for_event();
-        self.with_session_at(now, id, handle)
+        self.drive_at(now, id, handle)
     }
 
-    fn with_session_at<T>(
+    fn drive_at<T>(
         &mut self,
         now: Millis,
         id: &str,
@@ -358,7 +359,7 @@ impl Server {
         let mut out = Effects::at(now);
         let reply = handle(&mut session.session, &mut out);
         let has_changed = !out.is_empty();
-        self.follow_up(id, &mut out);
+        self.perform_all(id, &mut out);
         if let Some(handle) = self.sessions.get_mut(id) {
             telemetry::denials(&handle.session, &out.denied);
             PhaseClock::follow(&mut handle.clock, &handle.session, now);
@@ -398,8 +399,8 @@ impl Server {
         }
     }
 
-    /// Performs effects, answers earlier requests, and sends questions. Actions and diagnostics are left for the answer.
-    fn follow_up(&mut self, id: &str, out: &mut Effects) {
+    /// Performs the effects of an event, and those that follow from them.
+    fn perform_all(&mut self, id: &str, out: &mut Effects) {
         let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
         while let Some(effect) = effects.pop_front() {
             if let Some(event) = self.perform(id, effect)
@@ -418,13 +419,23 @@ impl Server {
             let before = std::mem::replace(&mut handle.deadline, deadline);
             self.timer.reschedule(id, before, deadline);
         }
+    }
+
+    /// Passes on the outputs of a session: questions, withdrawals, and answers to earlier requests. Actions and diagnostics are
+    /// left for the answer to the event.
+    fn deliver(&mut self, id: &str, out: &mut Effects) {
         for question in std::mem::take(&mut out.withdrawn) {
             // A question that was not sent yet is not sent.
             out.questions.retain(|asked| asked.id != question);
             self.dismiss(id, question);
         }
-        for reply in std::mem::take(&mut out.deferred) {
-            self.answer_deferred(id, reply);
+        for answer in std::mem::take(&mut out.answers) {
+            let mut of_answer = Effects::default();
+            of_answer.actions = answer.actions;
+            match self.requests.take(answer.request) {
+                Some(request) => self.answer(id, request, answer.reply, of_answer),
+                None => self.apply(id, of_answer.actions),
+            }
         }
         for question in out.questions.drain(..) {
             self.ask(id, question);
@@ -456,28 +467,37 @@ impl Server {
         self.platform.perform(&context, effect)
     }
 
-    /// Answers an earlier request. The actions for one that came without an id are sent alone.
-    fn answer_deferred(&mut self, session: &str, reply: DeferredReply) {
-        let (PendingRequest { id, kind, .. }, reply) = match self.requests.resolve(reply) {
-            Resolved::InProgress => return,
-            Resolved::Notification(reply) => return self.apply(session, reply.actions),
-            Resolved::Pending(request, reply) => (request, reply),
+    /// Answers a request. The actions for one without an id are sent alone.
+    fn answer(&mut self, session: &str, request: Request, reply: Reply, out: Effects) {
+        let Some(id) = request.id else {
+            return self.apply(session, out.actions);
         };
-        let mut out = Effects::default();
-        out.actions = reply.actions;
-        let response = match kind {
-            PendingKind::Command => success(id, self.command_result(session, out)),
-            PendingKind::Branch => {
-                let answer = convert::branch_answer(&reply.answer);
+        let response = match (request.kind, reply) {
+            (RequestKind::Command, Reply::Command) => success(
+                id,
+                CommandRunResult {
+                    guarded: self.take_guarded_change(session),
+                    ..convert::command_run_result(out)
+                },
+            ),
+            (RequestKind::Branch, Reply::Branch(answer)) => {
                 success(id, convert::branch_result(answer, out))
             }
-            PendingKind::ToolCall => {
-                let decision = convert::tool_decision(reply.answer);
+            (RequestKind::ToolCall, Reply::ToolCall(decision)) => {
                 success(id, convert::tool_call_result(decision, out))
             }
-            PendingKind::Step { .. } => {
-                let answer = convert::step_answer(reply.answer);
+            (RequestKind::Step { .. }, Reply::Step(answer)) => {
                 success(id, convert::tool_execute_result(answer, out))
+            }
+            (
+                RequestKind::Command
+                | RequestKind::Branch
+                | RequestKind::ToolCall
+                | RequestKind::Step { .. },
+                _,
+            ) => {
+                let message = "the answer of the session does not fit the request";
+                failure(id, &Error::new(Kind::Internal, message))
             }
         };
         self.outbox.respond(&response);

@@ -16,7 +16,7 @@ pub(crate) use self::moves::{
 };
 pub(crate) use self::texts::{exit_refusal, no_definition, no_run, status_text, takes_no_argument};
 use super::questions::{QuestionTable, QuestionText, QuestionTopic};
-use crate::effect::{DeferredAnswer, Effects, Mark};
+use crate::effect::{Effects, Mark, Reply};
 use crate::event::Answer;
 use crate::run::{Actor, RunState};
 use crate::types::{QuestionId, RequestId, Severity};
@@ -150,6 +150,6 @@ pub(crate) fn settle(
 /// Answers the command, if there is one.
 pub(crate) fn answer(request: Option<RequestId>, since: Mark, out: &mut Effects) {
     if let Some(request) = request {
-        out.answer(request, DeferredAnswer::Command, since);
+        out.answer(request, Reply::Command, since);
     }
 }

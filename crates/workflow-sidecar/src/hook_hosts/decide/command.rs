@@ -26,23 +26,23 @@ pub(super) fn carry_out(
 ) -> Decided {
     let request = restored.request();
     let loaded = Arc::clone(&restored.loaded);
-    let reply = restored.handle(|session, out| match command.action {
+    restored.handle(|session, out| match command.action {
         PromptAction::Start(arguments) => {
-            session.handle_workflow_command(request, arguments, loaded, out)
+            session.handle_workflow_command(request, arguments, loaded, out);
         }
         PromptAction::Cancel => {
             session.handle_cancel_command(out);
-            Reply::Now(())
+            out.reply(request, Reply::Command);
         }
         PromptAction::Control(control, arguments) => {
-            session.handle_control(request, control, arguments, out)
+            session.handle_control(request, control, arguments, out);
         }
     });
     let is_exit = matches!(
         command.action,
         PromptAction::Control(Control::Next | Control::Approve, _)
     );
-    let mut is_open = reply == Reply::Later && restored.take_deferred().is_none();
+    let mut is_open = restored.take_answer(request).is_none();
     if let Some(question) = restored.take_questions().into_iter().next() {
         if !command.is_confirmed {
             let (title, message) = (question.title, question.message);
@@ -56,7 +56,7 @@ pub(super) fn carry_out(
             PersonsAnswer::Chosen(yes)
         });
         restored.handle(|session, out| session.handle_answer(question.id, answer, out));
-        is_open = restored.take_deferred().is_none();
+        is_open = restored.take_answer(request).is_none();
     }
     if is_open || platform.wants_gate() {
         // A gate may run for minutes and a hook may not, so the agent's call runs it. Nothing is stored of this.

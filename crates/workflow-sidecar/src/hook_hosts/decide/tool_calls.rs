@@ -42,11 +42,13 @@ pub(super) fn judge(
         let request = restored.request();
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
-        let reply = restored.handle(|session, out| session.handle_tool_call(request, &call, out));
-        match reply {
-            Reply::Now(ToolDecision::Allow) => {}
-            Reply::Now(ToolDecision::Block { reason, .. }) => return HookDecision::Deny(reason),
-            Reply::Later => {
+        restored.handle(|session, out| session.handle_tool_call(request, &call, out));
+        match restored.take_answer(request) {
+            Some(Reply::ToolCall(ToolDecision::Allow)) => {}
+            Some(Reply::ToolCall(ToolDecision::Block { reason, .. })) => {
+                return HookDecision::Deny(reason);
+            }
+            Some(Reply::Step(_) | Reply::Command | Reply::Branch(_)) | None => {
                 let reason =
                     "[workflow] The user has to decide about this call, and this host cannot ask.";
                 return HookDecision::Deny(reason.to_owned());

@@ -13,8 +13,7 @@ use workflow_protocol::{
 
 use super::super::convert;
 use super::super::state::Server;
-use super::now;
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult};
 
 impl Handler<HookBeforeAgentStart> for Server {
     fn handle(
@@ -26,7 +25,7 @@ impl Handler<HookBeforeAgentStart> for Server {
         let (message, out) = self.handle_call(&params, |session, out| {
             session.handle_before_agent_start(prompt, out)
         })?;
-        now(convert::before_agent_start_result(message, out))
+        Ok(Some(convert::before_agent_start_result(message, out)))
     }
 }
 
@@ -64,7 +63,7 @@ impl Handler<HookAgentEnd> for Server {
         });
         let (mutation, out) =
             self.handle_call(&params, |session, out| session.handle_agent_end(last, out))?;
-        now(convert::agent_end_result(mutation, out))
+        Ok(Some(convert::agent_end_result(mutation, out)))
     }
 }
 

@@ -12,10 +12,9 @@ use workflow_protocol::{
 
 use super::super::convert;
 use super::super::manifest::{CANCEL_COMMAND, START_COMMAND};
-use super::super::pending_requests::PendingKind;
+use super::super::requests::RequestKind;
 use super::super::state::Server;
-use super::{now, now_or_later};
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult};
 
 impl Handler<CommandRun> for Server {
     fn handle(&mut self, params: CommandRunParams<'_>) -> HandlerResult<CommandRunResult> {
@@ -26,24 +25,22 @@ impl Handler<CommandRun> for Server {
                 Command::Control(Control::of_command(name).ok_or_else(|| unknown_command(name))?)
             }
         };
-        let (reply, out) = self.handle_deferrable_call(
+        self.handle_request(
             &params,
-            PendingKind::Command,
+            RequestKind::Command,
             |session, request, out| match command {
                 Command::Start(loaded) => {
-                    session.handle_workflow_command(request, &params.arguments, loaded, out)
+                    session.handle_workflow_command(request, &params.arguments, loaded, out);
                 }
                 Command::Cancel => {
                     session.handle_cancel_command(out);
-                    Reply::Now(())
+                    out.reply(request, Reply::Command);
                 }
                 Command::Control(control) => {
-                    session.handle_control(request, control, &params.arguments, out)
+                    session.handle_control(request, control, &params.arguments, out);
                 }
             },
-            |_| (),
-        )?;
-        now_or_later(reply, |()| self.command_result(&params.session_id, out))
+        )
     }
 }
 
@@ -56,16 +53,16 @@ impl Handler<CommandComplete> for Server {
             START_COMMAND => {
                 let loaded = self.recent_definitions(&params.session_id, &params.context)?;
                 let proposals = session::complete(&loaded.catalog, &params.prefix);
-                now(proposed(&proposals))
+                Ok(Some(proposed(&proposals)))
             }
-            CANCEL_COMMAND => now(CommandCompleteResult::default()),
+            CANCEL_COMMAND => Ok(Some(CommandCompleteResult::default())),
             name => {
                 let control = Control::of_command(name).ok_or_else(|| unknown_command(name))?;
                 let handle = self.sessions.get(&params.session_id);
                 let proposals = handle.map_or_else(Vec::new, |handle| {
                     handle.session.complete_control(control, &params.prefix)
                 });
-                now(proposed(&proposals))
+                Ok(Some(proposed(&proposals)))
             }
         }
     }

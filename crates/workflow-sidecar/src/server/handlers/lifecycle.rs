@@ -15,8 +15,7 @@ use super::super::definitions::Definitions;
 use super::super::host::{Host, Seed, unsupported_version};
 use super::super::manifest::manifest;
 use super::super::state::Server;
-use super::now;
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult};
 
 impl Handler<Initialize> for Server {
     fn handle(&mut self, params: InitializeParams<'_>) -> HandlerResult<Manifest> {
@@ -59,7 +58,7 @@ impl Handler<Initialize> for Server {
             ),
             seed,
         });
-        now(manifest())
+        Ok(Some(manifest()))
     }
 }
 
@@ -72,7 +71,7 @@ impl Handler<ClockAdvance> for Server {
             ));
         }
         let actions = self.tick(Some(&params.session_id));
-        now(convert::clock_advance_result(actions))
+        Ok(Some(convert::clock_advance_result(actions)))
     }
 }
 
@@ -80,6 +79,6 @@ impl Handler<Shutdown> for Server {
     fn handle(&mut self, _: ShutdownParams<'_>) -> HandlerResult<()> {
         self.close_all();
         self.is_over = true;
-        now(())
+        Ok(Some(()))
     }
 }

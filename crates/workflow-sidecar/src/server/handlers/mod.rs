@@ -11,14 +11,21 @@ mod session_hooks;
 mod step_tool;
 mod tool_hooks;
 
-use workflow_core::effect::Reply;
 use workflow_core::event::Entry;
 use workflow_core::{Effects, Session};
-use workflow_protocol::{Branch, BranchEntry, HookResult, SessionBound};
+use workflow_protocol::{Branch, BranchEntry, Error, HookResult, Method, SessionBound};
 
 use super::convert;
 use super::state::Server;
-use crate::rpc::{HandlerAnswer, HandlerResult};
+
+/// The handler of one method.
+pub(super) trait Handler<M: Method> {
+    /// Handles a call of the method.
+    fn handle(&mut self, params: M::Params<'_>) -> HandlerResult<M::Result>;
+}
+
+/// The result of a call, or the reason why it has none. `None` if the answer is an output of the session.
+pub(super) type HandlerResult<R> = Result<Option<R>, Error>;
 
 impl Server {
     /// Handles a hook with a result of actions and diagnostics only.
@@ -28,31 +35,11 @@ impl Server {
         handle: impl FnOnce(&mut Session, &mut Effects),
     ) -> HandlerResult<HookResult> {
         let ((), out) = self.handle_call(params, handle)?;
-        now(HookResult {
+        Ok(Some(HookResult {
             guarded: self.take_guarded_change(params.session_id()),
             ..convert::hook_result(out)
-        })
+        }))
     }
-}
-
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "it spares every handler the same wrapping"
-)]
-fn now<R>(result: R) -> HandlerResult<R> {
-    Ok(HandlerAnswer::Now(result))
-}
-
-/// The answer to a request, unless it comes later.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "it spares every handler the same wrapping"
-)]
-fn now_or_later<T, R>(reply: Reply<T>, result: impl FnOnce(T) -> R) -> HandlerResult<R> {
-    Ok(match reply {
-        Reply::Now(reply) => HandlerAnswer::Now(result(reply)),
-        Reply::Later => HandlerAnswer::Deferred,
-    })
 }
 
 /// The entries of a branch that are the sidecar's, oldest first.

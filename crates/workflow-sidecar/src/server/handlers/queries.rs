@@ -7,19 +7,18 @@ use workflow_protocol::{
 
 use super::super::convert;
 use super::super::state::Server;
-use super::now;
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult};
 
 impl Handler<WorkflowList> for Server {
     fn handle(&mut self, params: WorkflowListParams<'_>) -> HandlerResult<WorkflowListResult> {
         let loaded = self.definitions(&params.session_id, &params.context)?;
-        now(convert::workflow_list_result(&loaded))
+        Ok(Some(convert::workflow_list_result(&loaded)))
     }
 }
 
 impl Handler<SessionState> for Server {
     fn handle(&mut self, params: SessionStateParams<'_>) -> HandlerResult<SessionStateResult> {
         let handle = self.session_of(&params)?;
-        now(convert::session_state_result(handle.session.view()))
+        Ok(Some(convert::session_state_result(handle.session.view())))
     }
 }

@@ -10,11 +10,10 @@ use workflow_protocol::{
 };
 
 use super::super::convert;
-use super::super::pending_requests::PendingKind;
+use super::super::requests::RequestKind;
 use super::super::sessions::unknown_session;
 use super::super::state::Server;
-use super::{entries, now, now_or_later};
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult, entries};
 
 impl Handler<HookSessionStart> for Server {
     fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
@@ -45,7 +44,7 @@ impl Handler<HookSessionCompact> for Server {
 impl Handler<HookSessionShutdown> for Server {
     fn handle(&mut self, params: SessionHookParams<'_>) -> HandlerResult<HookResult> {
         self.session_of(&params)?;
-        now(convert::hook_result(self.close(params.session_id())))
+        Ok(Some(convert::hook_result(self.close(params.session_id()))))
     }
 }
 
@@ -53,13 +52,9 @@ impl Handler<HookBranch> for Server {
     fn handle(&mut self, params: BranchParams<'_>) -> HandlerResult<BranchResult> {
         let entries = params.context.branch.as_ref().map(entries);
         let turn = params.event.target_turn_index;
-        let (reply, out) = self.handle_deferrable_call(
-            &params,
-            PendingKind::Branch,
-            |session, request, out| session.handle_branch(request, turn, entries.as_deref(), out),
-            |answer| convert::branch_answer(&answer),
-        )?;
-        now_or_later(reply, |answer| convert::branch_result(answer, out))
+        self.handle_request(&params, RequestKind::Branch, |session, request, out| {
+            session.handle_branch(request, turn, entries.as_deref(), out);
+        })
     }
 }
 
@@ -82,11 +77,11 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
         handle.session.announce_resumed_run(&mut out);
     }
     let is_guarded = handle.report_guarded();
-    now(HookResult {
+    Ok(Some(HookResult {
         // A host takes an absent `guarded` for false here, whatever it knew before.
         guarded: is_guarded.then_some(true),
         ..convert::hook_result(out)
-    })
+    }))
 }
 
 /// Checks that a session that moves has a branch: to take an absent one for empty would drop the run and its guards.

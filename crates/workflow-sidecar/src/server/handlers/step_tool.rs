@@ -7,10 +7,9 @@ use workflow_protocol::{
 };
 
 use super::super::convert;
-use super::super::pending_requests::PendingKind;
+use super::super::requests::RequestKind;
 use super::super::state::Server;
-use super::{now, now_or_later};
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult};
 use crate::step_arguments::StepArguments;
 
 impl Handler<ToolExecute> for Server {
@@ -25,17 +24,13 @@ impl Handler<ToolExecute> for Server {
             .arguments
             .map_or_else(StepArguments::default, StepArguments::read);
         let call = arguments.call();
-        let kind = PendingKind::Step {
+        let kind = RequestKind::Step {
             session: params.session_id().to_owned(),
             call: params.tool_call_id.to_string(),
         };
-        let (reply, out) = self.handle_deferrable_call(
-            &params,
-            kind,
-            |session, request, out| session.handle_workflow_step(request, &call, out),
-            convert::step_answer,
-        )?;
-        now_or_later(reply, |answer| convert::tool_execute_result(answer, out))
+        self.handle_request(&params, kind, |session, request, out| {
+            session.handle_workflow_step(request, &call, out);
+        })
     }
 }
 
@@ -43,6 +38,6 @@ impl Handler<ToolCancel> for Server {
     fn handle(&mut self, params: ToolCancelParams<'_>) -> HandlerResult<HookResult> {
         self.session_of(&params)?;
         let out = self.cancel_step(params.session_id(), &params.tool_call_id);
-        now(convert::hook_result(out))
+        Ok(Some(convert::hook_result(out)))
     }
 }

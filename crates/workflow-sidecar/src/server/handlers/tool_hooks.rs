@@ -6,10 +6,9 @@ use workflow_protocol::{ToolCallParams, ToolCallResult, ToolResultParams, ToolRe
 
 use super::super::convert;
 use super::super::host::not_initialized;
-use super::super::pending_requests::PendingKind;
+use super::super::requests::RequestKind;
 use super::super::state::Server;
-use super::{now, now_or_later};
-use crate::rpc::{Handler, HandlerResult};
+use super::{Handler, HandlerResult};
 
 impl Handler<HookToolCall> for Server {
     fn handle(&mut self, params: ToolCallParams<'_>) -> HandlerResult<ToolCallResult> {
@@ -18,13 +17,9 @@ impl Handler<HookToolCall> for Server {
         let directories = directories.ok_or_else(not_initialized)?;
         let paths = self.platform.paths(&directories.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
-        let (reply, out) = self.handle_deferrable_call(
-            &params,
-            PendingKind::ToolCall,
-            |session, request, out| session.handle_tool_call(request, &call, out),
-            convert::tool_decision,
-        )?;
-        now_or_later(reply, |decision| convert::tool_call_result(decision, out))
+        self.handle_request(&params, RequestKind::ToolCall, |session, request, out| {
+            session.handle_tool_call(request, &call, out);
+        })
     }
 }
 
@@ -35,6 +30,6 @@ impl Handler<HookToolResult> for Server {
         let (content, out) = self.handle_call(&params, |session, out| {
             session.handle_tool_result(&event.tool_name, event.content, is_error, out)
         })?;
-        now(convert::tool_result_result(content, out))
+        Ok(Some(convert::tool_result_result(content, out)))
     }
 }

@@ -1,0 +1,70 @@
+//! Requests of the host that an output of their session answers.
+
+use std::collections::HashMap;
+
+use jsonrpsee::types::Id;
+use workflow_core::types::RequestId;
+
+/// The requests that are not answered yet.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    /// The id of the call in progress; `None` for a notification.
+    pub(super) current: Option<Id<'static>>,
+    /// The number of requests so far.
+    count: u64,
+    pending: HashMap<RequestId, Request>,
+}
+
+/// A request of the host.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// `None` for a notification, which gets no answer.
+    pub(super) id: Option<Id<'static>>,
+    pub(super) kind: RequestKind,
+    /// The span in the log, which ends with the answer.
+    _span: tracing::Span,
+}
+
+/// The kind of a request, which the kind of its answer has to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum RequestKind {
+    Command,
+    ToolCall,
+    Branch,
+    /// A call of `workflow_step`, by its session and the host's id of the call.
+    Step {
+        session: String,
+        call: String,
+    },
+}
+
+impl Requests {
+    /// Makes the call in progress a request of a session.
+    pub(super) fn open(&mut self, kind: RequestKind) -> (RequestId, Request) {
+        self.count += 1;
+        let request = Request {
+            id: self.current.take(),
+            kind,
+            _span: tracing::Span::current(),
+        };
+        (RequestId(self.count), request)
+    }
+
+    /// Keeps a request until it is answered.
+    pub(super) fn keep(&mut self, id: RequestId, request: Request) {
+        self.pending.insert(id, request);
+    }
+
+    /// Takes the request that is answered.
+    pub(super) fn take(&mut self, id: RequestId) -> Option<Request> {
+        self.pending.remove(&id)
+    }
+
+    /// Finds a pending call of `workflow_step` under the host's id of the call.
+    pub(super) fn find_step(&self, of_session: &str, with_id: &str) -> Option<RequestId> {
+        let is_it = |kind: &RequestKind| matches!(kind, RequestKind::Step { session, call } if session == of_session && call == with_id);
+        let mut pending = self.pending.iter();
+        let (id, _) = pending.find(|(_, request)| is_it(&request.kind))?;
+        Some(*id)
+    }
+}
