@@ -37,6 +37,8 @@ pub enum RunCondition {
     VisitLimit,
     /// A budget is used up.
     BudgetUsedUp,
+    /// A later version stored parts of it.
+    LaterVersion,
     /// It does not fit its definition.
     Stale,
     /// It is complete.
@@ -68,6 +70,7 @@ impl From<PauseReason> for RunCondition {
             PauseReason::MaxStale => Self::NoToolCalled,
             PauseReason::Visits => Self::VisitLimit,
             PauseReason::Budget => Self::BudgetUsedUp,
+            PauseReason::LaterVersion => Self::LaterVersion,
         }
     }
 }
@@ -93,6 +96,7 @@ impl RunCondition {
             Self::NoToolCalled => "paused: the agent called no tool",
             Self::VisitLimit => "paused: visit limit",
             Self::BudgetUsedUp => "paused: budget used up",
+            Self::LaterVersion => "paused: stored by a later version",
             Self::Stale => "stale: its definition is not known",
             Self::Complete => "complete",
             Self::Cancelled => "cancelled",
@@ -114,6 +118,7 @@ impl RunCondition {
             Self::PausedByUser => Some("/workflow-resume resumes it"),
             Self::VisitLimit => Some("/workflow-resume allows one more visit"),
             Self::BudgetUsedUp => Some("/workflow-resume +20 turns allows more"),
+            Self::LaterVersion => Some("/workflow-resume continues without what it stored"),
             Self::ModelError | Self::ReminderLimit | Self::NoToolCalled => {
                 Some("any message resumes it")
             }
@@ -153,6 +158,7 @@ impl RunCondition {
             | Self::AwaitsUser
             | Self::ReminderHeld
             | Self::PausedByUser
+            | Self::LaterVersion
             | Self::ModelError => Needed::User,
             Self::ReminderLimit | Self::NoToolCalled | Self::VisitLimit | Self::BudgetUsedUp => {
                 Needed::Limit

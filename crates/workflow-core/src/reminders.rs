@@ -85,6 +85,8 @@ pub enum PauseReason {
     Visits,
     /// A budget is used up.
     Budget,
+    /// A later version of the sidecar stored parts of the run, which this one cannot read.
+    LaterVersion,
 }
 
 /// The consequence when an agent stops early.

@@ -76,7 +76,9 @@ pub(crate) fn state_name(condition: RunCondition) -> &'static str {
         | RunCondition::AwaitsReply
         | RunCondition::AwaitsUser
         | RunCondition::ReminderHeld => "waits",
-        RunCondition::PausedByUser | RunCondition::ModelError => "paused",
+        RunCondition::PausedByUser | RunCondition::LaterVersion | RunCondition::ModelError => {
+            "paused"
+        }
         RunCondition::ReminderLimit
         | RunCondition::NoToolCalled
         | RunCondition::VisitLimit

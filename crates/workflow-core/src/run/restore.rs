@@ -43,6 +43,8 @@ pub struct RestoredRun {
     pub has_unmade_move: bool,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
+    /// True if a later version stored parts of it.
+    pub is_of_later_version: bool,
     /// Reports on entries that could not be used.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -137,6 +139,8 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
         restored.tally = stored.map(|stored| stored.tally).unwrap_or_default();
         restored.has_unmade_move = has_unmade_move;
         restored.baseline = last_baseline(entries, &task_id, step);
+        let mut found = restored.diagnostics.iter();
+        restored.is_of_later_version = found.any(|found| found.code == Code::StoredLater);
     }
     restored
 }

@@ -280,6 +280,7 @@ fn describe(reminders: u32, reason: PauseReason) -> String {
         PauseReason::Question => "the agent asked a question".to_owned(),
         PauseReason::Visits => "a phase may not be entered again".to_owned(),
         PauseReason::Budget => "a budget is used up".to_owned(),
+        PauseReason::LaterVersion => "a later version stored parts of the run".to_owned(),
         PauseReason::Approval => "the phase needs your approval".to_owned(),
     }
 }

@@ -9,6 +9,7 @@ use super::run::ActiveRun;
 use crate::definition::Loaded;
 use crate::effect::Effects;
 use crate::event::Entry;
+use crate::reminders::PauseReason;
 use crate::run::restore;
 use crate::types::Severity;
 
@@ -23,6 +24,7 @@ impl Session {
         let mut restored = restore(entries);
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
+        let is_of_later_version = restored.is_of_later_version;
         self.run = ActiveRun::restore(
             restored,
             agreed,
@@ -33,6 +35,9 @@ impl Session {
         self.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.run {
             run.persist_definition(out);
+            if is_of_later_version && run.is_active() && !run.is_paused() {
+                run.pause(PauseReason::LaterVersion, out);
+            }
         }
         let actor = self.actor();
         ActiveRun::switch_approval(approval, self.run.as_ref(), actor, out);

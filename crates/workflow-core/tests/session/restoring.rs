@@ -274,9 +274,29 @@ fn damaged_and_later_entries_of_ours_are_passed_over() {
     world.append("workflow:run", &json!(7));
     world.workflows.clear();
     let lines = world.reload();
-    assert_eq!(line(&lines, "status"), "status N-w > 🔹 A [1/2]");
+    let status = "status ⏸ paused: stored by a later version · N-w > 🔹 A [1/2]";
+    assert_eq!(line(&lines, "status"), status);
     assert!(line(&lines, "WF102").contains("version 99"));
     assert!(line(&lines, "WF101").contains("workflow:run"));
+}
+
+#[test]
+fn a_run_that_a_later_version_stored_is_paused_until_the_user_resumes_it() {
+    let mut world = World::started(vec![workflow("w", &["a", "b"])]);
+    let task_id = world.last_state()["taskId"].clone();
+    let later = json!({ "version": 99, "taskId": task_id });
+    world.append("workflow:definition", &later);
+    let lines = world.reload();
+    assert!(line(&lines, "entry workflow:run").contains(r#""paused":"laterVersion""#));
+    world.user_input();
+    assert!(
+        world.stop("stop").is_empty(),
+        "a message does not resume it"
+    );
+    let lines = world.control(Control::Resume, "");
+    assert!(line(&lines, "entry workflow:run").contains(r#""paused":null"#));
+    let lines = world.reload();
+    assert!(!lines.iter().any(|line| line.contains("laterVersion")));
 }
 
 #[test]

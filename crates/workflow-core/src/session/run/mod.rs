@@ -149,12 +149,15 @@ impl ActiveRun {
             stored_values,
             spending,
             has_unmade_move,
+            is_of_later_version,
             baseline,
             ..
         } = restored;
         let settings = &loaded.settings;
         let state = state.filter(RunState::matters)?;
-        let persisted = definition.as_ref().map(|stored| {
+        // The newest stored definition counts, so this one is stored again behind one of a later version.
+        let known = definition.as_ref().filter(|_| !is_of_later_version);
+        let persisted = known.map(|stored| {
             let guards = stored.guards.clone().unwrap_or_default();
             (stored.hash.clone(), guards)
         });
@@ -442,13 +445,17 @@ impl ActiveRun {
         self.persist(out);
     }
 
-    /// Starts the counts anew, and resumes the run unless it is paused for an approval, for a budget or by its owner.
+    /// Starts the counts anew, and resumes the run unless only its owner, an approval or a budget can.
     pub(crate) fn reset_counters(&mut self, out: &mut Effects) {
         if !self.progress.state.active {
             return;
         }
-        let stays =
-            |reason: &PauseReason| matches!(reason, PauseReason::Approval | PauseReason::Budget);
+        let stays = |reason: &PauseReason| {
+            matches!(
+                reason,
+                PauseReason::Approval | PauseReason::Budget | PauseReason::LaterVersion
+            )
+        };
         self.counters = ContinueCounters {
             paused: self.counters.paused.filter(stays),
             paused_by_owner: self.counters.paused_by_owner,
@@ -471,6 +478,8 @@ impl ActiveRun {
     /// Ends every pause but that for an approval, or for a budget that is used up.
     pub(crate) fn resume(&mut self, out: &mut Effects) {
         self.counters.paused_by_owner = false;
+        let paused = &mut self.counters.paused;
+        paused.take_if(|reason| *reason == PauseReason::LaterVersion);
         if self.budgets.used_up().is_none() {
             self.counters
                 .paused

@@ -119,5 +119,6 @@ fn pause_reason(reason: PauseReason) -> &'static str {
         PauseReason::Approval => "approval",
         PauseReason::Visits => "visits",
         PauseReason::Budget => "budget",
+        PauseReason::LaterVersion => "laterVersion",
     }
 }
