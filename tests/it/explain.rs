@@ -10,7 +10,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
-use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Origins, Tier, load};
+use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Tier, load_located};
 use workflow_core::event::Entry;
 use workflow_core::explain::{Explained, OriginKind, Topic, Value};
 use workflow_core::policy::STEP_TOOL;
@@ -110,10 +110,9 @@ impl Host {
 }
 
 /// Compares the explanation of a phase with the answers in it.
-fn agree(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) {
+fn agree(host: &mut Host, loaded: &Loaded) {
     let state = host.state();
-    let origins = Origins::new(files, loaded);
-    let explained = Explained::of(&state, loaded, &origins).unwrap();
+    let explained = Explained::of(&state, loaded).unwrap();
     assert_eq!(host.status.as_deref(), Some(explained.status()));
     for tool in TOOLS {
         let event = json!({ "toolName": tool, "toolCallId": "c", "input": {} });
@@ -249,8 +248,8 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
 }
 
 /// Stops the agent; gives true where the run goes on.
-fn stops(host: &mut Host, loaded: &Loaded, files: &MemoryFiles) -> bool {
-    let explained = Explained::of(&host.state(), loaded, &Origins::new(files, loaded)).unwrap();
+fn stops(host: &mut Host, loaded: &Loaded) -> bool {
+    let explained = Explained::of(&host.state(), loaded).unwrap();
     let rule = explained.auto_continue();
     host.reminder = None;
     let last = json!({ "role": "assistant", "stopReason": "stop", "content": [{ "type": "text", "text": "Done." }] });
@@ -291,18 +290,17 @@ fn walk(files: &Files, moves: &[bool]) {
             None => memory.with_settings(Tier::Project, text.as_str()),
         };
     }
-    let loaded = load(&memory);
+    let loaded = load_located(&memory);
     let w0 = loaded.catalog.get("w0");
     assert!(w0.is_some(), "{:?}", loaded.diagnostics);
     let mut host = Host::start(project.path());
     for next in moves {
-        agree(&mut host, &loaded, &memory);
-        if !stops(&mut host, &loaded, &memory) {
+        agree(&mut host, &loaded);
+        if !stops(&mut host, &loaded) {
             return;
         }
         let action = if *next { "next" } else { "loop" };
-        let explained =
-            Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();
+        let explained = Explained::of(&host.state(), &loaded).unwrap();
         let row = explained.row(Topic::Moves, action).unwrap();
         let Value::Label(way) = &row.value else {
             panic!("{row:?}")
@@ -318,7 +316,7 @@ fn walk(files: &Files, moves: &[bool]) {
             assert_eq!(answer, format!("⚠️ {refusal} {then}"));
             continue;
         }
-        let now = Explained::of(&host.state(), &loaded, &Origins::new(&memory, &loaded)).unwrap();
+        let now = Explained::of(&host.state(), &loaded).unwrap();
         let (emoji, name) = now.phase();
         assert_eq!(*way, format!("{emoji} {name} in {}", now.breadcrumb()));
     }

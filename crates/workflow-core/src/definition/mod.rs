@@ -33,8 +33,8 @@ mod value;
 
 pub use crate::pattern::ProjectGlob;
 pub use load::{
-    EntryOrigin, FilePath, FileProblem, Files, KeyLocations, Listing, LoadOutcome, Loaded,
-    MemoryFiles, Origins, PathProblem, SettingsOrigin, TierEntry, WorkflowOrigin, document, load,
+    EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
+    PathProblem, SettingsOrigin, TierEntry, WorkflowOrigin, document, load, load_located,
 };
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
@@ -44,7 +44,8 @@ pub use model::{
     SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Thinking, TierSettings, Token,
     ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
 };
-pub use schema::{Default, Key, Section, nearest};
+pub(crate) use schema::Change;
+pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
 pub use tables::{shared_table, table};
 pub use tier::Tier;

@@ -63,10 +63,10 @@ impl Diagnostic {
         }
     }
 
-    /// The same diagnostic, at a location.
+    /// The same diagnostic, at a location, if it has one.
     #[must_use]
-    pub fn at(mut self, location: Location) -> Self {
-        self.location = Some(location);
+    pub fn at(mut self, location: impl Into<Option<Location>>) -> Self {
+        self.location = location.into();
         self
     }
 
@@ -126,6 +126,15 @@ impl Location {
     #[must_use]
     pub fn line(&self) -> Option<u32> {
         self.region.as_ref().map(|region| region.line)
+    }
+
+    /// As people read it: `file:line`, or the file.
+    #[must_use]
+    pub fn file_and_line(&self) -> String {
+        match self.line() {
+            Some(line) => format!("{}:{line}", self.file),
+            None => self.file.to_string(),
+        }
     }
 
     /// The first column, counted in characters from 1.

@@ -5,7 +5,7 @@
 //! know the output formats.
 //!
 //! ```
-//! use workflow_core::definition::{MemoryFiles, Origins, Tier, load};
+//! use workflow_core::definition::{MemoryFiles, Tier, load_located};
 //! use workflow_core::explain::{Explained, phase_tree};
 //!
 //! let files = MemoryFiles::new().with(Tier::Project, "fix/workflow.yaml", r#"
@@ -14,11 +14,11 @@
 //! initialMessage: "Fix {description}"
 //! phases: [{id: look, name: Look, emoji: 👀, instructions: Find it., tools: {whitelist: [read]}}]
 //! "#);
-//! let loaded = load(&files);
+//! let loaded = load_located(&files);
 //! let workflow = loaded.catalog.get("fix").unwrap();
 //! let tree = phase_tree(workflow, &loaded.catalog);
 //! let look = tree.find("look").unwrap().state().unwrap();
-//! let explained = Explained::of(&look, &loaded, &Origins::new(&files, &loaded)).unwrap();
+//! let explained = Explained::of(&look, &loaded).unwrap();
 //! assert_eq!(explained.blocks("read"), None);
 //! assert!(explained.blocks("edit").unwrap().contains("during the Look phase"));
 //! ```
@@ -38,7 +38,7 @@ pub use not_found::NotFound;
 pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
 
-use crate::definition::{Loaded, Origins, Workflow};
+use crate::definition::{Loaded, Workflow};
 use crate::policy::rules::{Call, Decision, PlainPaths};
 use crate::reminders::ContinuePolicy;
 use crate::run::{DefinitionMismatch, Position, RunState};
@@ -58,14 +58,10 @@ pub struct Explained {
 
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
-    pub fn of(
-        state: &RunState,
-        loaded: &Loaded,
-        origins: &Origins<'_>,
-    ) -> Result<Self, DefinitionMismatch> {
+    pub fn of(state: &RunState, loaded: &Loaded) -> Result<Self, DefinitionMismatch> {
         let position = Position::of(state, &loaded.catalog)?;
         let resolved = resolved(state, &position, loaded)?;
-        let lookup = OriginLookup::new(state, loaded, &position, &resolved, origins);
+        let lookup = OriginLookup::new(state, loaded, &position, &resolved);
         let rows = values::of_phase(&lookup);
         let initial_message = initial_message(
             position.root(),
@@ -187,7 +183,7 @@ pub enum CallDecision {
 
 /// The values of a workflow that apply in every phase of it.
 #[must_use]
-pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -> Vec<Row> {
+pub fn everywhere(workflow: &Workflow, loaded: &Loaded) -> Vec<Row> {
     let tree = phase_tree(workflow, &loaded.catalog);
     let first = tree.phases().next().and_then(PhaseNode::state);
     let Some(state) = first else {
@@ -199,7 +195,7 @@ pub fn everywhere(workflow: &Workflow, loaded: &Loaded, origins: &Origins<'_>) -
     let Ok(resolved) = resolved(&state, &position, loaded) else {
         return Vec::new();
     };
-    let lookup = OriginLookup::new(&state, loaded, &position, &resolved, origins);
+    let lookup = OriginLookup::new(&state, loaded, &position, &resolved);
     values::of_workflow(&lookup)
 }
 

@@ -1,27 +1,26 @@
 //! The lookup of origins for the values of a phase.
 
-use std::rc::Rc;
-
 use crate::definition::{
-    Catalog, ContinueRule, EntryOrigin, KeyLocations, Loaded, Origins, Settings, SettingsOrigin,
-    TierSettings, ToolAccess, Workflow, WorkflowOrigin,
+    Catalog, ContinueRule, KeyLocations, Loaded, Settings, Tier, TierSettings, ToolAccess,
+    Workflow, WorkflowOrigin,
 };
+use crate::diagnostic::Location;
 use crate::policy::rules::RuleSource;
 use crate::run::{Path, Position, RunState, ScopeLevel};
 use crate::session::phase::ResolvedPhase;
 
 use super::row::{Origin, OriginKind};
 
-/// A phase, its values, and the files to look up their origins.
+/// A phase, its values, and the origins of what was loaded.
 pub(super) struct OriginLookup<'a> {
     pub(super) state: &'a RunState,
     pub(super) catalog: &'a Catalog,
     pub(super) settings: &'a Settings,
     pub(super) position: &'a Position<'a>,
     pub(super) resolved: &'a ResolvedPhase,
-    origins: &'a Origins<'a>,
-    /// The workflows around the phase, root first, and their origins.
-    scopes: Vec<(ScopeLevel<'a>, Option<Rc<WorkflowOrigin>>)>,
+    loaded: &'a Loaded,
+    /// The workflows around the phase, root first.
+    scopes: Vec<ScopeLevel<'a>>,
 }
 
 impl<'a> OriginLookup<'a> {
@@ -30,53 +29,45 @@ impl<'a> OriginLookup<'a> {
         loaded: &'a Loaded,
         position: &'a Position<'a>,
         resolved: &'a ResolvedPhase,
-        origins: &'a Origins<'a>,
     ) -> Self {
-        let levels = position.levels.iter().chain(&position.drilled);
         Self {
             state,
             catalog: &loaded.catalog,
             settings: &loaded.settings,
             position,
             resolved,
-            origins,
-            scopes: levels
-                .map(|&level| (level, origins.workflow(&level.workflow.key)))
+            loaded,
+            scopes: (position.levels.iter().chain(&position.drilled))
+                .copied()
                 .collect(),
         }
     }
 
-    /// The phase says so.
-    pub(super) fn phase(&self, key: &[&str]) -> Origin {
-        let entry = self.phase_entry();
-        let location = entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()));
-        Origin {
-            kind: OriginKind::Phase,
-            location: location.cloned(),
-        }
+    fn workflow(&self, key: &str) -> Option<&'a WorkflowOrigin> {
+        self.loaded.origins.workflow(key)
     }
 
-    fn phase_entry(&self) -> Option<&EntryOrigin> {
-        let (level, origin) = self.scopes.last()?;
-        origin.as_ref()?.entries.get(level.index)
+    /// The phase says so.
+    pub(super) fn phase(&self, key: &[&str]) -> Origin {
+        self.key_of(RuleSource::Phase, key)
     }
 
     /// The root workflow, if it is given there.
     pub(super) fn root(&self, is_given: bool, key: &str) -> Origin {
         match self.scopes.first() {
-            Some((level, origin)) if is_given => workflow(*level, origin.as_deref(), &[key]),
+            Some(level) if is_given => {
+                self.key_of(RuleSource::Workflow(&level.workflow.key), &[key])
+            }
             _ => Origin::default_value(),
         }
     }
 
     /// The innermost workflow, if it contains the key.
     pub(super) fn scope(&self, key: &str) -> Origin {
-        let innermost = self.scopes.get(self.position.levels.len() - 1);
-        let Some((level, Some(origin))) = innermost else {
-            return Origin::default_value();
-        };
-        match origin.keys.of(&[key]) {
-            Some(_) => workflow(*level, Some(origin), &[key]),
+        let own = &self.position.innermost().workflow.key;
+        let origin = self.key_of(RuleSource::Workflow(own), &[key]);
+        match origin.location {
+            Some(_) => origin,
             None => Origin::default_value(),
         }
     }
@@ -84,12 +75,11 @@ impl<'a> OriginLookup<'a> {
     /// The workflow around a path's end says that this entry comes there.
     pub(super) fn entry(&self, path: &Path) -> Origin {
         let segment = path.innermost();
-        let origin = self.origins.workflow(&segment.workflow_key);
-        let location =
-            origin.and_then(|origin| origin.entries.get(segment.phase_index)?.entry.clone());
+        let entries = self.workflow(&segment.workflow_key);
+        let entry = entries.and_then(|origin| origin.entries.get(segment.phase_index));
         Origin {
             kind: OriginKind::Workflow(segment.workflow_key.clone()),
-            location,
+            location: entry.and_then(|entry| Some(entry.entry.as_ref()?.file_and_line())),
         }
     }
 
@@ -122,14 +112,17 @@ impl<'a> OriginLookup<'a> {
     ) -> impl Iterator<Item = (T, Origin)> {
         let asked = if root_only { 1 } else { self.scopes.len() };
         let scopes = self.scopes.iter().take(asked).rev();
-        let scopes = scopes.filter_map(move |(level, origin)| {
+        let scopes = scopes.filter_map(move |level| {
             let value = of_workflow(level.workflow)?;
-            Some((value, workflow(*level, origin.as_deref(), key)))
+            let whose = RuleSource::Workflow(&level.workflow.key);
+            Some((value, self.key_of(whose, key)))
         });
-        let files = self.origins.settings().iter();
-        let files =
-            files.filter_map(move |file| Some((of_settings(&file.said)?, settings(file, key))));
-        scopes.chain(files)
+        let settings = [Tier::Project, Tier::Global].into_iter();
+        let settings = settings.filter_map(move |tier| {
+            let value = of_settings(&self.loaded.tiers[tier as usize])?;
+            Some((value, self.key_of(RuleSource::Settings(tier), key)))
+        });
+        scopes.chain(settings)
     }
 
     /// A level around the phase says which tools may run.
@@ -144,43 +137,24 @@ impl<'a> OriginLookup<'a> {
 
     /// The origin of a key of a level.
     pub(super) fn key_of(&self, whose: RuleSource<'_>, key: &[&str]) -> Origin {
-        match whose {
+        let of = |keys: &'a KeyLocations| keys.of(key);
+        let location = match whose {
             RuleSource::Settings(tier) => {
-                let mut files = self.origins.settings().iter();
+                let mut files = self.loaded.origins.settings().iter();
                 let file = files.find(|file| file.tier == tier);
-                Origin {
-                    kind: OriginKind::Settings(tier),
-                    location: location(file.map(|file| &file.keys), key),
-                }
+                file.and_then(|file| of(&file.keys))
             }
-            RuleSource::Workflow(name) => {
-                let mut scopes = self.scopes.iter();
-                let scope = scopes.find(|(level, _)| level.workflow.key == name);
-                let origin = scope.and_then(|(_, origin)| origin.as_deref());
-                Origin {
-                    kind: OriginKind::Workflow(name.to_owned()),
-                    location: location(origin.map(|origin| &origin.keys), key),
-                }
-            }
-            RuleSource::Phase => self.phase(key),
+            RuleSource::Workflow(name) => self.workflow(name).and_then(|origin| of(&origin.keys)),
+            RuleSource::Phase => self.scopes.last().and_then(|level| {
+                let origin = self.workflow(&level.workflow.key)?;
+                let entry = origin.entries.get(level.index)?;
+                of(&entry.keys).or(entry.entry.as_ref())
+            }),
+        };
+        let location = location.map(Location::file_and_line);
+        Origin {
+            location,
+            ..Origin::at(whose, "")
         }
     }
-}
-
-fn workflow(level: ScopeLevel<'_>, origin: Option<&WorkflowOrigin>, key: &[&str]) -> Origin {
-    Origin {
-        kind: OriginKind::Workflow(level.workflow.key.clone()),
-        location: location(origin.map(|origin| &origin.keys), key),
-    }
-}
-
-fn settings(file: &SettingsOrigin, key: &[&str]) -> Origin {
-    Origin {
-        kind: OriginKind::Settings(file.tier),
-        location: location(Some(&file.keys), key),
-    }
-}
-
-fn location(keys: Option<&KeyLocations>, key: &[&str]) -> Option<crate::diagnostic::Location> {
-    keys?.of(key).cloned()
 }

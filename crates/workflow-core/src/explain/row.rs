@@ -1,7 +1,9 @@
 //! One value of a phase, and its origin.
 
+use serde::Serialize;
+
 use crate::definition::Tier;
-use crate::diagnostic;
+use crate::diagnostic::visible;
 use crate::policy::rules::RuleSource;
 
 /// A value that applies in a phase.
@@ -57,38 +59,33 @@ impl Topic {
     /// Its name for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Phase => "phase",
-            Self::Tools => "tools",
-            Self::Context => "context",
-            Self::Continue => "continue",
-            Self::Moves => "moves",
-            Self::Flow => "flow",
-            Self::Turns => "turns",
-            Self::End => "end",
-        }
+        self.names().0
     }
 
     /// Its title for people.
     #[must_use]
     pub fn title(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Start => "When a run starts",
-            Self::Phase => "The phase",
-            Self::Tools => "Tools",
-            Self::Context => "Context message of the agent",
-            Self::Continue => "When the agent stops early",
-            Self::Moves => "Leaving the phase",
-            Self::Flow => "Flow",
-            Self::Turns => "Checkpoints and triggers",
-            Self::End => "When the run ends",
+            Self::Start => ("start", "When a run starts"),
+            Self::Phase => ("phase", "The phase"),
+            Self::Tools => ("tools", "Tools"),
+            Self::Context => ("context", "Context message of the agent"),
+            Self::Continue => ("continue", "When the agent stops early"),
+            Self::Moves => ("moves", "Leaving the phase"),
+            Self::Flow => ("flow", "Flow"),
+            Self::Turns => ("turns", "Checkpoints and triggers"),
+            Self::End => ("end", "When the run ends"),
         }
     }
 }
 
 /// A value of a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// There is none.
     None,
@@ -111,8 +108,8 @@ pub enum Value {
 pub struct Origin {
     /// The kind of origin.
     pub kind: OriginKind,
-    /// Its location; `None` for defaults, and for files that can no longer be read.
-    pub location: Option<diagnostic::Location>,
+    /// Its location, as `file:line`; `None` for defaults, and where no locations were kept.
+    pub location: Option<String>,
 }
 
 /// The kind of an origin.
@@ -153,7 +150,7 @@ impl Origin {
                 RuleSource::Workflow(key) => OriginKind::Workflow(key.to_owned()),
                 RuleSource::Phase => OriginKind::Phase,
             },
-            location: (!source.is_empty()).then(|| diagnostic::Location::file(source)),
+            location: (!source.is_empty()).then(|| visible(source)),
         }
     }
 

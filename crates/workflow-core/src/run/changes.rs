@@ -10,24 +10,26 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Gate, OnRepeat, Phase, PhaseEntry, Settings, Workflow,
+    Budget, CancelBy, Catalog, Change, Gate, OnRepeat, Phase, PhaseEntry, Section, Settings,
+    Workflow,
 };
 use crate::diagnostic::shown;
 
 use super::stored::StoredGuards;
 
-/// Members that restrict nothing and lead nowhere: they apply at once.
-#[rustfmt::skip] // Names that belong together.
-const TEXTS: &[&str] = &[
-    "id", "key", "name", "emoji", "instructions", "commandName", "initialMessage", "show", "sessionNamePrefix", "sessionNameMaxLength",
-    "templates", "continue", "context", "availableProfiles", "checkpoint", "inputs", "hints", "phases", "reading",
-];
-/// Guards. A member that is neither here nor above counts as a way.
-#[rustfmt::skip]
-const GUARDS: &[&str] = &[
-    "tools", "writable", "run", "unknown", "rules", "results", "gate", "approve", "maxVisits", "budget", "onRepeat", "cancel",
-    "limits.maxVisits",
-];
+/// What the change of a member means. One that is no key and not listed here counts as a way.
+fn change_of(member: &str) -> Change {
+    match member {
+        "key" | "templates" | "hints" | "reading" => Change::Text,
+        "limits.maxVisits" => Change::Guard,
+        _ => {
+            let mut keys = Section::ALL.iter().flat_map(|section| section.keys);
+            let key = keys.find(|key| key.name == member);
+            key.map_or(Change::Way, |key| key.change)
+        }
+    }
+}
+
 /// Members of guards that only say something.
 const REMARKS: &[&str] = &["source", "reason", "notify", "about"];
 
@@ -179,10 +181,10 @@ impl Level {
             if self.members.get(name) == after.members.get(name) {
                 continue;
             }
-            let kind = if GUARDS.contains(&&**name) {
-                &mut changes.guards
-            } else {
-                &mut changes.ways
+            let kind = match change_of(name) {
+                Change::Text => continue,
+                Change::Guard => &mut changes.guards,
+                Change::Way => &mut changes.ways,
             };
             kind.push(format!("`{name}` of {}", self.name));
         }
@@ -194,7 +196,7 @@ fn members(of: &impl Serialize) -> Map<String, Value> {
     let Value::Object(mut members) = meaning(of) else {
         return Map::new();
     };
-    members.retain(|name, value| !TEXTS.contains(&&**name) && !is_nothing(value));
+    members.retain(|name, value| change_of(name) != Change::Text && !is_nothing(value));
     members
 }
 

@@ -1,6 +1,6 @@
 //! The origins of values, in files of every format.
 
-use workflow_core::definition::{Loaded, MemoryFiles, Origins, Tier, load};
+use workflow_core::definition::{MemoryFiles, Tier, load, load_located};
 use workflow_core::explain::{Explained, Origin, OriginKind, Topic, Value, everywhere, phase_tree};
 
 const WORKFLOW: &str = "\
@@ -58,12 +58,11 @@ fn files() -> MemoryFiles {
 
 /// A value of a topic with its origin, as `kind file:line`.
 fn origin_in(files: &MemoryFiles, place: &str, section: Topic, key: &str) -> (Value, String) {
-    let loaded = load(files);
-    let origins = Origins::new(files, &loaded);
+    let loaded = load_located(files);
     let fix = loaded.catalog.get("fix").expect("it is sound");
     let tree = phase_tree(fix, &loaded.catalog);
     let state = tree.find(place).unwrap().state().unwrap();
-    let explained = Explained::of(&state, &loaded, &origins).unwrap();
+    let explained = Explained::of(&state, &loaded).unwrap();
     let row = explained.row(section, key).expect("there is such a row");
     (row.value.clone(), described(row.origin.as_ref()))
 }
@@ -80,11 +79,7 @@ fn described(origin: Option<&Origin>) -> String {
         OriginKind::Phase => "phase".to_owned(),
     };
     match &origin.location {
-        Some(place) => match place.line() {
-            Some(line) => format!("{said} {}:{line}", place.file),
-            // That of a guard is one text.
-            None => format!("{said} {}", place.file),
-        },
+        Some(location) => format!("{said} {location}"),
         None => said,
     }
 }
@@ -210,9 +205,9 @@ fn a_value_without_effect_is_left_out() {
         "sessionNameMaxLength: -2\nroleInstruction:",
     );
     let files = files().with(Tier::Project, "fix/workflow.yaml", workflow);
-    let loaded = load(&files);
+    let loaded = load_located(&files);
     let fix = loaded.catalog.get("fix").unwrap();
-    let rows = everywhere(fix, &loaded, &Origins::new(&files, &loaded));
+    let rows = everywhere(fix, &loaded);
     let origin = |key| {
         described(
             rows.iter()
@@ -231,13 +226,11 @@ fn a_value_without_effect_is_left_out() {
 }
 
 #[test]
-fn files_that_are_gone_leave_the_kind_of_origin() {
-    let loaded: Loaded = load(&files());
-    let gone = MemoryFiles::new();
-    let origins = Origins::new(&gone, &loaded);
+fn without_locations_the_kind_of_origin_is_left() {
+    let loaded = load(&files());
     let tree = phase_tree(loaded.catalog.get("fix").unwrap(), &loaded.catalog);
     let state = tree.find("look").unwrap().state().unwrap();
-    let explained = Explained::of(&state, &loaded, &origins).unwrap();
+    let explained = Explained::of(&state, &loaded).unwrap();
     let row = explained.row(Topic::Tools, "allowed").unwrap();
     assert_eq!(described(row.origin.as_ref()), "phase");
 }
@@ -266,10 +259,9 @@ fn values_around_turns_name_their_lines() {
     );
     let settings = "Project settings .pi/workflow-sidecar.json5:2".to_owned();
     assert_eq!(kept("mend"), (word("git"), settings.clone()));
-    let loaded = load(&files);
-    let origins = Origins::new(&files, &loaded);
+    let loaded = load_located(&files);
     let fix = loaded.catalog.get("fix").unwrap();
-    let around: Vec<(Value, String)> = everywhere(fix, &loaded, &origins)
+    let around: Vec<(Value, String)> = everywhere(fix, &loaded)
         .into_iter()
         .filter(|row| row.topic == Topic::Turns)
         .map(|row| (row.value, described(row.origin.as_ref())))
@@ -316,14 +308,13 @@ phases:
     approve: {ask: Publish?, choices: {publish: next, abort: cancel}, comment: true}
 ";
     let files = MemoryFiles::new().with(Tier::Project, "change/workflow.yaml", FLOW);
-    let loaded = load(&files);
+    let loaded = load_located(&files);
     assert_eq!(loaded.diagnostics, []);
-    let origins = Origins::new(&files, &loaded);
     let change = loaded.catalog.get("change").unwrap();
     let tree = phase_tree(change, &loaded.catalog);
     let rows = |place: &str| -> Vec<(String, String)> {
         let state = tree.find(place).unwrap().state().unwrap();
-        let explained = Explained::of(&state, &loaded, &origins).unwrap();
+        let explained = Explained::of(&state, &loaded).unwrap();
         let rows = explained.rows.into_iter();
         let rows = rows.filter(|row| matches!(row.topic, Topic::Moves | Topic::Flow));
         rows.map(|row| {
@@ -361,7 +352,7 @@ phases:
         "approve Publish? (publish → next, abort → cancel; with a comment)",
         26,
     );
-    let everywhere = everywhere(change, &loaded, &origins);
+    let everywhere = everywhere(change, &loaded);
     let flow = everywhere.iter().filter(|row| row.topic == Topic::Flow);
     let flow: Vec<&Value> = flow.map(|row| &row.value).collect();
     let label = |text: &str| Value::Label(text.to_owned());
@@ -399,14 +390,13 @@ phases:
     let files = MemoryFiles::new()
         .with(Tier::Project, "change/workflow.yaml", CHANGE)
         .with(Tier::Project, "checks/workflow.yaml", CHECKS);
-    let loaded = load(&files);
+    let loaded = load_located(&files);
     assert_eq!(loaded.diagnostics, []);
     for (place, is_conditional) in [("build", false), ("lint", true), ("test", true)] {
-        let origins = Origins::new(&files, &loaded);
         let change = loaded.catalog.get("change").unwrap();
         let tree = phase_tree(change, &loaded.catalog);
         let state = tree.find(place).unwrap().state().unwrap();
-        let explained = Explained::of(&state, &loaded, &origins).unwrap();
+        let explained = Explained::of(&state, &loaded).unwrap();
         let row = explained.row(Topic::Flow, "when");
         assert_eq!(row.is_some(), is_conditional, "{place}");
         if let Some(row) = row {

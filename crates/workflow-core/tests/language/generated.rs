@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use workflow_core::definition::{
-    Bound, Default, MemoryFiles, OnLimit, OnStop, Origins, SchemaFile, Section, Tier, load,
+    Bound, Default, MemoryFiles, OnLimit, OnStop, SchemaFile, Section, Tier, load_located,
 };
 use workflow_core::explain::{Explained, PhaseNode, everywhere, phase_tree};
 use workflow_core::reminders::ContinuePolicy;
@@ -107,7 +107,7 @@ fn all_examples() -> MemoryFiles {
 
 #[test]
 fn the_examples_of_the_rows_make_a_sound_workflow() {
-    let loaded = load(&all_examples());
+    let loaded = load_located(&all_examples());
     assert_eq!(loaded.diagnostics, []);
     assert_eq!(loaded.catalog.iter().count(), 2);
 }
@@ -138,13 +138,12 @@ const NOT_EXPLAINED: [&str; 4] = ["$schema", "limits", "show", "store"];
 #[test]
 fn every_key_is_explained() {
     let files = all_examples();
-    let loaded = load(&files);
-    let origins = Origins::new(&files, &loaded);
+    let loaded = load_located(&files);
     let workflow = loaded.catalog.get("all").unwrap();
     let tree = phase_tree(workflow, &loaded.catalog);
-    let mut rows = everywhere(workflow, &loaded, &origins);
+    let mut rows = everywhere(workflow, &loaded);
     for state in tree.phases().filter_map(PhaseNode::state) {
-        rows.extend(Explained::of(&state, &loaded, &origins).unwrap().rows);
+        rows.extend(Explained::of(&state, &loaded).unwrap().rows);
     }
     for name in ["a workflow", "a phase", "the settings", "`continue`"] {
         for key in Section::named(name).unwrap().keys {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use workflow_core::definition::{
-    Check, FileCheck, Gate, KeyLocations, Loaded, Origins, PhaseEntry, RunCheck, Tier,
+    Check, FileCheck, Gate, KeyLocations, Loaded, PhaseEntry, RunCheck, Tier,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
@@ -33,10 +33,10 @@ impl Missing {
 }
 
 /// Returns what the workflows of a project name and is not there. The user's own workflows are for any project.
-pub(crate) fn missing(loaded: &Loaded, origins: &Origins<'_>, project: &Path) -> Vec<Diagnostic> {
+pub(crate) fn missing(loaded: &Loaded, project: &Path) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
     for workflow in loaded.catalog.iter() {
-        let Some(origin) = origins.workflow(&workflow.key) else {
+        let Some(origin) = loaded.origins.workflow(&workflow.key) else {
             continue;
         };
         if origin.tier != Tier::Project {
@@ -100,21 +100,16 @@ fn diagnostic(found: Missing, location: Option<Location>) -> Diagnostic {
     } else {
         (Code::NotHere, Severity::Warning)
     };
-    let diagnostic = Diagnostic::new(code, severity, found.message).with_help(found.help);
-    match location {
-        Some(location) => diagnostic.at(location),
-        None => diagnostic,
-    }
+    Diagnostic::new(code, severity, found.message)
+        .with_help(found.help)
+        .at(location)
 }
 
 /// The location of a check, which knows its file and line.
 fn gate_location(gate: &Gate, levels: &[&KeyLocations; 2]) -> Option<Location> {
     let checks = levels.iter().flat_map(|level| level.items("gate"));
-    let is_it = |location: &&Location| {
-        let line = location.line().unwrap_or(0);
-        format!("{}:{line}", location.file) == gate.source
-    };
-    checks.into_iter().find(is_it).cloned()
+    let mut checks = checks.filter(|location| location.file_and_line() == gate.source);
+    checks.next().cloned()
 }
 
 fn of_check(check: &Check, project: &Path) -> Option<Missing> {

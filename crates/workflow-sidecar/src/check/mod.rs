@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use workflow_core::definition::{
-    FilePath, FileProblem, Files, LoadOutcome, Origins, Tier, TierEntry, Workflow, load,
+    FilePath, FileProblem, Files, LoadOutcome, Tier, TierEntry, Workflow, load_located,
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
@@ -141,7 +141,7 @@ fn check_target(
     report: &mut CheckReport,
 ) {
     let here = &*files.here;
-    let loaded = load(files);
+    let loaded = load_located(files);
     let has_own = |tier| loaded.index.iter().any(|listing| listing.tier == tier);
     if let Some(project) = target.project.as_ref().filter(|_| target.only.is_empty()) {
         if !has_own(Tier::Project) {
@@ -162,10 +162,9 @@ fn check_target(
         named.iter().any(is_it) || installed.iter().any(is_it)
     };
     let hosts: Vec<&'static HookHost> = HOSTS.into_iter().filter(is_concerned).collect();
-    let advice = advice(files, &loaded, &hosts);
-    let origins = Origins::new(files, &loaded);
+    let advice = advice(&loaded, &hosts);
     let project = target.project.iter();
-    let missing = project.flat_map(|project| missing(&loaded, &origins, project));
+    let missing = project.flat_map(|project| missing(&loaded, project));
     let missing: Vec<Diagnostic> = missing.collect();
     // The user's own definitions are those of every project.
     let is_wanted = |found: &Diagnostic| is_about(found, target, files);

@@ -13,7 +13,7 @@ use crate::check::{
     log,
 };
 use crate::hook_hosts;
-use crate::present::{CommandOutcome, count, json};
+use crate::present::{CommandOutcome, OutputFormat, count, json};
 use clap::builder::PossibleValuesParser;
 
 const EXAMPLES: &str = "\
@@ -80,15 +80,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         return explain(code);
     }
     if let Some(line) = &arguments.explain_command {
-        let json = match arguments.format {
-            CheckFormat::Human => false,
-            CheckFormat::Json => true,
+        let format = match arguments.format {
+            CheckFormat::Human => OutputFormat::Human,
+            CheckFormat::Json => OutputFormat::Json,
             CheckFormat::Github | CheckFormat::Sarif => {
                 anyhow::bail!("--explain-command has the formats human and json")
             }
         };
         let project = arguments.paths.first().map_or(Path::new("."), |path| path);
-        return explain_command::run(line, project, &arguments.user, json);
+        return explain_command::run(line, project, &arguments.user, format);
     }
     let named = arguments.host.iter();
     let named: Vec<_> = named.filter_map(|name| hook_hosts::host(name)).collect();

@@ -1,19 +1,18 @@
 //! `check --explain-command`: what a shell line does, command by command, and the decision of each phase about it.
 
-use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::value::to_raw_value;
 use unicode_width::UnicodeWidthStr;
-use workflow_core::definition::{Origins, load};
+use workflow_core::definition::load_located;
 use workflow_core::diagnostic::shown;
 use workflow_core::explain::{CallDecision, Explained, phase_tree};
-use workflow_core::policy::rules::{Call, LineReport, PartReport};
+use workflow_core::policy::rules::{Call, LineReport};
 
 use super::project::UserDirectory;
 use crate::platform::paths::LocalPaths;
-use crate::present::{CommandOutcome, DIMMED, json};
+use crate::present::{CommandOutcome, DIMMED, OutputFormat, Page};
 
 /// The tool that runs the line, as the usual hosts call it.
 const SHELL: &str = "bash";
@@ -25,15 +24,19 @@ const MAX_WIDTH: usize = 48;
 struct Explanation {
     line: String,
     effect: &'static str,
-    commands: Vec<CommandJson>,
+    #[serde(skip)]
+    title: &'static str,
+    commands: Vec<CommandEffect>,
     phases: Vec<PhaseDecision>,
 }
 
 /// A command of the line, or a redirection that writes.
 #[derive(Debug, Serialize)]
-struct CommandJson {
+struct CommandEffect {
     command: String,
     effect: &'static str,
+    #[serde(skip)]
+    title: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     detail: String,
 }
@@ -52,31 +55,24 @@ pub(super) fn run(
     line: &str,
     project: &Path,
     user: &UserDirectory,
-    as_json: bool,
+    format: OutputFormat,
 ) -> anyhow::Result<CommandOutcome> {
     let report = LineReport::new(line);
-    let phases = decisions(line, project, user)?;
-    if as_json {
-        json(&Explanation {
-            line: line.to_owned(),
-            effect: report.verdict.name(),
-            commands: report.parts.into_iter().map(CommandJson::from).collect(),
-            phases,
-        })?;
-    } else {
-        print(&report, &phases)?;
-    }
+    let commands = report.parts.into_iter().map(|part| CommandEffect {
+        command: part.text,
+        effect: part.verdict.name(),
+        title: part.verdict.title(),
+        detail: part.detail,
+    });
+    let explanation = Explanation {
+        line: line.to_owned(),
+        effect: report.verdict.name(),
+        title: report.verdict.title(),
+        commands: commands.collect(),
+        phases: decisions(line, project, user)?,
+    };
+    format.print(&explanation, Explanation::text)?;
     Ok(CommandOutcome::Success)
-}
-
-impl From<PartReport> for CommandJson {
-    fn from(part: PartReport) -> Self {
-        Self {
-            command: part.text,
-            effect: part.verdict.name(),
-            detail: part.detail,
-        }
-    }
 }
 
 /// Returns the decision of each phase of each workflow.
@@ -86,8 +82,7 @@ fn decisions(
     user: &UserDirectory,
 ) -> anyhow::Result<Vec<PhaseDecision>> {
     let disk = user.disk(project)?;
-    let loaded = load(&disk);
-    let origins = Origins::new(&disk, &loaded);
+    let loaded = load_located(&disk);
     let input = to_raw_value(&serde_json::json!({ "command": line }))?;
     let agent_dir = user.directory();
     let paths = LocalPaths::new(project, &agent_dir);
@@ -97,7 +92,7 @@ fn decisions(
             let Some(state) = node.state() else {
                 continue;
             };
-            let explained = Explained::of(&state, &loaded, &origins)?;
+            let explained = Explained::of(&state, &loaded)?;
             let call = Call::new(SHELL, Some(&input), &paths);
             let (decision, by) = match explained.decides(&call) {
                 CallDecision::Allowed => ("allowed", None),
@@ -115,35 +110,39 @@ fn decisions(
     Ok(found)
 }
 
-fn print(report: &LineReport, phases: &[PhaseDecision]) -> anyhow::Result<()> {
-    let mut out = anstream::stdout().lock();
-    let widths = report.parts.iter().map(|part| part.text.width());
-    let width = widths.max().unwrap_or(0).min(MAX_WIDTH);
-    for part in &report.parts {
-        let space = " ".repeat(width.saturating_sub(part.text.width()));
-        let title = part.verdict.title();
-        if part.detail.is_empty() {
-            writeln!(out, "{}{space}  {title}", part.text)?;
-        } else {
-            writeln!(out, "{}{space}  {title}: {}", part.text, part.detail)?;
+impl Explanation {
+    fn text(&self, page: &mut Page) {
+        let widths = self.commands.iter().map(|part| part.command.width());
+        let width = widths.max().unwrap_or(0).min(MAX_WIDTH);
+        for CommandEffect {
+            command,
+            title,
+            detail,
+            ..
+        } in &self.commands
+        {
+            let space = " ".repeat(width.saturating_sub(command.width()));
+            let colon = if detail.is_empty() { "" } else { ": " };
+            page.line(format_args!("{command}{space}  {title}{colon}{detail}"));
+        }
+        match self.commands.len() {
+            0 => page.line("the line runs no command"),
+            1 => {}
+            _ => page.line(format_args!("all together: {}", self.title)),
+        }
+        if !self.phases.is_empty() {
+            page.line("");
+        }
+        for phase in &self.phases {
+            let by = phase.by.as_ref();
+            let by = by.map_or_else(String::new, |by| format!(" {DIMMED}by {by}{DIMMED:#}"));
+            let PhaseDecision {
+                workflow,
+                phase,
+                decision,
+                ..
+            } = phase;
+            page.line(format_args!("{workflow}, {phase}: {decision}{by}"));
         }
     }
-    if report.parts.is_empty() {
-        writeln!(out, "the line runs no command")?;
-    } else if report.parts.len() > 1 {
-        writeln!(out, "all together: {}", report.verdict.title())?;
-    }
-    if !phases.is_empty() {
-        writeln!(out)?;
-    }
-    for phase in phases {
-        let by = phase.by.as_ref();
-        let by = by.map_or_else(String::new, |by| format!(" {DIMMED}by {by}{DIMMED:#}"));
-        writeln!(
-            out,
-            "{}, {}: {}{by}",
-            phase.workflow, phase.phase, phase.decision
-        )?;
-    }
-    Ok(())
 }

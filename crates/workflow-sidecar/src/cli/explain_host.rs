@@ -1,13 +1,11 @@
 //! Parts of a workflow that a host does not enforce, for `explain --host`.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 use workflow_core::explain::{Row, Topic, Value};
 use workflow_core::run::Unit;
 
 use crate::hook_hosts::HookHost;
-use crate::present::TITLE;
+use crate::present::{Page, TITLE};
 
 /// Parts that a host does not enforce.
 #[derive(Debug, Serialize)]
@@ -92,18 +90,20 @@ impl HostLimits {
         }
     }
 
-    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn text(&self, page: &mut Page) {
         let tested = match self.tested {
             Some(version) => format!("tested with {version}"),
             None => "written from its documentation, not run".to_owned(),
         };
-        writeln!(out, "\n{TITLE}In {}{TITLE:#} ({tested})", self.title)?;
+        page.line(format_args!(
+            "\n{TITLE}In {}{TITLE:#} ({tested})",
+            self.title
+        ));
         for sentence in &self.not_enforced {
-            writeln!(out, "  not enforced: {sentence}")?;
+            page.line(format_args!("  not enforced: {sentence}"));
         }
         for text in &self.different {
-            writeln!(out, "  {text}")?;
+            page.line(format_args!("  {text}"));
         }
-        Ok(())
     }
 }

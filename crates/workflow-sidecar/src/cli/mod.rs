@@ -10,7 +10,7 @@ mod doctor;
 mod explain;
 mod explain_command;
 mod explain_host;
-mod explain_json;
+mod explain_rows;
 mod graph;
 mod hook;
 mod init;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use workflow_core::definition::{Catalog, Origins, Show, Workflow, load};
+use workflow_core::definition::{Catalog, Show, Workflow, load_located};
 use workflow_core::diagnostic::{shown, visible};
 
 use super::list::uses;
@@ -60,8 +60,7 @@ fn indented(text: &str) -> String {
 
 pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     let disk = arguments.project.disk()?;
-    let loaded = Arc::new(load(&disk));
-    let origins = Origins::new(&disk, &loaded);
+    let loaded = Arc::new(load_located(&disk));
     let workflow = lookup::find_workflow(&loaded, &arguments.workflow)?;
     ensure_startable(workflow, &loaded.catalog)?;
     let (mut lines, name, typed) = source(arguments)?;
@@ -80,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<CommandOutcome> {
     })?;
     let mut walk = Walk {
         simulation,
-        guards: GuardLookup::new(&loaded, &origins),
+        guards: GuardLookup::new(&loaded),
         out: anstream::stdout().lock(),
         typed,
         name,

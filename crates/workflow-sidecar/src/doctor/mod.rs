@@ -14,7 +14,7 @@ use std::path::Path;
 use std::thread;
 
 use workflow_core::definition::{
-    FilePath, Files, LoadOutcome, Loaded, Origins, SETTINGS_FILE, Tier, load,
+    FilePath, Files, LoadOutcome, Loaded, SETTINGS_FILE, Tier, load_located,
 };
 use workflow_core::diagnostic::{Severity, shown};
 use workflow_protocol::PROTOCOL_VERSION;
@@ -38,14 +38,14 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
         thread::spawn(move || first_line_of_version(name, VERSION_TIMEOUT, is_version))
     });
     let disk = Disk::new(agent_dir.to_path_buf(), project.to_path_buf());
-    let loaded = load(&disk);
+    let loaded = load_located(&disk);
     let mut checks = vec![
         binary(),
         user_directory(agent_dir),
         settings(&disk, &loaded),
         definitions(&loaded),
     ];
-    checks.extend(gates(&disk, &loaded, project));
+    checks.extend(gates(&loaded, project));
     let [pi, node] =
         versions.map(|thread| thread.join().expect("asking for a version does not panic"));
     let has_pi = !matches!(pi, VersionAnswer::Missing);
@@ -139,8 +139,8 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
 }
 
 /// Checks that gates and approvals have what they need; `None` if nothing is missing.
-fn gates(disk: &Disk, loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
-    let missing = missing(loaded, &Origins::new(disk, loaded), project);
+fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
+    let missing = missing(loaded, project);
     let missing = merged(missing.into_iter());
     let first = missing.first()?;
     let more = match missing.len() {

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde::Serialize;
-use workflow_core::definition::{Catalog, Loaded, MemoryFiles, Origins};
+use workflow_core::definition::{Catalog, Loaded};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
@@ -187,9 +187,8 @@ impl TimelineRun {
                     catalog: Arc::clone(self.catalog.as_ref()?),
                     ..Loaded::default()
                 };
-                let files = MemoryFiles::new();
                 // A run at an outdated path has no explanation.
-                Explained::of(&self.state, &loaded, &Origins::new(&files, &loaded)).ok()
+                Explained::of(&self.state, &loaded).ok()
             })
             .as_ref()
     }

@@ -4,20 +4,19 @@
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
-use workflow_core::definition::{Loaded, Origins, ResultRule};
-use workflow_core::explain::{Explained, Origin, Row, Topic, Value};
+use workflow_core::definition::{Loaded, ResultRule};
+use workflow_core::explain::{Explained, Row, Topic, Value};
 use workflow_core::policy::results::Results;
 use workflow_core::run::{Position, RunState};
 
 /// The guards of the definitions that a simulation goes by.
 pub(crate) struct GuardLookup<'a> {
     loaded: &'a Loaded,
-    origins: &'a Origins<'a>,
 }
 
 impl<'a> GuardLookup<'a> {
-    pub(crate) fn new(loaded: &'a Loaded, origins: &'a Origins<'a>) -> Self {
-        Self { loaded, origins }
+    pub(crate) fn new(loaded: &'a Loaded) -> Self {
+        Self { loaded }
     }
 
     /// The line of the phase's list that blocks a tool. A rule says its own line in the reason.
@@ -31,7 +30,8 @@ impl<'a> GuardLookup<'a> {
         let rows = explained.rows.iter();
         let mut rows = rows.filter(|row| row.topic == Topic::Tools);
         let found = rows.find(|row| blocks(row))?;
-        line(found.origin.as_ref()).filter(|_| explained.blocks(tool).as_deref() == Some(reason))
+        let line = found.origin.as_ref()?.location.clone();
+        line.filter(|_| explained.blocks(tool).as_deref() == Some(reason))
     }
 
     /// The guard behind a question about leaving the phase.
@@ -46,12 +46,12 @@ impl<'a> GuardLookup<'a> {
     /// The setting that records checkpoints.
     pub(crate) fn checkpoint(&self, state: Option<&RunState>) -> Option<String> {
         if let Some(explained) = state.and_then(|state| self.explained(state)) {
-            return line(explained.row(Topic::Turns, "checkpoint")?.origin.as_ref());
+            let origin = explained.row(Topic::Turns, "checkpoint")?.origin.as_ref()?;
+            return origin.location.clone();
         }
-        let mut files = self.origins.settings().iter();
-        let file = files.find(|file| file.said.checkpoint.is_some())?;
-        let place = file.keys.of(&["checkpoint"])?;
-        Some(format!("{}:{}", place.file, place.line()?))
+        let mut files = self.loaded.origins.settings().iter();
+        let file = files.find(|file| self.loaded.tiers[file.tier as usize].checkpoint.is_some())?;
+        Some(file.keys.of(&["checkpoint"])?.file_and_line())
     }
 
     /// The rules that changed a result, each with its location, in the order in which they were applied.
@@ -93,11 +93,6 @@ impl<'a> GuardLookup<'a> {
 
     fn explained(&self, state: &RunState) -> Option<Explained> {
         let active = Some(state).filter(|state| state.active)?;
-        Explained::of(active, self.loaded, self.origins).ok()
+        Explained::of(active, self.loaded).ok()
     }
-}
-
-fn line(origin: Option<&Origin>) -> Option<String> {
-    let place = origin?.location.as_ref()?;
-    Some(format!("{}:{}", place.file, place.line()?))
 }

@@ -12,6 +12,7 @@ pub(super) fn load_tier(
     tier: Tier,
     limits: &Limits,
     sets: &RuleSets,
+    keeps_locations: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<FoundWorkflow> {
     let directory = Location::file(&files.shown(&FilePath::workflows(tier)));
@@ -42,6 +43,7 @@ pub(super) fn load_tier(
                     key: &key,
                     limits,
                     sets,
+                    keeps_locations,
                 };
                 found.extend(directory.read(diagnostics));
             }

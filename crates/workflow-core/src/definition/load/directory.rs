@@ -7,6 +7,7 @@ use super::files::{FilePath, FileProblem, Files, TierEntry};
 use super::flow::{Flow, PhaseSites, check_flow};
 use super::idle::{check_phase_openings, check_unused_sets, check_workflow_openings};
 use super::listing::{Listing, LoadOutcome};
+use super::origins::{EntryOrigin, WorkflowOrigin};
 use super::phase::{ReadPhase, read_phase};
 use super::phase_file::{parse_frontmatter, read_phase_source};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
@@ -27,27 +28,19 @@ pub(super) struct FoundWorkflow {
     pub(super) draft: Option<Draft>,
 }
 
-/// A valid workflow with references that are not checked yet.
+/// A workflow with references that are not checked yet.
 pub(super) struct Draft {
     pub(super) workflow: Workflow,
     /// Its source.
     pub(super) tier: Tier,
     /// The definition.
-    pub(super) file: Source,
+    pub(super) file: Location,
     /// The location of its command name.
-    pub(super) command_name: Option<Span>,
+    pub(super) command_name: Location,
     /// The index in `phases` of each reference, and its location.
-    pub(super) references: Vec<(usize, Option<Span>)>,
-}
-
-/// The content of a definition and its phase files.
-struct DefinitionContents {
-    /// The number of its phase entries.
-    entries: usize,
-    /// With its valid phases.
-    workflow: Workflow,
-    command_name: Option<Span>,
-    references: Vec<(usize, Option<Span>)>,
+    pub(super) references: Vec<(usize, Location)>,
+    /// The locations of its keys, where they are kept.
+    pub(super) origin: Option<WorkflowOrigin>,
 }
 
 /// The formats a definition may have.
@@ -82,6 +75,8 @@ pub(super) struct Directory<'a> {
     pub(super) limits: &'a Limits,
     /// The rule sets of the settings.
     pub(super) sets: &'a RuleSets,
+    /// True if the locations of all keys are kept.
+    pub(super) keeps_locations: bool,
 }
 
 impl Directory<'_> {
@@ -114,29 +109,20 @@ impl Directory<'_> {
         };
         let source = Source::new(&self.shown(name), bytes);
         let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
-        let contents = self.read_definition(&source, format, &mut findings);
+        let draft = self.read_definition(&source, format, &mut findings);
         let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());
         let mut found = self.left_out(name);
         source.file().clone_into(&mut found.listing.source);
-        if let Some(contents) = contents {
-            let workflow = &contents.workflow;
-            found.listing.name.clone_from(&workflow.name);
-            found
-                .listing
-                .command_name
-                .clone_from(&workflow.command_name);
-            (found.listing.show, found.listing.phases) = (workflow.show, contents.entries);
+        if let Some((draft, entries)) = draft {
+            let (listing, workflow) = (&mut found.listing, &draft.workflow);
+            listing.name.clone_from(&workflow.name);
+            listing.command_name.clone_from(&workflow.command_name);
+            (listing.show, listing.phases) = (workflow.show, entries);
             if is_sound {
-                found.listing.outcome = LoadOutcome::Shadowed;
+                listing.outcome = LoadOutcome::Shadowed;
+                found.draft = Some(draft);
             }
-            found.draft = is_sound.then_some(Draft {
-                workflow: contents.workflow,
-                tier: self.tier,
-                file: source,
-                command_name: contents.command_name,
-                references: contents.references,
-            });
         }
         Some(found)
     }
@@ -203,12 +189,13 @@ impl Directory<'_> {
         }
     }
 
+    /// Reads a definition with its valid phases, and the number of its entries.
     fn read_definition(
         &self,
         source: &Source,
         format: DefinitionFormat,
         findings: &mut Findings,
-    ) -> Option<DefinitionContents> {
+    ) -> Option<(Draft, usize)> {
         let reader = &mut self.reader(source, findings);
         let node = self.parse(source, format);
         let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
@@ -223,11 +210,12 @@ impl Directory<'_> {
             tier: self.tier,
             sections: Section::ALL,
             sites: Sites::default(),
+            keeps_locations: self.keeps_locations,
         }
     }
 
     /// Reads the definition of a workflow that was loaded; `None` if it can no longer be read.
-    pub(super) fn source(&self) -> Option<(DefinitionFormat, Source)> {
+    fn source(&self) -> Option<(DefinitionFormat, Source)> {
         let formats = [
             (DefinitionFormat::Yaml, YAML_NAME),
             (DefinitionFormat::Json5, JSON5_NAME),
@@ -239,55 +227,63 @@ impl Directory<'_> {
     }
 
     /// Parses a definition.
-    pub(super) fn parse<'s>(
-        &self,
-        source: &'s Source,
-        format: DefinitionFormat,
-    ) -> Result<Node<'s>, Finding> {
+    fn parse<'s>(&self, source: &'s Source, format: DefinitionFormat) -> Result<Node<'s>, Finding> {
         match format {
             DefinitionFormat::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
             DefinitionFormat::Json5 => json5::parse(source.text(), self.tree_limits()),
         }
     }
 
-    pub(super) fn tree_limits(&self) -> TreeLimits {
+    fn tree_limits(&self) -> TreeLimits {
         TreeLimits {
             depth: self.limits.max_depth as usize,
             size: MAX_VALUES,
         }
     }
 
-    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> DefinitionContents {
-        let mut contents = DefinitionContents {
-            entries: read.entries.len(),
+    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> (Draft, usize) {
+        let entries = read.entries.len();
+        let mut draft = Draft {
             workflow: read.workflow,
-            command_name: read.command_name,
+            tier: self.tier,
+            file: reader.source.location(None),
+            command_name: reader.source.location(read.command_name),
             references: Vec::new(),
+            origin: None,
         };
         let sets = read.sets.as_ref().unwrap_or(self.sets);
         let own = PhaseSites::new(None, read.sites);
         let mut phases = Vec::new();
         let mut sites = Vec::new();
-        let workflow = &contents.workflow;
+        let workflow = &draft.workflow;
         let mut ids = HashSet::new();
-        for entry in read.entries {
+        for (span, entry) in read.entries {
             let phase = match entry {
                 ReadEntry::Subworkflow(reference, of_reference) => {
-                    contents.references.push((phases.len(), of_reference.id));
-                    sites.push(PhaseSites::new(None, *of_reference));
+                    let location = reader.source.location(of_reference.id);
+                    draft.references.push((phases.len(), location));
+                    let entry = span;
+                    sites.push(PhaseSites::new(
+                        None,
+                        Sites {
+                            entry,
+                            ..*of_reference
+                        },
+                    ));
                     phases.push(PhaseEntry::Subworkflow(reference));
                     continue;
                 }
-                ReadEntry::Inline(map, span) => {
+                ReadEntry::Inline(map) => {
                     let start = map.first_key().or(span);
                     let phase = read_phase(reader, map, start, None, sets);
                     unique(reader, workflow, &mut ids, phase)
                 }
-                ReadEntry::File(path, span) => {
+                ReadEntry::File(path) => {
                     self.read_phase_file(reader, workflow, &mut ids, (path, span), sets)
                 }
             };
-            if let Some((phase, of_phase)) = phase {
+            if let Some((phase, mut of_phase)) = phase {
+                of_phase.sites.entry = span;
                 phases.push(PhaseEntry::Phase(phase));
                 sites.push(of_phase);
             }
@@ -298,17 +294,17 @@ impl Directory<'_> {
                 phase.approve = phase.approve.take().or_else(|| read.approve.clone());
             }
         }
-        contents.workflow.phases = phases;
-        check_workflow_openings(reader, &contents.workflow, &own.openings);
-        if contents.workflow.phases.len() == contents.entries {
-            check_unused_sets(reader, &contents.workflow, &read.own_sets);
+        draft.workflow.phases = phases;
+        check_workflow_openings(reader, &draft.workflow, &own.openings);
+        if draft.workflow.phases.len() == entries {
+            check_unused_sets(reader, &draft.workflow, &read.own_sets);
         }
         // Of an entry that could not be read it is not known where it leads.
-        if contents.workflow.phases.len() == contents.entries {
+        if draft.workflow.phases.len() == entries {
             check_flow(
                 reader,
                 &Flow {
-                    workflow: &contents.workflow,
+                    workflow: &draft.workflow,
                     own: &own,
                     phases: &sites,
                     jumps: self.limits.jumps,
@@ -316,7 +312,17 @@ impl Directory<'_> {
                 },
             );
         }
-        contents
+        draft.origin = self.keeps_locations.then(|| WorkflowOrigin {
+            tier: self.tier,
+            keys: own.sites.keys,
+            entries: (sites.into_iter())
+                .map(|PhaseSites { sites, .. }| EntryOrigin {
+                    entry: sites.entry.map(|span| reader.source.location(Some(span))),
+                    keys: sites.keys,
+                })
+                .collect(),
+        });
+        (draft, entries)
     }
 
     /// The key of another workflow of the tier with a phase of this id.
@@ -385,11 +391,7 @@ impl Directory<'_> {
         Some((phase, PhaseSites { source, ..sites }))
     }
 
-    pub(super) fn open_phase_file(
-        &self,
-        entry: &str,
-        span: Option<Span>,
-    ) -> Result<Source, Finding> {
+    fn open_phase_file(&self, entry: &str, span: Option<Span>) -> Result<Source, Finding> {
         let name = || shown(entry);
         let path = FilePath::in_workflow(self.tier, self.key, entry).map_err(|problem| {
             let message = format!("the path `{}` {problem}", name());

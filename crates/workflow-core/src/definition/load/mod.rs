@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
 pub use listing::{Listing, LoadOutcome};
-pub use origins::{EntryOrigin, KeyLocations, Origins, SettingsOrigin, WorkflowOrigin};
+pub use origins::{EntryOrigin, Origins, SettingsOrigin, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, Show, TierSettings};
 use super::schema::{Reader, Section, Sites};
@@ -49,6 +49,8 @@ pub struct Loaded {
     pub tiers: [TierSettings; 2],
     /// Everything that is wrong: settings, then workflow by workflow, then their references.
     pub diagnostics: Vec<Diagnostic>,
+    /// The locations of what was loaded, where they were asked for.
+    pub origins: Origins,
 }
 
 impl Loaded {
@@ -85,11 +87,26 @@ impl Loaded {
 /// not hide a sound global workflow (B24); then references are resolved over what is left.
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
+    load_all(files, None)
+}
+
+/// Loads settings and workflows, and keeps the locations of their keys.
+#[must_use]
+pub fn load_located(files: &dyn Files) -> Loaded {
+    load_all(files, Some(Vec::new()))
+}
+
+/// With a list for the locations of settings, all locations are kept.
+fn load_all(files: &dyn Files, mut origins: Option<Vec<SettingsOrigin>>) -> Loaded {
+    let keeps_locations = origins.is_some();
     let mut diagnostics = Vec::new();
+    let mut settings_of = |tier, outer: &TierSettings| {
+        load_settings_of(files, tier, outer, origins.as_mut(), &mut diagnostics)
+    };
     let none = TierSettings::default();
-    let global = load_settings_of(files, Tier::Global, &none, &mut diagnostics).unwrap_or_default();
-    let project = load_settings_of(files, Tier::Project, &global, &mut diagnostics)
-        .unwrap_or_else(|| TierSettings::inside(&global));
+    let global = settings_of(Tier::Global, &none).unwrap_or_default();
+    let project =
+        settings_of(Tier::Project, &global).unwrap_or_else(|| TierSettings::inside(&global));
     let tiers = [global, project];
     let settings = merged(&tiers);
     let files = LimitedFiles::new(files, settings.limits.max_total_bytes);
@@ -99,14 +116,16 @@ pub fn load(files: &dyn Files) -> Loaded {
             tier,
             &settings.limits,
             &tiers[tier as usize].rule_sets,
+            keeps_locations,
             &mut diagnostics,
         )
     });
     let mut index = listings(&global, &project);
     let drafts = merge(global, project, &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
-    let drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
+    let mut drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
+    let origins = Origins::new(origins.unwrap_or_default(), &mut drafts);
     let workflows = drafts.into_iter().map(|draft| draft.workflow);
     Loaded {
         catalog: Arc::new(Catalog::new(workflows.collect())),
@@ -114,6 +133,7 @@ pub fn load(files: &dyn Files) -> Loaded {
         settings,
         tiers,
         diagnostics,
+        origins,
     }
 }
 
@@ -122,6 +142,7 @@ fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
     outer: &TierSettings,
+    origins: Option<&mut Vec<SettingsOrigin>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<TierSettings> {
     let limits = Limits::default();
@@ -153,9 +174,18 @@ fn load_settings_of(
         tier,
         sections: Section::ALL,
         sites: Sites::default(),
+        keeps_locations: origins.is_some(),
     };
-    let settings = read_map(reader, "the settings file", "`{}`, or remove it", node)
-        .map(|(map, _)| read_settings(reader, &map, outer));
+    let settings =
+        read_map(reader, "the settings file", "`{}`, or remove it", node).map(|(map, _)| {
+            let settings = read_settings(reader, &map, outer);
+            reader.keep_locations(&map, None);
+            settings
+        });
+    let keys = std::mem::take(&mut reader.sites.keys);
+    if let Some(origins) = origins {
+        origins.insert(0, SettingsOrigin { tier, keys });
+    }
     let found = findings.finish();
     let closed = found
         .iter()
@@ -171,7 +201,7 @@ fn leaves_nothing(found: &Diagnostic) -> bool {
 }
 
 /// Parses a settings file.
-pub(super) fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
+fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
     let limits = Limits::default();
     let tree_limits = TreeLimits {
         depth: limits.max_depth as usize,
@@ -290,7 +320,7 @@ fn duplicate_commands(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) {
         );
         diagnostics.push(
             Diagnostic::new(Code::DuplicateCommandName, Severity::Warning, message)
-                .at(draft.file.location(draft.command_name))
+                .at(draft.command_name.clone())
                 .about(&draft.workflow.key),
         );
     }

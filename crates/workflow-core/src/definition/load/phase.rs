@@ -34,6 +34,7 @@ pub(super) fn read_phase(
         let finding = Finding::error(Code::IdleVisits, place.value, message);
         keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
     }
+    keys.reader.keep_locations(map, body.map(|(_, span)| span));
     let sites = Sites {
         id: keys.span_of(&Phase::id),
         max_visits: keys.place(&Phase::max_visits).and_then(|place| place.key),

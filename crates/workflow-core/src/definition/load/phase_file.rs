@@ -46,7 +46,7 @@ pub(super) fn parse_frontmatter<'s>(
 }
 
 /// The location of a phase file's instructions.
-pub(super) fn body_span(parts: &Parts<'_>) -> Span {
+fn body_span(parts: &Parts<'_>) -> Span {
     Span::new(parts.body_start, parts.body_start + parts.body.len())
 }
 

@@ -9,7 +9,7 @@ use super::directory::Draft;
 use crate::definition::model::graph::{contains_itself, levels, strongly_connected};
 use crate::definition::model::{Parameter, Workflow};
 use crate::definition::schema::nearest;
-use crate::diagnostic::{Code, Diagnostic, Severity, Span, shown};
+use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 
 /// The drafts that are kept, and the reasons why others are not.
 pub(super) struct CheckedReferences {
@@ -53,7 +53,7 @@ pub(super) fn check_references(
 struct WorkflowReference<'d> {
     key: &'d str,
     target: Option<usize>,
-    span: Option<Span>,
+    location: &'d Location,
 }
 
 struct ReferenceGraph<'d> {
@@ -97,12 +97,12 @@ fn references_of<'d>(
     draft: &'d Draft,
     by_key: &HashMap<&str, usize>,
 ) -> Vec<WorkflowReference<'d>> {
-    let references = draft.references.iter().filter_map(|&(at, span)| {
-        let key = &draft.workflow.phases[at].subworkflow()?.key;
+    let references = draft.references.iter().filter_map(|(at, location)| {
+        let key = &draft.workflow.phases[*at].subworkflow()?.key;
         Some(WorkflowReference {
             key,
             target: by_key.get(&**key).copied(),
-            span,
+            location,
         })
     });
     references.collect()
@@ -185,11 +185,12 @@ impl ReferenceCheck<'_> {
         &mut self,
         code: Code,
         at: usize,
-        span: Option<Span>,
+        location: Option<&Location>,
         message: String,
     ) -> &mut Diagnostic {
+        let location = location.unwrap_or(&self.drafts[at].file);
         let diagnostic = Diagnostic::new(code, Severity::Error, message)
-            .at(self.drafts[at].file.location(span))
+            .at(location.clone())
             .about(self.key(at));
         self.diagnostics.push(diagnostic);
         let last = self.diagnostics.len() - 1;
@@ -218,14 +219,11 @@ impl ReferenceCheck<'_> {
         for &member in members {
             self.kept[member] = false;
             let references = &self.graph.references[member];
-            let span = references
+            let is_inside = |target: usize| inside.contains(&target);
+            let location = references
                 .iter()
-                .find(|reference| {
-                    reference
-                        .target
-                        .is_some_and(|target| inside.contains(&target))
-                })
-                .and_then(|reference| reference.span);
+                .find(|reference| reference.target.is_some_and(is_inside))
+                .map(|reference| reference.location);
             let (key, first_key) = (shown(self.key(member)), shown(self.key(first)));
             let message = if member == first {
                 let round = self.round(first, &inside);
@@ -233,7 +231,7 @@ impl ReferenceCheck<'_> {
             } else {
                 format!("Workflow \"{key}\" is in a cycle with \"{first_key}\". Skipping.")
             };
-            self.error(Code::Cycle, member, span, message);
+            self.error(Code::Cycle, member, location, message);
         }
     }
 
@@ -296,17 +294,18 @@ impl ReferenceCheck<'_> {
         for (at, draft) in drafts.iter().enumerate() {
             let mut named = HashSet::new();
             let references = self.graph.references[at].iter();
-            let targets: Vec<(usize, Option<Span>)> = references
-                .filter_map(|reference| Some((reference.target?, reference.span)))
+            let targets: Vec<(usize, &Location)> = references
+                .filter_map(|reference| Some((reference.target?, reference.location)))
                 .filter(|(target, _)| named.insert(*target))
                 .collect();
-            for (target, span) in targets {
+            for (target, location) in targets {
                 for input in &drafts[target].workflow.inputs {
                     let provided = Provided::of(input, &draft.workflow);
                     if let Some((severity, what, help)) = provided.problem(input) {
                         let inner = shown(self.key(target));
                         let message = format!("subworkflow `{inner}` {what}");
-                        let diagnostic = self.error(Code::SubworkflowInput, at, span, message);
+                        let diagnostic =
+                            self.error(Code::SubworkflowInput, at, Some(location), message);
                         diagnostic.help = Some(help);
                         diagnostic.severity = severity;
                         self.kept[at] &= severity != Severity::Error;
@@ -329,19 +328,19 @@ impl ReferenceCheck<'_> {
 
     fn report_broken(&mut self, at: usize) {
         let mut named = HashSet::new();
-        let broken: Vec<(&str, Option<Span>)> = self.graph.references[at]
+        let broken: Vec<(&str, &Location)> = self.graph.references[at]
             .iter()
             .filter(|reference| self.leads_nowhere(reference) && named.insert(reference.key))
-            .map(|reference| (reference.key, reference.span))
+            .map(|reference| (reference.key, reference.location))
             .collect();
-        for (target, span) in broken {
+        for (target, location) in broken {
             let message = format!(
                 "Workflow \"{}\" references non-existent subworkflow \"{}\". Skipping.",
                 shown(self.key(at)),
                 shown(target)
             );
             let help = self.help_for(target);
-            let diagnostic = self.error(Code::BrokenReference, at, span, message);
+            let diagnostic = self.error(Code::BrokenReference, at, Some(location), message);
             diagnostic.help = help.or(diagnostic.help.take());
         }
     }
@@ -370,13 +369,13 @@ impl ReferenceCheck<'_> {
             let deepest = references
                 .iter()
                 .max_by_key(|reference| reference.target.map(|target| levels[target]));
-            let span = deepest.and_then(|reference| reference.span);
+            let location = deepest.map(|reference| reference.location);
             let message = format!(
                 "Workflow \"{}\" has {} levels of subworkflows: at most {max_nesting} are allowed. Skipping.",
                 shown(self.key(at)),
                 levels[at]
             );
-            self.error(Code::NestedTooDeep, at, span, message);
+            self.error(Code::NestedTooDeep, at, location, message);
         }
     }
 }

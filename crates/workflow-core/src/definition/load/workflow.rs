@@ -24,16 +24,16 @@ pub(super) struct ReadWorkflow<'m> {
     pub(super) own_sets: Vec<OwnRuleSet>,
     /// The locations in it that are checked later.
     pub(super) sites: Sites,
-    /// The entries of `phases`.
-    pub(super) entries: Vec<ReadEntry<'m>>,
+    /// The entries of `phases`, each with its location.
+    pub(super) entries: Vec<(Option<Span>, ReadEntry<'m>)>,
 }
 
 /// An entry of `phases`.
 pub(super) enum ReadEntry<'m> {
     /// A phase file.
-    File(&'m str, Option<Span>),
+    File(&'m str),
     /// A phase inside the definition.
-    Inline(&'m Map<'m>, Option<Span>),
+    Inline(&'m Map<'m>),
     /// A reference to another workflow.
     Subworkflow(Subworkflow, Box<Sites>),
 }
@@ -79,6 +79,7 @@ pub(super) fn read_workflow<'m>(
     note_openings(&mut keys, &workflow.run);
     let gate = keys.get(&Workflow::gate).map(Vec::from).unwrap_or_default();
     let approve = keys.get(&Workflow::approve);
+    keys.reader.keep_locations(map, None);
     let sites = std::mem::take(&mut keys.reader.sites);
     ReadWorkflow {
         workflow,
@@ -102,7 +103,10 @@ fn check_command_name(reader: &mut Reader<'_>, name: &str, span: Option<Span>) {
     }
 }
 
-fn read_entries<'m>(keys: &mut MapReader<'_, '_, 'm>, limits: &Limits) -> Vec<ReadEntry<'m>> {
+fn read_entries<'m>(
+    keys: &mut MapReader<'_, '_, 'm>,
+    limits: &Limits,
+) -> Vec<(Option<Span>, ReadEntry<'m>)> {
     if !keys.has("phases") {
         let finding = Finding::error(Code::MissingKey, keys.start, "`phases` is missing");
         keys.report(finding.help(Workflow::entries.key.for_example()));
@@ -127,7 +131,7 @@ fn read_entries<'m>(keys: &mut MapReader<'_, '_, 'm>, limits: &Limits) -> Vec<Re
     }
     let read = items
         .iter()
-        .filter_map(|item| read_entry(keys.reader, written, item));
+        .filter_map(|item| Some((item.span, read_entry(keys.reader, written, item)?)));
     read.collect()
 }
 
@@ -138,11 +142,12 @@ fn read_entry<'m>(
 ) -> Option<ReadEntry<'m>> {
     let span = item.span;
     match &item.kind {
-        Kind::Text(path) => Some(ReadEntry::File(path, span)),
+        Kind::Text(path) => Some(ReadEntry::File(path)),
         Kind::Map(map) if map.get("subworkflow").is_some() => {
             let mut keys = MapReader::new(reader, Subworkflow::SECTION, map, span);
             let reference = Subworkflow::from_map(&mut keys);
             let id = keys.span_of(&Subworkflow::key);
+            keys.reader.keep_locations(map, None);
             let sites = std::mem::take(&mut keys.reader.sites);
             Some(ReadEntry::Subworkflow(
                 reference?,
@@ -156,7 +161,7 @@ fn read_entry<'m>(
                 reader.report(finding.help("did you mean `subworkflow`?"));
                 None
             }
-            None => Some(ReadEntry::Inline(map, span)),
+            None => Some(ReadEntry::Inline(map)),
         },
         kind => {
             let message = format!(

@@ -15,7 +15,7 @@ use super::rules::{Rule, UnknownAction};
 use super::target::{AfterMaxVisits, OnMaxVisits, Outcomes, PhaseOutcome};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::schema::Default::Text as Word;
-use crate::definition::schema::{Section, section};
+use crate::definition::schema::{Change, Section, section};
 use crate::definition::value::{
     Commands, FilledText, Flag, Glob, ListOf, Many, Map, OneOf, Template, Text, Texts, Whole, words,
 };
@@ -47,11 +47,11 @@ section! {
         /// The tools that it may use; `None` is all.
         pub tools: Option<ToolAccess>,
         /// Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.
-        #[key("writable": Many<Glob>, never_dropped, otherwise("no file"), example(r#"["docs/**"]"#))]
+        #[key("writable": Many<Glob>, change(Change::Guard), never_dropped, otherwise("no file"), example(r#"["docs/**"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub writable: Vec<String>,
         /// Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
-        #[key("run": Commands, never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
+        #[key("run": Commands, change(Change::Guard), never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub run: Vec<String>,
         /// As in a rule.
@@ -70,14 +70,14 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub approve: Option<Approval>,
         /// Whether the code is saved at the start of each turn, so that it can be restored when the conversation goes back.
-        #[key("checkpoint": OneOf<Checkpoint>, never_dropped, guard, otherwise("that of the outer level, else `off`"), example(r#""git""#))]
+        #[key("checkpoint": OneOf<Checkpoint>, never_dropped, guard, change(Change::Text), otherwise("that of the outer level, else `off`"), example(r#""git""#))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub checkpoint: Option<Checkpoint>,
         /// Names of subagent profiles, which the context message lists.
         #[key("availableProfiles": Texts, example(r#"["bug-reproducer"]"#))]
         pub available_profiles: Option<Vec<String>>,
         /// Reminders to an agent that stops before this phase is done.
-        #[key("continue": WaitOrMap, strict, guard, otherwise("the workflow's"), example(r#""wait""#))]
+        #[key("continue": WaitOrMap, strict, guard, change(Change::Text), otherwise("the workflow's"), example(r#""wait""#))]
         #[serde(default, rename = "continue")]
         pub auto_continue: ContinueRule,
         /// Rules on single calls.
@@ -87,15 +87,15 @@ section! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub results: Vec<ResultRule>,
         /// Values that the agent hands over with `next`, by name: `{outputs.<phase>.<name>}`.
-        #[key("outputs": Outputs, never_dropped, guard, example(r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#))]
+        #[key("outputs": Outputs, never_dropped, guard, change(Change::Way), example(r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub outputs: Vec<Parameter>,
         /// The possible results of the phase, each with its target: an id of the same workflow, `next`, `end` or `done`. The agent names one of them with `next`.
-        #[key("outcomes": Outcomes, never_dropped, guard, example(r#"{"ok": "next", "again": "reproduce"}"#))]
+        #[key("outcomes": Outcomes, never_dropped, guard, change(Change::Way), example(r#"{"ok": "next", "again": "reproduce"}"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub outcomes: Vec<PhaseOutcome>,
         /// The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>`.
-        #[key("when": Conditions, never_dropped, guard, otherwise("always"), example(r#"{"visits.reproduce": {"not": [7, 8]}}"#))]
+        #[key("when": Conditions, never_dropped, guard, change(Change::Way), otherwise("always"), example(r#"{"visits.reproduce": {"not": [7, 8]}}"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub when: Vec<Condition>,
         /// How often the phase may be entered in one run of its workflow.
@@ -103,7 +103,7 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_visits: Option<u32>,
         /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
-        #[key("onMaxVisits": AfterMaxVisits, never_dropped, guard, default(Word("pause")), example(r#""cancel""#))]
+        #[key("onMaxVisits": AfterMaxVisits, never_dropped, guard, change(Change::Way), default(Word("pause")), example(r#""cancel""#))]
         #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
         pub on_max_visits: OnMaxVisits,
         /// How much the phase may use each time it is entered. At a limit the run pauses.

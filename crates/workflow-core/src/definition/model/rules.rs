@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::dead_conditions;
 use crate::definition::schema::Default::Text;
-use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::schema::{Change, Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{
     Commands, Fields, Flag, Glob, Many, OneOf, Partial, Template, ToolPatterns, words,
 };
@@ -49,7 +49,7 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub writes: Option<bool>,
         /// What `read-only` and rules with `writes: true` do with a shell command that is not known. A stricter value of an outer level wins.
-        #[key("unknown": OneOf<UnknownAction>, otherwise("that of the outer level, else `ask`"), example(r#""block""#))]
+        #[key("unknown": OneOf<UnknownAction>, change(Change::Guard), otherwise("that of the outer level, else `ask`"), example(r#""block""#))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unknown: Option<UnknownAction>,
         /// Regular expressions for fields of the arguments. All of them must match.
@@ -59,7 +59,7 @@ section! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub input: Vec<(String, String)>,
         /// What happens when rules deny the same call for the third time in a row. The strictest of all levels applies.
-        #[key("onRepeat": OneOf<OnRepeat>, default(Text("ask")), example(r#""block""#))]
+        #[key("onRepeat": OneOf<OnRepeat>, change(Change::Guard), default(Text("ask")), example(r#""block""#))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub on_repeat: Option<OnRepeat>,
         /// Why, for the agent and the user. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.

@@ -18,7 +18,7 @@ use super::rules::{OnRepeat, Rule, UnknownAction};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::schema::Default as Absent;
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
+    Change, Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::value::{
     CommandName, Commands, Flag, Glob, ListOf, Many, Map, OneOf, Template, Text, Texts, Whole,
@@ -51,7 +51,7 @@ section! {
         #[key("show": OneOf<Show>, strict, default(Absent::Text("user")), example(r#""workflows""#))]
         pub show: Show,
         /// Whether the agent may restart it with `loop`.
-        #[key("loopable": Flag, strict, default(Absent::True), example("false"))]
+        #[key("loopable": Flag, strict, change(Change::Way), default(Absent::True), example("false"))]
         pub loopable: bool,
         /// The beginning of the session's name; the description follows.
         #[key("sessionNamePrefix": Text, default(Absent::Text(SESSION_NAME_PREFIX)), example(r#""Bug: ""#))]
@@ -63,7 +63,7 @@ section! {
         #[keys]
         pub templates: Templates,
         /// Reminders to an agent that stops before the phase is done.
-        #[key("continue": WaitOrMap, strict, guard, otherwise("see `continue`"), example(r#"{"max": 5, "countdown": 0}"#))]
+        #[key("continue": WaitOrMap, strict, guard, change(Change::Text), otherwise("see `continue`"), example(r#"{"max": 5, "countdown": 0}"#))]
         #[serde(default, rename = "continue")]
         pub auto_continue: ContinueRule,
         /// How often the context message is sent in full.
@@ -107,7 +107,7 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub checkpoint: Option<Checkpoint>,
         /// Values that a run is given at its start, by name: `{inputs.<name>}`.
-        #[key("inputs": Inputs, never_dropped, guard, example(r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#))]
+        #[key("inputs": Inputs, never_dropped, guard, change(Change::Text), example(r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub inputs: Vec<Parameter>,
         /// The limits of what a run may use.
@@ -344,7 +344,7 @@ section! {
         #[key("subworkflow": Text, required, example(r#""review""#))]
         pub key: String,
         /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>` of the workflow that has the reference.
-        #[key("when": Conditions, never_dropped, guard, otherwise("always"), example(r#"{"visits.reproduce": {"not": 9}}"#))]
+        #[key("when": Conditions, never_dropped, guard, change(Change::Way), otherwise("always"), example(r#"{"visits.reproduce": {"not": 9}}"#))]
         pub when: Vec<Condition>,
     }
 }

@@ -72,6 +72,8 @@ pub struct Key {
     pub example: &'static str,
     /// True if it restricts the agent, so that it must not be dropped.
     pub guard: bool,
+    /// What a change of it means to an active run.
+    pub(crate) change: Change,
     /// The severity of a wrong value; a warning means that the default is used.
     pub(crate) severity: Severity,
     pub(super) no_value: NoValue,
@@ -79,6 +81,17 @@ pub struct Key {
     /// The use of a template.
     pub(crate) template: Option<TemplateKind>,
     pub(crate) shape: Shape,
+}
+
+/// What a change of a key means to a run that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// It restricts nothing and leads nowhere: it applies at once.
+    Text,
+    /// It restricts: the old value and the new one can hold together.
+    Guard,
+    /// It decides where the run goes: old and new cannot hold together.
+    Way,
 }
 
 /// The value of a key that is absent.

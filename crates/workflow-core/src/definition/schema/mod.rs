@@ -6,6 +6,7 @@
 mod declaration;
 mod json_schema;
 mod key;
+mod locations;
 mod map_reader;
 mod names;
 mod reader;
@@ -15,8 +16,10 @@ mod unknown_keys;
 
 pub(super) use declaration::{Declared, FromMap, count, flat, section};
 pub(super) use json_schema::{map_of, schema_of};
+pub(crate) use key::Change;
 pub use key::{Default, Key};
 pub(super) use key::{Hint, Shape, Written};
+pub use locations::KeyLocations;
 pub(super) use map_reader::{MapReader, missing};
 pub(super) use names::listed;
 pub use names::nearest;

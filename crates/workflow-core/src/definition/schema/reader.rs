@@ -1,7 +1,8 @@
 //! A file that is being read: its source, its findings, and what is noted of it for later checks.
 
+use super::locations::KeyLocations;
 use super::section::Sections;
-use crate::definition::syntax::{Findings, Source, Span};
+use crate::definition::syntax::{Findings, Map, Source, Span};
 use crate::definition::tier::Tier;
 use crate::diagnostic::Finding;
 use crate::template::TemplateKind;
@@ -15,20 +16,30 @@ pub(crate) struct Reader<'a> {
     pub(crate) sections: Sections,
     /// The locations that the checks across phases need.
     pub(crate) sites: Sites,
+    /// True if the locations of all keys are kept.
+    pub(crate) keeps_locations: bool,
 }
 
 impl Reader<'_> {
     /// A location in the source as people read it: `file:line`.
     pub(crate) fn file_and_line(&self, span: Option<Span>) -> String {
-        let location = self.source.location(span);
-        match location.line() {
-            Some(line) => format!("{}:{line}", location.file),
-            None => location.file.to_string(),
-        }
+        self.source.location(span).file_and_line()
     }
 
     pub(crate) fn report(&mut self, finding: Finding) {
         self.findings.add(self.source, finding);
+    }
+
+    /// Keeps the locations of the keys of a map, where they are wanted. `body` are the instructions below it.
+    pub(crate) fn keep_locations(&mut self, map: &Map<'_>, body: Option<Span>) {
+        if !self.keeps_locations {
+            return;
+        }
+        self.sites.keys = KeyLocations::new(self.source, map);
+        if body.is_some() {
+            let location = self.source.location(body);
+            self.sites.keys.add("instructions", location);
+        }
     }
 
     /// Notes where a key leads.
@@ -41,6 +52,10 @@ impl Reader<'_> {
 /// The locations in a phase, or in a workflow outside of its phases, for the checks across phases.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
+    /// All keys, where they are kept.
+    pub(crate) keys: KeyLocations,
+    /// The entry of `phases`.
+    pub(crate) entry: Option<Span>,
     pub(crate) id: Option<Span>,
     pub(crate) targets: Vec<Site>,
     /// The location of each condition.

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::key::{Default, Hint, Key, NoValue, Shape, Written};
+use super::key::{Change, Default, Hint, Key, NoValue, Shape, Written};
 use super::reader::Reader;
 use crate::diagnostic::Severity;
 use crate::template::TemplateKind;
@@ -34,6 +34,7 @@ impl<T: KeyType> Typed<T> {
             summary: doc.trim_ascii(),
             example: "",
             guard: false,
+            change: Change::Text,
             severity: Severity::Warning,
             no_value: NoValue::UseDefault,
             hint: Hint::Example,
@@ -98,6 +99,12 @@ impl<T: KeyType> Typed<T> {
     /// Restricts the agent.
     pub(crate) const fn guard(mut self) -> Self {
         self.key.guard = true;
+        self.change(Change::Guard)
+    }
+
+    /// What a change of it means to a run, where that is not what it says to the agent.
+    pub(crate) const fn change(mut self, change: Change) -> Self {
+        self.key.change = change;
         self
     }
 

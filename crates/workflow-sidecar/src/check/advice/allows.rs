@@ -1,44 +1,14 @@
 //! Rules that allow and change nothing: nothing blocks the tool, or an outer level blocks it nevertheless.
 
-use workflow_core::definition::{
-    KeyLocations, Loaded, Origins, PhaseEntry, RuleAction, Tier, Workflow,
-};
+use workflow_core::definition::{Loaded, RuleAction, Workflow};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use super::levels::{RuleLevel, SHELL};
+use super::levels::{Level, RuleLevel, SHELL};
 
 /// Finds the rules that allow and change nothing.
-pub(super) fn idle(loaded: &Loaded, origins: &Origins<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let settings = RuleLevel::of_settings(&loaded.settings);
-    for origin in origins.settings() {
-        let at = match origin.tier {
-            Tier::Global => 0,
-            Tier::Project => 1,
-        };
-        found.extend(of_level(&settings[at], &settings[..at], &origin.keys));
-    }
-    for workflow in loaded.catalog.iter() {
-        let Some(origin) = origins.workflow(&workflow.key) else {
-            continue;
-        };
-        let mut outer = settings.clone();
-        let around = around(workflow, loaded);
-        outer.extend(around.into_iter().map(RuleLevel::of_workflow));
-        let own = RuleLevel::of_workflow(workflow);
-        let mut about = of_level(&own, &outer, &origin.keys);
-        outer.push(own);
-        for (entry, entry_origin) in workflow.phases.iter().zip(&origin.entries) {
-            if let PhaseEntry::Phase(phase) = entry {
-                let mut levels = RuleLevel::of_phase(phase, workflow, &loaded.settings);
-                let own = levels.pop().expect("a phase is a level");
-                about.extend(of_level(&own, &outer, &entry_origin.keys));
-            }
-        }
-        let key = &workflow.key;
-        found.extend(about.into_iter().map(|found| found.about(key)));
-    }
-    found
+pub(super) fn idle(levels: &[Level<'_>], loaded: &Loaded) -> Vec<Diagnostic> {
+    let of_level = |level| of_level(level, loaded);
+    levels.iter().flat_map(of_level).collect()
 }
 
 /// Returns the workflows that contain a workflow, in however many steps.
@@ -58,15 +28,16 @@ fn around<'l>(workflow: &Workflow, loaded: &'l Loaded) -> Vec<&'l Workflow> {
 }
 
 /// Finds the rules of a level that allow and change nothing.
-fn of_level(
-    level: &RuleLevel<'_>,
-    outer: &[RuleLevel<'_>],
-    keys: &KeyLocations,
-) -> Vec<Diagnostic> {
+fn of_level(checked: &Level<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
+    let (level, outer) = checked.own();
+    let mut outer = outer.to_vec();
+    if let Some(workflow) = checked.workflow {
+        let around = around(workflow, loaded).into_iter();
+        outer.splice(2..2, around.map(RuleLevel::of_workflow));
+    }
     let rules = level.rules.iter().enumerate();
     let allows = rules.filter(|(_, rule)| rule.action == RuleAction::Allow);
     let found = allows.flat_map(|(at, rule)| {
-        let location = keys.of_item(["tools", "rules"], at);
         let mut found = Vec::new();
         let mut idle: Vec<&str> = Vec::new();
         let is_reached = |tool: &&String| {
@@ -81,17 +52,16 @@ fn of_level(
                 .find_map(|outer| Some((outer, outer.overrules(tool, rule)?)));
             if let Some((outer, why)) = overruled.filter(|_| !tool.contains('*')) {
                 found.push(overruled_allow(tool, outer, &why));
-            } else if !acts(level, at, tool) && !is_intended(level, outer, at, tool) {
+            } else if !acts(level, at, tool) && !is_intended(level, &outer, at, tool) {
                 idle.push(tool);
             }
         }
         if !idle.is_empty() {
             found.push(idle_allow(&idle, level));
         }
-        found.into_iter().map(move |found| match location {
-            Some(location) => found.at(location.clone()),
-            None => found,
-        })
+        found
+            .into_iter()
+            .map(move |found| checked.at_rule(at, found))
     });
     found.collect()
 }

@@ -1,7 +1,7 @@
 //! Hints about a run as a whole: who may cancel it, and which role text its agent reads.
 
 use workflow_core::definition::{
-    CancelBy, Catalog, Loaded, Origins, Phase, PhaseEntry, RuleAction, Show, Workflow,
+    CancelBy, Catalog, Loaded, Phase, PhaseEntry, RuleAction, Show, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Location, Severity, shown};
 use workflow_core::session::{RoleSource, role_source};
@@ -10,19 +10,15 @@ use super::levels::{RuleLevel, SHELL};
 use super::phase_list::listed;
 
 /// Returns the hints about the runs of a workflow.
-pub(super) fn hints(
-    workflow: &Workflow,
-    loaded: &Loaded,
-    origins: &Origins<'_>,
-) -> Vec<Diagnostic> {
+pub(super) fn hints(workflow: &Workflow, loaded: &Loaded) -> Vec<Diagnostic> {
     if workflow.show != Show::User {
         return Vec::new();
     }
     let mut phases = Vec::new();
     collect(workflow, &loaded.catalog, &mut phases, 0);
     let hints = [
-        cancel_by_agent(workflow, &phases, loaded, origins),
-        built_in_role(workflow, &phases, loaded, origins),
+        cancel_by_agent(workflow, &phases, loaded),
+        built_in_role(workflow, &phases, loaded),
     ];
     let key = &workflow.key;
     hints
@@ -59,12 +55,7 @@ fn collect<'a>(
 }
 
 /// An approval that the agent can avoid by cancelling, if no rule of the settings holds afterwards.
-fn cancel_by_agent(
-    root: &Workflow,
-    phases: &[Located<'_>],
-    loaded: &Loaded,
-    origins: &Origins<'_>,
-) -> Option<Diagnostic> {
+fn cancel_by_agent(root: &Workflow, phases: &[Located<'_>], loaded: &Loaded) -> Option<Diagnostic> {
     let holds = RuleLevel::of_settings(&loaded.settings)
         .iter()
         .any(|level| {
@@ -87,7 +78,7 @@ fn cancel_by_agent(
     let found = Diagnostic::new(Code::CancelByAgent, Severity::Info, message).with_help(
         "write `cancel: person` in the workflow, or add a rule that blocks or asks for what needs the approval to `.pi/workflow-sidecar.json5`: those rules apply without a run",
     );
-    Some(located(found, location(workflow, *at, "approve", origins)))
+    Some(found.at(location(workflow, *at, "approve", loaded)))
 }
 
 /// The role text of the npm package, which forbids `edit` and `write`, where a phase allows them.
@@ -95,7 +86,6 @@ fn built_in_role(
     workflow: &Workflow,
     phases: &[Located<'_>],
     loaded: &Loaded,
-    origins: &Origins<'_>,
 ) -> Option<Diagnostic> {
     if role_source(workflow, &loaded.catalog, &loaded.settings) != RoleSource::Package {
         return None;
@@ -139,19 +129,12 @@ fn built_in_role(
     );
     let found = Diagnostic::new(Code::BuiltInRole, Severity::Info, message)
         .with_help("add a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases");
-    let keys = origins.workflow(&workflow.key);
+    let keys = loaded.origins.workflow(&workflow.key);
     let location = keys.and_then(|origin| origin.keys.of(&["phases"]).cloned());
-    Some(located(found, location))
+    Some(found.at(location))
 }
 
-fn location(workflow: &Workflow, at: usize, key: &str, origins: &Origins<'_>) -> Option<Location> {
-    let origin = origins.workflow(&workflow.key)?;
+fn location(workflow: &Workflow, at: usize, key: &str, loaded: &Loaded) -> Option<Location> {
+    let origin = loaded.origins.workflow(&workflow.key)?;
     origin.entries.get(at)?.keys.of(&[key]).cloned()
-}
-
-fn located(found: Diagnostic, location: Option<Location>) -> Diagnostic {
-    match location {
-        Some(location) => found.at(location),
-        None => found,
-    }
 }

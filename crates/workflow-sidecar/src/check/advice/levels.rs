@@ -1,11 +1,98 @@
-//! The levels of rules around a phase that checks compare.
+//! The levels of what was loaded: settings files, workflows and phases, with the rules around each.
 
-use workflow_core::definition::{Phase, Rule, RuleAction, Settings, ToolAccess, Workflow};
-use workflow_core::diagnostic::shown;
+use workflow_core::definition::{
+    Checkpoint, ContinueRule, KeyLocations, Loaded, Phase, PhaseEntry, Rule, RuleAction, Settings,
+    Tier, ToolAccess, Workflow,
+};
+use workflow_core::diagnostic::{Diagnostic, shown};
 use workflow_core::policy::rules::Known;
 
 /// The tool that changes files by other means, as the usual hosts call it.
 pub(super) const SHELL: &str = "bash";
+
+/// A settings file, a workflow or a phase, with the locations of its keys.
+pub(super) struct Level<'a> {
+    pub(super) keys: &'a KeyLocations,
+    /// The file, if it is one of settings.
+    pub(super) tier: Option<Tier>,
+    /// The workflow, or that of the phase.
+    pub(super) workflow: Option<&'a Workflow>,
+    pub(super) phase: Option<&'a Phase>,
+    /// Its rules, after those around it in its own workflow.
+    pub(super) rules: Vec<RuleLevel<'a>>,
+    pub(super) checkpoint: Option<Checkpoint>,
+    pub(super) auto_continue: &'a ContinueRule,
+}
+
+impl<'a> Level<'a> {
+    /// Returns all levels: settings files, then each workflow with its phases.
+    pub(super) fn all(loaded: &'a Loaded) -> Vec<Self> {
+        let settings = &loaded.settings;
+        let files = loaded.origins.settings().iter().map(|file| Self {
+            keys: &file.keys,
+            tier: Some(file.tier),
+            workflow: None,
+            phase: None,
+            rules: RuleLevel::of_settings(settings)[..=file.tier as usize].to_vec(),
+            checkpoint: settings.checkpoint,
+            auto_continue: &settings.auto_continue,
+        });
+        let mut all: Vec<Self> = files.collect();
+        for workflow in loaded.catalog.iter() {
+            let Some(origin) = loaded.origins.workflow(&workflow.key) else {
+                continue;
+            };
+            let mut rules = RuleLevel::of_settings(settings);
+            rules.push(RuleLevel {
+                is_read_only: workflow.is_read_only(),
+                ..RuleLevel::of_workflow(workflow)
+            });
+            all.push(Self {
+                keys: &origin.keys,
+                tier: None,
+                workflow: Some(workflow),
+                phase: None,
+                rules,
+                checkpoint: workflow.checkpoint,
+                auto_continue: &workflow.auto_continue,
+            });
+            for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
+                if let PhaseEntry::Phase(phase) = entry {
+                    all.push(Self {
+                        keys: &origin.keys,
+                        tier: None,
+                        workflow: Some(workflow),
+                        phase: Some(phase),
+                        rules: RuleLevel::of_phase(phase, workflow, settings),
+                        checkpoint: phase.checkpoint,
+                        auto_continue: &phase.auto_continue,
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// Its own rules, and those around it.
+    pub(super) fn own(&self) -> (&RuleLevel<'a>, &[RuleLevel<'a>]) {
+        self.rules
+            .split_last()
+            .expect("a level has rules of its own")
+    }
+
+    /// A diagnostic at the location of one of its rules.
+    pub(super) fn at_rule(&self, at: usize, found: Diagnostic) -> Diagnostic {
+        self.about(found.at(self.keys.of_item(["tools", "rules"], at).cloned()))
+    }
+
+    /// A diagnostic about its workflow.
+    pub(super) fn about(&self, found: Diagnostic) -> Diagnostic {
+        match self.workflow {
+            Some(workflow) => found.about(&workflow.key),
+            None => found,
+        }
+    }
+}
 
 /// A level: a list and rules.
 #[derive(Debug, Clone)]

@@ -10,13 +10,12 @@ mod other_tools;
 mod phase_list;
 
 use workflow_core::definition::{
-    Files, KeyLocations, Loaded, Origins, Phase, PhaseEntry, Rule, RuleAction, Settings, Tier,
-    ToolAccess, Workflow,
+    KeyLocations, Loaded, Phase, Rule, RuleAction, Settings, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 use workflow_core::policy::rules::Known;
 
-use levels::{RuleLevel, SHELL};
+use levels::{Level, RuleLevel, SHELL};
 use other_tools::bypassed;
 use phase_list::listed;
 
@@ -25,64 +24,25 @@ use crate::hook_hosts::HookHost;
 const WRITING: &str = "write";
 
 /// Returns the advice about everything that was loaded from these files, for runs in these hosts as well.
-pub(super) fn advice(
-    files: &dyn Files,
-    loaded: &Loaded,
-    hosts: &[&'static HookHost],
-) -> Vec<Diagnostic> {
-    let origins = Origins::new(files, loaded);
-    let mut found = allows::idle(loaded, &origins);
-    found.extend(hosts::limits(hosts, loaded, &origins));
-    for settings in origins.settings() {
-        let (guards, at) = match settings.tier {
-            Tier::Global => (&loaded.settings.user, 0),
-            Tier::Project => (&loaded.settings.project, 1),
-        };
-        found.extend(unreachable(&guards.rules, &settings.keys));
-        let levels = RuleLevel::of_settings(&loaded.settings);
-        found.extend(bypassed(&levels[..=at], &settings.keys));
+pub(super) fn advice(loaded: &Loaded, hosts: &[&'static HookHost]) -> Vec<Diagnostic> {
+    let levels = Level::all(loaded);
+    let mut found = allows::idle(&levels, loaded);
+    found.extend(hosts::limits(hosts, &levels, loaded));
+    for level in &levels {
+        found.extend(unreachable(level));
+        found.extend(bypassed(level));
     }
     for workflow in loaded.catalog.iter() {
-        found.extend(about(workflow, &loaded.settings, &origins));
-        found.extend(hints::hints(workflow, loaded, &origins));
+        found.extend(free_shell(workflow, &levels, loaded));
+        found.extend(hints::hints(workflow, loaded));
     }
     found
 }
 
-fn about(workflow: &Workflow, settings: &Settings, origins: &Origins<'_>) -> Vec<Diagnostic> {
-    let Some(origin) = origins.workflow(&workflow.key) else {
-        return Vec::new();
-    };
-    let mut found: Vec<Diagnostic> = unreachable(&workflow.rules, &origin.keys).collect();
-    let mut levels = RuleLevel::of_settings(settings);
-    levels.push(RuleLevel {
-        is_read_only: workflow.is_read_only(),
-        ..RuleLevel::of_workflow(workflow)
-    });
-    found.extend(bypassed(&levels, &origin.keys));
-    let mut free: Vec<(&Phase, &KeyLocations)> = Vec::new();
-    for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
-        let PhaseEntry::Phase(phase) = entry else {
-            continue;
-        };
-        found.extend(unreachable(&phase.rules, &origin.keys));
-        let levels = RuleLevel::of_phase(phase, workflow, settings);
-        found.extend(bypassed(&levels, &origin.keys));
-        if shell_is_free(phase, workflow, settings) {
-            free.push((phase, &origin.keys));
-        }
-    }
-    found.extend(free_shell(&free, &origin.keys));
-    let key = &workflow.key;
-    found.into_iter().map(|found| found.about(key)).collect()
-}
-
 /// Finds the rules of a level that are never reached, because an earlier one matches all their calls.
-fn unreachable<'a>(
-    rules: &'a [Rule],
-    keys: &'a KeyLocations,
-) -> impl Iterator<Item = Diagnostic> + 'a {
-    rules.iter().enumerate().filter_map(|(at, rule)| {
+fn unreachable<'a>(level: &'a Level<'_>) -> impl Iterator<Item = Diagnostic> + 'a {
+    let rules = level.own().0.rules;
+    rules.iter().enumerate().filter_map(move |(at, rule)| {
         let before = rules[..at]
             .iter()
             .find(|before| before.covers(rule) == Known::Yes)?;
@@ -93,10 +53,7 @@ fn unreachable<'a>(
         );
         let found = Diagnostic::new(Code::IdleRule, Severity::Warning, message)
             .with_help("move the narrower rule before it, or remove it");
-        Some(match keys.of_item(["tools", "rules"], at) {
-            Some(location) => found.at(location.clone()),
-            None => found,
-        })
+        Some(level.at_rule(at, found))
     })
 }
 
@@ -122,17 +79,21 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
 }
 
 /// Returns one diagnostic for all phases of a workflow in which the shell is free.
-fn free_shell(free: &[(&Phase, &KeyLocations)], workflow: &KeyLocations) -> Option<Diagnostic> {
-    let (_, first) = free.first()?;
-    let phases: Vec<&Phase> = free.iter().map(|(phase, _)| *phase).collect();
+fn free_shell(workflow: &Workflow, levels: &[Level<'_>], loaded: &Loaded) -> Option<Diagnostic> {
+    let is_own = |level: &&Level<'_>| level.workflow.is_some_and(|own| own.key == workflow.key);
+    let mut own = levels.iter().filter(is_own);
+    let around = own.next()?;
+    let free = own.filter_map(|level| {
+        let phase = level.phase?;
+        shell_is_free(phase, workflow, &loaded.settings).then_some((phase, level.keys))
+    });
+    let (phases, keys): (Vec<&Phase>, Vec<&KeyLocations>) = free.unzip();
     let message = format!(
         "`{WRITING}` is blocked while `{SHELL}` can change files as well: in {}",
         listed(&phases)
     );
-    let found = Diagnostic::new(Code::FreeShell, Severity::Warning, message);
     let key = ["tools", "blacklist"];
-    Some(match first.of(&key).or_else(|| workflow.of(&key)) {
-        Some(location) => found.at(location.clone()),
-        None => found,
-    })
+    let location = keys.first()?.of(&key).or_else(|| around.keys.of(&key));
+    let found = Diagnostic::new(Code::FreeShell, Severity::Warning, message);
+    Some(around.about(found.at(location.cloned())))
 }

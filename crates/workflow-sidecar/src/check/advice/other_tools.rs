@@ -1,27 +1,17 @@
 //! Rules that close a path to `edit` or `write`, while another tool can still change it.
 
-use workflow_core::definition::{KeyLocations, Rule, RuleAction};
+use workflow_core::definition::{Rule, RuleAction};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use super::levels::{RuleLevel, SHELL};
+use super::levels::{Level, RuleLevel, SHELL};
 
 /// Tools that change files, as the usual hosts call them.
 const CHANGING: [&str; 3] = ["edit", "write", SHELL];
 
-/// Finds such rules of the last level.
-pub(super) fn bypassed(levels: &[RuleLevel<'_>], keys: &KeyLocations) -> Vec<Diagnostic> {
-    let Some(level) = levels.last() else {
-        return Vec::new();
-    };
-    let rules = level.rules.iter().enumerate();
-    let found = rules.filter_map(|(at, rule)| {
-        let found = about(rule, levels)?;
-        Some(match keys.of_item(["tools", "rules"], at) {
-            Some(location) => found.at(location.clone()),
-            None => found,
-        })
-    });
-    found.collect()
+/// Finds such rules of a level.
+pub(super) fn bypassed(level: &Level<'_>) -> impl Iterator<Item = Diagnostic> {
+    let rules = level.own().0.rules.iter().enumerate();
+    rules.filter_map(|(at, rule)| Some(level.at_rule(at, about(rule, &level.rules)?)))
 }
 
 fn about(rule: &Rule, levels: &[RuleLevel<'_>]) -> Option<Diagnostic> {

@@ -265,59 +265,13 @@ fn check_condition(
         let message = format!("`when` cannot look at `{subject}`: {why}");
         Finding::error(Code::UnknownSubject, span, message)
     };
-    let suggest = |finding: Finding, prefix: &str, name: &str, known: &[&str]| match nearest(
-        name,
-        known.iter().copied(),
-    ) {
-        Some(near) => finding
-            .help(format!("did you mean `{prefix}{near}`?"))
-            .fix(&subject, &format!("{prefix}{near}")),
-        None if known.is_empty() => finding,
-        None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
-    };
-    let kind = match &condition.subject {
-        Subject::Visits(id) => {
-            if flow.phase(id).is_none() {
-                let known: Vec<&str> = flow.phase_ids().collect();
-                let finding = unknown(format!("this workflow has no phase `{id}`"));
-                return Err(suggest(finding, "visits.", id, &known));
-            }
-            &ParameterKind::Number
-        }
-        Subject::Input(name) => {
-            let inputs = &flow.workflow.inputs;
-            let Some(input) = inputs.iter().find(|input| input.name == *name) else {
-                let known: Vec<&str> = inputs.iter().map(|input| &*input.name).collect();
-                let finding = unknown(format!("this workflow has no input `{name}`"));
-                return Err(suggest(finding, "inputs.", name, &known));
-            };
-            &input.kind
-        }
-        Subject::Output { phase: id, name } => {
-            let Some((_, phase)) = flow.phase(id) else {
-                let has_output =
-                    |phase: &Phase| phase.outputs.iter().any(|known| known.name == *name);
-                let phases = flow.phases();
-                let known =
-                    phases.filter_map(|(_, phase, _)| has_output(phase).then_some(&*phase.id));
-                let finding = unknown(format!("this workflow has no phase `{id}`"));
-                return Err(match nearest(id, known) {
-                    Some(near) => finding.help(format!("did you mean `outputs.{near}.{name}`?")),
-                    None => finding,
-                });
-            };
-            let Some(output) = phase.outputs.iter().find(|output| output.name == *name) else {
-                let known: Vec<&str> = phase.outputs.iter().map(|output| &*output.name).collect();
-                let finding = unknown(format!("`{id}` has no output `{name}`"));
-                return Err(suggest(finding, &format!("outputs.{id}."), name, &known));
-            };
-            if matches!(output.kind, ParameterKind::Text { .. }) {
-                let why = "a text is compared with nothing".to_owned();
-                return Err(unknown(why).help("give the output the type `{oneOf: [..]}` or `flag`"));
-            }
-            &output.kind
-        }
-    };
+    let named = flow.named(&condition.subject);
+    let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), |name| name))?;
+    let kind = value.map_or(&ParameterKind::Number, |value| &value.kind);
+    if let (Subject::Output { .. }, ParameterKind::Text { .. }) = (&condition.subject, kind) {
+        let why = "a text is compared with nothing".to_owned();
+        return Err(unknown(why).help("give the output the type `{oneOf: [..]}` or `flag`"));
+    }
     if *kind == ParameterKind::List {
         let why = "a list is compared with nothing".to_owned();
         return Err(unknown(why).help("give it the type `{oneOf: [..]}` or `flag`"));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::graph::FlowGraph;
 use super::located::{Flow, report_in};
 use crate::definition::model::{Phase, Subject};
-use crate::definition::schema::{Reader, TemplateReference, listed, nearest};
+use crate::definition::schema::{Reader, TemplateReference};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::template::{Family, TemplateKind};
@@ -80,93 +80,50 @@ impl References<'_, '_> {
             let message = format!("unknown variable `{{{name}}}`: {why}");
             Finding::warning(Code::UnknownVariable, *span, message)
         };
-        let suggest =
-            |finding: Finding, start: &str, wrong: &str, end: &str, known: &[&str]| match nearest(
-                wrong,
-                known.iter().copied(),
-            ) {
-                Some(near) => {
-                    let meant = format!("{{{start}{near}{end}}}");
-                    let help = format!("did you mean `{meant}`?");
-                    finding.help(help).fix(&format!("{{{name}}}"), &meant)
-                }
-                None if known.is_empty() => finding,
-                None => finding.help(format!("known here: {}", listed(known.iter().copied()))),
-            };
         let (family, rest) = Family::of(name)?;
         let parts: Vec<&str> = rest.split('.').collect();
-        match (family, &*parts) {
-            (Family::Comment, ["comment"]) => (!self.asks_for_comment).then(|| {
-                let message = format!("`{{{name}}}` has no value: no approval asks for a comment");
-                Finding::warning(Code::NoComment, *span, message)
-            }),
-            (Family::Inputs, [input]) => {
-                let inputs = self.flow.workflow.inputs.iter();
-                let known: Vec<&str> = inputs.map(|input| &*input.name).collect();
-                (!known.contains(input)).then(|| {
-                    let finding = unknown(format!("this workflow has no input `{input}`"));
-                    suggest(finding, "inputs.", input, "", &known)
-                })
+        let subject = match (family, &*parts) {
+            (Family::Comment, ["comment"]) => {
+                return (!self.asks_for_comment).then(|| {
+                    let message =
+                        format!("`{{{name}}}` has no value: no approval asks for a comment");
+                    Finding::warning(Code::NoComment, *span, message)
+                });
             }
-            (Family::Visits, [id]) => {
-                let known: Vec<&str> = self.flow.phase_ids().collect();
-                (!known.contains(id)).then(|| {
-                    let finding = unknown(format!("this workflow has no phase `{id}`"));
-                    suggest(finding, "visits.", id, "", &known)
-                })
-            }
-            (Family::Outputs, [id, output]) => {
-                let Some((producer, phase)) = self.flow.phase(id) else {
-                    let has_output = |phase: &Phase| {
-                        let mut outputs = phase.outputs.iter();
-                        outputs.any(|known| known.name == **output)
-                    };
-                    let phases = self.flow.phases();
-                    let known: Vec<&str> = phases
-                        .filter_map(|(_, phase, _)| has_output(phase).then_some(&*phase.id))
-                        .collect();
-                    let finding = unknown(format!("this workflow has no phase `{id}`"));
-                    return Some(suggest(
-                        finding,
-                        "outputs.",
-                        id,
-                        &format!(".{output}"),
-                        &known,
-                    ));
-                };
-                let outputs = phase.outputs.iter();
-                let known: Vec<&str> = outputs.map(|output| &*output.name).collect();
-                if !known.contains(output) {
-                    let finding = unknown(format!("`{id}` has no output `{output}`"));
-                    return Some(suggest(
-                        finding,
-                        &format!("outputs.{id}."),
-                        output,
-                        "",
-                        &known,
-                    ));
-                }
-                // A question comes after the phase has handed its outputs over.
-                if *kind == TemplateKind::Ask && of.is_none_or(|(at, _)| at == producer) {
-                    return None;
-                }
-                let node = match (of, kind) {
-                    (Some((at, _)), _) => self.graph.inside(at),
-                    (None, TemplateKind::Completion) => self.graph.end(),
-                    // Read in every phase, and so in the first.
-                    (None, _) => self.graph.before(0),
-                };
-                self.unset(id, name, node, *span)
-            }
+            (Family::Inputs, [input]) => Subject::Input((*input).to_owned()),
+            (Family::Visits, [id]) => Subject::Visits((*id).to_owned()),
+            (Family::Outputs, [id, output]) => Subject::Output {
+                phase: (*id).to_owned(),
+                name: (*output).to_owned(),
+            },
             (Family::Comment, _) => {
                 let why = "of an approval, only the comment is known".to_owned();
-                Some(unknown(why).help("write `{approval.comment}`"))
+                return Some(unknown(why).help("write `{approval.comment}`"));
             }
             (family, _) => {
                 let help = format!("write `{{{}}}`", family.form());
-                Some(unknown("it has too many or too few parts".to_owned()).help(help))
+                return Some(unknown("it has too many or too few parts".to_owned()).help(help));
             }
+        };
+        if let Err(name) = self.flow.named(&subject) {
+            let finding = unknown(name.why.clone());
+            return Some(name.suggest(finding, |name| format!("{{{name}}}")));
         }
+        let Subject::Output { phase: id, .. } = &subject else {
+            return None;
+        };
+        // A question comes after the phase has handed its outputs over.
+        let is_own = |(_, phase): (usize, &Phase)| phase.id == *id;
+        if *kind == TemplateKind::Ask && of.is_none_or(is_own) {
+            return None;
+        }
+        let node = match (of, kind) {
+            (Some((at, _)), _) => self.graph.inside(at),
+            (None, TemplateKind::Completion) => self.graph.end(),
+            // Read in every phase, and so in the first.
+            (None, _) => self.graph.before(0),
+        };
+        self.unset(id, name, node, *span)
     }
 
     /// The finding about an output that has no value at a node, on some path or on all of them.
