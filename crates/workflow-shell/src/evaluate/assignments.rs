@@ -4,7 +4,7 @@ use super::Evaluator;
 use super::expand::{expand, expand_unsplit, output_of};
 use super::outputs::{self, Output};
 use super::scope::Scope;
-use super::variables;
+use super::variables::{self, Value};
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
 use crate::parse::tree::{Assignment, RawWord, WordPart};
@@ -53,15 +53,14 @@ impl Evaluator<'_> {
                 })
                 || is_sequence(word)
         };
-        if words.len() > 1 && items.iter().all(is_number) {
-            self.variables.set_number(name, self.source);
-        } else if words.len() > 1 && items.iter().all(is_operand) {
-            self.variables.set_no_option(name, self.source);
+        let are_all = |is_one: &dyn Fn(&Word) -> bool| words.len() > 1 && items.iter().all(is_one);
+        if are_all(&is_number) {
+            self.variables.keep(name, Value::Number, false);
+        } else if are_all(&is_operand) {
+            self.variables.keep(name, Value::Operand, false);
         }
-        let is_arithmetic = |word: &Word| is_sequence(word) || word.is_arithmetic();
-        let has_numbers = words.len() > 1 && items.iter().all(is_arithmetic);
+        let has_numbers = are_all(&|word| is_sequence(word) || word.is_arithmetic());
         self.variables.note_assignment(name, has_numbers);
-        self.variables.give(name, false);
     }
 
     /// Evaluates an assignment. `is_permanent` means that it does not belong to a command. Returns why its effect on the
@@ -91,32 +90,17 @@ impl Evaluator<'_> {
         };
         let is_number = output.is_numeric() || assignment.is_complete && value.is_arithmetic();
         self.variables.note_assignment(name, is_number);
-        if is_permanent {
-            self.variables.give(name, scope.after_and);
-        }
         if is_permanent && name == "IFS" {
-            // From now on, words are split differently.
             self.variables.disable();
         }
-        self.variables.assign(
-            name,
-            value.text(),
-            is_permanent && scope.is_certain && assignment.is_complete,
-            scope.after_and,
-            self.source,
-        );
-        if is_permanent && scope.is_certain && output.has_no_option() {
-            self.variables
-                .set_lists_files(name, scope.after_and, self.source);
-        }
-        if is_permanent
-            && scope.is_certain
-            && !scope.after_and
-            && assignment.is_complete
-            && value.has_numbers_only
-            && value.shape() == "\0"
-        {
-            self.variables.set_number(name, self.source);
+        let is_one_number = value.has_numbers_only && value.shape() == "\0" && !scope.after_and;
+        let known = match value.text().filter(|_| assignment.is_complete) {
+            Some(text) => Some(Value::Text(text.to_owned())),
+            None if assignment.is_complete && is_one_number => Some(Value::Number),
+            None => output.has_no_option().then_some(Value::Names),
+        };
+        if let Some(known) = known.filter(|_| is_permanent && scope.is_certain) {
+            self.variables.keep(name, known, scope.after_and);
         }
         let text = value.text().filter(|_| assignment.is_complete);
         let is_known = if name == "IFS" || name == "CDPATH" && value.shape().is_empty() {
@@ -155,7 +139,7 @@ impl Evaluator<'_> {
                 self.cd_uncertain |= value.is_none_or(|value| !value.shape().is_empty());
             }
             "GLOBIGNORE" => self.globs_changed = true,
-            "IFS" => self.variables.forget_all(),
+            "IFS" => self.variables.disable(),
             _ => {}
         }
     }

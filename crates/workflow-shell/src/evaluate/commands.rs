@@ -1,6 +1,7 @@
 //! Simple commands after expansion, and the commands that they run.
 
 use super::scope::Scope;
+use super::variables::Value;
 use super::{Evaluator, MAX_DEPTH};
 use crate::access::{changes_only_git_directory, named_locations, whole_trees};
 use crate::analysis::Unreadable;
@@ -90,7 +91,7 @@ impl Evaluator<'_> {
             && !self.changes_separators();
         for (index, (kind, name, value)) in outcome.variables.into_iter().enumerate() {
             if reads_name && index == 0 {
-                self.variables.set_no_option(&name, self.source);
+                self.variables.keep(&name, Value::Operand, false);
             }
             match kind {
                 VariableKind::Assigned => {
@@ -98,7 +99,6 @@ impl Evaluator<'_> {
                     self.check_address(&name, value.as_ref());
                     let is_number = value.is_some_and(|value| value.is_arithmetic());
                     self.variables.note_assignment(&name, is_number);
-                    self.variables.give(&name, scope.after_and);
                 }
                 VariableKind::Passed => {
                     let is_number = value.is_some_and(|value| value.is_arithmetic());
@@ -123,10 +123,8 @@ impl Evaluator<'_> {
         for location in outcome.reads {
             self.recorder.access(&location, scope);
         }
-        let given = self.variables.given();
         for command in outcome.nested {
             self.nested_command(command, scope);
-            self.variables.forget_given_since(given);
         }
         effect
     }
@@ -150,12 +148,8 @@ impl Evaluator<'_> {
 
     /// Returns whether the line may set `IFS` to anything but nothing, as in `IFS= read -r f`.
     fn changes_separators(&self) -> bool {
-        self.variables.is_mentioned("IFS")
-            && self
-                .source
-                .split("IFS")
-                .skip(1)
-                .any(|rest| !rest.starts_with("= "))
+        let mut rests = self.source.split("IFS").skip(1);
+        rests.any(|rest| !rest.starts_with("= "))
     }
 
     /// Sets the locations of writes for programs that write more, or less, than the files that they name.

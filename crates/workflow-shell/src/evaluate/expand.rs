@@ -1,7 +1,7 @@
 //! Expansion of words, as far as the line itself determines the result.
 
 use super::outputs::Output;
-use super::variables::Variables;
+use super::variables::{Value, Variables};
 use crate::braces::expand_braces;
 use crate::parse::tree::{
     Command, CommandKind, Expansion as Expanded, ExpansionKind, List, RawWord, WordPart,
@@ -178,21 +178,22 @@ impl Expansion<'_> {
         let is_value = expansion.kind == ExpansionKind::Value;
         let variable = expansion.variable.as_deref();
         if let Some(name) = variable.filter(|_| is_value) {
-            if let Some(value) = self.variables.get(name) {
-                return if expansion.quoted {
-                    self.text(value, true, false);
-                } else {
-                    self.split(value);
-                };
+            match self.variables.get(name) {
+                Some(Value::Text(value)) if expansion.quoted => {
+                    return self.text(value, true, false);
+                }
+                Some(Value::Text(value)) => return self.split(value),
+                _ => {}
             }
             let is_start = self.current().shape.is_empty();
             self.current().starts_at_home |= is_start && name == "HOME";
         }
-        let lists_files = is_value && variable.is_some_and(|name| self.variables.lists_files(name));
+        let value = variable
+            .filter(|_| is_value)
+            .and_then(|name| self.variables.get(name));
         let is_start = self.current().shape.is_empty();
-        self.current().starts_with_files |= is_start && lists_files;
-        let is_number = expansion.kind == ExpansionKind::Number
-            || is_value && variable.is_some_and(|name| self.variables.is_number(name));
+        self.current().starts_with_files |= is_start && value == Some(&Value::Names);
+        let is_number = expansion.kind == ExpansionKind::Number || value == Some(&Value::Number);
         let is_safe =
             is_number || is_value && variable.is_some_and(|name| self.variables.is_no_option(name));
         let is_one_word = expansion.quoted && expansion.kind != ExpansionKind::Several;

@@ -166,7 +166,6 @@ impl<'a> Evaluator<'a> {
 
     fn list(&mut self, list: &List, scope: &mut Scope<'_>) {
         scope.depth += 1;
-        let given = self.variables.given();
         for item in list {
             if item.connector != Connector::And {
                 self.end_and_chain(scope);
@@ -187,12 +186,10 @@ impl<'a> Evaluator<'a> {
             }
         }
         self.end_and_chain(scope);
-        self.variables.forget_given_since(given);
         scope.depth -= 1;
     }
 
     fn pipeline(&mut self, pipeline: &[Command], scope: &Scope<'_>) {
-        let given = self.variables.given();
         let last_user = pipeline.iter().rposition(takes_arguments_from_input);
         let mut output = Output::Nothing;
         for (index, command) in pipeline.iter().enumerate() {
@@ -212,7 +209,6 @@ impl<'a> Evaluator<'a> {
                 output = output_behind(output, command, &self.variables);
             }
             self.command(command, &mut subshell);
-            self.variables.forget_given_since(given);
         }
     }
 
@@ -232,9 +228,8 @@ impl<'a> Evaluator<'a> {
         evaluate: impl FnOnce(&mut Self, &mut Scope<'b>),
     ) {
         let mut subshell = scope.subshell();
-        let (mark, given) = (self.recorder.mark(), self.variables.given());
+        let mark = self.recorder.mark();
         evaluate(self, &mut subshell);
-        self.variables.forget_given_since(given);
         if subshell.directory != scope.directory {
             scope.directory = None;
             self.recorder.forget_directory_since(mark);

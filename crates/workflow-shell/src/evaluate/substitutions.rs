@@ -3,6 +3,7 @@
 use super::Evaluator;
 use super::expand::{expand, output_of};
 use super::scope::Scope;
+use super::variables::Value;
 use crate::command::StandardInput;
 use crate::effect::UnknownReason;
 use crate::file_access::{AccessKind, Location};
@@ -108,14 +109,14 @@ impl Evaluator<'_> {
                     (kind, Some(name)) => {
                         match self.variables.get(name) {
                             // It may be the first half of a substitution.
-                            Some(value) if value.contains(['$', '`']) => {
+                            Some(Value::Text(value)) if value.contains(['$', '`']) => {
                                 self.give_up_part("$((…))", UnknownReason::Expansion);
                             }
-                            Some(value) => {
-                                let value = value.to_owned();
+                            Some(Value::Text(value)) => {
+                                let value = value.clone();
                                 self.arithmetic_text(&value);
                             }
-                            None => self.variables.evaluate(name),
+                            _ => self.variables.evaluate(name),
                         }
                         if kind != ExpansionKind::Value {
                             self.arithmetic(&expansion.inside);
@@ -133,11 +134,21 @@ impl Evaluator<'_> {
             return self.give_up_part(text, UnknownReason::Code);
         }
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '#';
-        let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
-        // `16#FF` is a number.
-        let words = text.split(|c| !is_name(c)).filter(|word| !is_number(word));
-        for name in words.flat_map(|word| word.split('#')) {
-            if !name.is_empty() && !is_number(&name) {
+        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        let mut rest = text;
+        while let Some(start) = rest.find(is_name) {
+            let word = &rest[start..];
+            let (word, behind) = word.split_at(word.find(|c| !is_name(c)).unwrap_or(word.len()));
+            rest = behind;
+            // `16#FF` is a number.
+            let names = word
+                .split('#')
+                .filter(|name| !name.is_empty() && !is_number(name));
+            for name in names.filter(|_| !is_number(word)) {
+                let is_assigned = behind.trim_start().strip_prefix('=');
+                if is_assigned.is_some_and(|value| !value.starts_with('=')) {
+                    self.variables.note_assignment(name, true);
+                }
                 self.variables.evaluate(name);
             }
         }

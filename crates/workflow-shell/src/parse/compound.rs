@@ -141,17 +141,21 @@ impl Parser<'_> {
             }
         }
         // The operands of these are arithmetic expressions, or names of variables with an index.
-        let evaluates = |word: &RawWord| {
-            let [WordPart::Text { text, .. }] = word.0.as_slice() else {
-                return false;
-            };
-            matches!(
-                text.as_str(),
-                "-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-R"
-            )
+        let reach = |word: &RawWord| match word.0.as_slice() {
+            [WordPart::Text { text, .. }] => match text.as_str() {
+                "-v" | "-R" => (0, 1),
+                "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => (1, 1),
+                _ => (0, 0),
+            },
+            _ => (0, 0),
         };
-        if words.iter().any(evaluates) {
-            for word in &mut words {
+        let reaches: Vec<(usize, usize)> = words.iter().map(reach).collect();
+        for (index, word) in words.iter_mut().enumerate() {
+            let is_before = reaches
+                .get(index + 1)
+                .is_some_and(|(before, _)| *before > 0);
+            let is_behind = index > 0 && reaches[index - 1].1 > 0;
+            if is_before || is_behind {
                 *word = arithmetic_word(std::mem::take(&mut word.0));
             }
         }

@@ -195,14 +195,14 @@ impl Parser<'_> {
                 Some(b'(') if open == super::cursor::MAX_DEPTH => return Err(ParseError::TooDeep),
                 Some(b'(') => {
                     open += 1;
-                    self.literal_byte(&mut inside)?;
+                    self.literal_byte(&mut inside, true)?;
                 }
                 Some(b')') => {
                     open -= 1;
-                    self.literal_byte(&mut inside)?;
+                    self.literal_byte(&mut inside, true)?;
                 }
                 Some(b']' | b'"' | b'<' | b'>' | b'\n' | b';' | b'&' | b'|' | b' ' | b'\t') => {
-                    self.literal_byte(&mut inside)?;
+                    self.literal_byte(&mut inside, true)?;
                 }
                 Some(_) => self.part(&mut inside, Quoted::Double)?,
             }

@@ -152,7 +152,7 @@ impl Parser<'_> {
                 _ => {}
             }
             if matches!(self.byte(0), Some(b'(' | b')' | b' ' | b'\t' | b'|')) {
-                self.literal_byte(parts)?;
+                self.literal_byte(parts, false)?;
             } else {
                 self.part(parts, Quoted::No)?;
             }
@@ -162,9 +162,9 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn literal_byte(&mut self, parts: &mut WordBuilder) -> Result<()> {
+    pub(super) fn literal_byte(&mut self, parts: &mut WordBuilder, is_quoted: bool) -> Result<()> {
         self.spend(1)?;
-        parts.text(&self.line[self.position..=self.position], false);
+        parts.text(&self.line[self.position..=self.position], is_quoted);
         self.position += 1;
         Ok(())
     }
@@ -222,7 +222,7 @@ impl Parser<'_> {
         let mut parts = WordBuilder::default();
         while self.byte(0).is_some() {
             if self.byte(0) == Some(b'"') {
-                self.literal_byte(&mut parts)?;
+                self.literal_byte(&mut parts, false)?;
             } else {
                 self.part(&mut parts, Quoted::Double)?;
             }
