@@ -451,6 +451,31 @@ pub struct ToolAnswer {
     pub kind: Option<AnswerKind>,
 }
 
+impl ToolAnswer {
+    pub(crate) fn plain(text: impl Into<String>, details: serde_json::Value) -> Self {
+        Self {
+            text: text.into(),
+            details,
+            kind: None,
+        }
+    }
+
+    pub(crate) fn of_kind(
+        kind: AnswerKind,
+        text: impl Into<String>,
+        details: serde_json::Value,
+    ) -> Self {
+        Self {
+            kind: Some(kind),
+            ..Self::plain(text, details)
+        }
+    }
+
+    pub(crate) fn error(text: impl Into<String>, details: serde_json::Value) -> Self {
+        Self::of_kind(AnswerKind::Error, text, details)
+    }
+}
+
 /// The kind of a tool's answer (`resultType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerKind {

@@ -87,7 +87,7 @@ fn can_be_run(key: &str, loaded: &Loaded) {
     let workflow = catalog.get(key).expect("a catalog knows its own");
     let task = "wf-1-abcdef".to_owned();
     let mut run = start(workflow, catalog, Values::default(), task, "task", 1);
-    let stored = StoredDefinition::of(key, catalog, &run.state.task_id);
+    let stored = StoredDefinition::of(key, catalog);
     let json = serde_json::to_string(&stored).expect("definitions are JSON");
     let back: StoredDefinition = serde_json::from_str(&json).expect("what is stored is read");
     assert_eq!(back, stored);

@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::{Loaded, PhaseEntry};
 use workflow_core::effect::{Action, Effect};
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::run::{RunState, StoredDefinition, StoredRun, entry_type, restore};
+use workflow_core::run::{self, RunState, StoredDefinition, StoredRun, entry_type, restore};
 use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::RequestId;
 use workflow_core::{Effects, Session};
@@ -58,31 +58,37 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
         stored(entry_type::STATE, &state),
         stored(
             entry_type::RUN,
-            &StoredRun {
-                moved_by: restored.moved_by.clone(),
-                step: Some(state.global_step_count),
-                data: restored.data.clone(),
-                ..StoredRun::of(&state.task_id, restored.counters)
-            },
+            &run::Stored::of(
+                &state.task_id,
+                &StoredRun {
+                    step: Some(state.global_step_count),
+                    ..restored.run.clone()
+                },
+            ),
         ),
     ];
     let definition = restored
         .definition
-        .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.catalog, &state.task_id));
+        .map(|stored| StoredDefinition::of(&state.workflow_key, &stored.catalog));
     again.extend(
         definition
             .iter()
             .filter(|definition| !definition.workflows.is_empty())
-            .map(|definition| stored(entry_type::DEFINITION, definition)),
+            .map(|definition| {
+                stored(
+                    entry_type::DEFINITION,
+                    &run::Stored::of(&state.task_id, definition),
+                )
+            }),
     );
     let back = restore(&entries(&again));
     assert_eq!(back.state.as_ref(), Some(&state));
-    assert_eq!(back.counters, restored.counters);
-    assert_eq!(back.moved_by, restored.moved_by);
-    assert_eq!(back.data, restored.data);
+    assert_eq!(back.run.counters, restored.run.counters);
+    assert_eq!(back.run.moved_by, restored.run.moved_by);
+    assert_eq!(back.run.data, restored.run.data);
     assert!(back.diagnostics.is_empty(), "{:?}", back.diagnostics);
     if let (Some(definition), Some(back)) = (definition, back.definition) {
-        let restored = StoredDefinition::of(&state.workflow_key, &back.catalog, &state.task_id);
+        let restored = StoredDefinition::of(&state.workflow_key, &back.catalog);
         assert_eq!(back.hash, definition.hash);
         assert_eq!(restored, definition);
     }

@@ -169,19 +169,12 @@ impl RunData {
         Self {
             inputs: Values::new(),
             outputs: BTreeMap::new(),
-            visits: self.visits.clone(),
-            jumps: self.jumps.clone(),
-            allowed_visits: self.allowed_visits.clone(),
-            skipped: self.skipped.clone(),
-            outcome: self.outcome.clone(),
-            limits: self.limits.clone(),
-            refused_visit: self.refused_visit.clone(),
-            comment: self.comment.clone(),
             handed_over: if awaits_approval {
                 self.handed_over.clone()
             } else {
                 HandedOver::default()
             },
+            ..self.clone()
         }
     }
 
@@ -306,9 +299,7 @@ impl RunData {
         }
         texts
     }
-}
 
-impl RunData {
     /// The inputs that the run was given, as texts.
     pub(crate) fn inputs_as_texts(&self) -> BTreeMap<String, String> {
         let inputs = self.inputs.iter();

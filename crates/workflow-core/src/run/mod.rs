@@ -18,13 +18,13 @@ pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;
 pub(crate) use resolve::phase_name;
 pub use resolve::{DefinitionMismatch, Position, ScopeLevel, entry_name, first_phase};
-pub use restore::{RestoredDefinition, RestoredRun, restore};
+pub use restore::{RestoredDefinition, RestoredRun, last_of_run, restore};
 pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
-    PersonMove, StoredDefinition, StoredGate, StoredGuards, StoredRun, StoredSpending, StoredTally,
-    StoredValues, entry_type,
+    PersonMove, RunEntry, Stored, StoredDefinition, StoredGate, StoredGuards, StoredRun,
+    StoredSpending, StoredValues, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;

@@ -7,13 +7,12 @@ use serde_json::value::RawValue;
 use crate::definition::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::event::Entry;
-use crate::reminders::ContinueCounters;
 
-use super::stored::{VERSION, entry_type};
+use super::stored::{RunEntry, VERSION, entry_type};
 use super::stored_state::state_from;
 use super::{
-    PersonMove, RunData, RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate,
-    StoredGuards, StoredRun, StoredSpending, StoredTally, StoredValues, Tally,
+    RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate, StoredGuards,
+    StoredRun, StoredSpending, StoredValues, Tally,
 };
 
 /// The content of the entries.
@@ -23,19 +22,11 @@ pub struct RestoredRun {
     pub state: Option<RunState>,
     /// The definition stored with it.
     pub definition: Option<RestoredDefinition>,
-    /// Its counts of reminders.
-    pub counters: ContinueCounters,
-    /// Its approval request, if it is paused for it.
-    pub approval_request: Option<String>,
-    /// The hash of the code of that request.
-    pub approval_seal: Option<String>,
-    /// The last move, if a person made it.
-    pub moved_by: Option<PersonMove>,
+    /// Its counts of reminders, its approval request, and the data that it had collected with the values.
+    pub run: StoredRun,
     /// What had happened.
     pub tally: Tally,
-    /// The data that the run had collected.
-    pub data: RunData,
-    /// The values among that data, if their own entry has them.
+    /// The values among the data, if their own entry has them.
     pub stored_values: Option<RunValues>,
     /// The parts of its budgets that it had used.
     pub spending: Spending,
@@ -65,91 +56,75 @@ pub struct RestoredDefinition {
 /// Reads the session's entries, oldest first.
 #[must_use]
 pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
-    let mut restored = RestoredRun::default();
-    restored.state = newest_state(entries, &mut restored.diagnostics);
-    if let Some(task_id) = restored.state.as_ref().map(|state| state.task_id.clone()) {
-        restored.definition = newest_definition(entries, &task_id, &mut restored.diagnostics);
-        let step = restored
-            .state
-            .as_ref()
-            .map_or(0, |state| state.global_step_count);
-        // An entry of a move whose state was not stored does not count.
-        let mut has_unmade_move = false;
-        let is_made = |run: &StoredRun| {
-            let moved_by = run.moved_by.as_ref().map(|moved| moved.step);
-            let is_made = [run.step, moved_by]
-                .into_iter()
-                .flatten()
-                .all(|of| of <= step);
-            has_unmade_move |= !is_made;
-            is_made
+    let mut diagnostics = Vec::new();
+    let Some(state) = newest_state(entries, &mut diagnostics) else {
+        return RestoredRun {
+            diagnostics,
+            ..RestoredRun::default()
         };
-        let run = last_of_run(
-            entries,
-            entry_type::RUN,
-            &task_id,
-            is_made,
-            &mut restored.diagnostics,
-        );
-        if let Some(run) = run {
-            restored.counters = run.counters;
-            restored.approval_request = run.approval_request;
-            restored.approval_seal = run.approval_seal;
-            restored.moved_by = run.moved_by;
-            restored.data = run.data;
-        }
-        let mut has_unmade_values = false;
-        let values: Option<StoredValues> = last_of_run(
-            entries,
-            entry_type::VALUES,
-            &task_id,
-            |values: &StoredValues| {
-                has_unmade_values |= values.step > step;
-                values.step <= step
-            },
-            &mut restored.diagnostics,
-        );
-        let values = values.map(|stored| stored.values).unwrap_or_default();
-        // Entries of earlier versions have the values among the data.
-        if restored.data.has_values(&RunValues::default()) {
-            restored.data.inputs.clone_from(&values.inputs);
-            restored.data.outputs.clone_from(&values.outputs);
-            restored.stored_values = Some(values).filter(|_| !has_unmade_values);
-        }
-        let stored: Option<StoredSpending> = last_of_run(
-            entries,
-            entry_type::BUDGET,
-            &task_id,
-            |_| true,
-            &mut restored.diagnostics,
-        );
-        if let Some(stored) = stored {
-            restored.spending = stored.spending;
-            if stored.step != step {
-                restored.spending.phase = ScopeUsage::default();
-            }
-        }
-        let stored: Option<StoredTally> = last_of_run(
-            entries,
-            entry_type::TALLY,
-            &task_id,
-            |_| true,
-            &mut restored.diagnostics,
-        );
-        restored.tally = stored.map(|stored| stored.tally).unwrap_or_default();
-        restored.has_unmade_move = has_unmade_move;
-        restored.baseline = last_baseline(entries, &task_id, step);
-        let mut found = restored.diagnostics.iter();
-        restored.is_of_later_version = found.any(|found| found.code == Code::StoredLater);
+    };
+    let step = state.global_step_count;
+    let mut of_run = RunEntries {
+        diagnostics,
+        ..RunEntries::of(entries, &state.task_id)
+    };
+    let definition = of_run.definition();
+    // An entry of a move whose state was not stored does not count.
+    let mut has_unmade_move = false;
+    let run = of_run.last(|run: &StoredRun| {
+        let moved_by = run.moved_by.as_ref().map(|moved| moved.step);
+        let mut moves = [run.step, moved_by].into_iter().flatten();
+        let is_made = moves.all(|of| of <= step);
+        has_unmade_move |= !is_made;
+        is_made
+    });
+    let mut run = run.unwrap_or_default();
+    let mut has_unmade_values = false;
+    let values = of_run.last(|values: &StoredValues| {
+        has_unmade_values |= values.step > step;
+        values.step <= step
+    });
+    let values = values.map(|stored| stored.values).unwrap_or_default();
+    let mut stored_values = None;
+    // An entry of the run may have the values among its data.
+    if run.data.has_values(&RunValues::default()) {
+        run.data.inputs.clone_from(&values.inputs);
+        run.data.outputs.clone_from(&values.outputs);
+        stored_values = Some(values).filter(|_| !has_unmade_values);
     }
-    restored
+    let mut spending = Spending::default();
+    if let Some(stored) = of_run.last(|_: &StoredSpending| true) {
+        spending = stored.spending;
+        if stored.step != step {
+            spending.phase = ScopeUsage::default();
+        }
+    }
+    let tally = of_run.last(|_: &Tally| true).unwrap_or_default();
+    let diagnostics = std::mem::take(&mut of_run.diagnostics);
+    // A damaged baseline counts as missing: the checks that need it say so.
+    let baseline = of_run.last(|gate: &StoredGate| gate.step == step && gate.baseline.is_some());
+    let is_of_later_version = (diagnostics.iter()).any(|found| found.code == Code::StoredLater);
+    RestoredRun {
+        definition,
+        run,
+        tally,
+        stored_values,
+        spending,
+        has_unmade_move,
+        baseline: baseline.and_then(|gate| gate.baseline),
+        is_of_later_version,
+        diagnostics,
+        state: Some(state),
+    }
 }
 
 /// Returns the newest state. In place of a damaged one the state before it counts, if the definition of its run is stored:
 /// without one, nothing says that it is still in force.
 fn newest_state(entries: &[Entry<'_>], diagnostics: &mut Vec<Diagnostic>) -> Option<RunState> {
-    let is_stored =
-        |state: &RunState| newest_definition(entries, &state.task_id, &mut Vec::new()).is_some();
+    let is_stored = |state: &RunState| {
+        let mut of_run = RunEntries::of(entries, &state.task_id);
+        of_run.definition().is_some()
+    };
     let mut is_newest = true;
     let states = entries.iter().rev();
     let states = states.filter(|entry| entry.custom_type == entry_type::STATE);
@@ -168,82 +143,75 @@ fn newest_state(entries: &[Entry<'_>], diagnostics: &mut Vec<Diagnostic>) -> Opt
     None
 }
 
-/// Returns the newest definition of a run, and reports entries that are damaged or of a later version.
-fn newest_definition(
-    entries: &[Entry<'_>],
-    task_id: &str,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<RestoredDefinition> {
-    let stored: StoredDefinition = last_of_run(
-        entries,
-        entry_type::DEFINITION,
-        task_id,
-        |_| true,
-        diagnostics,
-    )?;
-    let catalog = Catalog::checked(stored.workflows);
-    if catalog.is_none() {
-        diagnostics.push(damaged(entry_type::DEFINITION));
-    }
-    Some(RestoredDefinition {
-        catalog: catalog?,
-        hash: stored.hash,
-        guards: stored.guards,
-        declined: stored.declined,
-    })
+/// The newest entry of a type that belongs to the run of a task, without those that cannot be read.
+pub fn last_of_run<T: RunEntry>(entries: &[Entry<'_>], task_id: &str) -> Option<T> {
+    RunEntries::of(entries, task_id).last(|_| true)
 }
 
-/// Returns the baseline of this step of a run. A damaged one counts as missing: the checks that need it say so.
-fn last_baseline(entries: &[Entry<'_>], task_id: &str, step: u64) -> Option<Box<RawValue>> {
-    let gates = entries
-        .iter()
-        .rev()
-        .filter(|entry| entry.custom_type == entry_type::GATE);
-    let stored =
-        gates.filter_map(|entry| serde_json::from_str::<StoredGate>(entry.data?.get()).ok());
-    stored
-        .filter(|stored| {
-            stored.version <= VERSION && stored.task_id == task_id && stored.step == step
-        })
-        .find_map(|stored| stored.baseline)
+/// The entries of a session, as the run of a task reads them.
+struct RunEntries<'a> {
+    entries: &'a [Entry<'a>],
+    task_id: &'a str,
+    /// Reports on entries that are damaged or of a later version.
+    diagnostics: Vec<Diagnostic>,
 }
 
-/// The newest entry of a type that belongs to a run and counts; those of later versions are skipped.
-fn last_of_run<T: serde::de::DeserializeOwned>(
-    entries: &[Entry<'_>],
-    custom_type: &'static str,
-    task_id: &str,
-    mut counts: impl FnMut(&T) -> bool,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<T> {
-    #[derive(serde::Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Header {
-        version: u32,
-        task_id: String,
-    }
-    for entry in entries
-        .iter()
-        .rev()
-        .filter(|entry| entry.custom_type == custom_type)
-    {
-        let text = entry.data.map_or("null", serde_json::value::RawValue::get);
-        match serde_json::from_str::<Header>(text) {
-            Ok(header) if header.task_id != task_id => {}
-            Ok(header) if header.version > VERSION => diagnostics.push(Diagnostic::new(
-                Code::StoredLater,
-                Severity::Info,
-                format!("a `{custom_type}` entry of version {} is skipped: this sidecar knows version {VERSION}", header.version),
-            )),
-            Ok(_) => match serde_json::from_str(text) {
-                Ok(stored) if counts(&stored) => return Some(stored),
-                Ok(_) => {}
-                Err(_) => diagnostics.push(damaged(custom_type)),
-            },
-            Err(_) => diagnostics.push(damaged(custom_type)),
+impl<'a> RunEntries<'a> {
+    fn of(entries: &'a [Entry<'a>], task_id: &'a str) -> Self {
+        Self {
+            entries,
+            task_id,
+            diagnostics: Vec::new(),
         }
     }
-    None
+
+    /// The newest definition.
+    fn definition(&mut self) -> Option<RestoredDefinition> {
+        let stored: StoredDefinition = self.last(|_| true)?;
+        let catalog = Catalog::checked(stored.workflows);
+        if catalog.is_none() {
+            self.diagnostics.push(damaged(entry_type::DEFINITION));
+        }
+        Some(RestoredDefinition {
+            catalog: catalog?,
+            hash: stored.hash,
+            guards: stored.guards,
+            declined: stored.declined,
+        })
+    }
+
+    /// The newest entry of a type that belongs to the run and counts; those of later versions are skipped.
+    fn last<T: RunEntry>(&mut self, mut counts: impl FnMut(&T) -> bool) -> Option<T> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Header {
+            version: u32,
+            task_id: String,
+        }
+        let entries = self.entries.iter().rev();
+        for entry in entries.filter(|entry| entry.custom_type == T::TYPE) {
+            let text = entry.data.map_or("null", RawValue::get);
+            match serde_json::from_str::<Header>(text) {
+                Ok(header) if header.task_id != self.task_id => {}
+                Ok(header) if header.version > VERSION => self.diagnostics.push(Diagnostic::new(
+                    Code::StoredLater,
+                    Severity::Info,
+                    format!(
+                        "a `{}` entry of version {} is skipped: this sidecar knows version {VERSION}",
+                        T::TYPE,
+                        header.version
+                    ),
+                )),
+                Ok(_) => match serde_json::from_str(text) {
+                    Ok(stored) if counts(&stored) => return Some(stored),
+                    Ok(_) => {}
+                    Err(_) => self.diagnostics.push(damaged(T::TYPE)),
+                },
+                Err(_) => self.diagnostics.push(damaged(T::TYPE)),
+            }
+        }
+        None
+    }
 }
 
 fn damaged(custom_type: &str) -> Diagnostic {

@@ -3,6 +3,7 @@
 //! The entry of the state is [`RunState`]; these are additional entries, so that sessions
 //! interchange with the package's. Each names the run it belongs to.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
@@ -11,7 +12,7 @@ use crate::definition::{Catalog, Guards, Limits, Settings, Workflow};
 use crate::policy::gate_report::Report;
 use crate::reminders::ContinueCounters;
 
-use super::{RunData, RunState, RunValues, Spending, Tally};
+use super::{RunData, RunValues, Spending, Tally};
 
 /// The custom types of our entries.
 pub mod entry_type {
@@ -37,22 +38,32 @@ pub mod entry_type {
     ];
 }
 
-/// The version of [`StoredDefinition`] and [`StoredRun`] that this code writes and reads.
+/// The version of the entries that this code writes and reads.
 pub(crate) const VERSION: u32 = 1;
 
-impl StoredRun {
-    /// The counts of a run.
-    #[must_use]
-    pub fn of(task_id: &str, counters: ContinueCounters) -> Self {
+/// An entry of a run.
+pub trait RunEntry: Serialize + DeserializeOwned {
+    /// Its custom type.
+    const TYPE: &'static str;
+}
+
+/// An entry as the session has it: what it contains, and the run that it belongs to.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stored<'a, T> {
+    version: u32,
+    task_id: &'a str,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+impl<'a, T: RunEntry> Stored<'a, T> {
+    /// The entry of the run of a task.
+    pub fn of(task_id: &'a str, content: &'a T) -> Self {
         Self {
             version: VERSION,
-            task_id: task_id.to_owned(),
-            counters,
-            approval_request: None,
-            approval_seal: None,
-            moved_by: None,
-            data: RunData::default(),
-            step: None,
+            task_id,
+            content,
         }
     }
 }
@@ -61,10 +72,6 @@ impl StoredRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredDefinition {
-    /// The version of this entry's shape.
-    pub version: u32,
-    /// The run it belongs to.
-    pub task_id: String,
     /// The hash of the workflows, which shows that the files have changed.
     pub hash: String,
     /// The root workflow and all that it reaches.
@@ -117,11 +124,9 @@ impl StoredGuards {
 impl StoredDefinition {
     /// Creates the definition of a run of this root.
     #[must_use]
-    pub fn of(root: &str, catalog: &Catalog, task_id: &str) -> Self {
+    pub fn of(root: &str, catalog: &Catalog) -> Self {
         let workflows: Vec<Workflow> = catalog.reachable_from(root).into_iter().cloned().collect();
         Self {
-            version: VERSION,
-            task_id: task_id.to_owned(),
             hash: hash_of(&workflows),
             workflows,
             guards: None,
@@ -131,13 +136,9 @@ impl StoredDefinition {
 }
 
 /// The counts of a run, stored so that a restarted sidecar keeps the bound.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredRun {
-    /// The version of this entry's shape.
-    pub version: u32,
-    /// The run it belongs to.
-    pub task_id: String,
     /// The counts, and why the run is paused if it is.
     #[serde(flatten)]
     pub counters: ContinueCounters,
@@ -163,10 +164,6 @@ pub struct StoredRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredValues {
-    /// The version of this entry's shape.
-    pub version: u32,
-    /// The run it belongs to.
-    pub task_id: String,
     /// The number of moves of the run with which it has these values; this entry comes before that of the state.
     pub step: u64,
     /// All values: a host may keep the newest entry only.
@@ -174,70 +171,15 @@ pub struct StoredValues {
     pub values: RunValues,
 }
 
-impl StoredValues {
-    /// Creates the entry of a run.
-    #[must_use]
-    pub fn of(state: &RunState, values: RunValues) -> Self {
-        Self {
-            version: VERSION,
-            task_id: state.task_id.clone(),
-            step: state.global_step_count,
-            values,
-        }
-    }
-}
-
 /// The parts of its budgets that a run has used, stored after every response of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredSpending {
-    /// The version of this entry's shape.
-    pub version: u32,
-    /// The run it belongs to.
-    pub task_id: String,
     /// The number of moves of the run so far.
     pub step: u64,
     /// The amount that is used.
     #[serde(flatten)]
     pub spending: Spending,
-}
-
-impl StoredSpending {
-    /// Creates the entry of a run.
-    #[must_use]
-    pub fn of(state: &RunState, spending: &Spending) -> Self {
-        Self {
-            version: VERSION,
-            task_id: state.task_id.clone(),
-            step: state.global_step_count,
-            spending: spending.clone(),
-        }
-    }
-}
-
-/// What happened in a run, stored after the responses of the model in which it changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StoredTally {
-    /// The version of this entry's shape.
-    pub version: u32,
-    /// The run it belongs to.
-    pub task_id: String,
-    /// The counts.
-    #[serde(flatten)]
-    pub tally: Tally,
-}
-
-impl StoredTally {
-    /// Creates the entry of a run.
-    #[must_use]
-    pub fn of(state: &RunState, tally: Tally) -> Self {
-        Self {
-            version: VERSION,
-            task_id: state.task_id.clone(),
-            tally,
-        }
-    }
 }
 
 /// A move of the run that a person made.
@@ -256,13 +198,9 @@ pub struct PersonMove {
 }
 
 /// The result of a gate, or its baseline: the state of files when its phase was entered.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredGate {
-    /// The version of this entry's shape.
-    pub version: u32,
-    /// The run it belongs to.
-    pub task_id: String,
     /// The number of moves of the run so far.
     pub step: u64,
     /// The id of the phase.
@@ -275,28 +213,23 @@ pub struct StoredGate {
     pub reports: Vec<Report>,
 }
 
-impl StoredGate {
-    /// Creates the entry of a gate's baseline.
-    #[must_use]
-    pub fn of_baseline(state: &RunState, phase: &str, baseline: Box<RawValue>) -> Self {
-        Self {
-            baseline: Some(baseline),
-            ..Self::of_reports(state, phase, &[])
-        }
-    }
-
-    /// Creates the entry of a gate's results.
-    #[must_use]
-    pub fn of_reports(state: &RunState, phase: &str, reports: &[Report]) -> Self {
-        Self {
-            version: VERSION,
-            task_id: state.task_id.clone(),
-            step: state.global_step_count,
-            phase: phase.to_owned(),
-            baseline: None,
-            reports: reports.to_vec(),
-        }
-    }
+impl RunEntry for StoredDefinition {
+    const TYPE: &'static str = entry_type::DEFINITION;
+}
+impl RunEntry for StoredRun {
+    const TYPE: &'static str = entry_type::RUN;
+}
+impl RunEntry for StoredValues {
+    const TYPE: &'static str = entry_type::VALUES;
+}
+impl RunEntry for StoredSpending {
+    const TYPE: &'static str = entry_type::BUDGET;
+}
+impl RunEntry for Tally {
+    const TYPE: &'static str = entry_type::TALLY;
+}
+impl RunEntry for StoredGate {
+    const TYPE: &'static str = entry_type::GATE;
 }
 
 fn hash_of(workflows: &[Workflow]) -> String {

@@ -36,6 +36,11 @@ impl Tally {
         self.failed = self.failed.saturating_add(failed);
     }
 
+    /// Counts a call that was blocked or refused.
+    pub(crate) fn count_blocked(&mut self) {
+        self.blocked = self.blocked.saturating_add(1);
+    }
+
     /// The counts as people read them, without those that are nothing.
     pub(crate) fn describe(&self) -> Vec<String> {
         let counts = [(self.passed, "passed"), (self.failed, "failed")];

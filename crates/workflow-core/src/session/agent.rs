@@ -79,10 +79,10 @@ impl Session {
         if let Some(phase) = self.phase().filter(|_| self.turn_moved == Some(true)) {
             return Some(step_tool::read_first(phase));
         }
-        if let Some(run) = self.run.as_mut().filter(|run| run.is_unread)
+        if let Some(run) = &mut self.run
             && let Some(answer) = run.phase().map(step_tool::moved_by_person)
+            && run.mark_read()
         {
-            run.is_unread = false;
             return Some(answer);
         }
         if let Err(answer) = self.take_over(call, out) {
@@ -185,7 +185,7 @@ impl Session {
             if let Some(run) = self
                 .run
                 .as_mut()
-                .filter(|run| run.counters.paused.is_none())
+                .filter(|run| run.counters().paused.is_none())
             {
                 run.pause(PauseReason::Question, out);
             }
@@ -204,7 +204,7 @@ impl Session {
     /// else stays so.
     pub(super) fn go_on(&mut self, out: &mut Effects) {
         if let Some(run) = &mut self.run
-            && run.counters.paused == Some(PauseReason::Question)
+            && run.is_paused_for(PauseReason::Question)
         {
             run.reset_counters(out);
         }

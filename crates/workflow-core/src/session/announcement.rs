@@ -39,7 +39,7 @@ pub(crate) fn cancelled_by_command(run: &RunProgress, catalog: &Catalog) -> Stri
 /// Sends the message about the end of a run, with what happened in it.
 pub(crate) fn send(message: &str, run: &ActiveRun, out: &mut Effects) {
     let time = format!("Time: {}", text::duration(run.state().age(out.now())));
-    let summary: Vec<String> = [time].into_iter().chain(run.tally.describe()).collect();
+    let summary: Vec<String> = [time].into_iter().chain(run.tally().describe()).collect();
     out.act(Action::SendMessage {
         custom_type: message_type::COMPLETE,
         content: format!("{message}\n\n{}", summary.join(" · ")),

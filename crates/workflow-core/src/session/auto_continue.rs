@@ -9,7 +9,7 @@ use super::run::ActiveRun;
 use crate::definition::Bound;
 use crate::effect::{Action, Effects, message_type};
 use crate::event::LastAssistant;
-use crate::reminders::{PauseReason, StopDecision};
+use crate::reminders::{ContinueCounters, PauseReason, StopDecision};
 use crate::types::Millis;
 use crate::white_space;
 
@@ -130,7 +130,7 @@ impl AutoContinue {
         prompt: Option<&str>,
         run: Option<&ActiveRun>,
     ) -> bool {
-        let run = run.filter(|run| run.counters.reminders > 0);
+        let run = run.filter(|run| run.counters().reminders > 0);
         let Some(phase) = run.and_then(ActiveRun::phase) else {
             return false;
         };
@@ -168,8 +168,8 @@ impl AutoContinue {
             policy.countdown = 0;
         }
         let used_tools = self.reminded.take().map(|reminded| reminded.used_tools);
-        let (counters, decision) = run.counters.after_stop(&policy, last, used_tools);
-        run.counters = counters;
+        let (counters, decision) = run.counters().after_stop(&policy, last, used_tools);
+        run.set_counters(counters);
         match decision {
             StopDecision::Nothing => {}
             StopDecision::Remind => self.count_down(policy.countdown, shows_widgets, out),
@@ -240,7 +240,11 @@ impl AutoContinue {
         let phase = run.phase()?;
         let has_instructions = sent.has_instructions(&phase.context);
         let text = phase.reminder.text(has_instructions).to_owned();
-        run.counters.reminders = run.counters.reminders.saturating_add(1);
+        let counters = run.counters();
+        run.set_counters(ContinueCounters {
+            reminders: counters.reminders.saturating_add(1),
+            ..counters
+        });
         run.persist_counters(out);
         if countdown.in_widget {
             out.clear_widget();

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::definition::Budget;
+use crate::diagnostic::visible;
 use crate::effect::{Decider, ToolDecision};
-use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit};
+use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit, read_allowances};
 use crate::types::Millis;
 
 /// The tool calls that a process counts before it stores the use in the middle of a turn: so many may be lost with it.
@@ -144,12 +145,6 @@ impl Budgets {
         Some(described(used_up))
     }
 
-    /// The unit of the first limit that is used up.
-    pub(crate) fn used_up_unit(&self) -> Option<Unit> {
-        let (_, share) = self.first_used_up()?;
-        Some(share.unit)
-    }
-
     fn first_used_up(&self) -> Option<(&str, BudgetUse)> {
         self.shares(&self.spending)
             .find(|(_, share)| share.is_used_up())
@@ -189,14 +184,38 @@ impl Budgets {
             .collect()
     }
 
+    /// Allows what the argument of `/workflow-resume` says; the refusal is shown to the user.
+    pub(crate) fn allow(&mut self, argument: &str) -> Result<(), String> {
+        let Some((of, share)) = self.first_used_up() else {
+            return Err(format!(
+                "No budget is used up, so there is nothing to allow, and \"{}\" changes nothing.",
+                visible(argument)
+            ));
+        };
+        let (unit, used_up) = (share.unit, described((of, share)));
+        let allowances = read_allowances(argument, unit).map_err(|part| {
+            let units = Unit::ALL.map(Unit::name).join(", ");
+            format!(
+                "\"{}\" is no amount and unit. Write for example /workflow-resume +20 turns. Units: {units}.",
+                visible(part.trim())
+            )
+        })?;
+        let mut spending = self.spending.clone();
+        for (amount, unit) in allowances {
+            if !self.allow_in(&mut spending, amount, unit) {
+                return Err(format!(
+                    "No limit of {unit} is used up, so nothing was allowed. Used up: {used_up}."
+                ));
+            }
+        }
+        self.spending = spending;
+        Ok(())
+    }
+
     /// Allows more of a unit than is used now, wherever it is used up. Returns false if it is nowhere.
-    pub(crate) fn allow(&mut self, amount: u64, unit: Unit) -> bool {
+    fn allow_in(&self, spending: &mut Spending, amount: u64, unit: Unit) -> bool {
         let mut found = false;
-        let usages = self
-            .spending
-            .scopes
-            .iter_mut()
-            .chain([&mut self.spending.phase]);
+        let usages = spending.scopes.iter_mut().chain([&mut spending.phase]);
         for (limit, usage) in self.limits.iter().zip(usages) {
             let is_used_up = |share: &BudgetUse| share.unit == unit && share.is_used_up();
             let used_up = usage.shares(&limit.budget).find(is_used_up);

@@ -22,14 +22,14 @@ impl RunCondition {
                 Self::Complete
             };
         }
-        let condition = match (exit, run.counters.paused) {
+        let condition = match (exit, run.counters().paused) {
             (Some(ExitActivity::RunningGate), _) => Self::RunningGate,
             (Some(ExitActivity::AwaitingTrust), _) => Self::AwaitsTrust,
             (None, _) if asks_about_call => Self::AwaitsConsent,
             (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
                 Self::AwaitsApproval
             }
-            (None, _) if run.counters.paused_by_owner => Self::PausedByUser,
+            (None, _) if run.counters().paused_by_owner => Self::PausedByUser,
             (None, Some(reason)) => reason.into(),
             (None, None) => match run.phase() {
                 None => Self::Stale,
@@ -38,7 +38,7 @@ impl RunCondition {
                 Some(_) => Self::Active,
             },
         };
-        if condition == Self::AwaitsApproval && run.answered.is_some() {
+        if condition == Self::AwaitsApproval && run.is_answered() {
             return Self::Answered;
         }
         condition

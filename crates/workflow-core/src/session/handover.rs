@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::phase::ResolvedPhase;
 use crate::definition::{Phase, Target};
 use crate::diagnostic::shown;
-use crate::effect::{AnswerKind, ToolAnswer};
+use crate::effect::ToolAnswer;
 use crate::run::{HandedOver, Values, problems};
 use crate::text::shortened;
 
@@ -171,11 +171,10 @@ fn incomplete(resolved: &ResolvedPhase, refused: &[String], outputs: &Values) ->
         "Example: workflow_step {}",
         example(phase, outputs)
     ));
-    ToolAnswer {
-        text: lines.join("\n"),
-        details: json!({ "active": true, "advanced": false, "problems": refused }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        lines.join("\n"),
+        json!({ "active": true, "advanced": false, "problems": refused }),
+    )
 }
 
 /// The arguments of a call that leaves the phase, with those of the given values that are valid.

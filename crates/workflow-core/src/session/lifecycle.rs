@@ -125,15 +125,10 @@ impl Session {
     pub fn memory(&self) -> Memory {
         let run = self.run.as_ref();
         Memory {
-            task_id: run.map(|run| run.state().task_id.clone()),
-            tally: run.map(|run| run.tally).unwrap_or_default(),
+            run: run.map(ActiveRun::memory).unwrap_or_default(),
             sent_context: self.sent_context.clone(),
-            cancel_pending: run.is_some_and(|run| run.cancel_pending),
-            is_unread: run.is_some_and(|run| run.is_unread),
             reminded: self.auto_continue.reminded(),
             repeated: self.calls.repeated(),
-            spending: run.and_then(|run| run.budgets.spending()),
-            work: run.and_then(|run| run.budgets.work()),
         }
     }
 
@@ -141,16 +136,10 @@ impl Session {
     pub fn recall(&mut self, memory: Memory) {
         self.calls.recall(memory.repeated);
         let run = self.run.as_mut();
-        let Some(run) = run.filter(|run| Some(&run.state().task_id) == memory.task_id.as_ref())
-        else {
-            return;
-        };
-        run.tally = memory.tally;
-        run.cancel_pending = memory.cancel_pending;
-        run.is_unread = memory.is_unread;
-        run.budgets.recall(memory.spending, memory.work);
-        self.sent_context = memory.sent_context;
-        self.auto_continue.recall(memory.reminded);
+        if run.is_some_and(|run| run.recall(memory.run)) {
+            self.sent_context = memory.sent_context;
+            self.auto_continue.recall(memory.reminded);
+        }
     }
 
     /// Ends everything that belongs to the session as it was, and answers every pending request.

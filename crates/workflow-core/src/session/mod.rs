@@ -261,7 +261,7 @@ impl Session {
         self.forget_first_cancel();
         self.turn_moved = None;
         if let Some(run) = &mut self.run {
-            run.budgets.forget_work();
+            run.forget_work();
         }
         let run = self.run.as_ref();
         if !self.auto_continue.starts_on_reminder(prompt, run) {
@@ -334,8 +334,7 @@ impl Session {
         if !run.is_active() {
             return self.announce_end(out);
         }
-        run.budgets.stop(out.now());
-        run.persist_spending(out);
+        run.stop_clock(out);
         let cancelled = self
             .auto_continue
             .on_agent_stopped(last, run, shows_widgets, out);

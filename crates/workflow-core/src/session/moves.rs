@@ -52,7 +52,7 @@ impl Session {
     /// Counts a call that was blocked or refused.
     pub(super) fn count_blocked(&mut self) {
         if let Some(run) = &mut self.run {
-            run.tally.blocked = run.tally.blocked.saturating_add(1);
+            run.tally_mut().count_blocked();
         }
     }
 
@@ -84,7 +84,7 @@ impl Session {
     /// The limit of a budget of the active run that is used up.
     pub(super) fn budget_used_up(&self) -> Option<String> {
         let run = self.run.as_ref().filter(|run| run.is_active())?;
-        run.budgets.used_up()
+        run.budgets().used_up()
     }
 
     /// The status line (hook-lifecycle: "updateStatus").
@@ -121,7 +121,7 @@ impl Session {
     pub fn awaits_approval(&self) -> bool {
         let is_asked = self.exit.activity() == Some(ExitActivity::AwaitingApproval);
         let run = self.run.as_ref();
-        is_asked || run.is_some_and(|run| run.counters.paused == Some(PauseReason::Approval))
+        is_asked || run.is_some_and(|run| run.is_paused_for(PauseReason::Approval))
     }
 
     pub(super) fn set_status(&mut self, out: &mut Effects) {
@@ -139,14 +139,14 @@ impl Session {
     /// Notes that the agent has had the chance to read the phase.
     pub(super) fn mark_phase_read(&mut self) {
         if let Some(run) = &mut self.run {
-            run.is_unread = false;
+            run.mark_read();
         }
     }
 
     /// A first `cancel` is forgotten unless the second follows.
     pub(super) fn forget_first_cancel(&mut self) {
         if let Some(run) = &mut self.run {
-            run.cancel_pending = false;
+            run.set_cancel_pending(false);
         }
     }
 
@@ -271,7 +271,7 @@ impl Session {
         if let Some(exit) = self.controls.take_exit(request) {
             return self.finish_exit_by_user(exit, outcome, since, out);
         }
-        let answered = self.run.as_ref().and_then(|run| run.user_answer.as_ref());
+        let answered = self.run.as_ref().and_then(ActiveRun::user_answer);
         let comment = answered.and_then(|answer| answer.comment.clone());
         let answer = match outcome {
             ExitOutcome::Wait => return,

@@ -4,7 +4,7 @@
 
 use std::cmp::Ordering;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
@@ -52,7 +52,7 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
     let (state, Some(phase)) = (run.state(), run.phase()) else {
         return stale();
     };
-    plain(
+    ToolAnswer::plain(
         status_text(run, state, phase),
         json!({
             "active": true,
@@ -80,14 +80,13 @@ pub(crate) fn plan_leave(
         return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
     };
     let gone = || {
-        NoMove::Refused(ToolAnswer {
-            text: format!(
+        NoMove::Refused(ToolAnswer::error(
+            format!(
                 "Workflow definition '{}' not found.",
                 run.state().workflow_key
             ),
-            details: json!({ "active": true, "stale": true }),
-            kind: Some(AnswerKind::Error),
-        })
+            json!({ "active": true, "stale": true }),
+        ))
     };
     let phase = run.phase().ok_or_else(gone)?;
     let to = run
@@ -100,46 +99,43 @@ pub(crate) fn plan_leave(
     let planned = Move {
         from: phase.phase.name.clone(),
         state: run.state().clone(),
-        answer: run.user_answer.clone(),
+        answer: run.user_answer().cloned(),
     };
     Ok((to, planned))
 }
 
 /// The answer to a way back on which no phase applies.
 fn leads_nowhere(phase: &str) -> ToolAnswer {
-    ToolAnswer {
-        text: format!(
+    ToolAnswer::error(
+        format!(
             "Not moved: {NONE_APPLIES}. You are still in {phase}. Tell the user, who can move the workflow with /workflow-goto."
         ),
-        details: json!({ "active": true, "advanced": false }),
-        kind: Some(AnswerKind::Error),
-    }
+        json!({ "active": true, "advanced": false }),
+    )
 }
 
 /// The answer to a move when a budget is used up.
 pub(crate) fn budget_used_up(used_up: &str) -> ToolAnswer {
-    ToolAnswer {
-        text: format!(
+    ToolAnswer::error(
+        format!(
             "⏸ The budget of the workflow is used up ({used_up}), and the workflow is paused. Stop here, say what is done and what is \
              left, and wait for the user."
         ),
-        details: json!({ "active": true, "advanced": false, "waiting": "budget" }),
-        kind: Some(AnswerKind::Error),
-    }
+        json!({ "active": true, "advanced": false, "waiting": "budget" }),
+    )
 }
 
 /// The answer to a move into a phase that may not be entered again; the run is paused.
 pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> ToolAnswer {
     let here = run.and_then(ActiveRun::phase);
     let here = here.map_or("", |phase| phase.phase.name.as_str());
-    ToolAnswer {
-        text: format!(
+    ToolAnswer::error(
+        format!(
             "⏸ {limit}: you are still in {here}, and the workflow is paused. Stop here and wait for the user, who can allow one more \
              visit with /workflow-resume, or go elsewhere with /workflow-goto."
         ),
-        details: json!({ "active": true, "advanced": false, "waiting": "visits" }),
-        kind: Some(AnswerKind::Error),
-    }
+        json!({ "active": true, "advanced": false, "waiting": "visits" }),
+    )
 }
 
 /// The answer to a move that cancelled the run, because an answer of a person or a limit of visits says so.
@@ -147,13 +143,15 @@ fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
     let state = run.state();
     let is_cancelled = state.cancelled && !state.active;
     let reason = reason(&run.progress().data);
-    is_cancelled.then(|| ToolAnswer {
-        text: format!(
-            "The workflow is cancelled: \"{}\"{reason}",
-            state.task_description
-        ),
-        details: json!({ "active": false, "cancelled": true }),
-        kind: Some(AnswerKind::Cancel),
+    is_cancelled.then(|| {
+        ToolAnswer::of_kind(
+            AnswerKind::Cancel,
+            format!(
+                "The workflow is cancelled: \"{}\"{reason}",
+                state.task_description
+            ),
+            json!({ "active": false, "cancelled": true }),
+        )
     })
 }
 
@@ -180,10 +178,12 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     let from = &moved.from;
     let mut answer = if !run.is_active() {
         let cancelled = cancelled_by_move(run).filter(|_| !moved.state.cancelled);
-        cancelled.unwrap_or_else(|| ToolAnswer {
-            text: format!("✓ Advanced: {from} → DONE\n\n{}", completed(run)),
-            details: json!({ "advanced": true, "from": from, "to": "DONE" }),
-            kind: Some(AnswerKind::Complete),
+        cancelled.unwrap_or_else(|| {
+            ToolAnswer::of_kind(
+                AnswerKind::Complete,
+                format!("✓ Advanced: {from} → DONE\n\n{}", completed(run)),
+                json!({ "advanced": true, "from": from, "to": "DONE" }),
+            )
         })
     } else if let Some(phase) = run.phase() {
         let depth = moved.state.current_path.depth();
@@ -195,7 +195,7 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
             ),
             Ordering::Equal => "Advanced".to_owned(),
         };
-        plain(
+        ToolAnswer::plain(
             format!("✓ {verb}: {from} → {}", entered_text(phase)),
             json!({ "advanced": true, "from": from, "to": phase.phase.name }),
         )
@@ -283,11 +283,10 @@ fn with_notes(mut answer: ToolAnswer, notes: &[String]) -> ToolAnswer {
 /// The answer to a `next` whose gate did not pass, and that leads nowhere.
 pub(crate) fn not_passed(phase: &str, reports: &[Report], what_to_do: &str) -> ToolAnswer {
     let place = format!("You are still in {phase}.");
-    ToolAnswer {
-        text: gate_report::not_passed(&place, reports, what_to_do),
-        details: json!({ "active": true, "advanced": false, "gate": reports }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        gate_report::not_passed(&place, reports, what_to_do),
+        json!({ "active": true, "advanced": false, "gate": reports }),
+    )
 }
 
 /// The answer to a `next` in this phase whose gate failed and led elsewhere; `run` is the run as it is now.
@@ -303,7 +302,7 @@ pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> Tool
             let place = format!("You are {back} in {}.", phase.label());
             let notes = move_notes(run).join(" ");
             let what_to_do = format!("{notes}{}", what_to_do(phase));
-            plain(
+            ToolAnswer::plain(
                 gate_report::not_passed(&place, reports, what_to_do.trim_start()),
                 json!({ "advanced": true, "from": from, "to": phase.phase.name }),
             )
@@ -313,15 +312,15 @@ pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> Tool
                 text: gate_report::not_passed("The workflow is over.", reports, &ended.text),
                 ..ended
             },
-            None => ToolAnswer {
-                text: gate_report::not_passed(
+            None => ToolAnswer::of_kind(
+                AnswerKind::Complete,
+                gate_report::not_passed(
                     "The workflow is complete.",
                     reports,
                     &move_notes(run).join(" "),
                 ),
-                details: json!({ "advanced": true, "from": from, "to": "DONE" }),
-                kind: Some(AnswerKind::Complete),
-            },
+                json!({ "advanced": true, "from": from, "to": "DONE" }),
+            ),
         },
     };
     answer.details["gate"] = json!(reports);
@@ -357,15 +356,14 @@ pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> Too
 
 /// The answer to `next` in a phase that a person moved the run to, and that the agent has not read.
 pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
-    ToolAnswer {
-        text: format!(
+    ToolAnswer::error(
+        format!(
             "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
              action='next'.",
             entered_text(resolved)
         ),
-        details: json!({ "active": true, "advanced": false }),
-        kind: Some(AnswerKind::Error),
-    }
+        json!({ "active": true, "advanced": false }),
+    )
 }
 
 /// Plans `loop` and returns the progress to enter.
@@ -390,25 +388,22 @@ pub(crate) fn plan_repeat(
         Err(TransitionError::DefinitionMismatch(_)) => Err(NoMove::Refused(stale())),
         Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
         Err(TransitionError::NoneApplies) => Err(NoMove::Refused(nothing_to_repeat())),
-        Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer {
-            text: format!(
+        Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer::error(
+            format!(
                 "⚠️ {refusal} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
                  it is done."
             ),
-            details: json!({ "active": true, "error": refusal.to_string() }),
-            kind: Some(AnswerKind::Error),
-        })),
+            json!({ "active": true, "error": refusal.to_string() }),
+        ))),
     }
 }
 
 fn nothing_to_repeat() -> ToolAnswer {
-    ToolAnswer {
-        text: "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
-               phase. Call workflow_step with action='next' when it is done."
-            .to_owned(),
-        details: json!({ "active": true, "error": "no phase applies" }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
+               phase. Call workflow_step with action='next' when it is done.",
+        json!({ "active": true, "error": "no phase applies" }),
+    )
 }
 
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
@@ -423,7 +418,7 @@ pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
         return unresolved("loop");
     };
     let scope = &moved.from;
-    plain(
+    ToolAnswer::plain(
         format!("🔄 Looped '{scope}' back to: {}", entered_text(phase)),
         json!({ "looped": true, "to": phase.phase.name }),
     )
@@ -435,27 +430,27 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
         return Cancellation::Unconfirmed(none_active("No active workflow to cancel."));
     };
     let task = &run.state().task_description;
-    if run.cancel_pending {
-        let answer = ToolAnswer {
-            text: format!("Workflow cancelled: \"{task}\""),
-            details: json!({ "active": false, "cancelled": true }),
-            kind: Some(AnswerKind::Cancel),
-        };
+    if run.is_cancel_pending() {
+        let answer = ToolAnswer::of_kind(
+            AnswerKind::Cancel,
+            format!("Workflow cancelled: \"{task}\""),
+            json!({ "active": false, "cancelled": true }),
+        );
         let cancelled = RunProgress {
             state: cancel(run.state()),
             data: run.progress().data.clone(),
         };
         return Cancellation::Confirmed(Box::new(cancelled), answer);
     }
-    let answer = ToolAnswer {
-        text: format!(
+    let answer = ToolAnswer::of_kind(
+        AnswerKind::Cancel,
+        format!(
             "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again \
              to confirm. This cannot be undone."
         ),
-        details: json!({ "active": true, "cancelPending": true }),
-        kind: Some(AnswerKind::Cancel),
-    };
-    run.cancel_pending = true;
+        json!({ "active": true, "cancelPending": true }),
+    );
+    run.set_cancel_pending(true);
     Cancellation::Unconfirmed(answer)
 }
 
@@ -479,11 +474,10 @@ pub(crate) fn ask_to_cancel(is_asked: bool) -> ToolAnswer {
     } else {
         "Tell the user why you want to stop; the user can cancel it with /cancel-workflow."
     };
-    ToolAnswer {
-        text: format!("Only the user may cancel this workflow. {how}"),
-        details: json!({ "active": true, "waiting": "cancel" }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        format!("Only the user may cancel this workflow. {how}"),
+        json!({ "active": true, "waiting": "cancel" }),
+    )
 }
 
 fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> String {
@@ -511,8 +505,8 @@ fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> S
     ]);
     lines.extend(resolved.context.rules());
     lines.extend(run.visit_note());
-    if !run.budgets.is_empty() {
-        lines.push(format!("**Used:** {}", run.budgets.describe()));
+    if !run.budgets().is_empty() {
+        lines.push(format!("**Used:** {}", run.budgets().describe()));
     }
     lines.extend([
         String::new(),
@@ -542,57 +536,44 @@ fn what_to_do(resolved: &ResolvedPhase) -> String {
     )
 }
 
-fn plain(text: String, details: Value) -> ToolAnswer {
-    ToolAnswer {
-        text,
-        details,
-        kind: None,
-    }
-}
-
 fn none_active(text: &str) -> ToolAnswer {
-    plain(text.to_owned(), json!({ "active": false }))
+    ToolAnswer::plain(text, json!({ "active": false }))
 }
 
 /// The answer without a definition (B06, B54: the details are those of the npm package).
 fn stale() -> ToolAnswer {
-    ToolAnswer {
-        text: "The workflow configuration for this session is no longer available. Use workflow_step with \
-               action='cancel' to clear it, or reload the workflow definitions."
-            .to_owned(),
-        details: json!({ "active": false, "stale": true }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        "The workflow configuration for this session is no longer available. Use workflow_step with \
+               action='cancel' to clear it, or reload the workflow definitions.",
+        json!({ "active": false, "stale": true }),
+    )
 }
 
 fn unresolved(after: &str) -> ToolAnswer {
-    ToolAnswer {
-        text: format!("Error: could not resolve active workflow after {after}."),
-        details: json!({}),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        format!("Error: could not resolve active workflow after {after}."),
+        json!({}),
+    )
 }
 
 /// The answer to a second move in one response, which would skip a phase unread.
 pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
-    ToolAnswer {
-        text: format!(
+    ToolAnswer::error(
+        format!(
             "Not advanced: this response has already moved the workflow to {}. Do what this phase asks first, then call \
              workflow_step with action='next' in a later response.",
             resolved.label()
         ),
-        details: json!({ "active": true, "advanced": false }),
-        kind: Some(AnswerKind::Error),
-    }
+        json!({ "active": true, "advanced": false }),
+    )
 }
 
 pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {
     let problem = action.map_or("workflow_step needs an action.".to_owned(), |action| {
         format!("workflow_step has no action \"{action}\".")
     });
-    ToolAnswer {
-        text: format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\"."),
-        details: json!({}),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        format!("{problem} Use \"next\", \"status\", \"cancel\" or \"loop\"."),
+        json!({}),
+    )
 }

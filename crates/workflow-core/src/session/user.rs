@@ -41,7 +41,7 @@ impl Session {
             let step = exit.on_settled_elsewhere(&mut context, out);
             self.finish_exit(step, out);
         } else if is_earlier || is_leaving {
-            run.answered = Some(choice);
+            run.set_answered(choice);
         } else {
             self.controls.begin_exit(None, Control::Approve);
             let since = out.mark();
@@ -104,7 +104,7 @@ impl Session {
                     out.notify(Severity::Info, text);
                 }
             }
-            Control::Pause if run.counters.paused_by_owner => {
+            Control::Pause if run.counters().paused_by_owner => {
                 let message = "The workflow is paused already. /workflow-resume resumes it.";
                 out.notify(Severity::Info, message);
             }
@@ -133,10 +133,9 @@ impl Session {
     fn resume(&mut self, argument: &str, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
         if !argument.is_empty() {
-            if let Err(refusal) = controls::allow(&mut run.budgets, argument) {
+            if let Err(refusal) = run.allow(argument, out) {
                 return out.notify(Severity::Warning, refusal);
             }
-            run.persist_spending(out);
         }
         let is_paused = run.is_paused();
         // A message resumes the run as well, but does not allow the visit.
@@ -147,11 +146,11 @@ impl Session {
         }
         self.questions.close_all(QuestionTopic::Cancel, out);
         run.resume(out);
-        if let Some(used_up) = run.budgets.used_up() {
+        if let Some(used_up) = run.budgets().used_up() {
             let message = budget::paused(&used_up);
             return out.notify(Severity::Info, message);
         }
-        if run.counters.paused.is_some() {
+        if run.counters().paused.is_some() {
             let message = "The workflow waits for your approval. Answer with /workflow-approve.";
             return out.notify(Severity::Info, message);
         }
@@ -169,7 +168,7 @@ impl Session {
             let has_instructions = self.sent_context.has_instructions(&phase.context);
             let mut text = phase.reminder.text(has_instructions).to_owned();
             if !argument.is_empty() {
-                let used = self.run.as_ref().map(|run| run.budgets.describe());
+                let used = self.run.as_ref().map(|run| run.budgets().describe());
                 text = format!(
                     "{text}\n\nThe user allowed more. Used: {}.",
                     used.unwrap_or_default()

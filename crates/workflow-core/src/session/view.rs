@@ -72,13 +72,13 @@ impl<'a> View<'a> {
             state: run.state(),
             phase: run.phase().map(PhaseView::of),
             condition,
-            counters: run.counters,
+            counters: run.counters(),
             status: condition.status_line(run),
             inputs: run.progress().data.inputs_as_texts(),
             visit: run
                 .visits()
                 .map(|(visits, most)| format!("{visits} of {most}")),
-            budget: Some(run.budgets.describe()).filter(|budget| !budget.is_empty()),
+            budget: Some(run.budgets().describe()).filter(|budget| !budget.is_empty()),
             countdown: auto_continue.seconds_left(),
         }
     }

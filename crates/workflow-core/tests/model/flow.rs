@@ -201,7 +201,7 @@ fn is_restored(flow: &Flow, host: &Host, walk: &Walk) {
         restored.diagnostics
     );
     if matches!(flow.at, Place::Phase(_)) {
-        let data = serde_json::to_value(restored.data).expect("data is JSON");
+        let data = serde_json::to_value(restored.run.data).expect("data is JSON");
         assert_eq!(data, flow.data());
     }
 }
@@ -215,7 +215,7 @@ fn is_consistent_when_cut(before: &Host, after: &Host, when: &impl std::fmt::Deb
             "{when:?}: {:?}",
             restored.diagnostics
         );
-        (restored.state, restored.data)
+        (restored.state, restored.run.data)
     };
     let (first, last) = (before.entries(), after.entries());
     if last < first + 2 {

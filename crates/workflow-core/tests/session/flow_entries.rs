@@ -40,7 +40,7 @@ fn restored(entries: &[Entry<'_>]) -> (u64, RunData) {
         restored.diagnostics
     );
     let state = restored.state.expect("there is a run");
-    (state.global_step_count, restored.data)
+    (state.global_step_count, restored.run.data)
 }
 
 /// Plan, then three rounds of build and review.

@@ -9,7 +9,8 @@ use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
 use workflow_core::run::{
-    PersonMove, Position, RestoredRun, RunData, RunState, StoredRun, entry_type, restore,
+    PersonMove, Position, RestoredRun, RunData, RunState, StoredRun, entry_type, last_of_run,
+    restore,
 };
 
 use crate::run_condition::stored_path;
@@ -87,22 +88,12 @@ impl TimelineRun {
     /// Notes the data of the run: its visits, its last outcome, the phases that were skipped.
     pub(super) fn note_data(&mut self, entry: Entry<'_>) {
         // An entry that cannot be read has no data; the engine reports it.
-        let stored = entry
-            .data
-            .and_then(|data| serde_json::from_str::<StoredRun>(data.get()).ok());
-        let stored = stored.filter(|stored| stored.task_id == self.state.task_id);
-        let Some(StoredRun {
-            step,
-            data,
-            moved_by,
-            ..
-        }) = stored
-        else {
+        let Some(run) = last_of_run::<StoredRun>(&[entry], &self.state.task_id) else {
             return;
         };
-        self.moved_by = moved_by;
-        if let Some(step) = step {
-            let before = self.data.replace((step, data));
+        self.moved_by = run.moved_by;
+        if let Some(step) = run.step {
+            let before = self.data.replace((step, run.data));
             self.old_comment = before.and_then(|(_, before)| before.comment);
         }
     }
@@ -141,7 +132,7 @@ impl TimelineRun {
     /// Adopts the counts of reminders; returns the previous ones.
     pub(super) fn replace_counts(&mut self, entry: Entry<'_>) -> ContinueCounters {
         let restored = self.restore_with(entry);
-        std::mem::replace(&mut self.counters, restored.counters)
+        std::mem::replace(&mut self.counters, restored.run.counters)
     }
 
     /// Restores from the run's state and an entry, which counts only for the run that it names.

@@ -6,8 +6,7 @@ use super::texts::takes_no_argument;
 use crate::definition::{Approval, PhaseEntry};
 use crate::diagnostic::visible;
 use crate::effect::Effects;
-use crate::run::{Actor, HandedOver, Unit, entry_name, read_allowances};
-use crate::session::budget::Budgets;
+use crate::run::{Actor, HandedOver, entry_name};
 use crate::session::run::ActiveRun;
 use crate::white_space;
 
@@ -39,33 +38,6 @@ pub(crate) fn complete(
     all.into_iter()
         .filter(|(value, _)| value.starts_with(prefix))
         .collect()
-}
-
-/// Allows what the argument of `/workflow-resume` says; the refusal is shown to the person.
-pub(crate) fn allow(budgets: &mut Budgets, argument: &str) -> Result<(), String> {
-    let Some((used_up, unit)) = budgets.used_up().zip(budgets.used_up_unit()) else {
-        return Err(format!(
-            "No budget is used up, so there is nothing to allow, and \"{}\" changes nothing.",
-            visible(argument)
-        ));
-    };
-    let allowances = read_allowances(argument, unit).map_err(|part| {
-        let units = Unit::ALL.map(Unit::name).join(", ");
-        format!(
-            "\"{}\" is no amount and unit. Write for example /workflow-resume +20 turns. Units: {units}.",
-            visible(part.trim())
-        )
-    })?;
-    let before = budgets.clone();
-    for (amount, unit) in allowances {
-        if !budgets.allow(amount, unit) {
-            *budgets = before;
-            return Err(format!(
-                "No limit of {unit} is used up, so nothing was allowed. Used up: {used_up}."
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Notes the outcome that a person names; the refusal is shown to the person.

@@ -9,7 +9,7 @@ mod texts;
 
 use std::collections::BTreeMap;
 
-pub(crate) use self::arguments::{allow, choose_outcome, complete, read_reply};
+pub(crate) use self::arguments::{choose_outcome, complete, read_reply};
 pub use self::command::Control;
 pub(crate) use self::moves::{
     ConfirmationText, PersonExit, Plan, PlannedMove, cannot_confirm, left_out, plan_goto, plan_skip,

@@ -77,7 +77,7 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
         let choices = approval.choices.join(", ");
         format!("Approval: {} ({choices})", approval.ask)
     }));
-    let reminders = match (run.counters.reminders, phase.auto_continue.max) {
+    let reminders = match (run.counters().reminders, phase.auto_continue.max) {
         (0, _) => None,
         (count, Bound::Times(max)) => Some(format!("Reminders: {count} of {max}")),
         (count, Bound::Unlimited) => Some(format!("Reminders: {count}")),
@@ -89,8 +89,8 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
     if !phase.phase.outcomes.is_empty() {
         lines.push(format!("Outcomes: {}", phase.outcomes));
     }
-    if !run.budgets.is_empty() {
-        lines.push(format!("Budget: {}", run.budgets.describe()));
+    if !run.budgets().is_empty() {
+        lines.push(format!("Budget: {}", run.budgets().describe()));
     }
     if !run.changes().is_empty() {
         let changed: Vec<&str> = run.changes().lines().collect();

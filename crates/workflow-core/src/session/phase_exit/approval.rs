@@ -7,7 +7,7 @@ use super::state::{
 };
 use crate::definition::Approval;
 use crate::diagnostic::{shown, visible};
-use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
+use crate::effect::{Effect, Effects, ToolAnswer};
 use crate::event::Answer;
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
@@ -162,20 +162,19 @@ impl PhaseExit {
             let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
             run.drop_approval(out);
             let choice = &approval.choices[choice];
-            let answer = ToolAnswer {
-                text: declined(&approval.ask, choice, &name),
-                details: json!({ "active": true, "advanced": false, "approval": choice }),
-                kind: Some(AnswerKind::Error),
-            };
+            let answer = ToolAnswer::error(
+                declined(&approval.ask, choice, &name),
+                json!({ "active": true, "advanced": false, "approval": choice }),
+            );
             return ExitOutcome::Declined(with_comment(answer, comment.as_deref()));
         };
         let is_onward = target.is_onward();
-        run.user_answer = Some(UserAnswer {
+        run.set_user_answer(Some(UserAnswer {
             ask: approval.ask.clone(),
             choice: approval.choices[choice].clone(),
             target,
             comment,
-        });
+        }));
         if is_onward {
             self.approved(pending, context, out)
         } else {
@@ -268,12 +267,11 @@ pub(super) fn pause_for_approval(
     } else {
         ""
     };
-    ExitOutcome::Stay(ToolAnswer {
-        text: format!(
+    ExitOutcome::Stay(ToolAnswer::error(
+        format!(
             "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
              in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
         ),
-        details: json!({ "active": true, "advanced": false, "waiting": "approval" }),
-        kind: Some(AnswerKind::Error),
-    })
+        json!({ "active": true, "advanced": false, "waiting": "approval" }),
+    ))
 }

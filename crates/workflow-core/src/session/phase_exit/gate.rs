@@ -6,7 +6,7 @@ use crate::effect::{Effect, Effects, GateRun};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::policy::results::Results;
-use crate::run::{StoredGate, entry_type};
+use crate::run::StoredGate;
 use crate::types::RequestId;
 
 const NO_PHASE: &str = "the run is in no phase any more";
@@ -89,16 +89,18 @@ impl PhaseExit {
         let Some(run) = context.active_run() else {
             return ExitOutcome::Stay(cancelled(NO_PHASE));
         };
-        run.tally.count_checks(&reports);
+        run.tally_mut().count_checks(&reports);
         let Some(phase) = run.phase() else {
             return ExitOutcome::Stay(cancelled(NO_PHASE));
         };
         // A host may keep the newest entry only, so it contains everything about the phase.
         let stored = StoredGate {
+            step: run.state().global_step_count,
+            phase: phase.phase.id.clone(),
             baseline: run.baseline().map(ToOwned::to_owned),
-            ..StoredGate::of_reports(run.state(), &phase.phase.id, &reports)
+            reports: reports.clone(),
         };
-        out.append_entry(entry_type::GATE, &stored);
+        run.append(&stored, out);
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
             run.drop_open_approval(out);

@@ -19,7 +19,7 @@ use self::state::{ExitQuestion, IfUndecided, PendingApproval};
 use super::phase::ResolvedPhase;
 use super::questions::{QuestionTopic, TIMED_OUT};
 use super::run::ActiveRun;
-use crate::effect::{AnswerKind, Effect, Effects, ToolAnswer};
+use crate::effect::{Effect, Effects, ToolAnswer};
 use crate::event::{Answer, ApprovalDecision};
 use crate::policy::gate_report::{CheckError, Report};
 use crate::types::{GateRunId, RequestId};
@@ -39,7 +39,7 @@ impl PhaseExit {
             return ExitOutcome::Stay(exit_in_progress());
         }
         if let Some(run) = context.run.as_deref_mut() {
-            run.user_answer = None;
+            run.set_user_answer(None);
         }
         let Some(phase) = context.phase() else {
             return ExitOutcome::Advance(Vec::new());
@@ -353,9 +353,8 @@ impl PhaseExit {
 }
 
 fn exit_in_progress() -> ToolAnswer {
-    ToolAnswer {
-        text: "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.".to_owned(),
-        details: json!({ "active": true, "advanced": false }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.",
+        json!({ "active": true, "advanced": false }),
+    )
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::definition::RunCheck;
-use crate::effect::{AnswerKind, Effect, Effects, Mark, ToolAnswer};
+use crate::effect::{Effect, Effects, Mark, ToolAnswer};
 use crate::policy::gate_report::Report;
 use crate::run::Actor;
 use crate::session::ids::Ids;
@@ -259,9 +259,8 @@ impl ExitQuestion {
 
 /// The answer to a call of `next` that was cancelled.
 pub(super) fn cancelled(why: &str) -> ToolAnswer {
-    ToolAnswer {
-        text: format!("Leaving the phase was cancelled: {why}."),
-        details: json!({ "advanced": false }),
-        kind: Some(AnswerKind::Error),
-    }
+    ToolAnswer::error(
+        format!("Leaving the phase was cancelled: {why}."),
+        json!({ "advanced": false }),
+    )
 }

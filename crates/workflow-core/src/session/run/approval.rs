@@ -16,7 +16,8 @@ impl ActiveRun {
 
     /// The nonce of the open approval request of the phase.
     pub(crate) fn approval_nonce(&self) -> Option<&str> {
-        self.approval_request
+        self.record
+            .approval_request
             .as_deref()
             .filter(|_| self.approval().is_some())
     }
@@ -28,7 +29,7 @@ impl ActiveRun {
         let consequences = self.consequences(approval, actor).into_iter();
         Some(ApprovalRequest {
             nonce,
-            seal: self.approval_seal.clone(),
+            seal: self.record.approval_seal.clone(),
             about: self.to_approve(&[]),
             consequences: consequences.map(|(_, does)| does).collect(),
             approval: approval.clone(),
@@ -50,7 +51,7 @@ impl ActiveRun {
     pub(crate) fn approval_key(&self) -> Option<(String, String)> {
         Some((
             self.progress.state.task_id.clone(),
-            self.approval_request.clone()?,
+            self.record.approval_request.clone()?,
         ))
     }
 
@@ -62,7 +63,7 @@ impl ActiveRun {
         actor: Actor,
         out: &mut Effects,
     ) {
-        self.approval_request.get_or_insert(nonce);
+        self.record.approval_request.get_or_insert(nonce);
         if let Some(request) = self.approval_request(actor) {
             // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
             out.perform(Effect::RequestApproval(ApprovalRequest {
@@ -76,8 +77,8 @@ impl ActiveRun {
     /// Stores the seal of the open approval request. The session's entries have it, so that a file in the user's
     /// directory alone proves nothing.
     pub(crate) fn seal_approval(&mut self, seal: String, out: &mut Effects) {
-        if self.approval_request.is_some() {
-            self.approval_seal = Some(seal);
+        if self.record.approval_request.is_some() {
+            self.record.approval_seal = Some(seal);
             self.persist_counters(out);
         }
     }
@@ -90,10 +91,10 @@ impl ActiveRun {
         out.perform(Effect::ClearApproval {
             task_id: self.progress.state.task_id.clone(),
         });
-        self.approval_request = None;
-        self.approval_seal = None;
+        self.record.approval_request = None;
+        self.record.approval_seal = None;
         self.answered = None;
-        let paused = &mut self.counters.paused;
+        let paused = &mut self.record.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);
     }
 
@@ -112,15 +113,15 @@ impl ActiveRun {
 
     /// Closes an approval request after a failed gate, because the code will change.
     pub(crate) fn drop_open_approval(&mut self, out: &mut Effects) {
-        if self.approval_request.is_some() {
+        if self.record.approval_request.is_some() {
             self.drop_approval(out);
         }
     }
 
     /// Closes an approval request that exists only as a dialog.
     pub(crate) fn clear_dialog_approval(&mut self, out: &mut Effects) {
-        let is_paused = self.counters.paused == Some(PauseReason::Approval);
-        if self.approval_request.is_some() && !is_paused {
+        let is_paused = self.record.counters.paused == Some(PauseReason::Approval);
+        if self.record.approval_request.is_some() && !is_paused {
             self.clear_approval(out);
         }
     }

@@ -6,7 +6,7 @@ use super::ActiveRun;
 use crate::definition::{Check, Gate};
 use crate::diagnostic::Severity;
 use crate::effect::{Effect, Effects};
-use crate::run::{StoredGate, entry_type};
+use crate::run::StoredGate;
 
 impl ActiveRun {
     /// The gate of the phase, if its checks compare with the state at the entry of the phase.
@@ -40,10 +40,14 @@ impl ActiveRun {
     /// Stores the state at the entry of the phase.
     pub(crate) fn on_baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
-        let stored =
-            StoredGate::of_baseline(&self.progress.state, &phase.phase.id, baseline.clone());
+        let stored = StoredGate {
+            step: self.progress.state.global_step_count,
+            phase: phase.phase.id.clone(),
+            baseline: Some(baseline.clone()),
+            reports: Vec::new(),
+        };
+        self.append(&stored, out);
         self.baseline = Some(baseline);
-        out.append_entry(entry_type::GATE, &stored);
     }
 
     pub(crate) fn baseline(&self) -> Option<&RawValue> {

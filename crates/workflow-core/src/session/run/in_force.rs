@@ -60,8 +60,7 @@ impl InForce {
         } else if !state.active || !fits_files {
             return Self::of(files);
         }
-        let hash =
-            |terms: &Terms| StoredDefinition::of(&state.workflow_key, &terms.catalog, "").hash;
+        let hash = |terms: &Terms| StoredDefinition::of(&state.workflow_key, &terms.catalog).hash;
         let has_other_files = hash(&agreed) != hash(&files);
         if !has_other_files && agreed.guards == files.guards {
             return Self::of(files);

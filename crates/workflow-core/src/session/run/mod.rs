@@ -10,12 +10,13 @@ mod stored;
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 pub(crate) use self::in_force::Agreed;
 use self::in_force::{InForce, definition_lost, other_phase};
 pub(crate) use self::routes::leads_back;
-use super::budget::{self, Budgets, Limit};
+use super::budget::{self, Budgets, Limit, Work};
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
@@ -25,7 +26,8 @@ use crate::effect::{Action, Delivery, Effect, Effects};
 use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, PersonMove, Position, RestoredRun, RunProgress,
-    RunState, RunValues, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, VisitLimit,
+    RunState, RunValues, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms,
+    VisitLimit,
 };
 use crate::types::Severity;
 
@@ -33,6 +35,9 @@ use crate::types::Severity;
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveRun {
     progress: RunProgress,
+    /// The counters, the open approval request and the last move of the user, as the next entry has them. Its data are in the
+    /// progress.
+    record: StoredRun,
     /// The run as the session has it, except for its step: a step alone causes no entry.
     persisted: StoredRun,
     /// The values that the session has; `None` if they must be stored anew.
@@ -42,33 +47,42 @@ pub(crate) struct ActiveRun {
     declined: Option<String>,
     phase: Result<ResolvedPhase, DefinitionMismatch>,
     /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
-    pub(crate) cancel_pending: bool,
-    pub(crate) counters: ContinueCounters,
+    cancel_pending: bool,
     /// True if the session has what the user agreed to.
     definition_persisted: bool,
     project_commands: ProjectCommands,
     commands_of_files: ProjectCommands,
     /// The state at the entry of the phase, for checks that compare with it.
     baseline: Option<Box<RawValue>>,
-    /// The nonce of the open approval request. A decision about another one does not count.
-    approval_request: Option<String>,
-    /// The hash of the request's code, if the platform has made one.
-    approval_seal: Option<String>,
     /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
-    pub(crate) answered: Option<String>,
-    /// The last move, if a person made it.
-    moved_by: Option<PersonMove>,
-    /// True after a move by a person, until the agent has had the chance to read the new phase.
-    pub(crate) is_unread: bool,
-    /// The answer of a person to the approval of the phase, until the run follows it.
-    pub(crate) user_answer: Option<UserAnswer>,
-    pub(crate) budgets: Budgets,
+    answered: Option<String>,
+    /// True after a move by the user, until the agent has had the chance to read the new phase.
+    is_unread: bool,
+    /// The answer of the user to the approval of the phase, until the run follows it.
+    user_answer: Option<UserAnswer>,
+    budgets: Budgets,
     /// What happened, for the summary at the end.
-    pub(crate) tally: Tally,
+    tally: Tally,
     persisted_tally: Tally,
     /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
     /// one, and must not be taken for it.
     has_unmade_move: bool,
+}
+
+/// What a session remembers of a run beside its entries.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct RunMemory {
+    task_id: Option<String>,
+    tally: Tally,
+    cancel_pending: bool,
+    is_unread: bool,
+    /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spending: Option<Spending>,
+    /// The work of the agent that is not counted yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<Work>,
 }
 
 impl ActiveRun {
@@ -96,25 +110,46 @@ impl ActiveRun {
                 ProjectCommands::of(&state.workflow_key, catalog, &[])
             },
             commands_of_files,
-            persisted: StoredRun::of(&state.task_id, ContinueCounters::default()),
+            record: StoredRun::default(),
+            persisted: StoredRun::default(),
             persisted_values: Some(RunValues::default()),
             progress,
             in_force,
             declined: None,
             cancel_pending: false,
-            counters: ContinueCounters::default(),
             definition_persisted: false,
             baseline: None,
-            approval_request: None,
-            approval_seal: None,
             answered: None,
-            moved_by: None,
             is_unread: false,
             user_answer: None,
             tally: Tally::default(),
             persisted_tally: Tally::default(),
             has_unmade_move: false,
         }
+    }
+
+    /// What is remembered of the run beside its entries.
+    pub(crate) fn memory(&self) -> RunMemory {
+        RunMemory {
+            task_id: Some(self.progress.state.task_id.clone()),
+            tally: self.tally,
+            cancel_pending: self.cancel_pending,
+            is_unread: self.is_unread,
+            spending: self.budgets.spending(),
+            work: self.budgets.work(),
+        }
+    }
+
+    /// Adopts the memory of another process. Returns false if it is about another run.
+    pub(crate) fn recall(&mut self, memory: RunMemory) -> bool {
+        let is_same = memory.task_id.as_ref() == Some(&self.progress.state.task_id);
+        if is_same {
+            self.tally = memory.tally;
+            self.cancel_pending = memory.cancel_pending;
+            self.is_unread = memory.is_unread;
+            self.budgets.recall(memory.spending, memory.work);
+        }
+        is_same
     }
 
     /// Starts a run. It is persisted when its first phase is entered.
@@ -140,12 +175,8 @@ impl ActiveRun {
         let RestoredRun {
             state,
             definition,
-            counters,
-            approval_request,
-            approval_seal,
-            moved_by,
+            run: mut record,
             tally,
-            data,
             stored_values,
             spending,
             has_unmade_move,
@@ -184,15 +215,14 @@ impl ActiveRun {
         };
         let definition_persisted = persisted.is_some_and(|(hash, guards)| {
             let agreed = &in_force.agreed;
-            let stored = StoredDefinition::of(&state.workflow_key, &agreed.catalog, "");
+            let stored = StoredDefinition::of(&state.workflow_key, &agreed.catalog);
             guards == agreed.guards && stored.hash == hash
         });
+        let data = std::mem::take(&mut record.data);
+        record.step = None;
         let persisted = StoredRun {
-            approval_request: approval_request.clone(),
-            approval_seal: approval_seal.clone(),
-            moved_by: moved_by.clone(),
-            data: data.without_values(approval_request.is_some()),
-            ..StoredRun::of(&state.task_id, counters)
+            data: data.without_values(record.approval_request.is_some()),
+            ..record.clone()
         };
         let from_files = Arc::ptr_eq(&in_force.files.catalog, &loaded.catalog);
         let index = if from_files { &*loaded.index } else { &[] };
@@ -204,12 +234,9 @@ impl ActiveRun {
         }
         Some(Self {
             baseline,
+            record,
             persisted,
             persisted_values: stored_values,
-            counters,
-            approval_request,
-            approval_seal,
-            moved_by,
             definition_persisted,
             declined: declined.flatten(),
             tally,
@@ -322,16 +349,17 @@ impl ActiveRun {
         self.progress = progress;
         self.resolve(settings);
         self.cancel_pending = false;
-        self.counters = ContinueCounters {
-            paused_by_owner: self.counters.paused_by_owner && moved_by.is_none(),
-            ..ContinueCounters::default()
-        };
         self.is_unread = moved_by.is_some();
         self.count_overridden(moved_by.as_ref());
-        self.moved_by = moved_by;
+        self.record = StoredRun {
+            counters: ContinueCounters {
+                paused_by_owner: self.record.counters.paused_by_owner && moved_by.is_none(),
+                ..ContinueCounters::default()
+            },
+            moved_by,
+            ..StoredRun::default()
+        };
         self.user_answer = None;
-        self.approval_request = None;
-        self.approval_seal = None;
         self.answered = None;
         self.baseline = None;
         self.persist(out);
@@ -429,9 +457,9 @@ impl ActiveRun {
     /// Ends the run by a person's move. The entry that announces the end records it.
     pub(crate) fn end_by_person(&mut self, state: RunState, moved_by: PersonMove) {
         self.progress.state = state;
-        self.counters = ContinueCounters::default();
+        self.record.counters = ContinueCounters::default();
         self.count_overridden(Some(&moved_by));
-        self.moved_by = Some(moved_by);
+        self.record.moved_by = Some(moved_by);
     }
 
     fn count_overridden(&mut self, moved_by: Option<&PersonMove>) {
@@ -456,9 +484,9 @@ impl ActiveRun {
                 PauseReason::Approval | PauseReason::Budget | PauseReason::LaterVersion
             )
         };
-        self.counters = ContinueCounters {
-            paused: self.counters.paused.filter(stays),
-            paused_by_owner: self.counters.paused_by_owner,
+        self.record.counters = ContinueCounters {
+            paused: self.record.counters.paused.filter(stays),
+            paused_by_owner: self.record.counters.paused_by_owner,
             ..ContinueCounters::default()
         };
         self.persist_counters(out);
@@ -466,22 +494,23 @@ impl ActiveRun {
 
     /// Returns true if the run is paused, for whatever reason.
     pub(crate) fn is_paused(&self) -> bool {
-        self.counters.paused_by_owner || self.counters.paused.is_some()
+        self.record.counters.paused_by_owner || self.record.counters.paused.is_some()
     }
 
     /// Pauses the run until its owner resumes it.
     pub(crate) fn pause_by_owner(&mut self, out: &mut Effects) {
-        self.counters.paused_by_owner = true;
+        self.record.counters.paused_by_owner = true;
         self.persist_counters(out);
     }
 
     /// Ends every pause but that for an approval, or for a budget that is used up.
     pub(crate) fn resume(&mut self, out: &mut Effects) {
-        self.counters.paused_by_owner = false;
-        let paused = &mut self.counters.paused;
+        self.record.counters.paused_by_owner = false;
+        let paused = &mut self.record.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::LaterVersion);
         if self.budgets.used_up().is_none() {
-            self.counters
+            self.record
+                .counters
                 .paused
                 .take_if(|reason| *reason == PauseReason::Budget);
         }
@@ -505,9 +534,82 @@ impl ActiveRun {
         &self.project_commands
     }
 
+    pub(crate) fn counters(&self) -> ContinueCounters {
+        self.record.counters
+    }
+
+    /// Sets the counts of reminders, which are persisted with what follows.
+    pub(crate) fn set_counters(&mut self, counters: ContinueCounters) {
+        self.record.counters = counters;
+    }
+
+    pub(crate) fn budgets(&self) -> &Budgets {
+        &self.budgets
+    }
+
+    /// Allows more of the budgets, as the argument of a command says.
+    pub(crate) fn allow(&mut self, argument: &str, out: &mut Effects) -> Result<(), String> {
+        self.budgets.allow(argument)?;
+        self.persist_spending(out);
+        Ok(())
+    }
+
+    /// Forgets work whose end was not reported.
+    pub(crate) fn forget_work(&mut self) {
+        self.budgets.forget_work();
+    }
+
+    /// Stops the clock of the budgets.
+    pub(crate) fn stop_clock(&mut self, out: &mut Effects) {
+        self.budgets.stop(out.now());
+        self.persist_spending(out);
+    }
+
+    /// What happened in the run.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    pub(crate) fn tally_mut(&mut self) -> &mut Tally {
+        &mut self.tally
+    }
+
+    /// Returns true after a first `cancel`.
+    pub(crate) fn is_cancel_pending(&self) -> bool {
+        self.cancel_pending
+    }
+
+    /// Notes that `cancel` was called once, or that the second call did not follow.
+    pub(crate) fn set_cancel_pending(&mut self, pending: bool) {
+        self.cancel_pending = pending;
+    }
+
+    /// Notes that the agent has had the chance to read the phase. Returns true if it had none before.
+    pub(crate) fn mark_read(&mut self) -> bool {
+        std::mem::take(&mut self.is_unread)
+    }
+
+    /// The answer of the user to the approval of the phase.
+    pub(crate) fn user_answer(&self) -> Option<&UserAnswer> {
+        self.user_answer.as_ref()
+    }
+
+    pub(crate) fn set_user_answer(&mut self, answer: Option<UserAnswer>) {
+        self.user_answer = answer;
+    }
+
+    /// Returns true if the open approval request is answered, and the answer not used yet.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.answered.is_some()
+    }
+
+    pub(crate) fn set_answered(&mut self, choice: String) {
+        self.answered = Some(choice);
+    }
+
     /// Returns true if the run is paused for this.
     pub(crate) fn is_paused_for(&self, reason: PauseReason) -> bool {
-        self.counters.paused == Some(reason)
+        self.record.counters.paused == Some(reason)
     }
 
     /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
@@ -544,7 +646,7 @@ impl ActiveRun {
 
     /// Pauses the run.
     pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
-        self.counters.paused = Some(reason);
+        self.record.counters.paused = Some(reason);
         self.persist_counters(out);
     }
 }

@@ -6,7 +6,7 @@ use super::ActiveRun;
 use crate::diagnostic::Severity;
 use crate::effect::{Action, Effects};
 use crate::run::{
-    RunValues, StoredDefinition, StoredGuards, StoredRun, StoredSpending, StoredTally,
+    RunEntry, RunValues, Stored, StoredDefinition, StoredGuards, StoredRun, StoredSpending,
     StoredValues, entry_type,
 };
 
@@ -28,11 +28,20 @@ impl ActiveRun {
         self.persist_tally(out);
     }
 
+    /// Appends an entry of the run.
+    pub(crate) fn append<T: RunEntry>(&self, content: &T, out: &mut Effects) {
+        out.append_entry(T::TYPE, &Stored::of(&self.progress.state.task_id, content));
+    }
+
+    fn step(&self) -> u64 {
+        self.progress.state.global_step_count
+    }
+
     /// Appends what is used of the budgets, unless the session has it.
     pub(crate) fn persist_spending(&mut self, out: &mut Effects) {
-        if let Some(spending) = self.budgets.unsaved() {
-            let stored = StoredSpending::of(&self.progress.state, spending);
-            out.append_entry(entry_type::BUDGET, &stored);
+        if let Some(spending) = self.budgets.unsaved().cloned() {
+            let step = self.step();
+            self.append(&StoredSpending { step, spending }, out);
         }
     }
 
@@ -40,8 +49,7 @@ impl ActiveRun {
     pub(crate) fn persist_tally(&mut self, out: &mut Effects) {
         if self.tally != self.persisted_tally {
             self.persisted_tally = self.tally;
-            let stored = StoredTally::of(&self.progress.state, self.tally);
-            out.append_entry(entry_type::TALLY, &stored);
+            self.append(&self.tally, out);
         }
     }
 
@@ -51,22 +59,19 @@ impl ActiveRun {
             return;
         }
         self.definition_persisted = true;
-        let agreed = &self.in_force.agreed;
-        let stored = StoredDefinition {
+        let (state, agreed) = (&self.progress.state, &self.in_force.agreed);
+        let definition = StoredDefinition {
             guards: Some(agreed.guards.clone()).filter(|guards| *guards != StoredGuards::default()),
             declined: self.declined.clone(),
-            ..StoredDefinition::of(
-                &self.progress.state.workflow_key,
-                &agreed.catalog,
-                &self.progress.state.task_id,
-            )
+            ..StoredDefinition::of(&state.workflow_key, &agreed.catalog)
         };
+        let stored = Stored::of(&state.task_id, &definition);
         let data = to_raw_value(&stored).expect("a definition has string keys only");
         if data.get().len() > MAX_STORED_DEFINITION {
             out.notify(Severity::Warning, NOT_STORED);
         } else {
             out.act(Action::AppendEntry {
-                custom_type: entry_type::DEFINITION,
+                custom_type: StoredDefinition::TYPE,
                 data,
             });
         }
@@ -79,9 +84,9 @@ impl ActiveRun {
         // A cancelled run makes no step: its values would count before its state does.
         if !self.progress.state.cancelled && !self.persisted_values.as_ref().is_some_and(is_stored)
         {
-            let stored = StoredValues::of(&self.progress.state, data.values());
-            out.append_entry(entry_type::VALUES, &stored);
-            self.persisted_values = Some(stored.values);
+            let (step, values) = (self.step(), data.values());
+            self.persisted_values = Some(values.clone());
+            self.append(&StoredValues { step, values }, out);
         }
     }
 
@@ -93,29 +98,27 @@ impl ActiveRun {
             return;
         }
         let has_data = !stored.data.is_empty() || !self.persisted.data.is_empty();
-        let stored = StoredRun {
-            step: has_data.then_some(self.progress.state.global_step_count),
-            ..stored
-        };
-        out.append_entry(entry_type::RUN, &stored);
-        self.persisted = StoredRun {
-            step: None,
-            ..stored
-        };
+        let step = has_data.then_some(self.step());
+        self.append(
+            &StoredRun {
+                step,
+                ..stored.clone()
+            },
+            out,
+        );
+        self.persisted = stored;
         self.has_unmade_move = false;
     }
 
     /// The entry of the run as it is now, except for its step.
     fn to_be_stored(&self) -> StoredRun {
         // A request that the run is not paused for ends with the session.
-        let request = self.approval_request.clone();
-        let request = request.filter(|_| self.counters.paused.is_some());
-        StoredRun {
-            approval_seal: self.approval_seal.clone().filter(|_| request.is_some()),
-            moved_by: self.moved_by.clone(),
-            data: self.progress.data.without_values(request.is_some()),
-            approval_request: request,
-            ..StoredRun::of(&self.progress.state.task_id, self.counters)
+        let mut stored = self.record.clone();
+        if stored.counters.paused.is_none() {
+            (stored.approval_request, stored.approval_seal) = (None, None);
         }
+        let awaits_approval = stored.approval_request.is_some();
+        stored.data = self.progress.data.without_values(awaits_approval);
+        stored
     }
 }
