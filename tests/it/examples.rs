@@ -65,12 +65,14 @@ fn assert_in_order(output: &str, texts: &[&str]) {
 fn the_demo_shows_the_whole_job() {
     let output = output_of(Process::command().arg("demo"), "");
     let expected = [
-        "blocks it:",
+        "> tool edit => blocked",
+        "is blocked during the Plan phase",
         "Auto-continuing in 3s",
         "is still in",
         "Entered subworkflow 'Build'",
         "Looped 'Build'",
-        "kill -9",
+        "as after a crash",
+        "is blocked during the Verify phase",
         "Ship a change Complete",
         "Start a new one?",
         "Workflow cancelled.",

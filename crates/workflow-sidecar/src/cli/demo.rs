@@ -1,5 +1,7 @@
 //! `demo`: a scripted agent in example workflows.
 
+use crate::present::CommandOutcome;
+
 /// Run a scripted agent against a real sidecar, and print the conversation
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -7,11 +9,11 @@ pub(super) struct Arguments {}
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar demo                   a blocked tool, a loop, an early stop, a crash, two runs
+  workflow-sidecar demo                   a blocked tool, a loop, an early stop, a reload, two runs
   NO_COLOR=1 workflow-sidecar demo | less
 
 The example workflows are written to a temporary directory, which is removed afterwards.";
 
-pub(super) fn run(_: &Arguments) -> anyhow::Result<()> {
+pub(super) fn run(_: &Arguments) -> anyhow::Result<CommandOutcome> {
     crate::demo::run()
 }

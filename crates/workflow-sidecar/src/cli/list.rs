@@ -7,6 +7,7 @@ use workflow_core::diagnostic::visible;
 
 use crate::init::{Language, TEMPLATES, Template};
 
+use super::lookup::uses;
 use super::project::Project;
 use crate::present::{OutputFormat, Page, TITLE, beginning, paint};
 
@@ -192,11 +193,6 @@ impl<'a> Row<'a> {
         }
         parts.join(", ")
     }
-}
-
-/// Returns true if a workflow has another one as one of its phases.
-pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
-    workflow.subworkflows().any(|inner| inner.key == key)
 }
 
 /// Joins names for one cell.

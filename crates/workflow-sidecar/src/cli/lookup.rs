@@ -1,7 +1,7 @@
 //! Lookup of a workflow by name, with a suggestion for an unknown one.
 
 use anyhow::{Result, bail};
-use workflow_core::definition::{LoadOutcome, Loaded, Workflow};
+use workflow_core::definition::{LoadOutcome, Loaded, Show, Workflow};
 use workflow_core::diagnostic::shown;
 
 /// Finds the workflow that `/workflow NAME` starts, or else the one in the directory of this name.
@@ -35,4 +35,35 @@ pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Wo
             bail!("there is no workflow `{name}`: `workflow-sidecar list` lists the workflows")
         }
     }
+}
+
+/// Finds a workflow, and returns the command that starts it: a subworkflow has none, and of two workflows with one command
+/// the first is started.
+pub(super) fn find_startable<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l str> {
+    let workflow = find_workflow(loaded, name)?;
+    let mut startable = loaded.catalog.startable();
+    match startable.find(|found| found.command_name == workflow.command_name) {
+        Some(started) if started.key == workflow.key => Ok(&workflow.command_name),
+        Some(started) if workflow.show == Show::User => bail!(
+            "`/workflow {}` starts `{}`: give one of them another commandName",
+            shown(&workflow.command_name),
+            shown(&started.key)
+        ),
+        Some(_) | None => {
+            let mut startable = loaded.catalog.startable();
+            let around = startable.find(|around| uses(around, &workflow.key));
+            bail!(
+                "`{}` only runs inside other workflows: simulate {}",
+                shown(&workflow.key),
+                around.map_or("one of those".to_owned(), |around| {
+                    format!("`{}`", shown(&around.command_name))
+                })
+            )
+        }
+    }
+}
+
+/// Returns true if a workflow has another one as one of its phases.
+pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
+    workflow.subworkflows().any(|inner| inner.key == key)
 }

@@ -56,6 +56,11 @@ impl Page {
         writeln!(self.0, "{line}").expect("writing to a string does not fail");
     }
 
+    /// Adds a text as it is.
+    pub(crate) fn add(&mut self, text: &str) {
+        self.0 += text;
+    }
+
     /// Prints what was added, in colour only on a terminal.
     pub(crate) fn print(&mut self) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
+use super::run::FlowNotes;
+use super::timeline::TimelineEvent;
 use super::*;
 use crate::record::Transcript;
 use crate::session_file::SessionFile;

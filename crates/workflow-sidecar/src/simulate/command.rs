@@ -134,7 +134,7 @@ pub(crate) enum ScriptError {
     #[error("there is no command `{}`{}", shown(.0), instead(.1.as_deref()))]
     Command(String, Option<String>),
     #[error("`{0}` wants {1}: {2}")]
-    Argument(&'static str, &'static str, &'static str),
+    Argument(String, &'static str, &'static str),
     #[error("the input of a tool is not JSON: {0}")]
     Input(String),
     #[error("the outputs of `next` are not JSON: {0}")]
@@ -152,126 +152,12 @@ fn instead(near: Option<&str>) -> String {
     }
 }
 
-/// The text behind the name of a command.
-enum Syntax {
-    /// There is none.
-    Alone(ScriptCommand),
-    /// A description of the text, an example of the command, and the reader of the text.
-    Text(
-        &'static str,
-        &'static str,
-        fn(&str) -> Option<ScriptCommand>,
-    ),
-}
-
-use Syntax::{Alone, Text};
-
-/// The commands by name.
-static COMMANDS: [(&str, Syntax); 25] = [
-    (
-        "tool",
-        Text("a name", "tool edit {\"path\": \"a.rs\"}", |text| {
-            let (name, input) = name_and_text(text)?;
-            let input = if input.is_empty() {
-                "{}".to_owned()
-            } else {
-                input
-            };
-            Some(ScriptCommand::Tool { name, input })
-        }),
-    ),
-    (
-        "next",
-        Text(
-            "an outcome, outputs as JSON, both or nothing",
-            "next ok {\"plan\": \"Add it.\"}",
-            next,
-        ),
-    ),
-    ("loop", Alone(ScriptCommand::Move("loop"))),
-    ("status", Alone(ScriptCommand::Move("status"))),
-    ("cancel", Alone(ScriptCommand::Move("cancel"))),
-    (
-        "stop",
-        Text(
-            "error, length, question or aborted, or nothing",
-            "stop question",
-            stop,
-        ),
-    ),
-    ("start", Alone(ScriptCommand::Start)),
-    (
-        "say",
-        Text("a text", "say Go on.", |text| {
-            some(text).map(ScriptCommand::Say)
-        }),
-    ),
-    (
-        "wait",
-        Text("whole seconds", "wait 3", |text| {
-            text.parse().ok().map(ScriptCommand::Wait)
-        }),
-    ),
-    ("yes", Alone(ScriptCommand::Answer(PersonAnswer::Yes))),
-    ("no", Alone(ScriptCommand::Answer(PersonAnswer::No))),
-    ("compact", Alone(ScriptCommand::Compact)),
-    ("reload", Alone(ScriptCommand::Reload)),
-    ("help", Alone(ScriptCommand::Help)),
-    ("quit", Alone(ScriptCommand::Quit)),
-    ("exit", Alone(ScriptCommand::Quit)),
-    (
-        "choose",
-        Text("an answer", "choose approve", |text| {
-            Some(ScriptCommand::Answer(PersonAnswer::Chosen(some(text)?)))
-        }),
-    ),
-    (
-        "dismiss",
-        Alone(ScriptCommand::Answer(PersonAnswer::Dismissed)),
-    ),
-    ("pass", Alone(ScriptCommand::Gate(DryGateOutcome::Passed))),
-    (
-        "fail",
-        Text("a text", "fail", |text| {
-            Some(ScriptCommand::Gate(DryGateOutcome::Failed(text.to_owned())))
-        }),
-    ),
-    (
-        "norun",
-        Text("a text", "norun", |text| {
-            Some(ScriptCommand::Gate(DryGateOutcome::CouldNotRun(
-                text.to_owned(),
-            )))
-        }),
-    ),
-    (
-        "result",
-        Text("a tool and a text", RESULT, |text| result(text, false)),
-    ),
-    (
-        "error",
-        Text("a tool and a text", RESULT, |text| result(text, true)),
-    ),
-    (
-        "trigger",
-        Text(
-            "a file or a port, and a text",
-            "trigger wake.txt run the tests",
-            |text| {
-                let (name, text) = name_and_text(text)?;
-                Some(ScriptCommand::Trigger { name, text })
-            },
-        ),
-    ),
-    (
-        "back",
-        Text("a checkpoint's number", "back 1", |text| {
-            text.parse().ok().map(ScriptCommand::Back)
-        }),
-    ),
+/// The first words of commands, for a suggestion.
+const WORDS: [&str; 25] = [
+    "tool", "next", "loop", "status", "cancel", "stop", "start", "say", "wait", "yes", "no",
+    "compact", "reload", "help", "quit", "exit", "choose", "dismiss", "pass", "fail", "norun",
+    "result", "error", "trigger", "back",
 ];
-
-const RESULT: &str = "result bash the key is sk-1234";
 
 /// The commands that start and end a run. The others are those of [`Control`].
 const START_AND_END: [&str; 2] = ["workflow", "cancel-workflow"];
@@ -316,35 +202,95 @@ impl ScriptCommand {
                 arguments: rest.to_owned(),
             });
         }
-        let known = COMMANDS.iter().find(|(name, _)| *name == word);
-        let Some((name, syntax)) = known else {
-            let names = COMMANDS.iter().map(|(name, _)| *name);
-            return Err(ScriptError::Command(
-                word.to_owned(),
-                nearest(word, names).map(str::to_owned),
-            ));
-        };
-        let command = match syntax {
-            Alone(command) if rest.is_empty() => command.clone(),
-            Alone(_) => return Err(ScriptError::Command(line.to_owned(), None)),
-            Text(wants, example, read) => {
-                read(rest).ok_or(ScriptError::Argument(name, wants, example))?
+        let wants = |what, example| ScriptError::Argument(word.to_owned(), what, example);
+        Ok(match (word, rest) {
+            ("tool", _) => {
+                let wants = wants("a name", "tool edit {\"path\": \"a.rs\"}");
+                let (name, input) = name_and_text(rest).ok_or(wants)?;
+                let input = some(&input).unwrap_or_else(|| "{}".to_owned());
+                ensure_json(&input).map_err(ScriptError::Input)?;
+                Self::Tool { name, input }
             }
-        };
-        if let Self::Tool { input, .. } = &command {
-            serde_json::from_str::<&RawValue>(input)
-                .map_err(|error| ScriptError::Input(error.to_string()))?;
-        }
-        if let Self::Next {
-            outputs: Some(outputs),
-            ..
-        } = &command
-        {
-            serde_json::from_str::<&RawValue>(outputs)
-                .map_err(|error| ScriptError::Outputs(error.to_string()))?;
-        }
-        Ok(command)
+            ("next", _) => {
+                let at = rest.find('{').unwrap_or(rest.len());
+                let (outcome, outputs) = (rest[..at].trim(), some(&rest[at..]));
+                if outcome.contains(char::is_whitespace) {
+                    let what = "an outcome, outputs as JSON, both or nothing";
+                    return Err(wants(what, "next ok {\"plan\": \"Add it.\"}"));
+                }
+                if let Some(outputs) = &outputs {
+                    ensure_json(outputs).map_err(ScriptError::Outputs)?;
+                }
+                Self::Next {
+                    outcome: some(outcome),
+                    outputs,
+                }
+            }
+            ("loop", "") => Self::Move("loop"),
+            ("status", "") => Self::Move("status"),
+            ("cancel", "") => Self::Move("cancel"),
+            ("stop", _) => Self::Stop(match rest {
+                "" => Stop::Done,
+                "error" => Stop::Error,
+                "length" => Stop::Length,
+                "question" => Stop::Question,
+                "aborted" => Stop::Aborted,
+                _ => {
+                    let what = "error, length, question or aborted, or nothing";
+                    return Err(wants(what, "stop question"));
+                }
+            }),
+            ("start", "") => Self::Start,
+            ("say", _) => Self::Say(some(rest).ok_or(wants("a text", "say Go on."))?),
+            ("wait", _) => {
+                let seconds = rest.parse().map_err(|_| wants("whole seconds", "wait 3"))?;
+                Self::Wait(seconds)
+            }
+            ("yes", "") => Self::Answer(PersonAnswer::Yes),
+            ("no", "") => Self::Answer(PersonAnswer::No),
+            ("dismiss", "") => Self::Answer(PersonAnswer::Dismissed),
+            ("choose", _) => {
+                let answer = some(rest).ok_or(wants("an answer", "choose approve"))?;
+                Self::Answer(PersonAnswer::Chosen(answer))
+            }
+            ("compact", "") => Self::Compact,
+            ("reload", "") => Self::Reload,
+            ("help", "") => Self::Help,
+            ("quit" | "exit", "") => Self::Quit,
+            ("pass", "") => Self::Gate(DryGateOutcome::Passed),
+            ("fail", _) => Self::Gate(DryGateOutcome::Failed(rest.to_owned())),
+            ("norun", _) => Self::Gate(DryGateOutcome::CouldNotRun(rest.to_owned())),
+            ("result" | "error", _) => {
+                let wants = wants("a tool and a text", "result bash the key is sk-1234");
+                let (tool, text) = name_and_text(rest).ok_or(wants)?;
+                Self::Result {
+                    tool,
+                    text,
+                    is_error: word == "error",
+                }
+            }
+            ("trigger", _) => {
+                let what = "a file or a port, and a text";
+                let wants = wants(what, "trigger wake.txt run the tests");
+                let (name, text) = name_and_text(rest).ok_or(wants)?;
+                Self::Trigger { name, text }
+            }
+            ("back", _) => {
+                let wants = |_| wants("a checkpoint's number", "back 1");
+                Self::Back(rest.parse().map_err(wants)?)
+            }
+            _ if WORDS.contains(&word) => return Err(ScriptError::Command(line.to_owned(), None)),
+            _ => {
+                let near = nearest(word, WORDS).map(str::to_owned);
+                return Err(ScriptError::Command(word.to_owned(), near));
+            }
+        })
     }
+}
+
+fn ensure_json(text: &str) -> Result<(), String> {
+    let read = serde_json::from_str::<&RawValue>(text);
+    read.map(drop).map_err(|error| error.to_string())
 }
 
 fn some(text: &str) -> Option<String> {
@@ -355,39 +301,6 @@ fn some(text: &str) -> Option<String> {
 fn name_and_text(text: &str) -> Option<(String, String)> {
     let (name, text) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     Some((some(name)?, text.trim().to_owned()))
-}
-
-/// An outcome, which may be missing, and outputs in braces, which may be missing.
-fn next(text: &str) -> Option<ScriptCommand> {
-    let (outcome, outputs) = match text.find('{') {
-        Some(at) => (text[..at].trim(), Some(text[at..].to_owned())),
-        None => (text, None),
-    };
-    let is_one_word = !outcome.contains(char::is_whitespace);
-    is_one_word.then(|| ScriptCommand::Next {
-        outcome: some(outcome),
-        outputs,
-    })
-}
-
-fn result(text: &str, is_error: bool) -> Option<ScriptCommand> {
-    let (tool, text) = name_and_text(text)?;
-    Some(ScriptCommand::Result {
-        tool,
-        text,
-        is_error,
-    })
-}
-
-fn stop(reason: &str) -> Option<ScriptCommand> {
-    Some(ScriptCommand::Stop(match reason {
-        "" => Stop::Done,
-        "error" => Stop::Error,
-        "length" => Stop::Length,
-        "question" => Stop::Question,
-        "aborted" => Stop::Aborted,
-        _ => return None,
-    }))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use workflow_core::run::{Position, RunState};
 
 /// The guards of the definitions that a simulation goes by.
 pub(crate) struct GuardLookup<'a> {
-    loaded: &'a Loaded,
+    pub(super) loaded: &'a Loaded,
 }
 
 impl<'a> GuardLookup<'a> {

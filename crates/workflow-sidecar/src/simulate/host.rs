@@ -1,7 +1,8 @@
-//! The host's side of a simulation: calls out, actions and questions in.
+//! A host for tests and tools: calls out, actions and questions in.
 //!
 //! Owns ids, what the session stores, and the open question. Must not know workflows.
 
+use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,16 +12,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_core::definition::{Trigger, TriggerOn};
+use workflow_core::diagnostic::visible;
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::run::entry_type;
 use workflow_core::session::StoredCheckpoint;
 
 use super::command::{DryGateOutcome, PersonAnswer};
 use super::dry_run::{DryGate, DryRunPlatform};
-use super::reaction::{NoticeLevel, PossibleAnswers, Reaction};
+use super::reaction::{Cause, PossibleAnswers, Reaction, first_line, guard, text};
 use crate::platform::{Platform, PlatformReport};
+use crate::present::{BAD, DIMMED, NOTABLE, count, paint};
 use crate::record::{DEFAULT_LIMIT, Payload, Recorder, RecordingOptions};
-use crate::server::{Cause, ConnectionRecorder, HostLine, InMemoryServer, ServerConfig};
+use crate::server::{self, ConnectionRecorder, HostLine, InMemoryServer, ServerConfig};
 
 /// The time of every simulation.
 const NOW: u64 = 1_767_225_600_000;
@@ -43,16 +46,8 @@ pub(super) struct ShownQuestion {
     pub(super) answers: PossibleAnswers,
 }
 
-/// An answer that came later than its call.
-struct Late {
-    id: u64,
-    result: Value,
-    /// The number of reactions before it.
-    at: usize,
-}
-
 /// A host with one session.
-pub(super) struct SimulatedHost {
+pub(super) struct TestHost {
     sidecar: InMemoryServer,
     platform: Arc<DryRunPlatform>,
     recorder: Option<Recorder>,
@@ -64,17 +59,20 @@ pub(super) struct SimulatedHost {
     pub(super) question: Option<ShownQuestion>,
     /// The gate that would run.
     pub(super) gate: Option<DryGate>,
-    /// The answers that came later than their calls.
-    late: Vec<Late>,
+    /// The answers that were not taken yet, by the ids of their calls; each with the number of reactions before it.
+    answers: HashMap<u64, (Value, usize)>,
     status: Option<String>,
     /// The last message to the agent that it has not started on.
     pub(super) prompt: Option<String>,
+    /// True if the agent was sent a message since the reactions were taken last.
+    pub(super) has_message: bool,
     /// The reactions since they were taken last.
     reactions: Vec<Reaction>,
 }
 
-impl SimulatedHost {
-    pub(super) fn new(recorder: Option<Recorder>) -> Self {
+impl TestHost {
+    /// Starts a sidecar, and introduces the host: its directories, what it can do, the clock.
+    pub(super) fn start(recorder: Option<Recorder>, cwd: &Path, agent_dir: &Path) -> Result<Self> {
         let dry_run = Arc::new(DryRunPlatform::default());
         let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
         let config = match &recorder {
@@ -82,7 +80,7 @@ impl SimulatedHost {
                 .on_platform(recorder.platform(platform)),
             None => ServerConfig::default().on_platform(platform),
         };
-        Self {
+        let mut host = Self {
             sidecar: InMemoryServer::with_config(config),
             platform: dry_run,
             recorder,
@@ -91,31 +89,31 @@ impl SimulatedHost {
             branch: Vec::new(),
             question: None,
             gate: None,
-            late: Vec::new(),
+            answers: HashMap::new(),
             status: None,
             prompt: None,
+            has_message: false,
             reactions: Vec::new(),
-        }
-    }
-
-    /// Introduces the host: its directories, what it can do, the clock.
-    pub(super) fn initialize(&mut self, cwd: &str, agent_dir: &str) -> Result<()> {
-        self.call(
+        };
+        host.call(
             "initialize",
             &json!({
                 "protocolVersion": 1,
                 "host": { "name": "simulate", "version": env!("CARGO_PKG_VERSION") },
-                "cwd": cwd,
-                "agentDir": agent_dir,
+                "cwd": cwd.to_string_lossy(),
+                "agentDir": agent_dir.to_string_lossy(),
                 "capabilities": { "dialogs": true, "widgets": true },
                 "clock": { "virtual": { "now": NOW, "seed": SEED } },
             }),
         )?;
-        Ok(())
+        host.start_session()?;
+        Ok(host)
     }
 
     /// Starts the session with its current entries.
     pub(super) fn start_session(&mut self) -> Result<()> {
+        self.question = None;
+        self.gate = None;
         let context = json!({ "hasUI": true, "branch": self.branch });
         let event = json!({ "reason": if self.branch.is_empty() { "startup" } else { "reload" } });
         self.call(
@@ -126,20 +124,18 @@ impl SimulatedHost {
     }
 
     /// Calls a method; `None` if it is answered when a question is, or a gate is over.
-    pub(super) fn call(&mut self, method: &str, params: &impl Serialize) -> Result<Option<Value>> {
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> Result<Option<Value>> {
         let id = self.ask(method, params)?;
-        let answer = self.answer_to(id);
-        Ok(answer.map(|(result, _)| result))
+        Ok(self.answer_to(id).map(|(result, _)| result))
     }
 
     /// Calls a method, gives the id under which it is answered.
-    pub(super) fn ask(&mut self, method: &str, params: &impl Serialize) -> Result<u64> {
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<u64> {
         self.calls += 1;
         let id = self.calls;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.send(&request.to_string())?;
-        let is_answered = self.late.iter().any(|late| late.id == id);
-        if !is_answered && self.question.is_none() && self.gate.is_none() {
+        if !self.answers.contains_key(&id) && self.question.is_none() && self.gate.is_none() {
             bail!("the sidecar does not answer {method}");
         }
         Ok(id)
@@ -147,12 +143,10 @@ impl SimulatedHost {
 
     /// The answer to a call, if there is one, and the position of its reactions.
     pub(super) fn answer_to(&mut self, id: u64) -> Option<(Value, usize)> {
-        let at = self.late.iter().position(|late| late.id == id)?;
-        let late = self.late.remove(at);
-        Some((late.result, late.at))
+        self.answers.remove(&id)
     }
 
-    /// Tells something before what followed from it.
+    /// Adds a reaction before what followed from it.
     pub(super) fn add_at(&mut self, at: usize, reaction: Reaction) {
         let at = at.min(self.reactions.len());
         self.reactions.insert(at, reaction);
@@ -165,9 +159,9 @@ impl SimulatedHost {
         Ok(())
     }
 
-    /// Asks for what is no part of the conversation, and changes nothing.
-    pub(super) fn look(&mut self, method: &str) -> Result<Value> {
-        let request = json!({ "jsonrpc": "2.0", "id": "look", "method": method });
+    /// The state of the session, which is no part of the conversation.
+    pub(super) fn state(&self) -> Result<Value> {
+        let request = json!({ "jsonrpc": "2.0", "id": "look", "method": "session/state" });
         let received = self.sidecar.send(request.to_string());
         let answer: Value = serde_json::from_str(received.last().map_or("null", String::as_str))?;
         Ok(answer["result"].clone())
@@ -176,24 +170,22 @@ impl SimulatedHost {
     /// Answers the open question.
     pub(super) fn answer(&mut self, answer: &PersonAnswer) -> Result<()> {
         let Some(question) = &self.question else {
-            self.reactions
-                .push(Reaction::Nothing("no question is open"));
+            self.add(Reaction::nothing("no question is open"));
             return Ok(());
         };
         let result = match (answer, &question.answers) {
             (PersonAnswer::Dismissed, _) => Value::Null,
             (PersonAnswer::Chosen(text), PossibleAnswers::Text) => text.as_str().into(),
-            (PersonAnswer::Yes | PersonAnswer::No, PossibleAnswers::YesOrNo) => {
-                Value::Bool(*answer == PersonAnswer::Yes)
-            }
             (PersonAnswer::Chosen(word), PossibleAnswers::OneOf(choices))
                 if choices.contains(word) =>
             {
                 word.as_str().into()
             }
+            (PersonAnswer::Yes, PossibleAnswers::YesOrNo) => true.into(),
+            (PersonAnswer::No, PossibleAnswers::YesOrNo) => false.into(),
             (PersonAnswer::Yes | PersonAnswer::No | PersonAnswer::Chosen(_), answers) => {
-                let answers = answers.clone();
-                self.reactions.push(Reaction::NotAnAnswer(answers));
+                let reaction = Reaction::not_an_answer(answers);
+                self.add(reaction);
                 return Ok(());
             }
         };
@@ -212,104 +204,83 @@ impl SimulatedHost {
     /// Ends the gate with an outcome.
     pub(super) fn end_gate(&mut self, outcome: &DryGateOutcome) -> Result<()> {
         let Some(gate) = self.gate.take() else {
-            self.reactions
-                .push(Reaction::Nothing("no gate would run now"));
+            self.add(Reaction::nothing("no gate would run now"));
             return Ok(());
         };
-        let received = self.report(&gate.finished(outcome));
-        self.receive(received)
+        self.report(gate.finished(outcome)).map(drop)
     }
 
-    /// Lets the trigger of a file or a port send a message to the agent. It may have to wait.
-    pub(super) fn come_in(&mut self, name: &str, text: &str) -> Result<()> {
+    /// Lets the trigger of a file or a port send a message to the agent; returns true if it has to wait.
+    pub(super) fn come_in(&mut self, name: &str, text: &str) -> Result<bool> {
         let triggers = self.platform.triggers();
         let Some(trigger) = triggers.iter().find(|trigger| called(trigger) == name) else {
-            let names = triggers.iter().map(called).collect();
-            self.reactions.push(Reaction::NoTrigger(names));
-            return Ok(());
+            let names: Vec<String> = triggers.iter().map(called).collect();
+            self.add(Reaction::nothing(&match &*names {
+                [] => "the settings have no triggers".to_owned(),
+                names => format!(
+                    "there is no such trigger: there are {}",
+                    visible(&names.join(", "))
+                ),
+            }));
+            return Ok(false);
         };
-        self.add(Reaction::Guard {
-            what: format!("trigger {}", trigger.describe()),
-            source: trigger.source.clone(),
-        });
-        let received = self.report(&PlatformReport {
+        let what = format!("trigger {}", trigger.describe());
+        self.add(Reaction::guard(&what, &trigger.source));
+        let is_delivered = self.report(PlatformReport {
             session: String::new(),
             event: PlatformEvent::Triggered {
                 text: trigger.message(text),
             },
             trigger: None,
-        });
-        let is_delivered = !received.is_empty();
-        self.receive(received)?;
+        })?;
         if !is_delivered {
-            self.add(Reaction::Queued);
+            self.add(Reaction::new("it waits until the agent has stopped"));
         }
-        Ok(())
+        Ok(!is_delivered)
     }
 
     /// The checkpoints of the code, in order.
     pub(super) fn checkpoints(&self) -> Vec<StoredCheckpoint> {
         let entries = self.branch.iter();
-        let kept = entries.filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
-        kept.filter_map(|entry| serde_json::from_str(entry.data.get()).ok())
-            .collect()
+        entries.filter_map(checkpoint).collect()
     }
 
     /// The session's entries up to a checkpoint, as hosts send them.
-    pub(super) fn branch_before_checkpoint(&self, number: u64) -> serde_json::Value {
-        let is_before = |entry: &&HostEntry| {
-            let checkpoint = serde_json::from_str::<StoredCheckpoint>(entry.data.get());
-            entry.custom_type != entry_type::CHECKPOINT
-                || checkpoint.is_ok_and(|checkpoint| checkpoint.number < number)
-        };
+    pub(super) fn branch_before_checkpoint(&self, number: u64) -> Value {
+        let is_before =
+            |entry: &&HostEntry| checkpoint(entry).is_none_or(|kept| kept.number < number);
         let before = self.branch.iter().filter(is_before);
-        serde_json::json!(before.collect::<Vec<_>>())
+        json!(before.collect::<Vec<_>>())
     }
 
-    /// Lets the platform report an event, gives the lines that follow.
-    fn report(&mut self, report: &PlatformReport) -> Vec<String> {
+    /// Lets the platform report an event; returns false if nothing follows.
+    fn report(&mut self, report: PlatformReport) -> Result<bool> {
         let received = self.sidecar.report(report.clone());
-        if let Some(recorder) = &mut self.recorder {
-            let cause = Cause::Platform(report);
-            recorder.write(self.now, cause, received.join("\n").as_bytes());
-        }
-        received
+        self.receive(server::Cause::Platform(&report), received)
     }
 
     /// Sends a line and takes the lines that follow.
     fn send(&mut self, line: &str) -> Result<()> {
         let received = self.sidecar.send(line);
-        if let Some(recorder) = &mut self.recorder {
-            let cause = Cause::Host {
-                line: HostLine::Line(line.as_bytes()),
-                depends_on_payload: true,
-            };
-            recorder.write(self.now, cause, received.join("\n").as_bytes());
-        }
-        self.receive(received)
+        let cause = server::Cause::Host {
+            line: HostLine::Line(line.as_bytes()),
+            depends_on_payload: true,
+        };
+        self.receive(cause, received).map(drop)
     }
 
-    fn receive(&mut self, received: Vec<String>) -> Result<()> {
-        for line in received {
+    /// Records lines of the sidecar and acts on them; returns false if there are none.
+    fn receive(&mut self, cause: server::Cause<'_>, received: Vec<String>) -> Result<bool> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(self.now, cause, received.join("\n").as_bytes());
+        }
+        for line in &received {
             let message: Value =
-                serde_json::from_str(&line).context("the sidecar wrote a line that is not JSON")?;
+                serde_json::from_str(line).context("the sidecar wrote a line that is not JSON")?;
             match message["method"].as_str() {
                 Some("host/apply") => self.apply(&message["params"]["actions"]),
                 Some(method @ ("ui/confirm" | "ui/select" | "ui/input")) => {
-                    let params = &message["params"];
-                    let options = params["options"].as_array().into_iter().flatten();
-                    let answers = match method {
-                        "ui/input" => PossibleAnswers::Text,
-                        "ui/select" => PossibleAnswers::OneOf(options.map(text).collect()),
-                        _ => PossibleAnswers::YesOrNo,
-                    };
-                    self.reactions.push(Reaction::Asked {
-                        title: text(&params["title"]),
-                        message: text(&params["message"]),
-                        answers: answers.clone(),
-                    });
-                    let id = message["id"].clone();
-                    self.question = Some(ShownQuestion { id, answers });
+                    self.open_question(method, &message);
                 }
                 Some(_) => {}
                 None => {
@@ -319,68 +290,110 @@ impl SimulatedHost {
                     let at = self.reactions.len();
                     self.apply(&message["result"]["actions"]);
                     if let Some(id) = message["id"].as_u64() {
-                        let result = message["result"].clone();
-                        self.late.push(Late { id, result, at });
+                        self.answers.insert(id, (message["result"].clone(), at));
                     }
                 }
             }
         }
         if let Some(gate) = self.platform.started() {
-            self.reactions.push(Reaction::Gate {
-                checks: gate.checks(),
-            });
+            let mut reaction = Reaction::new(paint(NOTABLE, "the gate would check"));
+            for (what, source) in gate.checks() {
+                reaction = reaction.with_line(&format!("│ {}", guard(&what, &source)));
+            }
+            self.add(reaction);
             self.gate = Some(gate);
         }
-        Ok(())
+        Ok(!received.is_empty())
+    }
+
+    fn open_question(&mut self, method: &str, message: &Value) {
+        let params = &message["params"];
+        let options = params["options"].as_array().into_iter().flatten();
+        let answers = match method {
+            "ui/input" => PossibleAnswers::Text,
+            "ui/select" => PossibleAnswers::OneOf(options.map(text).collect()),
+            _ => PossibleAnswers::YesOrNo,
+        };
+        let title = text(&params["title"]);
+        let (first, more) = title.split_once('\n').unwrap_or((&title, ""));
+        let mut reaction = Reaction::new(format!(
+            "{}: {} ({})",
+            paint(NOTABLE, "asked"),
+            visible(first),
+            answers.commands()
+        ));
+        for text in [more.trim(), &text(&params["message"])] {
+            if !text.is_empty() {
+                reaction = reaction.with(text);
+            }
+        }
+        if matches!(answers, PossibleAnswers::OneOf(_)) {
+            reaction = reaction.by(Cause::Approval(title.clone()));
+        }
+        self.add(reaction);
+        let id = message["id"].clone();
+        self.question = Some(ShownQuestion { id, answers });
     }
 
     fn apply(&mut self, actions: &Value) {
         for action in actions.as_array().into_iter().flatten() {
+            let dimmed = |name, text: &str| {
+                Reaction::new(format!("{} {}", paint(DIMMED, name), first_line(text)))
+            };
             let reaction = match action["type"].as_str().unwrap_or_default() {
                 "appendEntry" => {
-                    self.branch.push(HostEntry {
+                    let entry = HostEntry {
                         kind: "custom",
                         custom_type: text(&action["customType"]),
                         data: to_raw_value(&action["data"]).expect("a JSON value is JSON"),
-                    });
-                    let number = action["data"]["number"].as_u64();
-                    match number.filter(|_| action["customType"] == entry_type::CHECKPOINT) {
-                        Some(number) => Reaction::Kept { number },
-                        None => continue,
-                    }
+                    };
+                    let kept = checkpoint(&entry);
+                    self.branch.push(entry);
+                    let Some(StoredCheckpoint { number, .. }) = kept else {
+                        continue;
+                    };
+                    Reaction::new(format!("checkpoint {number}: git would keep the code"))
+                        .by(Cause::Checkpoint)
                 }
                 "setStatus" => {
                     let status = action["text"].as_str().map(str::to_owned);
                     if status == self.status {
                         continue;
                     }
-                    self.status.clone_from(&status);
-                    Reaction::Status(status)
+                    self.status = status;
+                    dimmed("status", self.status.as_deref().unwrap_or("(none)"))
                 }
                 "setWidget" => match action["lines"].as_array() {
-                    Some(lines) => Reaction::Widget(lines.iter().map(text).collect()),
+                    Some(lines) => {
+                        let lines: Vec<String> = lines.iter().map(text).collect();
+                        dimmed("widget", &lines.join(" "))
+                    }
                     None => continue,
                 },
-                "setSessionName" => Reaction::Named(text(&action["name"])),
-                "sendMessage" => Reaction::Shown {
-                    text: text(&action["message"]["content"]),
-                },
+                "setSessionName" => dimmed("session", &text(&action["name"])),
+                "sendMessage" => {
+                    Reaction::new("shown to the user").with(&text(&action["message"]["content"]))
+                }
                 "sendUserMessage" => {
                     let text = text(&action["content"]);
-                    self.prompt = Some(text.clone());
-                    Reaction::ToAgent { text }
+                    let characters = count(text.chars().count(), "character");
+                    let sent = paint(NOTABLE, "sent to the agent");
+                    let reaction = Reaction::new(format!("{sent}, {characters}")).with(&text);
+                    self.prompt = Some(text);
+                    self.has_message = true;
+                    reaction
                 }
-                "notify" => Reaction::Notice {
-                    text: text(&action["message"]),
-                    level: match action["level"].as_str() {
-                        Some("error") => NoticeLevel::Error,
-                        Some("warning") => NoticeLevel::Warning,
-                        _ => NoticeLevel::Info,
-                    },
-                },
+                "notify" => {
+                    let style = match action["level"].as_str() {
+                        Some("error") => BAD,
+                        Some("warning") => NOTABLE,
+                        _ => DIMMED,
+                    };
+                    Reaction::new(paint(style, "notice")).with(&text(&action["message"]))
+                }
                 _ => continue,
             };
-            self.reactions.push(reaction);
+            self.add(reaction);
         }
     }
 
@@ -390,12 +403,8 @@ impl SimulatedHost {
 
     /// Takes the reactions since the last call.
     pub(super) fn take_reactions(&mut self) -> Vec<Reaction> {
+        self.has_message = false;
         std::mem::take(&mut self.reactions)
-    }
-
-    /// True if there is such a reaction since they were taken last.
-    pub(super) fn has_reaction(&self, is: impl Fn(&Reaction) -> bool) -> bool {
-        self.reactions.iter().any(is)
     }
 
     /// True if the newest run was cancelled.
@@ -422,6 +431,13 @@ impl SimulatedHost {
     }
 }
 
+/// The checkpoint of an entry, if it is one.
+fn checkpoint(entry: &HostEntry) -> Option<StoredCheckpoint> {
+    let is_checkpoint = entry.custom_type == entry_type::CHECKPOINT;
+    let data = Some(entry.data.get()).filter(|_| is_checkpoint)?;
+    serde_json::from_str(data).ok()
+}
+
 /// Begins the recording of a simulation, in a file that is empty or does not exist.
 pub(crate) fn begin_recording(path: &Path) -> Result<Recorder> {
     let cannot = || format!("{} cannot be written", path.display());
@@ -446,9 +462,4 @@ fn called(trigger: &Trigger) -> String {
         TriggerOn::File(path) => path.clone(),
         TriggerOn::Http { port, .. } => port.to_string(),
     }
-}
-
-/// A JSON text as text.
-pub(super) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }

@@ -1,7 +1,7 @@
 //! A dry run of a workflow: a host without an agent, over the very dispatch that serves.
 //!
-//! [`command`] reads what a person types; [`Simulation`] plays it and gives each [`Reaction`] of the sidecar. The clock is
-//! virtual and the seed fixed, so that the same commands have the same answers. Must not know how it is shown.
+//! [`command`] reads what a script or a user says; [`simulation`] plays it, and gives each [`reaction`] of the sidecar as it
+//! is shown. The clock is virtual and the seed fixed, so that the same commands have the same answers.
 
 mod command;
 mod dry_run;
@@ -9,9 +9,8 @@ mod guards;
 mod host;
 mod reaction;
 mod simulation;
+mod walk;
 
-pub(crate) use command::{HELP, ScriptCommand, ScriptLine};
-pub(crate) use guards::GuardLookup;
+pub(crate) use command::HELP;
 pub(crate) use host::begin_recording;
-pub(crate) use reaction::{Changed, NoticeLevel, PossibleAnswers, Reaction};
-pub(crate) use simulation::{Simulation, Start};
+pub(crate) use walk::{Script, ScriptKind, Walk, indented};

@@ -1,80 +1,160 @@
-//! Reactions of the sidecar to a command.
+//! Reactions of the sidecar to a command, as they are shown.
 
-/// A reaction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reaction {
-    /// The agent starts, on this.
-    Starts { prompt: String },
-    /// A tool may run.
-    Allowed,
-    /// A tool may not run.
-    Blocked { tool: String, reason: String },
-    /// The answer of `workflow_step`.
-    Answer { text: String, is_error: bool },
-    /// A text in the model's context.
-    Injected { text: String },
-    /// A message to the agent, as from the user.
-    ToAgent { text: String },
-    /// Shown to the person, and not to the model.
-    Shown { text: String },
-    /// A notice to the person, outside of the conversation.
-    Notice { text: String, level: NoticeLevel },
-    /// The status line is another one.
-    Status(Option<String>),
-    /// The lines above the editor.
-    Widget(Vec<String>),
-    /// The session has a name.
-    Named(String),
-    /// A question to the person.
-    Asked {
-        title: String,
-        message: String,
-        answers: PossibleAnswers,
+use serde_json::Value;
+use workflow_core::diagnostic::{shown, visible};
+use workflow_core::run::RunState;
+
+use super::guards::GuardLookup;
+use crate::present::{DIMMED, Page, block, paint};
+
+/// A reaction: a line, and the text below it.
+#[derive(Debug)]
+pub(super) struct Reaction {
+    line: String,
+    below: String,
+    cause: Option<Cause>,
+}
+
+/// A guard behind a reaction, which is looked up once the command is over.
+#[derive(Debug)]
+pub(super) enum Cause {
+    /// A list of tools blocks this one, for this reason.
+    List { tool: String, reason: String },
+    /// The approval of the phase asks this.
+    Approval(String),
+    /// The setting that records checkpoints.
+    Checkpoint,
+    /// The rules that change this result of a tool.
+    Results {
+        tool: String,
+        said: String,
+        is_error: bool,
     },
-    /// The checks that would run now, each with its location.
-    Gate { checks: Vec<(String, String)> },
-    /// A tool's result as the model reads it.
-    Read {
-        text: String,
-        /// The result before, if it was changed.
-        changed: Option<Changed>,
-    },
-    /// The guard that caused the reaction: its action and its location.
-    Guard { what: String, source: String },
-    /// The code would be kept, under this number.
-    Kept { number: u64 },
-    /// The message of a trigger waits until the agent has stopped.
-    Queued,
-    /// There is no such trigger: these there are.
-    NoTrigger(Vec<String>),
-    /// There is no such checkpoint: so many there are.
-    NoCheckpoint(usize),
-    /// The answer is not one of these.
-    NotAnAnswer(PossibleAnswers),
-    /// Nothing came of it, and why.
-    Nothing(&'static str),
+}
+
+impl Reaction {
+    pub(super) fn new(line: impl Into<String>) -> Self {
+        Self {
+            line: line.into(),
+            below: String::new(),
+            cause: None,
+        }
+    }
+
+    /// A reaction of minor importance.
+    pub(super) fn nothing(why: &str) -> Self {
+        Self::new(paint(DIMMED, why))
+    }
+
+    /// A guard and its location.
+    pub(super) fn guard(what: &str, source: &str) -> Self {
+        Self::new(guard(what, source))
+    }
+
+    /// An answer that the question does not accept.
+    pub(super) fn not_an_answer(answers: &PossibleAnswers) -> Self {
+        let answers = answers.commands();
+        Self::nothing(&format!("that is no answer to the question: {answers}"))
+    }
+
+    /// Adds a text below.
+    pub(super) fn with(mut self, text: &str) -> Self {
+        self.below += &block("    ", text);
+        self
+    }
+
+    /// Adds a line below, which is shown as it is.
+    pub(super) fn with_line(mut self, line: &str) -> Self {
+        self.below += &format!("    {line}\n");
+        self
+    }
+
+    pub(super) fn by(mut self, cause: Cause) -> Self {
+        self.cause = Some(cause);
+        self
+    }
+
+    /// Adds the reaction to a page, with the location of its guard.
+    pub(super) fn print(
+        mut self,
+        guards: &GuardLookup<'_>,
+        run: Option<&RunState>,
+        page: &mut Page,
+    ) {
+        let source = match &self.cause {
+            Some(Cause::List { tool, reason }) => {
+                run.and_then(|run| guards.list(run, tool, reason))
+            }
+            Some(Cause::Approval(asked)) => run.and_then(|run| guards.approval(run, asked)),
+            Some(Cause::Checkpoint) => Some(guards.checkpoint(run).unwrap_or_default()),
+            Some(Cause::Results {
+                tool,
+                said,
+                is_error,
+            }) => {
+                for (what, source) in guards.results(run, tool, said, *is_error) {
+                    self.below += &format!("    by {}\n", guard(&what, &source));
+                }
+                None
+            }
+            None => None,
+        };
+        let source = source.map(|source| format!("  {}", paint(DIMMED, visible(&source))));
+        page.line(format_args!(
+            "  {}{}",
+            self.line,
+            source.unwrap_or_default()
+        ));
+        page.add(&self.below);
+    }
+}
+
+/// A guard and its location.
+pub(super) fn guard(what: &str, source: &str) -> String {
+    format!("{}  {}", visible(what), paint(DIMMED, visible(source)))
+}
+
+/// The first line of a text.
+pub(super) fn first_line(text: &str) -> String {
+    let text = text.trim_end();
+    match text.split_once('\n') {
+        Some((first, _)) => format!("{} …", visible(first)),
+        None => visible(text),
+    }
+}
+
+/// A JSON text as text.
+pub(super) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// The answers that a question accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PossibleAnswers {
+pub(super) enum PossibleAnswers {
     YesOrNo,
     OneOf(Vec<String>),
     /// A line of text.
     Text,
 }
 
-/// A result that the model does not read as it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Changed {
-    pub(crate) tool: String,
-    pub(crate) said: String,
-    pub(crate) is_error: bool,
+impl PossibleAnswers {
+    /// Lists the commands that answer.
+    pub(super) fn commands(&self) -> String {
+        match self {
+            Self::YesOrNo => "yes or no".to_owned(),
+            Self::OneOf(choices) => {
+                let choices = choices.iter();
+                let commands = choices.map(|choice| format!("choose {}", shown(choice)));
+                commands.collect::<Vec<_>>().join(", ")
+            }
+            Self::Text => "choose TEXT".to_owned(),
+        }
+    }
 }
 
 /// The labels of a reaction, which an expectation may name.
 #[derive(Debug, Default)]
-pub(crate) struct ReactionLabels {
+pub(super) struct ReactionLabels {
     /// The results, for example `blocked`.
     pub(super) verdicts: Vec<String>,
     /// The phase's name and id, or how the run ended.
@@ -83,14 +163,14 @@ pub(crate) struct ReactionLabels {
 
 impl ReactionLabels {
     /// True if one of them is this one, in upper or lower case.
-    pub(crate) fn meet(&self, expected: &str) -> bool {
+    pub(super) fn meet(&self, expected: &str) -> bool {
         let expected = expected.to_lowercase();
         let mut labels = self.verdicts.iter().chain(&self.phase);
         labels.any(|label| label.to_lowercase() == expected)
     }
 
     /// All of them, for people.
-    pub(crate) fn joined(&self) -> String {
+    pub(super) fn joined(&self) -> String {
         let phase = match self.phase.as_slice() {
             [name, id] if name.to_lowercase() != id.to_lowercase() => {
                 Some(format!("{name} ({id})"))
@@ -100,12 +180,4 @@ impl ReactionLabels {
         let labels: Vec<String> = self.verdicts.iter().cloned().chain(phase).collect();
         labels.join(", ")
     }
-}
-
-/// The severity of a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoticeLevel {
-    Info,
-    Warning,
-    Error,
 }

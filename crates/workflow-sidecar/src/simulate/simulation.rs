@@ -3,27 +3,27 @@
 //! Each call of the agent is one response: a turn starts, the tool is called and run, the turn ends. An agent that is idle
 //! starts first, on its last message.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use serde_json::{Value, json};
-use workflow_core::definition::Loaded;
 use workflow_core::policy::STEP_TOOL;
 use workflow_core::run::{RunState, restore};
 use workflow_core::session::Needed;
 
 use super::command::{ScriptCommand, Stop};
-use super::host::{SimulatedHost, text};
-use super::reaction::{Changed, Reaction, ReactionLabels};
-use crate::record::Recorder;
+use super::guards::GuardLookup;
+use super::host::TestHost;
+use super::reaction::{Cause, Reaction, ReactionLabels, first_line, text};
+use crate::present::{BAD, DIMMED, GOOD, Page, count, paint};
 use crate::run_condition::restored_session;
 
 /// The text of a person who has nothing else to say.
 const GO_ON: &str = "Go on.";
 
 /// A run without an agent.
-pub(crate) struct Simulation {
-    host: SimulatedHost,
+pub(crate) struct Simulation<'a> {
+    host: TestHost,
+    /// The guards of the definitions at the start.
+    guards: GuardLookup<'a>,
     is_running: bool,
     calls: u64,
     turns: u64,
@@ -31,8 +31,10 @@ pub(crate) struct Simulation {
     queued: u64,
     /// A call that waits for a person or a gate.
     waiting: Option<UnansweredCall>,
-    /// The definitions at the start.
-    loaded: Arc<Loaded>,
+    /// The texts that were added to the context.
+    contexts: Vec<String>,
+    /// The results of the current command, which an expectation may name.
+    verdicts: Vec<String>,
 }
 
 /// A call of the agent that is not answered yet.
@@ -55,54 +57,45 @@ enum Call {
     Step,
 }
 
-/// The start of a simulation.
-pub(crate) struct Start<'a> {
-    /// The project's directory.
-    pub(crate) cwd: &'a str,
-    /// The directory of the user's own definitions.
-    pub(crate) agent_dir: &'a str,
-    /// The command name of the workflow.
-    pub(crate) workflow: &'a str,
-    pub(crate) description: &'a str,
-    pub(crate) recorder: Option<Recorder>,
-    /// The definitions.
-    pub(crate) loaded: Arc<Loaded>,
-}
-
-impl Simulation {
-    /// Starts a session and a run in it.
-    pub(crate) fn start(start: Start<'_>) -> Result<(Self, Vec<Reaction>)> {
-        let mut host = SimulatedHost::new(start.recorder);
-        host.initialize(start.cwd, start.agent_dir)?;
-        host.start_session()?;
-        let mut simulation = Self {
+impl<'a> Simulation<'a> {
+    /// A simulation in a session that has started.
+    pub(super) fn new(host: TestHost, guards: GuardLookup<'a>) -> Self {
+        Self {
             host,
+            guards,
             is_running: false,
             calls: 0,
             turns: 0,
             queued: 0,
             waiting: None,
-            loaded: start.loaded,
-        };
-        let arguments = format!("{} {}", start.workflow, start.description);
-        simulation.run_command("workflow", &arguments)?;
-        let reactions = simulation.host.take_reactions();
-        Ok((simulation, reactions))
+            contexts: Vec::new(),
+            verdicts: Vec::new(),
+        }
     }
 
-    /// Plays a command; gives the reactions and their labels.
-    pub(crate) fn take(
+    /// Plays a command, and adds the reactions to a page; gives their labels.
+    pub(super) fn play(
         &mut self,
         command: &ScriptCommand,
-    ) -> Result<(Vec<Reaction>, ReactionLabels)> {
-        let mut verdicts = self.happen(command)?;
-        verdicts.extend(self.continue_call()?);
-        let reactions = self.host.take_reactions();
-        let phase = self.phase()?;
-        Ok((reactions, ReactionLabels { verdicts, phase }))
+        page: &mut Page,
+    ) -> Result<ReactionLabels> {
+        self.happen(command)?;
+        self.continue_call()?;
+        let run = self.state_of_run();
+        for reaction in self.host.take_reactions() {
+            reaction.print(&self.guards, run.as_ref(), page);
+        }
+        Ok(ReactionLabels {
+            verdicts: std::mem::take(&mut self.verdicts),
+            phase: self.phase()?,
+        })
     }
 
-    fn happen(&mut self, command: &ScriptCommand) -> Result<Vec<String>> {
+    fn verdict(&mut self, label: &str) {
+        self.verdicts.push(label.to_owned());
+    }
+
+    fn happen(&mut self, command: &ScriptCommand) -> Result<()> {
         let is_the_agents = matches!(
             command,
             ScriptCommand::Tool { .. }
@@ -114,57 +107,60 @@ impl Simulation {
         );
         if is_the_agents && self.waiting.is_some() {
             let why = "the agent waits: answer the question, or give the result of the gate";
-            self.host.add(Reaction::Nothing(why));
-            return Ok(Vec::new());
+            self.host.add(Reaction::nothing(why));
+            return Ok(());
         }
         // A question before the run, such as one about an input: the agent has nothing to work on yet.
-        let asked = self
-            .host
-            .question
-            .as_ref()
-            .map(|question| question.answers.clone());
-        if let Some(answers) = asked.filter(|_| is_the_agents && self.state_of_run().is_none()) {
-            self.host.add(Reaction::NotAnAnswer(answers));
-            return Ok(Vec::new());
+        if let Some(question) = &self.host.question
+            && is_the_agents
+            && self.state_of_run().is_none()
+        {
+            let reaction = Reaction::not_an_answer(&question.answers);
+            self.host.add(reaction);
+            return Ok(());
         }
         match command {
-            ScriptCommand::Tool { name, input } => return self.tool(name, input),
-            ScriptCommand::Move(action) => {
-                return self.tool(STEP_TOOL, &json!({ "action": action }).to_string());
-            }
+            ScriptCommand::Tool { name, input } => self.tool(name, serde_json::from_str(input)?),
+            ScriptCommand::Move(action) => self.tool(STEP_TOOL, json!({ "action": action })),
             ScriptCommand::Next { outcome, outputs } => {
-                let call = step_arguments(outcome.as_deref(), outputs.as_deref())?;
-                return self.tool(STEP_TOOL, &call.to_string());
+                let mut call = json!({ "action": "next" });
+                if let Some(outcome) = outcome {
+                    call["outcome"] = outcome.as_str().into();
+                }
+                if let Some(outputs) = outputs {
+                    call["outputs"] = serde_json::from_str(outputs)?;
+                }
+                self.tool(STEP_TOOL, call)
             }
-            ScriptCommand::Stop(why) => return self.stop(*why),
-            ScriptCommand::Wait(seconds) => return self.wait(*seconds),
+            ScriptCommand::Stop(why) => self.stop(*why),
+            ScriptCommand::Wait(seconds) => self.wait(*seconds),
             ScriptCommand::Result {
                 tool,
                 text,
                 is_error,
-            } => return self.result(tool, text, *is_error),
-            ScriptCommand::Trigger { name, text } => return self.come_in(name, text),
-            ScriptCommand::Start if self.is_running => self
-                .host
-                .add(Reaction::Nothing("the agent is at work already")),
-            ScriptCommand::Start => self.agent_starts()?,
-            ScriptCommand::Say(text) => self.say(text)?,
-            ScriptCommand::Answer(answer) => self.host.answer(answer)?,
-            ScriptCommand::Gate(outcome) => self.host.end_gate(outcome)?,
-            ScriptCommand::Back(number) => self.back(*number)?,
-            ScriptCommand::Run { name, arguments } => self.run_command(name, arguments)?,
-            ScriptCommand::Compact => {
-                self.hook("session_compact", &json!({}))?;
+            } => self.result(tool, text, *is_error),
+            ScriptCommand::Trigger { name, text } => self.come_in(name, text),
+            ScriptCommand::Start if self.is_running => {
+                let why = "the agent is at work already";
+                self.host.add(Reaction::nothing(why));
+                Ok(())
             }
+            ScriptCommand::Start => self.agent_starts(),
+            ScriptCommand::Say(text) => self.say(text),
+            ScriptCommand::Answer(answer) => self.host.answer(answer),
+            ScriptCommand::Gate(outcome) => self.host.end_gate(outcome),
+            ScriptCommand::Back(number) => self.back(*number),
+            ScriptCommand::Run { name, arguments } => {
+                let params = json!({ "name": name, "arguments": arguments });
+                self.host.call("command/run", &params).map(drop)
+            }
+            ScriptCommand::Compact => self.hook("session_compact", &json!({})).map(drop),
             ScriptCommand::Reload => {
                 self.is_running = false;
-                self.host.question = None;
-                self.host.gate = None;
-                self.host.start_session()?;
+                self.host.start_session()
             }
-            ScriptCommand::Help | ScriptCommand::Quit => {}
+            ScriptCommand::Help | ScriptCommand::Quit => Ok(()),
         }
-        Ok(Vec::new())
     }
 
     fn hook(&mut self, name: &str, event: &Value) -> Result<Value> {
@@ -174,32 +170,31 @@ impl Simulation {
         Ok(result.unwrap_or_default())
     }
 
-    fn run_command(&mut self, name: &str, arguments: &str) -> Result<()> {
-        let params = json!({ "name": name, "arguments": arguments });
-        self.host.call("command/run", &params)?;
-        Ok(())
-    }
-
     /// Starts the agent on its last message.
     fn agent_starts(&mut self) -> Result<()> {
         if let Some(prompt) = self.host.prompt.take() {
             return self.starts_on(&prompt, "extension");
         }
         let why = "the agent had no message: assuming one from the user";
-        self.host.add(Reaction::Nothing(why));
+        self.host.add(Reaction::nothing(why));
         self.starts_on(GO_ON, "interactive")
     }
 
     fn starts_on(&mut self, prompt: &str, source: &str) -> Result<()> {
-        self.host.add(Reaction::Starts {
-            prompt: prompt.to_owned(),
-        });
+        let line = format!("the agent starts on: {}", first_line(prompt));
+        self.host.add(Reaction::new(line));
         self.hook("input", &json!({ "text": prompt, "source": source }))?;
         let answer = self.hook("before_agent_start", &json!({ "prompt": prompt }))?;
         if let Some(content) = answer["inject"]["content"].as_str() {
-            self.host.add(Reaction::Injected {
-                text: content.to_owned(),
-            });
+            let characters = count(content.chars().count(), "character");
+            let added = Reaction::new(format!("added to the context, {characters}"));
+            if self.contexts.iter().any(|known| known == content) {
+                let same = format!("│ {}", paint(DIMMED, "as before"));
+                self.host.add(added.with_line(&same));
+            } else {
+                self.host.add(added.with(content));
+                self.contexts.push(content.to_owned());
+            }
         }
         self.hook("agent_start", &json!({}))?;
         self.is_running = true;
@@ -208,15 +203,15 @@ impl Simulation {
 
     fn say(&mut self, text: &str) -> Result<()> {
         if self.is_running {
-            self.hook("input", &json!({ "text": text, "source": "interactive" }))?;
-            return Ok(());
+            let event = json!({ "text": text, "source": "interactive" });
+            return self.hook("input", &event).map(drop);
         }
         self.host.prompt = None;
         self.starts_on(text, "interactive")
     }
 
     /// One response of the model with one call in it.
-    fn tool(&mut self, name: &str, input: &str) -> Result<Vec<String>> {
+    fn tool(&mut self, name: &str, input: Value) -> Result<()> {
         if !self.is_running {
             self.agent_starts()?;
         }
@@ -225,7 +220,6 @@ impl Simulation {
         self.hook("turn_start", &turn)?;
         self.calls += 1;
         let id = format!("call-{}", self.calls);
-        let input: Value = serde_json::from_str(input)?;
         let event = json!({ "toolName": name, "toolCallId": id, "input": input });
         let answer = self
             .host
@@ -240,20 +234,20 @@ impl Simulation {
     }
 
     /// Continues a call that waited, if it is answered now.
-    fn continue_call(&mut self) -> Result<Vec<String>> {
-        let mut words = Vec::new();
+    fn continue_call(&mut self) -> Result<()> {
         while let Some(waiting) = self.waiting.take() {
             let Some((answer, at)) = self.host.answer_to(waiting.answer) else {
                 self.waiting = Some(waiting);
                 break;
             };
-            words = match waiting.what {
+            match waiting.what {
                 Call::Tool { id, name, input } => match answer["block"]["reason"].as_str() {
                     Some(reason) => {
-                        let reason = reason.to_owned();
-                        self.host
-                            .add_at(at, Reaction::Blocked { tool: name, reason });
-                        vec!["blocked".to_owned()]
+                        let blocked = Reaction::new(paint(BAD, "blocked")).with(reason);
+                        let (tool, reason) = (name, reason.to_owned());
+                        let blocked = blocked.by(Cause::List { tool, reason });
+                        self.host.add_at(at, blocked);
+                        self.verdict("blocked");
                     }
                     None if name == STEP_TOOL => {
                         let params =
@@ -266,24 +260,25 @@ impl Simulation {
                         continue;
                     }
                     None => {
-                        self.host.add_at(at, Reaction::Allowed);
-                        vec!["allowed".to_owned()]
+                        let allowed = Reaction::new(paint(GOOD, "allowed"));
+                        self.host.add_at(at, allowed);
+                        self.verdict("allowed");
                     }
                 },
                 Call::Step => {
                     self.host.close_phase_exit();
-                    self.stepped(&answer, at)
+                    self.stepped(&answer, at);
                 }
-            };
+            }
             if self.is_running {
                 self.hook("turn_end", &waiting.turn)?;
             }
         }
-        Ok(words)
+        Ok(())
     }
 
     /// Plays a tool's result, and gives it as the model would read it.
-    fn result(&mut self, tool: &str, said: &str, is_error: bool) -> Result<Vec<String>> {
+    fn result(&mut self, tool: &str, said: &str, is_error: bool) -> Result<()> {
         if !self.is_running {
             self.agent_starts()?;
         }
@@ -291,75 +286,67 @@ impl Simulation {
         let event =
             json!({ "toolName": tool, "input": {}, "content": content, "isError": is_error });
         let answer = self.hook("tool_result", &event)?;
-        let changed = answer["mutation"]["content"].as_array();
-        let text = match changed {
-            Some(blocks) => {
-                let texts: Vec<String> = blocks.iter().map(|block| text(&block["text"])).collect();
-                texts.join("\n")
-            }
-            None => said.to_owned(),
-        };
-        let word = if changed.is_some() {
-            "changed"
+        let reaction = if let Some(blocks) = answer["mutation"]["content"].as_array() {
+            self.verdict("changed");
+            let texts: Vec<String> = blocks.iter().map(|block| text(&block["text"])).collect();
+            let read = Reaction::new("read by the model").with(&texts.join("\n"));
+            read.by(Cause::Results {
+                tool: tool.to_owned(),
+                said: said.to_owned(),
+                is_error,
+            })
         } else {
-            "unchanged"
+            self.verdict("unchanged");
+            Reaction::new("read by the model as it is").with(said)
         };
-        let changed = changed.map(|_| Changed {
-            tool: tool.to_owned(),
-            said: said.to_owned(),
-            is_error,
-        });
-        self.host.add(Reaction::Read { text, changed });
-        Ok(vec![word.to_owned()])
+        self.host.add(reaction);
+        Ok(())
     }
 
-    fn come_in(&mut self, name: &str, said: &str) -> Result<Vec<String>> {
-        self.host.come_in(name, said)?;
-        let word = if self.has_message_to_agent() {
-            "woken"
-        } else if self
-            .host
-            .has_reaction(|reaction| matches!(reaction, Reaction::Queued))
-        {
+    fn come_in(&mut self, name: &str, said: &str) -> Result<()> {
+        let has_to_wait = self.host.come_in(name, said)?;
+        if self.host.has_message {
+            self.verdict("woken");
+        } else if has_to_wait {
             self.queued += 1;
-            "queued"
-        } else {
-            return Ok(Vec::new());
-        };
-        Ok(vec![word.to_owned()])
+            self.verdict("queued");
+        }
+        Ok(())
     }
 
     /// A person takes the conversation back to where a checkpoint was made.
     fn back(&mut self, number: u64) -> Result<()> {
         let kept = self.host.checkpoints();
         if !kept.iter().any(|kept| kept.number == number) {
-            self.host.add(Reaction::NoCheckpoint(kept.len()));
+            let kept = count(kept.len(), "checkpoint");
+            let why = format!("there is no such checkpoint: {kept} so far");
+            self.host.add(Reaction::nothing(&why));
             return Ok(());
         }
         let branch = self.host.branch_before_checkpoint(number);
         let params = json!({ "event": {}, "context": { "branch": branch } });
-        self.host.call("hook/branch", &params)?;
-        Ok(())
+        self.host.call("hook/branch", &params).map(drop)
     }
 
     /// Handles the answer of `workflow_step`.
-    fn stepped(&mut self, answer: &Value, at: usize) -> Vec<String> {
-        let reaction = Reaction::Answer {
-            text: text(&answer["content"][0]["text"]),
-            is_error: answer["isError"] == true,
+    fn stepped(&mut self, answer: &Value, at: usize) {
+        let is_error = answer["isError"] == true;
+        let heading = if is_error {
+            paint(BAD, "refused")
+        } else {
+            paint(GOOD, "answered")
         };
+        let reaction = Reaction::new(heading).with(&text(&answer["content"][0]["text"]));
         self.host.add_at(at, reaction);
-        let mut words = Vec::new();
-        if answer["isError"] == true {
-            words.push("refused".to_owned());
+        if is_error {
+            self.verdict("refused");
         }
         if answer["details"]["cancelPending"] == true {
-            words.push("asks".to_owned());
+            self.verdict("asks");
         }
-        words
     }
 
-    fn stop(&mut self, why: Stop) -> Result<Vec<String>> {
+    fn stop(&mut self, why: Stop) -> Result<()> {
         if !self.is_running {
             self.agent_starts()?;
         }
@@ -383,92 +370,75 @@ impl Simulation {
             self.host.wait(0)?;
             woken = self.takes_queued();
         }
-        let state = self.state()?;
-        let mut words = Vec::new();
+        let state = self.host.state()?;
         if let Some(reason) = state["paused"].as_str() {
-            words.extend(["paused".to_owned(), reason.to_owned()]);
+            self.verdict("paused");
+            self.verdict(reason);
         } else if state["countdown"].is_number() {
-            words.push("countdown".to_owned());
+            self.verdict("countdown");
         } else if woken {
-            words.push("woken".to_owned());
+            self.verdict("woken");
         } else if self.host.prompt.is_some() {
-            words.push("reminded".to_owned());
+            self.verdict("reminded");
         } else if state["active"] == true {
-            self.host.add(Reaction::Nothing(match why {
+            self.host.add(Reaction::nothing(match why {
                 Stop::Aborted => "nothing: the user stopped the agent",
                 Stop::Done | Stop::Error | Stop::Length | Stop::Question => {
                     "nothing: the phase waits for the user"
                 }
             }));
-            words.push("waits".to_owned());
+            self.verdict("waits");
         }
-        Ok(words)
+        Ok(())
     }
 
-    fn wait(&mut self, seconds: u64) -> Result<Vec<String>> {
+    fn wait(&mut self, seconds: u64) -> Result<()> {
         self.host.wait(seconds.saturating_mul(1000))?;
-        let word = if self.takes_queued() {
-            "woken"
-        } else if self.has_message_to_agent() {
-            "reminded"
-        } else {
-            return Ok(Vec::new());
-        };
-        Ok(vec![word.to_owned()])
-    }
-
-    fn has_message_to_agent(&self) -> bool {
-        let is_message = |reaction: &Reaction| matches!(reaction, Reaction::ToAgent { .. });
-        self.host.has_reaction(is_message)
+        if self.takes_queued() {
+            self.verdict("woken");
+        } else if self.host.has_message {
+            self.verdict("reminded");
+        }
+        Ok(())
     }
 
     /// True if a message that waited was sent to the agent.
     fn takes_queued(&mut self) -> bool {
-        let takes = self.queued > 0 && self.has_message_to_agent();
+        let takes = self.queued > 0 && self.host.has_message;
         self.queued -= u64::from(takes);
         takes
     }
 
-    fn state(&mut self) -> Result<Value> {
-        self.host.look("session/state")
-    }
-
     /// The labels of the run's phase.
-    fn phase(&mut self) -> Result<Vec<String>> {
+    fn phase(&self) -> Result<Vec<String>> {
+        let label = |label: &str| Ok(vec![label.to_owned()]);
         if self.host.question.is_some() {
-            return Ok(vec!["asked".to_owned()]);
+            return label("asked");
         }
         if self.host.gate.is_some() {
-            return Ok(vec!["gate".to_owned()]);
+            return label("gate");
         }
-        let state = self.state()?;
+        let state = self.host.state()?;
         let phase = [&state["phase"]["name"], &state["phase"]["id"]];
-        let mut words: Vec<String> = phase
-            .into_iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect();
-        if words.is_empty() {
-            let ended = if self.host.was_cancelled() {
-                "cancelled"
-            } else {
-                "done"
-            };
-            words.push(ended.to_owned());
-        }
+        let words = phase.into_iter().filter_map(Value::as_str);
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
         words.dedup();
-        Ok(words)
+        match &*words {
+            [] if self.host.was_cancelled() => label("cancelled"),
+            [] => label("done"),
+            _ => Ok(words),
+        }
     }
 
     /// The state of the run that there is, or was last.
-    pub(crate) fn state_of_run(&self) -> Option<RunState> {
+    fn state_of_run(&self) -> Option<RunState> {
         restore(&self.host.entries()).state
     }
 
     /// Who or what the run needs to continue, and its place if it is not over.
-    pub(crate) fn rest(&self) -> (Needed, Option<String>) {
+    pub(super) fn rest(&self) -> (Needed, Option<String>) {
         let entries = self.host.entries();
-        let (session, _) = restored_session(&entries, &self.loaded);
+        let (session, _) = restored_session(&entries, self.guards.loaded);
         let Some(view) = session.view() else {
             return (Needed::Nothing, None);
         };
@@ -485,20 +455,7 @@ impl Simulation {
     }
 
     /// Ends the session.
-    pub(crate) fn finish(&mut self) -> Result<()> {
-        self.host.call("shutdown", &json!({}))?;
-        Ok(())
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.host.call("shutdown", &json!({})).map(drop)
     }
-}
-
-/// The arguments of a call that leaves the phase.
-fn step_arguments(outcome: Option<&str>, outputs: Option<&str>) -> Result<Value> {
-    let mut call = json!({ "action": "next" });
-    if let Some(outcome) = outcome {
-        call["outcome"] = outcome.into();
-    }
-    if let Some(outputs) = outputs {
-        call["outputs"] = serde_json::from_str(outputs)?;
-    }
-    Ok(call)
 }
