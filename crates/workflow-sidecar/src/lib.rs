@@ -25,7 +25,7 @@ mod record;
 mod rpc;
 mod run_condition;
 pub mod server;
-mod session_file;
+mod sessions;
 mod show;
 mod simulate;
 mod step_arguments;

@@ -1,11 +1,19 @@
 //! Explanations of diagnostics: the sections of one page.
 
-use workflow_core::diagnostic::Code;
+use anyhow::bail;
+use workflow_core::diagnostic::{Code, shown};
 
 const PAGE: &str = include_str!("../../../../docs/DIAGNOSTICS.md");
 
 /// Returns the explanation of a code, for a terminal.
-pub(crate) fn explanation(code: Code) -> String {
+pub(crate) fn explanation(name: &str) -> anyhow::Result<String> {
+    let Some(code) = code_named(name) else {
+        let (first, last) = (Code::ALL[0], Code::ALL[Code::ALL.len() - 1]);
+        bail!(
+            "there is no diagnostic {}: codes are {first} to {last}, as in docs/DIAGNOSTICS.md",
+            shown(name)
+        );
+    };
     let body = section(code.as_str()).unwrap_or_default();
     let mut lines = vec![format!("{code}: {}", code.summary()), String::new()];
     let mut in_example = false;
@@ -25,11 +33,11 @@ pub(crate) fn explanation(code: Code) -> String {
     }
     lines.push(String::new());
     lines.push(format!("To correct it: {}.", code.help()));
-    lines.join("\n")
+    Ok(lines.join("\n"))
 }
 
 /// Finds the code that a person names: `WF026`, `wf026` or `26`.
-pub(crate) fn code_named(name: &str) -> Option<Code> {
+fn code_named(name: &str) -> Option<Code> {
     let name = name.to_uppercase();
     let number = name.strip_prefix("WF").unwrap_or(&name);
     let full = format!("WF{number:0>3}");

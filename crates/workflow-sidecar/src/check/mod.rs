@@ -7,6 +7,7 @@ mod explanation;
 mod fixes;
 mod github;
 mod missing;
+mod print;
 mod sarif;
 mod stray;
 mod target;
@@ -23,10 +24,11 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
-pub(crate) use explanation::{code_named, explanation};
+pub(crate) use explanation::explanation;
 pub(crate) use fixes::{Corrected, Edits, correct};
 pub(crate) use github::annotation;
 pub(crate) use missing::{merged, missing};
+pub(crate) use print::CheckJson;
 pub(crate) use sarif::log;
 use stray::strays;
 use target::{Target, is_plain_file, relative};
@@ -42,7 +44,7 @@ pub(crate) struct CheckReport {
     /// The diagnostics, project by project, with paths relative to the working directory.
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// Set if there is any workflow, including broken ones.
-    has_workflows: bool,
+    pub(crate) has_workflows: bool,
     /// The workflows that can run: the project of each, and its key.
     running: BTreeSet<(Option<PathBuf>, String)>,
     /// The features of flow that the workflows that can run have.
@@ -85,11 +87,6 @@ pub(crate) struct Empty {
 }
 
 impl CheckReport {
-    /// Set if there is any workflow, including broken ones.
-    pub(crate) fn has_workflows(&self) -> bool {
-        self.has_workflows
-    }
-
     /// Counts the workflows that can run.
     pub(crate) fn workflows(&self) -> usize {
         self.running.len()

@@ -18,11 +18,9 @@ mod install;
 mod list;
 mod lookup;
 mod mcp;
-mod newest_session;
 mod project;
 mod replay;
 mod run_gate;
-mod run_session;
 mod runs;
 mod schema;
 mod serve;
@@ -154,7 +152,7 @@ fn execute(command: Option<Command>) -> anyhow::Result<CommandOutcome> {
         Some(Command::Explain(arguments)) => explain::run(&arguments),
         Some(Command::Graph(arguments)) => graph::run(&arguments),
         Some(Command::Hook(arguments)) => Ok(hook::run(&arguments)),
-        Some(Command::Init(arguments)) => init::run(&arguments),
+        Some(Command::Init(arguments)) => init::run(&arguments).map(success),
         Some(Command::Install(arguments)) => install::run(&arguments).map(success),
         Some(Command::List(arguments)) => list::run(&arguments).map(success),
         Some(Command::Mcp(arguments)) => mcp::run(&arguments).map(success),

@@ -8,10 +8,9 @@ use workflow_core::definition::{Catalog, load};
 use workflow_core::diagnostic::visible;
 
 use super::project::UserDirectory;
-use super::run_session::{RunSession, keep_run, place_of, run_id, run_session};
 use crate::present::OutputFormat;
 use crate::record::Transcript;
-use crate::session_file::{SessionFile, is_session, read_file};
+use crate::sessions::{FoundSession, SessionFile, is_session, read_file, run_id};
 use crate::show::{Timelines, of_recording, of_session};
 
 const EXAMPLES: &str = "\
@@ -46,7 +45,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => None,
     };
     let timelines = if let Some(id) = run_id(&arguments.file) {
-        of_run(&run_session(id, &arguments.user.directory())?, known)?
+        of_run(
+            &FoundSession::of_run(id, &arguments.user.directory())?,
+            known,
+        )?
     } else {
         let bytes = read_file(&arguments.file)?;
         if is_session(&bytes) {
@@ -62,16 +64,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// The part of a session that is about one run.
-fn of_run(found: &RunSession, known: Option<Arc<Catalog>>) -> anyhow::Result<Timelines> {
-    let Some(bytes) = &found.bytes else {
-        bail!("{}", place_of(&found.run));
-    };
-    let mut file = SessionFile::parse(bytes);
-    keep_run(&mut file, &found.run);
+fn of_run(found: &FoundSession, known: Option<Arc<Catalog>>) -> anyhow::Result<Timelines> {
+    if found.bytes.is_none() {
+        bail!("{}", found.place().unwrap_or_default());
+    }
+    let mut file = found.entries();
     if file.entries.is_empty() {
+        let run = found.run.as_ref().map(|run| visible(&run.run.task_id));
         bail!(
             "the session of {} has nothing of it on its current branch",
-            visible(&found.run.run.task_id)
+            run.unwrap_or_default()
         );
     }
     file.on_other_branches = 0;

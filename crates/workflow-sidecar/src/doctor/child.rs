@@ -1,12 +1,12 @@
 //! Versions of other programs, with a timeout.
 
 use std::env;
-use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread;
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
+
+use crate::platform::{ProgramLine, RunningProgram};
 
 /// Timeout of `--version`: enough for a cold start on a busy machine.
 pub(super) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -54,65 +54,41 @@ fn first_wanted_line(
     is_wanted: fn(&str) -> bool,
 ) -> VersionAnswer {
     let until = Instant::now() + timeout;
-    let spawned = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = spawned else {
+    let Ok(mut program) = RunningProgram::start(&mut command, Duration::ZERO) else {
         return VersionAnswer::Missing;
     };
-    let (send, lines_received) = mpsc::channel();
-    if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
-        forward_lines(stdout, send.clone());
-        forward_lines(stderr, send);
-    }
-    let answer = loop {
-        match lines_received.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(line) if is_wanted(&line) => break VersionAnswer::Answered { path, line },
-            Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => break VersionAnswer::Slow { path },
+    program.close_input();
+    loop {
+        match program.next_line(until) {
+            Ok(ProgramLine::Out(line) | ProgramLine::Error(line)) => {
+                if is_wanted(line.trim()) {
+                    let line = line.trim().to_owned();
+                    return VersionAnswer::Answered { path, line };
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => return VersionAnswer::Slow { path },
             Err(RecvTimeoutError::Disconnected) => {
                 let line = String::new();
-                break VersionAnswer::Answered { path, line };
+                return VersionAnswer::Answered { path, line };
             }
         }
-    };
-    // It may have ended already: then killing it fails, which is no problem.
-    let _ = child.kill();
-    let _ = child.wait();
-    answer
+    }
 }
 
-/// Sends each line to the channel. The thread is not joined, because a grandchild may keep the pipe open.
-fn forward_lines(pipe: impl Read + Send + 'static, send: Sender<String>) {
-    /// Maximum number of bytes read: the version is at the beginning.
-    const MAX_OUTPUT: u64 = 1 << 16;
-    thread::spawn(move || {
-        let lines = BufReader::new(pipe.take(MAX_OUTPUT)).lines();
-        for line in lines.map_while(Result::ok) {
-            if send.send(line.trim().to_owned()).is_err() {
-                break;
-            }
-        }
-    });
-}
-
+/// Finds a program on the path.
 pub(super) fn on_path(name: &str) -> Option<PathBuf> {
-    let names = if cfg!(windows) {
-        vec![format!("{name}.exe"), format!("{name}.cmd")]
+    let extensions: &[&str] = if cfg!(windows) {
+        &[".exe", ".cmd"]
     } else {
-        vec![name.to_owned()]
+        &[""]
     };
     let search = env::var_os("PATH")?;
-    env::split_paths(&search)
-        .flat_map(|directory| {
-            names
-                .iter()
-                .map(move |name| directory.join(name))
-                .collect::<Vec<_>>()
-        })
-        .find(|path| path.is_file())
+    let directories = env::split_paths(&search).filter(|path| !path.as_os_str().is_empty());
+    let mut files = directories.flat_map(|directory| {
+        let file = |extension: &&str| directory.join(format!("{name}{extension}"));
+        extensions.iter().map(file).collect::<Vec<_>>()
+    });
+    files.find(|path| path.is_file())
 }
 
 #[cfg(unix)]

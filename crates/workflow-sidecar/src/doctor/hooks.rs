@@ -1,8 +1,9 @@
 //! Hosts that start hooks: a row for each that is on the path or has our hooks.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use super::result::{CheckStatus, InstallationCheck};
 use crate::files::home_dir;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
 use crate::install::{Directories, InstallTarget, Installed, codex_trust, installed, plan};
+use crate::platform::{ProgramLine, RunningProgram};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
@@ -108,16 +110,18 @@ impl Row {
     }
 
     fn check(self, host: &HookHost) -> InstallationCheck {
-        let worst = self.problems.iter().map(|(status, ..)| *status).max();
-        let problems = self.problems.iter().map(|(_, text, _)| text.clone());
-        let facts = self.facts.into_iter().chain(problems);
-        let text = facts.collect::<Vec<_>>().join("; ");
-        let check = InstallationCheck::new(host.name, worst.unwrap_or(CheckStatus::Ok), text);
-        // The help of the worst problem comes first.
-        let worst = self.problems.into_iter().max_by_key(|(status, ..)| *status);
+        let worst = self.problems.iter().max_by_key(|(status, ..)| *status);
+        let problems = self.problems.iter().map(|(_, text, _)| text);
+        let facts: Vec<&str> = self
+            .facts
+            .iter()
+            .chain(problems)
+            .map(String::as_str)
+            .collect();
+        let text = facts.join("; ");
         match worst {
-            Some((_, _, help)) => check.help(help),
-            None => check,
+            Some((status, _, help)) => InstallationCheck::new(host.name, *status, text).help(help),
+            None => InstallationCheck::ok(host.name, text),
         }
     }
 
@@ -157,9 +161,9 @@ impl Row {
         };
         let again = format!("workflow-sidecar install {}{again}", host.name);
         let silent = installed.commands.iter().find_map(|(name, command)| {
-            let event = fixture(host, name, project)?;
-            let why = answer(command, &event).and_then(|answer| answer.judged(host, name));
-            why.err().map(|why| (command, why))
+            let (event, asks) = fixture(host, name, project)?;
+            let why = judge(command, &event, asks).err()?;
+            Some((command, why))
         });
         // A store elsewhere is part of the installed commands, and not known here.
         let has_own_store = installed
@@ -283,8 +287,9 @@ fn is_trusted_by_gemini(directories: &Directories, folder: &Path) -> bool {
     folder.ancestors().find_map(rule).unwrap_or(false)
 }
 
-/// An event of a session that is unknown: a prompt that asks for the status, or a call that nothing forbids.
-fn fixture(host: &HookHost, name: &str, project: &Path) -> Option<Value> {
+/// An event of a session that is unknown: a prompt that asks for the status, or a call that nothing forbids. With it, true if
+/// it asks.
+fn fixture(host: &HookHost, name: &str, project: &Path) -> Option<(Value, bool)> {
     let (_, event) = host.events.iter().find(|(known, _)| *known == name)?;
     let mut fixture = json!({
         "hook_event_name": name,
@@ -299,79 +304,38 @@ fn fixture(host: &HookHost, name: &str, project: &Path) -> Option<Value> {
         }
         _ => return None,
     }
-    Some(fixture)
+    Some((fixture, *event == EventName::Prompt))
 }
 
-/// The answer of a command.
-struct CommandAnswer {
-    is_success: bool,
-    stdout: String,
-    stderr: String,
-}
-
-impl CommandAnswer {
-    /// Returns why this is not an answer of ours to the fixture.
-    fn judged(self, host: &HookHost, name: &str) -> Result<(), String> {
-        let asks = host
-            .events
-            .iter()
-            .any(|(known, event)| *known == name && *event == EventName::Prompt);
-        if !self.is_success {
-            let why = shown(self.stderr.lines().next().unwrap_or_default());
-            return Err(format!("it failed: {why}"));
-        }
-        if asks && !self.stdout.contains("No workflow is active") {
-            return Err("it printed something else".to_owned());
-        }
-        Ok(())
-    }
-}
-
-/// Runs the installed command, as the host does, and gives up after a time.
-fn answer(command: &str, event: &Value) -> Result<CommandAnswer, String> {
+/// Runs the installed command, as the host does, and returns why it does not answer an event as we do.
+fn judge(command: &str, event: &Value, asks: bool) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
-    let mut child = Command::new("/bin/sh")
-        .args(["-c", command])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read it does not answer either.
-        let _ = stdin.write_all(event.to_string().as_bytes());
-    }
-    let is_success = ended(&mut child)?;
-    let mut answer = CommandAnswer {
-        is_success,
-        stdout: String::new(),
-        stderr: String::new(),
-    };
-    if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_string(&mut answer.stdout).map_err(failed)?;
-    }
-    if let Some(mut stderr) = child.stderr.take() {
-        stderr.read_to_string(&mut answer.stderr).map_err(failed)?;
-    }
-    Ok(answer)
-}
-
-/// Waits for the end of a command. What it prints fits into the pipe.
-fn ended(child: &mut Child) -> Result<bool, String> {
+    let late = || format!("nothing in {} seconds", TIME_TO_ANSWER.as_secs());
     let until = Instant::now() + TIME_TO_ANSWER;
+    let mut shell = Command::new("/bin/sh");
+    let mut program =
+        RunningProgram::start(shell.args(["-c", command]), Duration::ZERO).map_err(failed)?;
+    // A program that does not read it does not answer either.
+    let _ = program.write(&event.to_string());
+    program.close_input();
+    let (mut is_ours, mut first_error) = (false, None);
     loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status.success()),
-            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(10)),
-            Ok(None) => {
-                // It may have ended just now.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("nothing in {} seconds", TIME_TO_ANSWER.as_secs()));
-            }
-            Err(error) => return Err(error.to_string()),
+        match program.next_line(until) {
+            Ok(ProgramLine::Out(line)) => is_ours |= line.contains("No workflow is active"),
+            Ok(ProgramLine::Error(line)) => first_error = first_error.or(Some(line)),
+            Err(RecvTimeoutError::Timeout) => return Err(late()),
+            Err(RecvTimeoutError::Disconnected) => break,
         }
     }
+    let status = program.wait(until).map_err(failed)?.ok_or_else(late)?;
+    if !status.success() {
+        let why = shown(&first_error.unwrap_or_default());
+        return Err(format!("it failed: {why}"));
+    }
+    if asks && !is_ours {
+        return Err("it printed something else".to_owned());
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -402,15 +366,11 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_command_that_fails_or_prints_something_else_does_not_answer() {
-        let codex = crate::hook_hosts::host("codex").unwrap();
-        let judged = |command: &str, name| answer(command, &json!({})).unwrap().judged(codex, name);
-        assert!(judged("echo No workflow is active", "UserPromptSubmit").is_ok());
-        assert!(judged("echo hello", "UserPromptSubmit").is_err());
-        assert!(judged("true", "PreToolUse").is_ok());
-        assert!(
-            judged("echo blocked >&2; exit 2", "PreToolUse")
-                .unwrap_err()
-                .contains("blocked")
-        );
+        let judged = |command: &str, asks| judge(command, &json!({}), asks);
+        assert!(judged("echo No workflow is active", true).is_ok());
+        assert!(judged("echo hello", true).is_err());
+        assert!(judged("true", false).is_ok());
+        let blocked = judged("echo blocked >&2; exit 2", false);
+        assert!(blocked.unwrap_err().contains("blocked"));
     }
 }

@@ -22,6 +22,7 @@ use workflow_protocol::PROTOCOL_VERSION;
 use self::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
 use crate::check::{merged, missing};
 use crate::platform::disk::Disk;
+use crate::present::count;
 
 pub(crate) use self::result::{CheckStatus, InstallationCheck};
 
@@ -83,10 +84,13 @@ fn user_directory(agent_dir: &Path) -> InstallationCheck {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => InstallationCheck::warn(
             SUBJECT,
             format!("{shown} does not exist, so you have no workflows for all projects"),
-        )
-        .help("pi creates it when it starts. For another host, set --agent-dir or PI_CODING_AGENT_DIR to its directory"),
-        Err(error) => InstallationCheck::fail(SUBJECT, format!("{shown} cannot be read: {error}"))
-            .help("make it a directory that you can read"),
+            "pi creates it when it starts. For another host, set --agent-dir or PI_CODING_AGENT_DIR to its directory",
+        ),
+        Err(error) => InstallationCheck::fail(
+            SUBJECT,
+            format!("{shown} cannot be read: {error}"),
+            "make it a directory that you can read",
+        ),
     }
 }
 
@@ -120,19 +124,18 @@ fn definitions(loaded: &Loaded) -> InstallationCheck {
         number(Severity::Error),
         number(Severity::Warning),
     );
-    let plural = |number| if number == 1 { "" } else { "s" };
     let found = format!(
-        "{running} workflow{} can run, {errors} error{}, {warnings} warning{}",
-        plural(running),
-        plural(errors),
-        plural(warnings)
+        "{} can run, {}, {}",
+        count(running, "workflow"),
+        count(errors, "error"),
+        count(warnings, "warning")
     );
     let help = "workflow-sidecar check";
     match (running, errors, warnings) {
-        (_, 1.., _) => InstallationCheck::fail(SUBJECT, found).help(help),
-        (_, 0, 1..) => InstallationCheck::warn(SUBJECT, found).help(help),
+        (_, 1.., _) => InstallationCheck::fail(SUBJECT, found, help),
+        (_, 0, 1..) => InstallationCheck::warn(SUBJECT, found, help),
         (0, 0, 0) => {
-            InstallationCheck::warn(SUBJECT, "no workflows found").help("workflow-sidecar init")
+            InstallationCheck::warn(SUBJECT, "no workflows found", "workflow-sidecar init")
         }
         (1.., 0, 0) => InstallationCheck::ok(SUBJECT, found),
     }
@@ -148,14 +151,17 @@ fn gates(loaded: &Loaded, project: &Path) -> Option<InstallationCheck> {
         number => format!(" ({} more)", number - 1),
     };
     let text = format!("{}{more}", first.message);
-    Some(InstallationCheck::fail("gates", text).help("workflow-sidecar check"))
+    Some(InstallationCheck::fail(
+        "gates",
+        text,
+        "workflow-sidecar check",
+    ))
 }
 
 fn host(pi: &VersionAnswer) -> InstallationCheck {
     const INSTALL: &str = "npm install -g @earendil-works/pi-coding-agent";
-    let missing = InstallationCheck::warn("pi", "not on the PATH").help(format!(
-        "{INSTALL}. For another host: `workflow-sidecar install --help`"
-    ));
+    let help = format!("{INSTALL}. For another host: `workflow-sidecar install --help`");
+    let missing = InstallationCheck::warn("pi", "not on the PATH", help);
     program(pi, missing, OLDEST_PI, INSTALL)
 }
 
@@ -163,7 +169,7 @@ fn host(pi: &VersionAnswer) -> InstallationCheck {
 fn runtime(node: &VersionAnswer, has_pi: bool) -> InstallationCheck {
     const INSTALL: &str = "install node 20 or later";
     let missing = if has_pi {
-        InstallationCheck::fail("node", "not on the PATH, and pi needs it").help(INSTALL)
+        InstallationCheck::fail("node", "not on the PATH, and pi needs it", INSTALL)
     } else {
         InstallationCheck::ok("node", "not on the PATH; only pi needs it")
     };
@@ -179,9 +185,8 @@ fn program(
 ) -> InstallationCheck {
     let subject = missing.subject;
     let unknown = |text: String| {
-        InstallationCheck::fail(subject, text).help(format!(
-            "run `{subject} --version` and fix the problem that it reports"
-        ))
+        let help = format!("run `{subject} --version` and fix the problem that it reports");
+        InstallationCheck::fail(subject, text, help)
     };
     match answer {
         VersionAnswer::Missing => missing,
@@ -196,8 +201,8 @@ fn program(
             match version {
                 None => unknown(format!("did not report a version: {path}")),
                 Some(version) if version < oldest => {
-                    InstallationCheck::fail(subject, format!("{line} is too old: {path}"))
-                        .help(install)
+                    let text = format!("{line} is too old: {path}");
+                    InstallationCheck::fail(subject, text, install)
                 }
                 Some(_) => InstallationCheck::ok(subject, format!("{line}: {path}")),
             }

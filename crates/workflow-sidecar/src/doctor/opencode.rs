@@ -38,7 +38,7 @@ fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
     let program = opencode::installed_program(&loader).filter(|program| program.is_file());
     let Some(program) = program else {
         let text = format!("{} names a program that does not exist", loader.display());
-        return Some(InstallationCheck::fail(opencode::NAME, text).help(INSTALL));
+        return Some(InstallationCheck::fail(opencode::NAME, text, INSTALL));
     };
     let of_program = InstallTarget {
         program: &program,
@@ -54,7 +54,7 @@ fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
             "the plugin beside {} is not that of this version",
             loader.display()
         );
-        return Some(InstallationCheck::warn(opencode::NAME, text).help(INSTALL));
+        return Some(InstallationCheck::warn(opencode::NAME, text, INSTALL));
     }
     let text = format!(
         "the plugin is installed in {}, and starts {}",

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use workflow_core::diagnostic::shown;
 
+use super::child::on_path;
 use super::result::InstallationCheck;
 use crate::platform::disk::HOST_DIRECTORY;
 
@@ -22,41 +23,36 @@ const SUBJECT: &str = "extension";
 
 /// Checks that pi has the extension, in the version of this binary.
 pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> InstallationCheck {
-    let found = packages(agent_dir, project)
-        .into_iter()
-        .find(|package| package.name == PACKAGE);
-    let this = env!("CARGO_PKG_VERSION");
-    match found {
-        None if !has_pi => {
+    let mut packages = packages(agent_dir, project).into_iter();
+    let Some(package) = packages.find(|package| package.name == PACKAGE) else {
+        return if has_pi {
+            InstallationCheck::warn(
+                SUBJECT,
+                "not installed in pi",
+                "workflow-sidecar install pi",
+            )
+        } else {
             InstallationCheck::ok(SUBJECT, "not installed, because pi is not installed")
+        };
+    };
+    let (source, this) = (shown(&package.source), env!("CARGO_PKG_VERSION"));
+    match package.version.as_deref() {
+        None => InstallationCheck::warn(
+            SUBJECT,
+            format!("{source} is configured and not downloaded yet, so its version is not known"),
+            "start pi once: it downloads missing packages",
+        ),
+        Some(version) if version == this => {
+            InstallationCheck::ok(SUBJECT, format!("{version}: {source}"))
         }
-        None => InstallationCheck::warn(SUBJECT, "not installed in pi")
-            .help("workflow-sidecar install pi"),
-        Some(Package {
-            source, version, ..
-        }) => {
-            let source = shown(&source);
-            match version.as_deref() {
-                None => InstallationCheck::warn(
-                    SUBJECT,
-                    format!(
-                        "{source} is configured and not downloaded yet, so its version is not known"
-                    ),
-                )
-                .help("start pi once: it downloads missing packages"),
-                Some(version) if version == this => {
-                    InstallationCheck::ok(SUBJECT, format!("{version}: {source}"))
-                }
-                Some(other) => {
-                    let other = shown(other);
-                    InstallationCheck::fail(
-                        SUBJECT,
-                        format!("version {other}, but this binary is version {this}: {source}"),
-                    )
-                    .help("install the same version of both: pi update --extensions")
-                }
-            }
-        }
+        Some(other) => InstallationCheck::fail(
+            SUBJECT,
+            format!(
+                "version {}, but this binary is version {this}: {source}",
+                shown(other)
+            ),
+            "install the same version of both: pi update --extensions",
+        ),
     }
 }
 
@@ -75,27 +71,30 @@ pub(super) fn sidecar(agent_dir: &Path, project: &Path) -> Option<InstallationCh
         ("the package for this platform", path)
     } else if let Some(path) = named {
         (BINARY_VARIABLE, PathBuf::from(path))
-    } else if let Some(path) = on_path(&file) {
+    } else if let Some(path) = on_path(PACKAGE) {
         ("the PATH", path)
     } else {
         let text = format!(
             "the extension finds no binary: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
         );
         let help = "cargo install --locked --path crates/workflow-sidecar, or npm install without --omit=optional";
-        return Some(InstallationCheck::fail(SUBJECT, text).help(help));
+        return Some(InstallationCheck::fail(SUBJECT, text, help));
     };
     let shown = path.display();
     if !path.is_file() {
         let text = format!("{from} is {shown}, which does not exist");
-        return Some(InstallationCheck::fail(SUBJECT, text).help("correct the path"));
+        return Some(InstallationCheck::fail(SUBJECT, text, "correct the path"));
     }
     let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
     Some(match env::current_exe() {
         Ok(this) if same(&this, &path) => {
             InstallationCheck::ok(SUBJECT, format!("this binary, from {from}: {shown}"))
         }
-        _ => InstallationCheck::warn(SUBJECT, format!("another binary, from {from}: {shown}"))
-            .help(format!("run `{shown} doctor` to check that one")),
+        _ => InstallationCheck::warn(
+            SUBJECT,
+            format!("another binary, from {from}: {shown}"),
+            format!("run `{shown} doctor` to check that one"),
+        ),
     })
 }
 
@@ -126,14 +125,6 @@ fn packaged_binary(extension: &Path, file: &str) -> Option<PathBuf> {
         .find(|binary| binary.is_file())
 }
 
-fn on_path(file: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH")?;
-    env::split_paths(&path)
-        .filter(|directory| !directory.as_os_str().is_empty())
-        .map(|directory| directory.join(file))
-        .find(|binary| binary.is_file())
-}
-
 /// Fails if pi also has the package that the extension replaces: both would act.
 pub(super) fn replaced_package(agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
     let packages = packages(agent_dir, project);
@@ -143,7 +134,11 @@ pub(super) fn replaced_package(agent_dir: &Path, project: &Path) -> Option<Insta
     };
     let source = shown(&replaced.source);
     let text = format!("{source} is also installed, and both would start workflows");
-    Some(InstallationCheck::fail(SUBJECT, text).help(format!("pi remove {source}")))
+    Some(InstallationCheck::fail(
+        SUBJECT,
+        text,
+        format!("pi remove {source}"),
+    ))
 }
 
 /// A package that pi loads.

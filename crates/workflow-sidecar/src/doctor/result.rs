@@ -40,12 +40,22 @@ impl InstallationCheck {
         Self::new(subject, CheckStatus::Ok, text.into())
     }
 
-    pub(super) fn warn(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, CheckStatus::Warn, text.into())
+    /// A warning, with what to do.
+    pub(super) fn warn(
+        subject: &'static str,
+        text: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self::new(subject, CheckStatus::Warn, text.into()).help(help)
     }
 
-    pub(super) fn fail(subject: &'static str, text: impl Into<String>) -> Self {
-        Self::new(subject, CheckStatus::Fail, text.into())
+    /// An error, with what to do.
+    pub(super) fn fail(
+        subject: &'static str,
+        text: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self::new(subject, CheckStatus::Fail, text.into()).help(help)
     }
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {

@@ -2,6 +2,7 @@
 
 mod ecosystem;
 mod first_run;
+mod print;
 mod templates;
 mod test_command;
 
@@ -14,6 +15,7 @@ use ecosystem::{Ecosystem, OTHER};
 use test_command::ProjectFiles;
 
 pub(crate) use first_run::{SECONDS, first_run};
+pub(crate) use print::{print_next_steps, test_result};
 pub(crate) use templates::{Language, STARTER, TEMPLATES, Template, templates};
 pub(crate) use test_command::TestCommand;
 

@@ -3,15 +3,16 @@
 //! Codex runs the hooks of a user once the person trusts them, and remembers a hash of each. The app-server, which its own
 //! user interface talks to, lists them and writes that down.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::process::Command;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::platform::{ProgramLine, RunningProgram};
 
 /// The time for one answer of Codex.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
@@ -130,40 +131,18 @@ pub(crate) fn trust(
 
 /// A running app-server. It ends with its input.
 struct AppServer {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
+    program: RunningProgram,
     requests: u64,
 }
 
 impl AppServer {
     fn start(program: &Path) -> Result<Self, CodexTrustError> {
-        let failed = |error| CodexTrustError::Start {
-            program: program.to_path_buf(),
-            error,
-        };
-        let mut child = Command::new(program)
-            .arg("app-server")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(failed)?;
-        let input = child.stdin.take();
-        let (send, lines) = channel();
-        if let Some(output) = child.stdout.take() {
-            thread::spawn(move || {
-                for line in BufReader::new(output).lines().map_while(Result::ok) {
-                    if send.send(line).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
+        let started = RunningProgram::start(Command::new(program).arg("app-server"), TIME_TO_END);
         let mut server = Self {
-            child,
-            input,
-            lines,
+            program: started.map_err(|error| CodexTrustError::Start {
+                program: program.to_path_buf(),
+                error,
+            })?,
             requests: 0,
         };
         let client = json!({
@@ -204,14 +183,8 @@ impl AppServer {
     }
 
     fn send(&mut self, method: &'static str, message: &Value) -> Result<(), CodexTrustError> {
-        let written = self
-            .input
-            .as_mut()
-            .map(|input| writeln!(input, "{message}"));
-        match written {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) | None => Err(CodexTrustError::Ended { method }),
-        }
+        let written = self.program.write(&format!("{message}\n"));
+        written.map_err(|_| CodexTrustError::Ended { method })
     }
 
     fn request(&mut self, method: &'static str, params: &Value) -> Result<Value, CodexTrustError> {
@@ -223,11 +196,14 @@ impl AppServer {
         )?;
         let until = Instant::now() + TIME_LIMIT;
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            let line = self.lines.recv_timeout(left).map_err(|error| match error {
+            let line = self.program.next_line(until);
+            let line = line.map_err(|error| match error {
                 RecvTimeoutError::Timeout => CodexTrustError::Late { method },
                 RecvTimeoutError::Disconnected => CodexTrustError::Ended { method },
             })?;
+            let ProgramLine::Out(line) = line else {
+                continue;
+            };
             // Notifications and other lines are none of ours.
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
@@ -242,21 +218,5 @@ impl AppServer {
             }
             return Ok(message["result"].take());
         }
-    }
-}
-
-impl Drop for AppServer {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        let until = Instant::now() + TIME_TO_END;
-        while Instant::now() < until {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        // It may have ended just now.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }

@@ -61,6 +61,16 @@ impl Page {
         self.0 += text;
     }
 
+    /// Adds a text with a bar before each line.
+    pub(crate) fn block(&mut self, indent: &str, text: &str) {
+        self.0 += &block(indent, text);
+    }
+
+    /// Adds what another page has.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.0 += &other.0;
+    }
+
     /// Prints what was added, in colour only on a terminal.
     pub(crate) fn print(&mut self) -> anyhow::Result<()> {
         let mut out = anstream::stdout().lock();

@@ -22,7 +22,7 @@ use workflow_core::types::Millis;
 
 use super::definitions::{DefinitionsLine, from_hex};
 use super::results::{PlatformResult, ReportedEvent};
-use crate::session_file::is_session;
+use crate::sessions::is_session;
 
 /// The version of the format.
 pub(crate) const VERSION: u32 = 2;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::session_file::SessionFile;
+use crate::sessions::SessionFile;
 
 pub(crate) use recording::of_recording;
 pub(crate) use session::of_session;

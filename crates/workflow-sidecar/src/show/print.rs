@@ -7,7 +7,7 @@ use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use super::run::FlowNotes;
 use super::timeline::{TimelineEvent, Totals};
 use super::{SessionTimeline, Timelines};
-use crate::present::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, block, count, paint};
+use crate::present::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, count, paint};
 
 /// The columns before what belongs to an event.
 const INDENT: &str = "               ";
@@ -58,7 +58,7 @@ impl SessionTimeline {
             let since = format!("{:>11}", since.unwrap_or_default());
             let (line, below) = event.what.text();
             page.line(format_args!("{}  {line}", paint(DIMMED, since)));
-            page.add(&below);
+            page.append(&below);
         }
         match &self.totals {
             Some(totals) => totals.print(page),
@@ -72,19 +72,22 @@ impl SessionTimeline {
 
 impl TimelineEvent {
     /// The line of an event, and the lines below it.
-    fn text(&self) -> (String, String) {
+    fn text(&self) -> (String, Page) {
         let styled = |style: Style, word: &str, rest: &str| {
             (
                 format!("{} {}", paint(style, word), shown(rest)),
-                String::new(),
+                Page::default(),
             )
         };
-        let with = |(line, _): (String, String), below: &str| (line, block(INDENT, below));
+        let with = |(line, mut below): (String, Page), text: &str| {
+            below.block(INDENT, text);
+            (line, below)
+        };
         let run = |how: &str, workflow: &str, task: &str| {
             let head = paint(TITLE, format_args!("{how} {}", shown(workflow)));
-            (format!("{head}: {}", shown(task)), String::new())
+            (format!("{head}: {}", shown(task)), Page::default())
         };
-        let plain = |line: String| (line, String::new());
+        let plain = |line: String| (line, Page::default());
         let after = |lasted: &Option<i64>| match lasted {
             Some(lasted) => format!(" after {}", duration(*lasted)),
             None => String::new(),
@@ -148,13 +151,12 @@ fn entered(
     by: Option<&String>,
     lasted: Option<i64>,
     flow: &FlowNotes,
-) -> (String, String) {
-    let cause = match &flow.user_command {
-        Some(command) => by_user(command),
-        None => {
-            let causes = by.into_iter().chain(&flow.outcome);
-            causes.map(String::as_str).collect::<Vec<_>>().join(" ")
-        }
+) -> (String, Page) {
+    let cause = if let Some(command) = &flow.user_command {
+        by_user(command)
+    } else {
+        let causes = by.into_iter().chain(&flow.outcome);
+        causes.map(String::as_str).collect::<Vec<_>>().join(" ")
     };
     let cause = match cause.as_str() {
         "" => cause,
@@ -162,10 +164,10 @@ fn entered(
     };
     let lasted = lasted.map(|lasted| format!("  {}", paint(DIMMED, duration(lasted))));
     let visit = flow.visit.map(|visit| format!(", visit {visit}"));
-    let mut below = String::new();
+    let mut below = Page::default();
     if !flow.skipped.is_empty() {
         let skipped = format!("skipped {}", shown(&flow.skipped.join(", ")));
-        below += &format!("{INDENT}{}\n", paint(DIMMED, skipped));
+        below.line(format_args!("{INDENT}{}", paint(DIMMED, skipped)));
     }
     let line = [
         cause,
@@ -173,7 +175,8 @@ fn entered(
         visit.unwrap_or_default(),
         lasted.unwrap_or_default(),
     ];
-    (line.concat(), below + &of_user(flow))
+    below.append(&of_user(flow));
+    (line.concat(), below)
 }
 
 /// Names a command of the user, as the cause of a move.
@@ -182,26 +185,27 @@ fn by_user(command: &str) -> String {
 }
 
 /// What the user passed over, and the comment of the user.
-fn of_user(flow: &FlowNotes) -> String {
-    let mut below = String::new();
+fn of_user(flow: &FlowNotes) -> Page {
+    let mut below = Page::default();
     for overridden in &flow.overrode {
         let passed_over = paint(BAD, "passed over");
-        below += &format!("{INDENT}{passed_over} {}\n", shown(overridden));
+        below.line(format_args!("{INDENT}{passed_over} {}", shown(overridden)));
     }
     if let Some(comment) = &flow.comment {
-        below += &block(INDENT, comment);
+        below.block(INDENT, comment);
     }
     below
 }
 
 /// The checks of a gate: result, duration and location.
-fn gate(checks: &[Report]) -> (String, String) {
+fn gate(checks: &[Report]) -> (String, Page) {
     let line = if checks.iter().all(Report::has_passed) {
         paint(GOOD, "gate passed")
     } else {
         paint(BAD, "gate not passed")
     };
-    let below = checks.iter().fold(String::new(), |below, check| {
+    let mut below = Page::default();
+    for check in checks {
         let mark = match check.verdict {
             CheckVerdict::Passed => paint(GOOD, "✓"),
             CheckVerdict::Failed => paint(BAD, "✗"),
@@ -213,11 +217,9 @@ fn gate(checks: &[Report]) -> (String, String) {
             reason => format!(": {}", shown(reason)),
         };
         let source = paint(DIMMED, format_args!("{lasted}  {}", shown(&check.source)));
-        format!(
-            "{below}{INDENT}{mark} {}{why}  {source}\n",
-            shown(&check.what)
-        )
-    });
+        let what = shown(&check.what);
+        below.line(format_args!("{INDENT}{mark} {what}{why}  {source}"));
+    }
     (line, below)
 }
 

@@ -10,7 +10,7 @@ use workflow_core::effect::message_type;
 use workflow_core::policy::STEP_TOOL;
 
 use super::Timeline;
-use crate::session_file::{JsonText, SessionEntry, SessionFile};
+use crate::sessions::{JsonText, SessionEntry, SessionFile};
 
 /// Builds the timeline of a session.
 pub(crate) fn of_session(file: &SessionFile<'_>, known: Option<Arc<Catalog>>) -> Timeline {

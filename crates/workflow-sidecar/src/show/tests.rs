@@ -9,7 +9,7 @@ use super::run::FlowNotes;
 use super::timeline::TimelineEvent;
 use super::*;
 use crate::record::Transcript;
-use crate::session_file::SessionFile;
+use crate::sessions::SessionFile;
 
 const SESSION: &[u8] = include_bytes!("../../../../tests/sessions/blocked-tool-in-pi-1.5.2.jsonl");
 const RECORDING: &[u8] = include_bytes!("../../../../tests/transcripts/a-whole-session.jsonl");

@@ -207,7 +207,7 @@ impl TestHost {
             self.add(Reaction::nothing("no gate would run now"));
             return Ok(());
         };
-        self.report(gate.finished(outcome)).map(drop)
+        self.report(&gate.finished(outcome)).map(drop)
     }
 
     /// Lets the trigger of a file or a port send a message to the agent; returns true if it has to wait.
@@ -226,7 +226,7 @@ impl TestHost {
         };
         let what = format!("trigger {}", trigger.describe());
         self.add(Reaction::guard(&what, &trigger.source));
-        let is_delivered = self.report(PlatformReport {
+        let is_delivered = self.report(&PlatformReport {
             session: String::new(),
             event: PlatformEvent::Triggered {
                 text: trigger.message(text),
@@ -254,9 +254,9 @@ impl TestHost {
     }
 
     /// Lets the platform report an event; returns false if nothing follows.
-    fn report(&mut self, report: PlatformReport) -> Result<bool> {
+    fn report(&mut self, report: &PlatformReport) -> Result<bool> {
         let received = self.sidecar.report(report.clone());
-        self.receive(server::Cause::Platform(&report), received)
+        self.receive(server::Cause::Platform(report), &received)
     }
 
     /// Sends a line and takes the lines that follow.
@@ -266,15 +266,15 @@ impl TestHost {
             line: HostLine::Line(line.as_bytes()),
             depends_on_payload: true,
         };
-        self.receive(cause, received).map(drop)
+        self.receive(cause, &received).map(drop)
     }
 
     /// Records lines of the sidecar and acts on them; returns false if there are none.
-    fn receive(&mut self, cause: server::Cause<'_>, received: Vec<String>) -> Result<bool> {
+    fn receive(&mut self, cause: server::Cause<'_>, received: &[String]) -> Result<bool> {
         if let Some(recorder) = &mut self.recorder {
             recorder.write(self.now, cause, received.join("\n").as_bytes());
         }
-        for line in &received {
+        for line in received {
             let message: Value =
                 serde_json::from_str(line).context("the sidecar wrote a line that is not JSON")?;
             match message["method"].as_str() {

@@ -5,13 +5,13 @@ use workflow_core::diagnostic::{shown, visible};
 use workflow_core::run::RunState;
 
 use super::guards::GuardLookup;
-use crate::present::{DIMMED, Page, block, paint};
+use crate::present::{DIMMED, Page, paint};
 
 /// A reaction: a line, and the text below it.
 #[derive(Debug)]
 pub(super) struct Reaction {
     line: String,
-    below: String,
+    below: Page,
     cause: Option<Cause>,
 }
 
@@ -36,7 +36,7 @@ impl Reaction {
     pub(super) fn new(line: impl Into<String>) -> Self {
         Self {
             line: line.into(),
-            below: String::new(),
+            below: Page::default(),
             cause: None,
         }
     }
@@ -59,13 +59,13 @@ impl Reaction {
 
     /// Adds a text below.
     pub(super) fn with(mut self, text: &str) -> Self {
-        self.below += &block("    ", text);
+        self.below.block("    ", text);
         self
     }
 
     /// Adds a line below, which is shown as it is.
     pub(super) fn with_line(mut self, line: &str) -> Self {
-        self.below += &format!("    {line}\n");
+        self.below.line(format_args!("    {line}"));
         self
     }
 
@@ -93,7 +93,8 @@ impl Reaction {
                 is_error,
             }) => {
                 for (what, source) in guards.results(run, tool, said, *is_error) {
-                    self.below += &format!("    by {}\n", guard(&what, &source));
+                    let by = guard(&what, &source);
+                    self.below.line(format_args!("    by {by}"));
                 }
                 None
             }
@@ -105,7 +106,7 @@ impl Reaction {
             self.line,
             source.unwrap_or_default()
         ));
-        page.add(&self.below);
+        page.append(&self.below);
     }
 }
 

@@ -8,6 +8,7 @@ mod monitor;
 mod output;
 mod process_group;
 mod program;
+mod running_program;
 
 pub(crate) use workflow_core::policy::gate_report::CheckError;
 
@@ -17,6 +18,7 @@ pub(crate) use monitor::Monitor;
 pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};
 pub(crate) use program::missing_program;
+pub(crate) use running_program::{ProgramLine, RunningProgram};
 
 /// Closes this process to the user's other processes, where the system can: they read neither its memory nor its environment, and do
 /// not open its pipes. Programs that it starts are as usual.

@@ -7,9 +7,9 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, bail};
 
+use super::file::{SessionFile, read_file};
 use crate::files::home_dir;
 use crate::platform::disk::HOST_DIRECTORY;
-use crate::session_file::{SessionFile, read_file};
 
 /// The environment variable with pi's directory for sessions.
 const VARIABLE: &str = "PI_CODING_AGENT_SESSION_DIR";

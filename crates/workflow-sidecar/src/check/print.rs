@@ -1,0 +1,140 @@
+//! The result of a check, as text and JSON.
+
+use serde::Serialize;
+use workflow_core::diagnostic::{Diagnostic, Severity, shown, visible};
+
+use super::{CheckReport, Corrected, FlowTotals};
+use crate::present::{Page, count};
+
+impl CheckReport {
+    /// Returns each diagnostic as a text, and the totals.
+    pub(crate) fn page(&self, text: impl Fn(&Diagnostic) -> String) -> Page {
+        let mut page = Page::default();
+        for found in &self.diagnostics {
+            page.line(text(found));
+        }
+        for empty in &self.empty {
+            let above = empty.above.as_ref();
+            let above = above.map(|above| format!("; {above} has some: check that"));
+            let above = above.unwrap_or_default();
+            page.line(format_args!("no workflows in {}{above}", empty.looked_into));
+        }
+        let number = |severity: Severity| count(self.number(severity), severity.as_str());
+        page.line(format_args!(
+            "{}{} can run, {}, {}",
+            count(self.workflows(), "workflow"),
+            flow(self.flow),
+            number(Severity::Error),
+            number(Severity::Warning)
+        ));
+        page
+    }
+}
+
+impl Corrected {
+    /// Prints the corrected lines on standard error, as standard output is for what is left.
+    pub(crate) fn print_changes(&self, dry_run: bool) {
+        for change in &self.changes {
+            let line = change.line.map(|line| format!(":{line}"));
+            anstream::eprintln!("{}{}", shown(&change.file), line.unwrap_or_default());
+            anstream::eprintln!("- {}", visible(&change.before));
+            anstream::eprintln!("+ {}", visible(&change.after));
+        }
+        let number = count(self.changes.len(), "correction");
+        anstream::eprintln!(
+            "{}\n",
+            match (self.changes.len(), dry_run) {
+                (0, _) if self.report.diagnostics.is_empty() => "nothing to fix".to_owned(),
+                (0, _) => "nothing that --fix can correct".to_owned(),
+                (_, true) => format!("{number} would be made"),
+                (_, false) => format!("{number} made"),
+            }
+        );
+    }
+}
+
+/// Formats what decides where the runs go: ` with 2 inputs and 3 outcomes`. Empty if nothing does.
+fn flow(totals: FlowTotals) -> String {
+    let FlowTotals {
+        inputs,
+        outcomes,
+        visit_limits,
+        budgets,
+    } = totals;
+    let numbers = [
+        (inputs, "input"),
+        (outcomes, "outcome"),
+        (visit_limits, "visit limit"),
+        (budgets, "budget"),
+    ];
+    let present = numbers.iter().filter(|(number, _)| *number > 0);
+    let texts: Vec<String> = present.map(|(number, name)| count(*number, name)).collect();
+    match &*texts {
+        [] => String::new(),
+        [only] => format!(" with {only}"),
+        [first @ .., last] => format!(" with {} and {last}", first.join(", ")),
+    }
+}
+
+/// The output of `--format json`.
+#[derive(Debug, Serialize)]
+pub(crate) struct CheckJson<'a> {
+    workflows: usize,
+    errors: usize,
+    warnings: usize,
+    /// Absent if no workflow has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<FlowTotals>,
+    diagnostics: Vec<DiagnosticJson<'a>>,
+}
+
+/// A diagnostic, as in the output of `--format json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiagnosticJson<'a> {
+    code: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    end_line: Option<u32>,
+    end_column: Option<u32>,
+    workflow: Option<&'a str>,
+    help: Option<&'a str>,
+}
+
+impl<'a> From<&'a CheckReport> for CheckJson<'a> {
+    fn from(report: &'a CheckReport) -> Self {
+        Self {
+            workflows: report.workflows(),
+            errors: report.number(Severity::Error),
+            warnings: report.number(Severity::Warning),
+            flow: Some(report.flow).filter(|flow| *flow != FlowTotals::default()),
+            diagnostics: report
+                .diagnostics
+                .iter()
+                .map(DiagnosticJson::from)
+                .collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Diagnostic> for DiagnosticJson<'a> {
+    fn from(found: &'a Diagnostic) -> Self {
+        let location = found.location.as_ref();
+        let region = location.and_then(|location| location.region.as_ref());
+        Self {
+            code: found.code.as_str(),
+            severity: found.severity.as_str(),
+            message: &found.message,
+            file: location.map(|location| &*location.file),
+            line: region.map(|region| region.line),
+            column: region.map(|region| region.column),
+            end_line: region.map(|region| region.end_line),
+            end_column: region.map(|region| region.end_column),
+            workflow: found.workflow.as_deref(),
+            help: found.help.as_deref(),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What `init` has written, and what to do next, as text.
+
+use std::path::Path;
+
+use workflow_core::definition::{LoadOutcome, load};
+use workflow_core::diagnostic::{render, visible};
+
+use super::{SCHEMA, SchemaState, Template, WORKFLOWS, WrittenTemplate};
+use crate::platform::disk::{Disk, user_agent_dir};
+use crate::platform::gates::{Report, Verdict, no_test_ran};
+use crate::present::Page;
+
+impl WrittenTemplate {
+    /// Adds the files, and the command that runs the tests.
+    pub(crate) fn print_files(&self, project: &Path, page: &mut Page) {
+        for key in &self.keys {
+            let directory = Path::new(WORKFLOWS).join(key);
+            let files = self.files.iter();
+            let files = files.filter_map(|file| file.strip_prefix(&directory).ok());
+            let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
+            let directory = project_path(project, &directory);
+            page.line(format_args!("wrote {directory}: {}", names.join(", ")));
+        }
+        let schema = project_path(project, Path::new(SCHEMA));
+        match self.schema {
+            SchemaState::Same => {}
+            SchemaState::Written => page.line(format_args!("wrote {schema}, for your editor")),
+            SchemaState::Other => page.line(format_args!(
+                "kept {schema} of another version: `workflow-sidecar schema workflow > {schema}` updates it"
+            )),
+        }
+        let command = self.tests.typed();
+        let files = self.files_with_tests.iter();
+        let files: Vec<String> = files.map(|file| project_path(project, file)).collect();
+        if files.is_empty() {
+            return;
+        }
+        if self.tests.is_detected {
+            page.line(format_args!(
+                "Detected test command: `{command}` (change it under `gate` and `run`)."
+            ));
+        } else {
+            page.line(format_args!(
+                "Could not detect a test command; using `{command}`. Change it in:\n  {}",
+                files.join("\n  ")
+            ));
+        }
+    }
+
+    /// Adds which workflows the new ones replace, and their diagnostics.
+    pub(crate) fn print_problems(&self, project: &Path, page: &mut Page) {
+        let loaded = load(&Disk::new(user_agent_dir(None), project.to_path_buf()));
+        for listing in &loaded.index {
+            if listing.outcome == LoadOutcome::Shadowed && self.keys.contains(&listing.key) {
+                let replaced = visible(&listing.source);
+                page.line(format_args!(
+                    "In this project it replaces your own {replaced}"
+                ));
+            }
+        }
+        for found in &loaded.diagnostics {
+            let about = found.workflow.as_ref();
+            if about.is_some_and(|about| self.keys.contains(about)) {
+                page.line(format_args!("\n{}", render(found, true)));
+            }
+        }
+    }
+}
+
+/// Describes the result of the tests, with the end of their output if they did not pass.
+pub(crate) fn test_result(report: &Report) -> String {
+    const MAX_LINES: usize = 10;
+    let (reason, seconds) = (&report.reason, report.duration_ms / 1000);
+    let head = match report.verdict {
+        Verdict::Passed => return format!("✓ it passes ({seconds} s)"),
+        Verdict::CouldNotRun(_) => format!("⚠ it could not run: {reason}"),
+        Verdict::Failed => match no_test_ran(&report.tail) {
+            Some(sentence) => format!("✗ it ran no test ({reason}): \"{sentence}\""),
+            None => format!("✗ it fails ({reason})"),
+        },
+    };
+    let lines: Vec<&str> = report.tail.lines().collect();
+    let last = lines[lines.len().saturating_sub(MAX_LINES)..].iter();
+    let output = last.fold(String::new(), |text, line| format!("{text}\n  {line}"));
+    format!("{head}{output}\nThe gates of this workflow need it to pass.")
+}
+
+/// Adds the next steps with a workflow.
+pub(crate) fn print_next_steps(project: &Path, key: &str, template: &Template, page: &mut Page) {
+    let here = project == Path::new(".");
+    let (argument, option) = if here {
+        (String::new(), String::new())
+    } else {
+        let project = project.display().to_string();
+        // Quoted, because the line is copied into a shell. A path with a NUL byte cannot be quoted, nor exist.
+        let project = shlex::try_quote(&project).unwrap_or(project.as_str().into());
+        (format!(" {project}"), format!(" --project {project}"))
+    };
+    let inputs = template.inputs;
+    // The description of a simulation has a default, but not after an input.
+    let dry_run = if inputs.is_empty() { "" } else { " a dry run" };
+    let steps = [
+        (
+            format!("workflow-sidecar check{argument}"),
+            "find mistakes, after each change",
+        ),
+        (
+            format!("workflow-sidecar explain {key}{option}"),
+            "the rules of each phase",
+        ),
+        (
+            format!("workflow-sidecar simulate {key}{option}{inputs}{dry_run}"),
+            "walk through it without an agent",
+        ),
+        (
+            format!("/workflow {key}{inputs} <what to do>"),
+            "start it in the agent",
+        ),
+    ];
+    let width = steps.iter().map(|(command, _)| command.len()).max();
+    let width = width.unwrap_or(0);
+    page.line("\nNext:");
+    for (command, what) in steps {
+        page.line(format_args!("  {command:width$}  {what}"));
+    }
+}
+
+/// Returns a path of the project as the user would type it.
+fn project_path(project: &Path, path: &Path) -> String {
+    let here = project == Path::new(".");
+    let path = if here {
+        path.to_path_buf()
+    } else {
+        project.join(path)
+    };
+    path.display().to_string()
+}

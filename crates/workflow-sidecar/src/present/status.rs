@@ -1,0 +1,336 @@
+//! The status of a run, in words and as JSON.
+
+use clap::builder::styling::Style;
+use serde::Serialize;
+use workflow_core::definition::Bound;
+use workflow_core::diagnostic::{shown, visible};
+use workflow_core::reminders::PauseReason;
+use workflow_core::run::entry_type;
+use workflow_core::session::{Needed, RunCondition, View};
+
+use super::page::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, paint};
+use crate::platform::answers::approvals::RequestFile;
+use crate::run_condition::{state_name, stored_path};
+use crate::sessions::SessionFile;
+use crate::store::{IndexedRun, Run};
+
+/// The status of a session.
+#[derive(Debug, Serialize)]
+pub(crate) struct Status<'a> {
+    #[serde(rename = "status", serialize_with = "as_state")]
+    pub(crate) condition: ShownCondition,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<RunStatus<'a>>,
+    /// Problems of the stored entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) problems: Vec<String>,
+}
+
+fn as_state<S: serde::Serializer>(
+    condition: &ShownCondition,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&condition.state)
+}
+
+/// The condition of a run as it is shown.
+#[derive(Debug)]
+pub(crate) struct ShownCondition {
+    /// Its name, for programs.
+    state: String,
+    words: String,
+    pub(crate) needed: Needed,
+}
+
+impl ShownCondition {
+    /// The condition of a restored run. Its open dialogs are not stored with it, but the index has them.
+    pub(crate) fn of(
+        view: &View<'_>,
+        request: Option<&RequestFile>,
+        indexed: Option<&IndexedRun>,
+    ) -> Self {
+        let has_answer = request.map(|request| request.choice.is_some());
+        match (view.condition, has_answer) {
+            (RunCondition::AwaitsApproval, None) => Self {
+                words: "its approval is not requested any more: ask the agent to continue"
+                    .to_owned(),
+                ..RunCondition::Answered.into()
+            },
+            (_, Some(true)) => RunCondition::Answered.into(),
+            (_, Some(false)) => Self {
+                words: "waiting for your approval: see workflow-sidecar approve".to_owned(),
+                ..RunCondition::AwaitsApproval.into()
+            },
+            (RunCondition::Active, None) => match indexed {
+                Some(run) if matches!(&*run.run.state, "waits" | "closed") => {
+                    Self::indexed(&run.run)
+                }
+                Some(_) | None => RunCondition::Active.into(),
+            },
+            (RunCondition::Stale, None) => Self {
+                words: format!("{}, --project DIR names one", view.condition.words()),
+                ..view.condition.into()
+            },
+            (condition, None) => condition.into(),
+        }
+    }
+
+    /// The condition that the index has.
+    pub(crate) fn indexed(run: &Run) -> Self {
+        Self {
+            state: run.state.clone(),
+            words: run.words().to_owned(),
+            needed: match run.state.as_str() {
+                "waits" | "paused" => Needed::User,
+                "stopped" => Needed::Limit,
+                _ => Needed::Nothing,
+            },
+        }
+    }
+
+    /// No run.
+    pub(crate) fn none() -> Self {
+        Self {
+            state: "none".to_owned(),
+            words: String::new(),
+            needed: Needed::Nothing,
+        }
+    }
+
+    fn style(&self) -> Style {
+        match self.state.as_str() {
+            "active" | "complete" => GOOD,
+            "stale" => BAD,
+            "cancelled" | "ended" => DIMMED,
+            _ => NOTABLE,
+        }
+    }
+}
+
+impl From<RunCondition> for ShownCondition {
+    fn from(condition: RunCondition) -> Self {
+        Self {
+            state: state_name(condition).to_owned(),
+            words: condition.described(),
+            needed: condition.needed(),
+        }
+    }
+}
+
+/// A run; one that only the index has lacks what the index lacks.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunStatus<'a> {
+    workflow: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow_name: Option<&'a str>,
+    task: &'a str,
+    task_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a workflow_core::run::Path>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    phase: Option<PhaseStatus<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reminders: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<PauseReason>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    paused_by_owner: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<ApprovalStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visit: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<&'a str>,
+    /// The place of the session, if it is not on this machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elsewhere: Option<String>,
+}
+
+/// A request for approval.
+#[derive(Debug, Clone, Serialize)]
+struct ApprovalStatus {
+    ask: String,
+    /// The answer, if it is not used yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhaseStatus<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    phase_id: &'a str,
+    phase_name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    status_line: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_reminders: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits: Option<bool>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    outcomes: &'a str,
+}
+
+impl<'a> RunStatus<'a> {
+    pub(crate) fn of(
+        view: &'a View<'a>,
+        since: Option<Moment>,
+        request: Option<RequestFile>,
+    ) -> Self {
+        let state = view.state;
+        let phase = view.phase.as_ref();
+        Self {
+            workflow: &state.workflow_key,
+            workflow_name: phase.map(|phase| phase.workflow_name),
+            task: &state.task_description,
+            task_id: &state.task_id,
+            path: Some(&state.current_path),
+            phase: phase.map(|phase| PhaseStatus {
+                phase_id: phase.id,
+                phase_name: phase.name,
+                status_line: phase.status,
+                max_reminders: match phase.max {
+                    Bound::Times(times) => Some(times),
+                    Bound::Unlimited => None,
+                },
+                waits: Some(phase.waits),
+                outcomes: phase.outcomes,
+            }),
+            steps: Some(state.global_step_count),
+            started_at: Some(Moment(state.started_at)),
+            since,
+            reminders: Some(view.counters.reminders),
+            paused: view.counters.paused,
+            paused_by_owner: view.counters.paused_by_owner,
+            approval: request.map(|status| ApprovalStatus {
+                ask: status.request.ask,
+                choice: status.choice,
+            }),
+            visit: view.visit.as_deref(),
+            budget: view.budget.as_deref(),
+            elsewhere: None,
+        }
+    }
+
+    /// What the index has of a run.
+    pub(crate) fn indexed(indexed: &'a IndexedRun, elsewhere: Option<String>) -> Self {
+        let run = &indexed.run;
+        Self {
+            workflow: &run.workflow,
+            task: &run.task,
+            task_id: &run.task_id,
+            phase: (!run.phase.is_empty()).then(|| PhaseStatus {
+                phase_name: &run.phase,
+                ..PhaseStatus::default()
+            }),
+            since: Some(indexed.since.into()),
+            elsewhere,
+            ..Self::default()
+        }
+    }
+
+    fn print(&self, page: &mut Page) {
+        let phase = self.phase.as_ref();
+        let place = match (phase, self.path) {
+            (Some(phase), _) if phase.status_line.is_empty() => Some(phase.phase_name.to_owned()),
+            (Some(phase), _) => Some(phase.status_line.to_owned()),
+            (None, Some(path)) => Some(stored_path(path)),
+            (None, None) => None,
+        };
+        let outcomes = phase.map(|phase| phase.outcomes);
+        let most = phase.and_then(|phase| phase.max_reminders);
+        let reminders = self.reminders.filter(|count| *count > 0);
+        let approval = self.approval.as_ref();
+        let text = |text: &str| Some(text.to_owned());
+        let rows = [
+            ("task", text(self.task)),
+            ("place", place),
+            ("steps", self.steps.map(|steps| steps.to_string())),
+            ("visit", self.visit.and_then(text)),
+            (
+                "outcomes",
+                outcomes.filter(|text| !text.is_empty()).and_then(text),
+            ),
+            ("budget", self.budget.and_then(text)),
+            ("started", self.started_at.map(|at| at.to_string())),
+            ("since", self.since.map(|at| at.to_string())),
+            ("asks", approval.map(|approval| approval.ask.clone())),
+            (
+                "answered",
+                approval.and_then(|approval| approval.choice.clone()),
+            ),
+            (
+                "reminders",
+                reminders.map(|count| match most {
+                    Some(most) => format!("{count} of {most}"),
+                    None => count.to_string(),
+                }),
+            ),
+            ("elsewhere", self.elsewhere.clone()),
+        ];
+        for (key, value) in rows {
+            if let Some(value) = value {
+                page.line(format_args!("  {key:9} {}", shown(&value)));
+            }
+        }
+    }
+}
+
+impl Status<'_> {
+    /// Adds the status to a page.
+    pub(crate) fn print(&self, page: &mut Page) {
+        match &self.run {
+            None => page.line("no run is active in this session"),
+            Some(run) => {
+                let name = shown(run.workflow_name.unwrap_or(run.workflow));
+                let key = paint(DIMMED, shown(run.workflow));
+                let words = shown(&self.condition.words);
+                let words = paint(self.condition.style(), words);
+                page.line(format_args!("{}  {key}  {words}", paint(TITLE, name)));
+                run.print(page);
+            }
+        }
+        for problem in &self.problems {
+            let note = paint(NOTABLE, "note:");
+            page.line(format_args!("{note} {}", visible(problem)));
+        }
+    }
+}
+
+/// Returns when the run's position changed last, from the entries.
+pub(crate) fn since(file: &SessionFile<'_>) -> Option<Moment> {
+    #[derive(serde::Deserialize, PartialEq)]
+    #[serde(rename_all = "camelCase")]
+    struct StoredPosition {
+        task_id: serde_json::Value,
+        active: serde_json::Value,
+        current_path: serde_json::Value,
+        global_step_count: serde_json::Value,
+    }
+    let mut position = None;
+    let mut since = None;
+    for entry in &file.entries {
+        let ours = entry
+            .ours()
+            .filter(|ours| ours.custom_type == entry_type::STATE);
+        let data = ours.and_then(|ours| ours.data);
+        // An entry of another form has no position; the engine reports it.
+        let Some(current) =
+            data.and_then(|data| serde_json::from_str::<StoredPosition>(data.get()).ok())
+        else {
+            continue;
+        };
+        if position.as_ref() != Some(&current) {
+            since = entry.at();
+        }
+        position = Some(current);
+    }
+    since.map(Moment)
+}

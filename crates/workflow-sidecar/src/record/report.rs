@@ -1,0 +1,164 @@
+//! The results of many replays, as text and as a test report.
+
+use serde::Serialize;
+use workflow_core::diagnostic::visible;
+
+use super::difference::Difference;
+use super::suite::TranscriptResult;
+use crate::present::{BAD, Page, count, paint};
+
+/// Differences printed per transcript; JSON has all of them.
+const SHOWN: usize = 10;
+
+/// A transcript and its result.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReplayRow {
+    pub(crate) file: String,
+    #[serde(flatten)]
+    pub(crate) result: TranscriptResult,
+}
+
+/// The numbers of transcripts with each result.
+#[derive(Debug, Default)]
+pub(crate) struct ReplayTotals {
+    all: usize,
+    pub(crate) differ: usize,
+    blessed: usize,
+    pub(crate) failed: usize,
+}
+
+impl ReplayTotals {
+    pub(crate) fn of(rows: &[ReplayRow]) -> Self {
+        let mut totals = Self::default();
+        for row in rows {
+            totals.all += 1;
+            match row.result {
+                TranscriptResult::Same { .. } => {}
+                TranscriptResult::Differs { .. } => totals.differ += 1,
+                TranscriptResult::Blessed => totals.blessed += 1,
+                TranscriptResult::Failed { .. } => totals.failed += 1,
+            }
+        }
+        totals
+    }
+
+    fn summary(&self) -> String {
+        let replayed = self.all - self.failed;
+        let mut summary = vec![format!("{} replayed", count(replayed, "transcript"))];
+        if self.differ + self.blessed + self.failed == 0 && replayed > 0 {
+            summary.push("no differences".to_owned());
+        }
+        let differ = if self.differ == 1 {
+            "differs"
+        } else {
+            "differ"
+        };
+        for (number, what) in [
+            (self.differ, differ),
+            (self.blessed, "rewritten"),
+            (self.failed, "failed"),
+        ] {
+            if number > 0 {
+                summary.push(format!("{number} {what}"));
+            }
+        }
+        summary.join(", ")
+    }
+}
+
+/// The results as text. Those that failed are printed on standard error.
+pub(crate) fn replay_text(rows: &[ReplayRow]) -> Page {
+    let mut page = Page::default();
+    for ReplayRow { file, result } in rows {
+        let name = visible(file);
+        match result {
+            TranscriptResult::Differs { differences } => {
+                for difference in differences.iter().take(SHOWN) {
+                    let place = visible(&format!("{file}:{}", difference.line));
+                    let place = paint(BAD.bold(), place);
+                    page.line(format_args!("{place}: {}", difference.shown()));
+                }
+                if let Some(more) = more(differences) {
+                    page.line(format_args!("{name}: {more}"));
+                }
+            }
+            TranscriptResult::Failed { error } => {
+                let label = paint(BAD.bold(), "error");
+                anstream::eprintln!("{label}: {}", visible(&error.to_string()));
+            }
+            TranscriptResult::Same { torn: Some(torn) } => {
+                page.line(format_args!("{name}: cut off: {torn}"));
+            }
+            TranscriptResult::Same { torn: None } => {}
+            TranscriptResult::Blessed => page.line(format_args!("{name}: rewritten")),
+        }
+    }
+    let totals = ReplayTotals::of(rows);
+    // One that failed alone has been named.
+    if rows.len() > 1 || totals.failed == 0 {
+        page.line(totals.summary());
+    }
+    page
+}
+
+/// Counts the differences that are not printed.
+fn more(differences: &[Difference]) -> Option<String> {
+    let more = differences.len().saturating_sub(SHOWN);
+    (more > 0).then(|| format!("and {}", count(more, "more message")))
+}
+
+/// A `JUnit` report with a test per transcript.
+pub(crate) fn junit(rows: &[ReplayRow]) -> Page {
+    let mut page = Page::default();
+    let ReplayTotals {
+        all,
+        differ,
+        failed,
+        ..
+    } = ReplayTotals::of(rows);
+    page.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>");
+    page.line(format_args!(
+        "  <testsuite name=\"workflow-sidecar replay\" tests=\"{all}\" failures=\"{differ}\" errors=\"{failed}\">"
+    ));
+    for ReplayRow { file, result } in rows {
+        let name = xml(file);
+        let what = match result {
+            TranscriptResult::Differs { differences } => {
+                let at = |difference: &Difference| {
+                    format!("{file}:{}: {}", difference.line, difference.shown())
+                };
+                let shown: String = differences.iter().take(SHOWN).map(at).collect();
+                let first = xml(shown.lines().next().unwrap_or_default());
+                let (shown, more) = (xml(&shown), more(differences).unwrap_or_default());
+                format!("<failure message=\"{first}\">{shown}{more}</failure>")
+            }
+            TranscriptResult::Failed { error } => {
+                format!("<error message=\"{}\"/>", xml(&error.to_string()))
+            }
+            TranscriptResult::Same { .. } | TranscriptResult::Blessed => String::new(),
+        };
+        page.line(format_args!(
+            "    <testcase classname=\"replay\" name=\"{name}\" file=\"{name}\">{what}</testcase>"
+        ));
+    }
+    page.line("  </testsuite>\n</testsuites>");
+    page
+}
+
+/// Escapes a text for XML. Characters that XML forbids are replaced.
+fn xml(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(c),
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c if c.is_control() => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,238 @@
+//! A session that is named by a file or a run, or that is active in a project.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use workflow_core::diagnostic::{shown, visible};
+use workflow_core::run::entry_type;
+
+use super::file::{SessionEntry, SessionFile, is_session, read_file};
+use super::newest::newest_session;
+use crate::record::Transcript;
+use crate::store::{IndexedRun, RunQuery, Store, of_agent_dir};
+
+/// A session, and the run by which it was found.
+pub(crate) struct FoundSession {
+    /// The session, in the form of a session file; `None` if its host keeps it where it cannot be read.
+    pub(crate) bytes: Option<Vec<u8>>,
+    /// The file of the session, if it was not found by a run.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) run: Option<IndexedRun>,
+    /// True if the session has what was said and done, and not only the entries of the run.
+    pub(crate) has_messages: bool,
+}
+
+impl FoundSession {
+    /// The run of an id, the session of a file, or the newest session of the project.
+    pub(crate) fn find(
+        named: Option<&Path>,
+        project: Option<&Path>,
+        agent_dir: &Path,
+    ) -> anyhow::Result<Self> {
+        if let Some(file) = named {
+            return match run_id(file) {
+                Some(id) => Self::of_run(id, agent_dir),
+                None => Self::of_file(file.to_path_buf()),
+            };
+        }
+        let project = project.unwrap_or(Path::new("."));
+        match newest_session(project, agent_dir) {
+            Ok(newest) => Self::of_file(newest),
+            // Another host may have a run here.
+            Err(none) => Self::in_project(&project.canonicalize()?, agent_dir)?.ok_or(none),
+        }
+    }
+
+    /// The session of a run, by its id or its beginning.
+    pub(crate) fn of_run(id: &str, agent_dir: &Path) -> anyhow::Result<Self> {
+        let store = of_agent_dir(agent_dir)?;
+        Self::in_store(one_run(&*store, id)?, &*store)
+    }
+
+    fn of_file(file: PathBuf) -> anyhow::Result<Self> {
+        let bytes = read_file(&file)?;
+        if !is_session(&bytes) {
+            let name = file.display();
+            if Transcript::parse(&file, &bytes).is_ok() {
+                bail!(
+                    "{name} is a recording, not a session of pi: `workflow-sidecar show` shows it"
+                );
+            }
+            bail!("{name} is no session of pi: its first line would be {{\"type\":\"session\",…}}");
+        }
+        Ok(Self {
+            bytes: Some(bytes),
+            file: Some(file),
+            run: None,
+            has_messages: true,
+        })
+    }
+
+    /// The run that is active in a project, or else the last one of it. The error names several.
+    fn in_project(project: &Path, agent_dir: &Path) -> anyhow::Result<Option<Self>> {
+        let store = of_agent_dir(agent_dir)?;
+        let mut here = store.runs(&RunQuery::default())?;
+        here.retain(|run| run.cwd.canonicalize().is_ok_and(|cwd| cwd == project));
+        let is_active = |run: &&IndexedRun| run.run.is_active && run.run.state != "closed";
+        let named = |run: &IndexedRun| {
+            let id = visible(&run.run.task_id);
+            format!("{id} ({})", visible(&run.key.host))
+        };
+        let active: Vec<String> = here.iter().filter(is_active).map(named).collect();
+        if active.len() > 1 {
+            bail!(
+                "{} runs are active in {}: {}. Name one",
+                active.len(),
+                visible(&project.to_string_lossy()),
+                active.join(", ")
+            );
+        }
+        // An active run comes first; the list has the newest first.
+        here.sort_by_key(|run| !is_active(&run));
+        let run = here.into_iter().next();
+        run.map(|run| Self::in_store(run, &*store)).transpose()
+    }
+
+    fn in_store(run: IndexedRun, store: &dyn Store) -> anyhow::Result<Self> {
+        let head = json!({"type": "session", "cwd": run.cwd}).to_string();
+        let (bytes, has_messages) = match run.file.as_ref().map(PathBuf::from) {
+            Some(file) if file.is_file() => {
+                let bytes = read_file(&file)?;
+                let is_session = is_session(&bytes);
+                // A host whose sessions cannot have entries keeps them in a file of their own.
+                let bytes = if is_session {
+                    bytes
+                } else {
+                    [format!("{head}\n").into_bytes(), bytes].concat()
+                };
+                (Some(bytes), is_session)
+            }
+            Some(_) => (None, true),
+            None => {
+                let entries = store.load(&run.key)?.entries;
+                let lines = entries.iter().map(|entry| {
+                    json!({"type": "custom", "customType": entry.custom_type, "data": entry.data})
+                        .to_string()
+                });
+                let lines: Vec<String> = std::iter::once(head).chain(lines).collect();
+                let is_here = !entries.is_empty();
+                (is_here.then(|| lines.join("\n").into_bytes()), false)
+            }
+        };
+        Ok(Self {
+            bytes,
+            file: None,
+            run: Some(run),
+            has_messages,
+        })
+    }
+
+    /// The entries of the session, or of the run by which it was found.
+    pub(crate) fn entries(&self) -> SessionFile<'_> {
+        let mut file = SessionFile::parse(self.bytes.as_deref().unwrap_or_default());
+        if let Some(run) = &self.run {
+            keep_run(&mut file, run);
+        }
+        file
+    }
+
+    /// Says where the session of a run is.
+    pub(crate) fn place(&self) -> Option<String> {
+        let run = self.run.as_ref()?;
+        let machine = match run.machine.as_str() {
+            // Only a store of several machines names them.
+            "" => String::new(),
+            machine => format!(" on {}", visible(machine)),
+        };
+        let kept = format!("the session is kept by {}{machine}", visible(&run.key.host));
+        Some(match &run.file {
+            Some(file) => format!("{kept} in {}, which is not here", visible(file)),
+            None => format!("{kept}, which has not named its file"),
+        })
+    }
+}
+
+/// Returns the id if an argument is one of a run, and no file.
+pub(crate) fn run_id(argument: &Path) -> Option<&str> {
+    let id = argument.to_str()?;
+    (id.starts_with("wf-") && !id.contains(['/', '.']) && !argument.exists()).then_some(id)
+}
+
+/// The run with exactly this id that is kept in this file.
+pub(crate) fn run_of_file(
+    id: &str,
+    file: &Path,
+    agent_dir: &Path,
+) -> anyhow::Result<Option<IndexedRun>> {
+    let query = RunQuery {
+        task_id: id,
+        ..RunQuery::default()
+    };
+    let file = file.canonicalize()?;
+    let is_it = |run: &IndexedRun| {
+        let kept = run.file.as_ref().map(|kept| Path::new(kept).canonicalize());
+        run.run.task_id == id && kept.is_some_and(|kept| kept.is_ok_and(|kept| kept == file))
+    };
+    let runs = of_agent_dir(agent_dir)?.runs(&query)?;
+    Ok(runs.into_iter().find(is_it))
+}
+
+/// Finds the only run whose id begins so.
+fn one_run(store: &dyn Store, id: &str) -> anyhow::Result<IndexedRun> {
+    let mut found = store.runs(&RunQuery {
+        task_id: id,
+        ..RunQuery::default()
+    })?;
+    // The same run may be in two sessions, one being a fork of the other: the newer one counts.
+    found.sort_by_key(|found| std::cmp::Reverse(found.updated));
+    let Some(first) = found.first() else {
+        bail!(
+            "there is no run `{}` in the store: `workflow-sidecar runs --all` lists them",
+            shown(id)
+        );
+    };
+    if found
+        .iter()
+        .any(|other| other.run.task_id != first.run.task_id)
+    {
+        bail!(
+            "several runs begin with `{}`: name more of the id",
+            shown(id)
+        );
+    }
+    Ok(found.remove(0))
+}
+
+/// Keeps the entries of one run of a session: from its first one to the next run, and of a run that ended to its last one.
+fn keep_run(file: &mut SessionFile<'_>, run: &IndexedRun) {
+    let id = run.run.task_id.as_str();
+    let is_of_run = |entry: &SessionEntry<'_>| run_of_entry(entry).is_some_and(|of| of == id);
+    let begins_other = |entry: &SessionEntry<'_>| {
+        let is_state = entry.custom_type.as_deref() == Some(entry_type::STATE);
+        is_state && run_of_entry(entry).is_some_and(|of| of != id)
+    };
+    let first = file.entries.iter().position(is_of_run);
+    file.entries.drain(..first.unwrap_or(file.entries.len()));
+    if let Some(other) = file.entries.iter().position(begins_other) {
+        file.entries.truncate(other);
+    }
+    if !run.run.is_active {
+        let last = file.entries.iter().rposition(is_of_run);
+        file.entries.truncate(last.map_or(0, |last| last + 1));
+    }
+}
+
+/// The id of the run that an entry of ours belongs to.
+fn run_of_entry(entry: &SessionEntry<'_>) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct OfRun {
+        task_id: String,
+    }
+    let data: &RawValue = entry.ours()?.data?;
+    let of: OfRun = serde_json::from_str(data.get()).ok()?;
+    Some(of.task_id)
+}
