@@ -23,7 +23,6 @@ mod platform;
 mod present;
 mod record;
 mod rpc;
-mod run_condition;
 pub mod server;
 mod sessions;
 mod show;

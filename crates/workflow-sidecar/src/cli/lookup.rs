@@ -4,6 +4,8 @@ use anyhow::{Result, bail};
 use workflow_core::definition::{LoadOutcome, Loaded, Show, Workflow};
 use workflow_core::diagnostic::shown;
 
+use crate::present::contains;
+
 /// Finds the workflow that `/workflow NAME` starts, or else the one in the directory of this name.
 pub(super) fn find_workflow<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l Workflow> {
     let catalog = &loaded.catalog;
@@ -51,7 +53,7 @@ pub(super) fn find_startable<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l s
         ),
         Some(_) | None => {
             let mut startable = loaded.catalog.startable();
-            let around = startable.find(|around| uses(around, &workflow.key));
+            let around = startable.find(|around| contains(around, &workflow.key));
             bail!(
                 "`{}` only runs inside other workflows: simulate {}",
                 shown(&workflow.key),
@@ -61,9 +63,4 @@ pub(super) fn find_startable<'l>(loaded: &'l Loaded, name: &str) -> Result<&'l s
             )
         }
     }
-}
-
-/// Returns true if a workflow has another one as one of its phases.
-pub(super) fn uses(workflow: &Workflow, key: &str) -> bool {
-    workflow.subworkflows().any(|inner| inner.key == key)
 }

@@ -1,16 +1,12 @@
 //! `runs`: the runs of all hosts.
 
-use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
-use workflow_core::diagnostic::visible;
-
 use super::project::UserDirectory;
-use crate::present::{CommandOutcome, Moment, OutputFormat, count};
+use crate::present::{CommandOutcome, OutputFormat, RunRow, count, run_table};
 use crate::store::{
     IndexedRun, POSTGRES_SCHEMA, RunQuery, Store, of_agent_dir, open, state_directory,
 };
@@ -113,7 +109,7 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
     } else {
         usize::try_from(arguments.limit)?
     };
-    let listed: Vec<Row<'_>> = runs.iter().take(most).map(Row::of).collect();
+    let listed: Vec<RunRow<'_>> = runs.iter().take(most).map(RunRow::of).collect();
     arguments.format.print(&listed, |listed, page| {
         if listed.is_empty() {
             page.line(if arguments.active {
@@ -123,82 +119,10 @@ fn list(arguments: &Arguments, runs: &[IndexedRun]) -> anyhow::Result<()> {
             });
             return;
         }
-        let rows: Vec<_> = listed.iter().map(Row::cells).collect();
-        page.table(HEAD, &rows);
+        run_table(listed, page);
         if listed.len() < runs.len() {
             let listed = count(listed.len(), "run");
             page.line(format!("The last {listed}: --all lists all."));
         }
     })
-}
-
-/// The titles of the columns.
-const HEAD: [&str; 8] = [
-    "RUN", "HOST", "WORKFLOW", "PHASE", "STATE", "SINCE", "TASK", "PROJECT",
-];
-
-/// A run, as in the output of `--format json`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'a> {
-    host: &'a str,
-    session: &'a str,
-    cwd: Cow<'a, str>,
-    task_id: &'a str,
-    workflow: &'a str,
-    phase: &'a str,
-    task: &'a str,
-    status: &'a str,
-    state: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    waiting: &'a str,
-    active: bool,
-    since: Moment,
-    updated: Moment,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    machine: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<&'a str>,
-}
-
-impl<'a> Row<'a> {
-    fn of(indexed: &'a IndexedRun) -> Self {
-        let run = &indexed.run;
-        Self {
-            host: &indexed.key.host,
-            session: &indexed.key.session,
-            cwd: indexed.cwd.to_string_lossy(),
-            task_id: &run.task_id,
-            workflow: &run.workflow,
-            phase: &run.phase,
-            task: &run.task,
-            status: &run.status,
-            state: &run.state,
-            waiting: &run.waiting,
-            active: run.is_active,
-            since: indexed.since.into(),
-            updated: indexed.updated.into(),
-            machine: &indexed.machine,
-            file: indexed.file.as_deref(),
-        }
-    }
-
-    /// Returns the cells of the table.
-    fn cells(&self) -> [String; 8] {
-        let state = if self.waiting.is_empty() {
-            self.state
-        } else {
-            self.waiting
-        };
-        [
-            self.task_id.to_owned(),
-            visible(self.host),
-            visible(self.workflow),
-            visible(self.phase),
-            visible(state),
-            self.since.to_string(),
-            visible(self.task),
-            visible(&self.cwd),
-        ]
-    }
 }

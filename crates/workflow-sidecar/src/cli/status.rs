@@ -8,8 +8,9 @@ use workflow_core::session::View;
 
 use super::project::UserDirectory;
 use crate::platform::answers::approvals::{Approvals, RequestFile};
-use crate::present::{CommandOutcome, OutputFormat, RunStatus, ShownCondition, Status, since};
-use crate::run_condition::restored_session;
+use crate::present::{
+    CommandOutcome, OutputFormat, RunStatus, ShownCondition, Status, restored_session, since,
+};
 use crate::sessions::{FoundSession, run_of_file};
 
 const EXAMPLES: &str = "\

@@ -9,6 +9,7 @@ use workflow_core::diagnostic::shown;
 
 use super::child::on_path;
 use super::result::InstallationCheck;
+use crate::files::expanded_home;
 use crate::platform::disk::HOST_DIRECTORY;
 
 /// The package of the extension.
@@ -186,10 +187,7 @@ fn package(source: &str, settings_dir: &Path) -> Option<Package> {
         let version = version.or(requested.map(str::to_owned));
         return Some(package(name, &directory, version));
     }
-    let directory = match source.strip_prefix("~/") {
-        Some(rest) => crate::files::home_dir()?.join(rest),
-        None => settings_dir.join(source),
-    };
+    let directory = settings_dir.join(expanded_home(source));
     let (name, version) = manifest(&directory)?;
     Some(package(&name, &directory, Some(version)))
 }

@@ -3,7 +3,7 @@
 //! Owns that no library is loaded to find it: the standard library asks the system's name services, which a statically
 //! linked program cannot load safely.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The directory of the store of hook hosts, in the home directory.
 pub(crate) const STATE_DIRECTORY: &str = ".local/state/workflow-sidecar";
@@ -13,6 +13,13 @@ pub(crate) fn home_dir() -> Option<PathBuf> {
     let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
     let variable = std::env::var_os(variable).filter(|home| !home.is_empty());
     variable.map(PathBuf::from).or_else(from_passwd)
+}
+
+/// Expands a `~` at the beginning of a path. Without a home directory the path stays.
+pub(crate) fn expanded_home(path: &str) -> PathBuf {
+    let rest = Path::new(path).strip_prefix("~").ok();
+    let expanded = rest.and_then(|rest| Some(home_dir()?.join(rest)));
+    expanded.unwrap_or_else(|| PathBuf::from(path))
 }
 
 #[cfg(unix)]

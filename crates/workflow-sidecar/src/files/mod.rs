@@ -10,4 +10,4 @@ pub(crate) mod regular_file;
 
 pub(crate) use self::atomic_write::write_atomically;
 pub use self::file_state::FileState;
-pub(crate) use self::home::{STATE_DIRECTORY, home_dir};
+pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};

@@ -17,7 +17,7 @@ use super::memory::HostMemory;
 use super::text::with_commands_as_prompts;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, Project, RealPlatform, SessionContext};
-use crate::run_condition::{ended_run, indexed_run};
+use crate::present::{ended_run, indexed_run};
 use crate::server::{Loader, OnDisk};
 use crate::store::{Run, SessionKey, StoredEntry, StoredSession};
 use crate::telemetry;

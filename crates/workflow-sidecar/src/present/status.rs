@@ -9,15 +9,15 @@ use workflow_core::run::entry_type;
 use workflow_core::session::{Needed, RunCondition, View};
 
 use super::page::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, paint};
+use super::run::{state_name, stored_path};
 use crate::platform::answers::approvals::RequestFile;
-use crate::run_condition::{state_name, stored_path};
 use crate::sessions::SessionFile;
 use crate::store::{IndexedRun, Run};
 
 /// The status of a session.
 #[derive(Debug, Serialize)]
 pub(crate) struct Status<'a> {
-    #[serde(rename = "status", serialize_with = "as_state")]
+    #[serde(rename = "status")]
     pub(crate) condition: ShownCondition,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<RunStatus<'a>>,
@@ -26,19 +26,15 @@ pub(crate) struct Status<'a> {
     pub(crate) problems: Vec<String>,
 }
 
-fn as_state<S: serde::Serializer>(
-    condition: &ShownCondition,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&condition.state)
-}
-
 /// The condition of a run as it is shown.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
 pub(crate) struct ShownCondition {
     /// Its name, for programs.
     state: String,
+    #[serde(skip)]
     words: String,
+    #[serde(skip)]
     pub(crate) needed: Needed,
 }
 

@@ -70,42 +70,34 @@ impl Requests {
     }
 }
 
-/// The differences in meaning between the expected lines and the actual ones, after an event.
+/// The differences in meaning between the expected lines and the actual ones, after an event: in decisions and phase moves
+/// alone, without the wording of texts, or in everything.
 pub(super) fn changes(
     requests: &Requests,
     expected: &[String],
     received: &[String],
+    only_decisions: bool,
 ) -> Vec<MeaningChange> {
     let [expected, received] = [expected, received].map(|lines| {
         let facts = lines.iter().flat_map(|line| facts(requests, line));
-        facts.collect::<Vec<_>>()
+        if only_decisions {
+            facts.filter_map(|fact| decision(&fact)).collect()
+        } else {
+            facts.collect::<Vec<_>>()
+        }
     });
     let differing = |about: &&'static str| {
         let [one, other] = [&expected, &received].map(|facts| of(about, facts));
         change(about, &one, &other)
     };
+    if only_decisions {
+        return DECISIONS.iter().filter_map(differing).collect();
+    }
     let found: Vec<MeaningChange> = SUBJECTS.iter().filter_map(differing).collect();
     if found.is_empty() {
         return MINOR_SUBJECTS.iter().filter_map(differing).collect();
     }
     found
-}
-
-/// The differences in decisions and phase moves: the wording of texts does not count.
-pub(super) fn decisions(
-    requests: &Requests,
-    expected: &[String],
-    received: &[String],
-) -> Vec<MeaningChange> {
-    let [expected, received] = [expected, received].map(|lines| {
-        let facts = lines.iter().flat_map(|line| facts(requests, line));
-        facts.filter_map(|fact| decision(&fact)).collect::<Vec<_>>()
-    });
-    let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &received].map(|facts| of(about, facts));
-        change(about, &one, &other)
-    };
-    DECISIONS.iter().filter_map(differing).collect()
 }
 
 /// The subjects of decisions.
@@ -280,7 +272,7 @@ mod tests {
     fn summary(asked: &str, expected: &[&str], received: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
         let [expected, received]: [Vec<String>; 2] = [owned(expected), owned(received)];
-        let found = changes(&asked_first(asked), &expected, &received);
+        let found = changes(&asked_first(asked), &expected, &received, false);
         found.into_iter().map(|change| change.what).collect()
     }
 
@@ -314,7 +306,7 @@ mod tests {
         };
         let allowed = vec![r#"{"id":1,"result":{}}"#.to_owned()];
         let differ = |one: &[String], other: &[String]| {
-            let changes = decisions(&asked_first("hook/tool_call"), one, other);
+            let changes = changes(&asked_first("hook/tool_call"), one, other, true);
             changes
                 .into_iter()
                 .map(|change| change.what)
@@ -377,7 +369,7 @@ mod tests {
         // A person's answer has an id of the sidecar, and is no request.
         requests.note(&serde_json::json!({"id": "s1", "result": true}));
         let found = |one: &str, other: &str| {
-            let changes = changes(&requests, &[one.to_owned()], &[other.to_owned()]);
+            let changes = changes(&requests, &[one.to_owned()], &[other.to_owned()], false);
             changes
                 .into_iter()
                 .map(|change| change.what)

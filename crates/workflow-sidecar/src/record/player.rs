@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
 use serde_json::{Value, json};
 use workflow_core::types::Millis;
 
@@ -34,17 +35,6 @@ pub(crate) struct ReplayOptions {
     pub(crate) instead: Tiers,
     /// Set if only decisions and phase moves are compared.
     pub(crate) only_decisions: bool,
-}
-
-/// The reason why a transcript cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReplayError {
-    #[error("{}:{line}: {error}", path.display())]
-    Definitions {
-        path: PathBuf,
-        line: usize,
-        error: NoDefinitions,
-    },
 }
 
 /// The lines of the sidecar in a step, with the names of the transcript.
@@ -82,14 +72,10 @@ impl<'a> Player<'a> {
     }
 
     /// Plays a step, gives the lines that follow.
-    pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> Result<ReceivedLines, ReplayError> {
+    pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> anyhow::Result<ReceivedLines> {
         if let TranscriptEvent::Definitions(definitions) = step.event {
-            self.define(definitions)
-                .map_err(|error| ReplayError::Definitions {
-                    path: self.path.to_path_buf(),
-                    line: step.line.number,
-                    error,
-                })?;
+            let place = || format!("{}:{}", self.path.display(), step.line.number);
+            self.define(definitions).with_context(place)?;
         }
         let mut received = self.play_event(step);
         if step.is_unknown() {

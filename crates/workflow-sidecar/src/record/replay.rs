@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use anyhow::Result;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tracing::subscriber::{NoSubscriber, with_default};
@@ -11,10 +12,10 @@ use workflow_core::diagnostic::shown;
 use workflow_core::run::entry_type;
 
 use super::definitions::RecordedDirectory;
-use super::difference::{Difference, DifferenceKind, MeaningChange, changed};
+use super::difference::{Difference, DifferenceKind, changed};
 use super::format::{ProtocolLine, Transcript, TranscriptLine};
-use super::meaning::{Requests, changes, decisions};
-use super::player::{Player, ReceivedLines, ReplayError, ReplayOptions};
+use super::meaning::{Requests, changes};
+use super::player::{Player, ReceivedLines, ReplayOptions};
 use super::redefine::redefined;
 use super::steps::{Torn, TranscriptEvent, TranscriptStep, steps};
 
@@ -34,10 +35,7 @@ pub(crate) struct Replayed {
 }
 
 /// Replays a transcript up to the first difference; by other definitions, to its end.
-pub(crate) fn replay(
-    transcript: &Transcript,
-    options: &ReplayOptions,
-) -> Result<Replayed, ReplayError> {
+pub(crate) fn replay(transcript: &Transcript, options: &ReplayOptions) -> Result<Replayed> {
     quietly(|| {
         let mut player = Player::new(&transcript.path, options);
         let mut replayed = Replayed::default();
@@ -45,25 +43,15 @@ pub(crate) fn replay(
         let mut requests = Requests::default();
         for step in steps(&transcript.lines) {
             let received = player.play(&step)?;
-            match step.event {
-                TranscriptEvent::Start(_) => requests = Requests::default(),
-                TranscriptEvent::Host(sent) => requests.note(&sent.message().unwrap_or_default()),
-                TranscriptEvent::Definitions(_)
-                | TranscriptEvent::Result(_)
-                | TranscriptEvent::Reported(_)
-                | TranscriptEvent::Time(_)
-                | TranscriptEvent::End => {}
+            if let TranscriptEvent::Start(_) = step.event {
+                requests = Requests::default();
+            } else if let TranscriptEvent::Host(sent) = step.event {
+                requests.note(&sent.message().unwrap_or_default());
             }
-            let (found, after) = if options.only_decisions {
-                (
-                    difference_in_meaning(&step, received, &requests, decisions),
-                    in_short(&step),
-                )
-            } else if options.instead.are_given() {
-                (
-                    difference_in_meaning(&step, received, &requests, changes),
-                    in_short(&step),
-                )
+            let (found, after) = if options.only_decisions || options.instead.are_given() {
+                let only_decisions = options.only_decisions;
+                let found = difference_in_meaning(&step, received, &requests, only_decisions);
+                (found, in_short(&step))
             } else {
                 (first_difference(&step, received), name(&step))
             };
@@ -103,7 +91,7 @@ pub(crate) fn blessed(
     transcript: &Transcript,
     text: &str,
     options: &ReplayOptions,
-) -> Result<Option<String>, ReplayError> {
+) -> Result<Option<String>> {
     let Some(mut text) = blessed_once(transcript, text, options)? else {
         return Ok(None);
     };
@@ -123,7 +111,7 @@ fn blessed_once(
     transcript: &Transcript,
     text: &str,
     options: &ReplayOptions,
-) -> Result<Option<String>, ReplayError> {
+) -> Result<Option<String>> {
     quietly(|| {
         let mut player = Player::new(&transcript.path, options);
         let mut changes = Changes::default();
@@ -169,15 +157,12 @@ fn first_difference(
     more.map(|received| (last.number, DifferenceKind::Extra { received }))
 }
 
-/// Compares the expected lines with the actual ones, after an event.
-type Comparison = fn(&Requests, &[String], &[String]) -> Vec<MeaningChange>;
-
 /// The differences in meaning, and their line.
 fn difference_in_meaning(
     step: &TranscriptStep<'_>,
     received: ReceivedLines,
     requests: &Requests,
-    changes: Comparison,
+    only_decisions: bool,
 ) -> Option<(usize, DifferenceKind)> {
     let line = step.followed.first().map_or(step.line, |(line, _)| line);
     if step.is_unknown() {
@@ -196,7 +181,7 @@ fn difference_in_meaning(
     if step.torn.is_none() {
         now.extend(then);
     }
-    let changes = changes(requests, &expected, &now);
+    let changes = changes(requests, &expected, &now, only_decisions);
     (!changes.is_empty()).then_some((line.number, DifferenceKind::Means { changes }))
 }
 

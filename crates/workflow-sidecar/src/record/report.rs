@@ -84,7 +84,7 @@ pub(crate) fn replay_text(rows: &[ReplayRow]) -> Page {
             }
             TranscriptResult::Failed { error } => {
                 let label = paint(BAD.bold(), "error");
-                anstream::eprintln!("{label}: {}", visible(&error.to_string()));
+                anstream::eprintln!("{label}: {}", visible(error));
             }
             TranscriptResult::Same { torn: Some(torn) } => {
                 page.line(format_args!("{name}: cut off: {torn}"));
@@ -133,7 +133,7 @@ pub(crate) fn junit(rows: &[ReplayRow]) -> Page {
                 format!("<failure message=\"{first}\">{shown}{more}</failure>")
             }
             TranscriptResult::Failed { error } => {
-                format!("<error message=\"{}\"/>", xml(&error.to_string()))
+                format!("<error message=\"{}\"/>", xml(error))
             }
             TranscriptResult::Same { .. } | TranscriptResult::Blessed => String::new(),
         };

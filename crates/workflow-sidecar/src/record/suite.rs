@@ -2,18 +2,19 @@
 //!
 //! Must not know how the results are shown.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use anyhow::{Context, Result, anyhow, bail};
 use parking_lot::Mutex;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::difference::Difference;
-use super::format::{ReadError, Transcript};
-use super::player::{ReplayError, ReplayOptions};
+use super::format::Transcript;
+use super::player::ReplayOptions;
 use super::replay::{Replayed, blessed, replay};
 use crate::files::write_atomically;
+use crate::sessions::read_file;
 
 /// The result for a transcript.
 #[derive(Debug, Serialize)]
@@ -31,39 +32,12 @@ pub(crate) enum TranscriptResult {
     Blessed,
     /// It cannot be replayed.
     Failed {
-        #[serde(serialize_with = "as_text")]
-        error: Failed,
+        error: String,
     },
 }
 
-fn as_text<S: Serializer>(error: &Failed, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(error)
-}
-
-/// The reason why a transcript cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failed {
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-    #[error("{}: it cannot be written: {error}", path.display())]
-    Write { path: PathBuf, error: io::Error },
-    #[error("{}: it fails unexpectedly: this is a mistake in workflow-sidecar", .0.display())]
-    Panicked(PathBuf),
-}
-
-/// The reason why there is nothing to replay.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NoTranscripts {
-    #[error("{} cannot be read: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("there is no `*.jsonl` file in {}", .0.display())]
-    None(PathBuf),
-}
-
 /// The files to replay: each one named, and those of each directory named.
-pub(crate) fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, NoTranscripts> {
+pub(crate) fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in named {
         if path.is_dir() {
@@ -75,26 +49,15 @@ pub(crate) fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, NoTranscrip
     Ok(found)
 }
 
-fn inside(directory: &Path) -> Result<Vec<PathBuf>, NoTranscripts> {
-    let unreadable = |error| NoTranscripts::Unreadable {
-        path: directory.to_path_buf(),
-        error,
-    };
-    let entries = directory.read_dir().map_err(unreadable)?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_file()
-            && path
-                .extension()
-                .is_some_and(|extension| extension == "jsonl")
-        {
-            found.push(path);
-        }
-    }
+fn inside(directory: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = || format!("{} cannot be read", directory.display());
+    let entries = directory.read_dir().with_context(unreadable)?;
+    let paths = entries.map(|entry| Ok(entry.with_context(unreadable)?.path()));
+    let mut found: Vec<PathBuf> = paths.collect::<Result<_>>()?;
+    found.retain(|path| path.is_file() && path.extension().is_some_and(|end| end == "jsonl"));
     found.sort();
     if found.is_empty() {
-        return Err(NoTranscripts::None(directory.to_path_buf()));
+        bail!("there is no `*.jsonl` file in {}", directory.display());
     }
     Ok(found)
 }
@@ -134,35 +97,34 @@ pub(crate) fn replay_all(
 fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
     let play = || {
         if bless {
-            play_and_write(path, options)
-        } else {
-            let transcript = Transcript::read(path)?;
-            let Replayed { differences, torn } = replay(&transcript, options)?;
-            Ok(if differences.is_empty() {
-                TranscriptResult::Same { torn }
-            } else {
-                TranscriptResult::Differs { differences }
-            })
+            return play_and_write(path, options);
         }
+        let transcript = Transcript::read(path)?;
+        let Replayed { differences, torn } = replay(&transcript, options)?;
+        Ok(if differences.is_empty() {
+            TranscriptResult::Same { torn }
+        } else {
+            TranscriptResult::Differs { differences }
+        })
     };
-    std::panic::catch_unwind(play)
-        .unwrap_or_else(|_| Err(Failed::Panicked(path.to_path_buf())))
-        .unwrap_or_else(|error| TranscriptResult::Failed { error })
+    let panicked = || {
+        let path = path.display();
+        anyhow!("{path}: it fails unexpectedly: this is a mistake in workflow-sidecar")
+    };
+    let result = std::panic::catch_unwind(play).unwrap_or_else(|_| Err(panicked()));
+    result.unwrap_or_else(|error| TranscriptResult::Failed {
+        error: format!("{error:#}"),
+    })
 }
 
-fn play_and_write(path: &Path, options: &ReplayOptions) -> Result<TranscriptResult, Failed> {
-    let bytes = std::fs::read(path).map_err(|error| ReadError::Unreadable {
-        path: path.to_path_buf(),
-        error,
-    })?;
+fn play_and_write(path: &Path, options: &ReplayOptions) -> Result<TranscriptResult> {
+    let bytes = read_file(path)?;
     let transcript = Transcript::parse(path, &bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let Some(blessed) = blessed(&transcript, &text, options)? else {
         return Ok(TranscriptResult::Same { torn: None });
     };
-    write_atomically(path, &blessed).map_err(|error| Failed::Write {
-        path: path.to_path_buf(),
-        error,
-    })?;
+    let unwritten = || format!("{}: it cannot be written", path.display());
+    write_atomically(path, &blessed).with_context(unwritten)?;
     Ok(TranscriptResult::Blessed)
 }

@@ -30,8 +30,8 @@ use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
 use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, PlatformReport, SessionContext};
+use crate::present::{ended_run, indexed_run};
 use crate::rpc::{Outbox, failure, success};
-use crate::run_condition::{ended_run, indexed_run};
 use crate::store::Run;
 use crate::telemetry::{self, PhaseClock};
 

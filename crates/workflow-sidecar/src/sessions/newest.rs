@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, bail};
 
 use super::file::{SessionFile, read_file};
-use crate::files::home_dir;
+use crate::files::expanded_home;
 use crate::platform::disk::HOST_DIRECTORY;
 
 /// The environment variable with pi's directory for sessions.
@@ -70,7 +70,7 @@ fn session_directory(project: &Path, agent_dir: &Path) -> PathBuf {
         .or_else(|| setting(&project.join(HOST_DIRECTORY)))
         .or_else(|| setting(agent_dir));
     match named {
-        Some(named) => project.join(expanded(&named)),
+        Some(named) => project.join(expanded_home(&named)),
         None => agent_dir.join("sessions").join(usual_name(project)),
     }
 }
@@ -81,18 +81,6 @@ fn setting(directory: &Path) -> Option<String> {
     let settings: serde_json::Value = serde_json::from_slice(&text).ok()?;
     let named = settings[SETTING].as_str()?;
     (!named.is_empty()).then(|| named.to_owned())
-}
-
-/// Expands a `~` at the beginning of a path.
-fn expanded(path: &str) -> PathBuf {
-    let rest = path.strip_prefix('~').and_then(|rest| match rest {
-        "" => Some(rest),
-        _ => rest.strip_prefix('/'),
-    });
-    match (rest, home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(path),
-    }
 }
 
 /// The name of pi's usual directory for the sessions of a project.

@@ -13,7 +13,7 @@ use workflow_core::run::{
     restore,
 };
 
-use crate::run_condition::stored_path;
+use crate::present::stored_path;
 
 /// A run, described by its stored entries.
 #[derive(Debug)]

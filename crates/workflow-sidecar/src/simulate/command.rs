@@ -1,5 +1,6 @@
 //! The commands of a simulation.
 
+use anyhow::{Result, anyhow, bail};
 use serde_json::value::RawValue;
 use workflow_core::definition::nearest;
 use workflow_core::diagnostic::shown;
@@ -128,28 +129,13 @@ pub(crate) enum Stop {
     Aborted,
 }
 
-/// The reason why a line has no meaning.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ScriptError {
-    #[error("there is no command `{}`{}", shown(.0), instead(.1.as_deref()))]
-    Command(String, Option<String>),
-    #[error("`{0}` wants {1}: {2}")]
-    Argument(String, &'static str, &'static str),
-    #[error("the input of a tool is not JSON: {0}")]
-    Input(String),
-    #[error("the outputs of `next` are not JSON: {0}")]
-    Outputs(String),
-    #[error(
-        "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, paused, …"
-    )]
-    Expectation,
-}
-
-fn instead(near: Option<&str>) -> String {
-    match near {
-        Some(near) => format!(": did you mean `{near}`?"),
-        None => ": `help` lists the commands".to_owned(),
-    }
+/// The error of an unknown command.
+fn unknown(command: &str, near: Option<&str>) -> anyhow::Error {
+    let instead = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`help` lists the commands".to_owned(),
+    };
+    anyhow!("there is no command `{}`: {instead}", shown(command))
 }
 
 /// The first words of commands, for a suggestion.
@@ -164,7 +150,7 @@ const START_AND_END: [&str; 2] = ["workflow", "cancel-workflow"];
 
 impl ScriptLine {
     /// Reads a line; `None` if there is nothing in it.
-    pub(crate) fn read(line: &str) -> Result<Option<Self>, ScriptError> {
+    pub(crate) fn read(line: &str) -> Result<Option<Self>> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             return Ok(None);
@@ -177,7 +163,9 @@ impl ScriptLine {
             _ => (line, None),
         };
         if expected == Some("") {
-            return Err(ScriptError::Expectation);
+            bail!(
+                "`=>` needs the expected outcome: blocked, allowed, the name of a phase, done, paused, …"
+            );
         }
         Ok(Some(Self {
             command: ScriptCommand::read(command)?,
@@ -187,7 +175,7 @@ impl ScriptLine {
 }
 
 impl ScriptCommand {
-    fn read(line: &str) -> Result<Self, ScriptError> {
+    fn read(line: &str) -> Result<Self> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         if let Some(name) = word.strip_prefix('/') {
@@ -195,20 +183,20 @@ impl ScriptCommand {
             let commands: Vec<&str> = START_AND_END.into_iter().chain(controls).collect();
             if !commands.contains(&name) {
                 let near = nearest(name, commands).map(|near| format!("/{near}"));
-                return Err(ScriptError::Command(word.to_owned(), near));
+                return Err(unknown(word, near.as_deref()));
             }
             return Ok(Self::Run {
                 name: name.to_owned(),
                 arguments: rest.to_owned(),
             });
         }
-        let wants = |what, example| ScriptError::Argument(word.to_owned(), what, example);
+        let wants = |what: &str, example: &str| anyhow!("`{word}` wants {what}: {example}");
         Ok(match (word, rest) {
             ("tool", _) => {
                 let wants = wants("a name", "tool edit {\"path\": \"a.rs\"}");
                 let (name, input) = name_and_text(rest).ok_or(wants)?;
                 let input = some(&input).unwrap_or_else(|| "{}".to_owned());
-                ensure_json(&input).map_err(ScriptError::Input)?;
+                ensure_json("the input of a tool is", &input)?;
                 Self::Tool { name, input }
             }
             ("next", _) => {
@@ -219,7 +207,7 @@ impl ScriptCommand {
                     return Err(wants(what, "next ok {\"plan\": \"Add it.\"}"));
                 }
                 if let Some(outputs) = &outputs {
-                    ensure_json(outputs).map_err(ScriptError::Outputs)?;
+                    ensure_json("the outputs of `next` are", outputs)?;
                 }
                 Self::Next {
                     outcome: some(outcome),
@@ -279,18 +267,16 @@ impl ScriptCommand {
                 let wants = |_| wants("a checkpoint's number", "back 1");
                 Self::Back(rest.parse().map_err(wants)?)
             }
-            _ if WORDS.contains(&word) => return Err(ScriptError::Command(line.to_owned(), None)),
-            _ => {
-                let near = nearest(word, WORDS).map(str::to_owned);
-                return Err(ScriptError::Command(word.to_owned(), near));
-            }
+            _ if WORDS.contains(&word) => return Err(unknown(line, None)),
+            _ => return Err(unknown(word, nearest(word, WORDS))),
         })
     }
 }
 
-fn ensure_json(text: &str) -> Result<(), String> {
+fn ensure_json(what: &str, text: &str) -> Result<()> {
     let read = serde_json::from_str::<&RawValue>(text);
-    read.map(drop).map_err(|error| error.to_string())
+    read.map(drop)
+        .map_err(|error| anyhow!("{what} not JSON: {error}"))
 }
 
 fn some(text: &str) -> Option<String> {

@@ -13,8 +13,7 @@ use super::command::{ScriptCommand, Stop};
 use super::guards::GuardLookup;
 use super::host::TestHost;
 use super::reaction::{Cause, Reaction, ReactionLabels, first_line, text};
-use crate::present::{BAD, DIMMED, GOOD, Page, count, paint};
-use crate::run_condition::restored_session;
+use crate::present::{BAD, DIMMED, GOOD, Page, count, paint, restored_session};
 
 /// The text of a person who has nothing else to say.
 const GO_ON: &str = "Go on.";

@@ -1,0 +1,201 @@
+//! Workflows as rows of a table.
+
+use serde::Serialize;
+use workflow_core::definition::{Listing, LoadOutcome, Loaded, Show, Tier, Workflow};
+use workflow_core::diagnostic::visible;
+
+use super::page::Page;
+use super::table::beginning;
+
+/// A workflow, as in the output of `--format json`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkflowRow<'a> {
+    key: &'a str,
+    command: &'a str,
+    name: &'a str,
+    phases: usize,
+    pub(crate) status: ListedStatus,
+    tier: Tier,
+    source: &'a str,
+    /// The file that it replaces.
+    replaces: Option<&'a str>,
+    /// The file that replaces it.
+    replaced_by: Option<&'a str>,
+    /// The workflow that its command starts instead.
+    started_instead: Option<&'a str>,
+    /// The workflows it is a part of.
+    part_of: Vec<&'a str>,
+    /// The values that it is given at its start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<InputRow<'a>>,
+    /// The limits of a run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<String>,
+}
+
+/// An input of a workflow, as in the output of `--format json`.
+#[derive(Debug, Serialize)]
+struct InputRow<'a> {
+    name: &'a str,
+    required: bool,
+}
+
+/// The status of a workflow, in the order of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ListedStatus {
+    /// The user can start it.
+    Ready,
+    /// It runs inside others.
+    Part,
+    /// Another workflow has its command.
+    Unreachable,
+    /// The project's workflow of the same key replaces it.
+    Replaced,
+    /// It has errors.
+    Broken,
+}
+
+impl<'a> WorkflowRow<'a> {
+    pub(crate) fn of(listing: &'a Listing, loaded: &'a Loaded) -> Self {
+        let other = |outcome: LoadOutcome| {
+            let same =
+                move |other: &&Listing| other.key == listing.key && other.tier != listing.tier;
+            let other = loaded.index.iter().find(same);
+            other
+                .filter(|_| listing.outcome == outcome)
+                .map(|other| &*other.source)
+        };
+        let started = loaded
+            .catalog
+            .startable()
+            .find(|workflow| workflow.command_name == listing.command_name)
+            .filter(|workflow| workflow.key != listing.key);
+        let (status, started_instead) = match (listing.outcome, listing.show, started) {
+            (LoadOutcome::LeftOut, ..) => (ListedStatus::Broken, None),
+            (LoadOutcome::Shadowed, ..) => (ListedStatus::Replaced, None),
+            (LoadOutcome::Loaded, Show::Workflows, _) => (ListedStatus::Part, None),
+            (LoadOutcome::Loaded, Show::User, Some(other)) => {
+                (ListedStatus::Unreachable, Some(&*other.key))
+            }
+            (LoadOutcome::Loaded, Show::User, None) => (ListedStatus::Ready, None),
+        };
+        let part_of = loaded
+            .catalog
+            .iter()
+            .filter(|workflow| contains(workflow, &listing.key));
+        let loaded_here = loaded.catalog.get(&listing.key);
+        let workflow = loaded_here.filter(|_| listing.outcome == LoadOutcome::Loaded);
+        let inputs = workflow.iter().flat_map(|workflow| &workflow.inputs);
+        let budget = workflow.map(|workflow| workflow.budget.describe());
+        Self {
+            key: &listing.key,
+            command: &listing.command_name,
+            name: &listing.name,
+            phases: listing.phases,
+            status,
+            tier: listing.tier,
+            source: &listing.source,
+            replaces: other(LoadOutcome::Loaded).filter(|_| listing.shadows),
+            replaced_by: other(LoadOutcome::Shadowed),
+            started_instead,
+            part_of: match listing.outcome {
+                LoadOutcome::Loaded => part_of.map(|workflow| &*workflow.key).collect(),
+                LoadOutcome::Shadowed | LoadOutcome::LeftOut => Vec::new(),
+            },
+            inputs: inputs
+                .map(|input| InputRow {
+                    name: &input.name,
+                    required: input.required,
+                })
+                .collect(),
+            budget: budget.filter(|budget| !budget.is_empty()),
+        }
+    }
+
+    /// Returns the command that starts it, or the key if it cannot be started.
+    fn command_or_key(&self) -> String {
+        match self.status {
+            ListedStatus::Ready | ListedStatus::Unreachable => {
+                format!("/workflow {}", visible(self.command))
+            }
+            ListedStatus::Part | ListedStatus::Replaced | ListedStatus::Broken => visible(self.key),
+        }
+    }
+
+    /// Returns the directory of its source.
+    fn directory(&self) -> &str {
+        let parts = self.source.rsplit_once(['/', '\\']);
+        parts.map_or(self.source, |(directory, _)| directory)
+    }
+
+    /// Formats the status.
+    fn status_text(&self) -> String {
+        let mut parts = match self.status {
+            ListedStatus::Ready => vec!["ready".to_owned()],
+            ListedStatus::Part if self.part_of.is_empty() => vec!["part of no other".to_owned()],
+            ListedStatus::Part => vec![format!("part of {}", several(&self.part_of))],
+            ListedStatus::Unreachable => {
+                let other = self.started_instead.unwrap_or_default();
+                vec![format!("its command starts {}", visible(other))]
+            }
+            ListedStatus::Replaced => vec!["replaced by the project's".to_owned()],
+            ListedStatus::Broken => vec!["broken, see check".to_owned()],
+        };
+        if self.replaces.is_some() {
+            parts.push("replaces your own".to_owned());
+        }
+        if matches!(self.status, ListedStatus::Ready | ListedStatus::Part) {
+            let required = self.inputs.iter().filter(|input| input.required);
+            let required: Vec<&str> = required.map(|input| input.name).collect();
+            if !required.is_empty() {
+                parts.push(format!("needs {}", several(&required)));
+            }
+            parts.extend(self.budget.iter().map(|budget| format!("at most {budget}")));
+        }
+        parts.join(", ")
+    }
+}
+
+/// Joins names for one cell.
+fn several(names: &[&str]) -> String {
+    const MAX_LISTED: usize = 3;
+    let shown: Vec<String> = names
+        .iter()
+        .take(MAX_LISTED)
+        .map(|name| visible(name))
+        .collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+pub(crate) fn workflow_table(rows: &[WorkflowRow<'_>], page: &mut Page) {
+    // `--format json` cuts nothing.
+    const NAME: usize = 24;
+    const STATUS: usize = 40;
+    if rows.is_empty() {
+        page.line("no workflows: `workflow-sidecar init` writes one");
+        return;
+    }
+    let cells = rows.iter().map(|row| {
+        let phases = Some(row.phases).filter(|phases| *phases > 0);
+        [
+            beginning(&row.command_or_key(), NAME),
+            beginning(&visible(row.name), NAME),
+            phases.map_or_else(String::new, |phases| phases.to_string()),
+            beginning(&row.status_text(), STATUS),
+            visible(row.directory()),
+        ]
+    });
+    let head = ["workflow", "name", "phases", "status", "from"];
+    page.table(head, &cells.collect::<Vec<_>>());
+}
+
+/// Returns true if a workflow has another one as one of its phases.
+pub(crate) fn contains(workflow: &Workflow, key: &str) -> bool {
+    workflow.subworkflows().any(|inner| inner.key == key)
+}
