@@ -46,8 +46,6 @@ mod sessions;
 mod settings;
 #[cfg(unix)]
 mod templates_in_projects;
-#[cfg(target_os = "linux")]
-mod terminal;
 mod transcripts;
 mod triggers;
 mod untrusted_projects;

@@ -1,6 +1,7 @@
 //! Leaving a phase with the real binary: gates, trust and approval.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,8 +11,6 @@ use tempfile::TempDir;
 
 use crate::connection::Process;
 use crate::host::TestHost;
-#[cfg(target_os = "linux")]
-use crate::terminal::Terminal;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -58,10 +57,6 @@ fn run_it() -> Value {
 }
 
 fn introduced(project: &Path, dialogs: bool) -> TestHost {
-    // A person's terminal is outside of the host's session.
-    #[cfg(target_os = "linux")]
-    let mut host = TestHost::over(crate::terminal::sidecar_of_a_host());
-    #[cfg(not(target_os = "linux"))]
     let mut host = TestHost::over_pipes();
     let params = json!({
         "protocolVersion": 1,
@@ -82,13 +77,16 @@ fn entries(result: &Value) -> Vec<Value> {
     entries.map(stored).collect()
 }
 
-/// The code that a person is shown, in a message to the host.
-#[cfg(target_os = "linux")]
+/// The code that the user is shown, in a message to the host.
 fn code_in(actions: &Value) -> String {
     let actions = actions.as_array().unwrap().iter();
     let messages = actions.filter(|action| action["type"] == "notify");
-    let mut words =
-        messages.flat_map(|action| action["message"].as_str().unwrap().split([' ', '.', ',']));
+    let mut words = messages.flat_map(|action| {
+        action["message"]
+            .as_str()
+            .unwrap()
+            .split([' ', '.', ',', '`'])
+    });
     let is_code = |word: &&str| word.len() == 14 && word.split('-').all(|group| group.len() == 4);
     words.find(is_code).expect("a code is shown").to_owned()
 }
@@ -284,8 +282,8 @@ fn a_plan_that_changes_under_the_dialog_is_shown_again() {
         shown.contains("Your earlier answer does not count") && shown.ends_with("Do that."),
         "{shown}"
     );
-    let state = host.result("session/state", &json!({}));
-    assert_eq!(state["phase"]["id"], "a");
+    let state = host.request("session/state", &json!({}));
+    assert_eq!(answer_to(&mut host, state)["phase"]["id"], "a");
     answer(&mut host, &second, "approve");
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("moved: A"), "{answer}");
@@ -323,42 +321,68 @@ fn a_late_answer_to_a_cancelled_dialog_is_reported() {
     assert!(said.contains("\"OK?\" came too late"), "{said}");
 }
 
-/// Reads the notification that follows an answer in a terminal.
-#[cfg(target_os = "linux")]
-fn answered_notice(host: &mut TestHost) -> String {
-    let said = host.receive();
-    assert_eq!(said["method"], "host/apply", "{said}");
-    let message = &said["params"]["actions"][0]["message"];
-    message.as_str().unwrap().to_owned()
+/// Runs a command of the binary in a project, with what is typed then. Returns what it prints, and its exit code.
+fn run(project: &Path, arguments: &[&str], typed: &str) -> (String, Option<i32>) {
+    let mut command = Process::command()
+        .args(arguments)
+        .arg("--agent-dir")
+        .arg(project.join("agent"))
+        .current_dir(project)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = command.stdin.take().unwrap();
+    // It may end without reading.
+    let _ = input.write_all(typed.as_bytes());
+    drop(input);
+    let output = command.wait_with_output().unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    (String::from_utf8(printed).unwrap(), output.status.code())
 }
 
-#[cfg(target_os = "linux")]
+/// The actions that the host is sent by themselves, up to those with a code; and the code.
+fn shown_code(host: &mut TestHost) -> String {
+    loop {
+        let said = host.receive();
+        let actions = &said["params"]["actions"];
+        if actions.to_string().contains("workflow-sidecar approve ") {
+            return code_in(actions);
+        }
+    }
+}
+
 #[test]
-fn an_approval_in_a_terminal_counts_while_the_dialog_is_open() {
+fn an_approval_with_the_code_counts_while_the_dialog_is_open() {
     let project = project("approve: {ask: \"OK?\"}");
-    let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), true);
     let call = next(&mut host);
-    let (asked, _) = question(&mut host);
-    let (shown, code) = terminal.run("approve --choice approve", "");
-    assert_eq!(code, Some(0), "{shown}");
+    let code = shown_code(&mut host);
+    let (shown, status) = run(
+        project.path(),
+        &["approve", &code, "--choice", "approve"],
+        "",
+    );
+    assert_eq!(status, Some(0), "{shown}");
     let answer = answer_to(&mut host, call);
     assert!(text(&answer).contains("moved: A"), "{answer}");
-    let notice = answered_notice(&mut host);
+    assert!(
+        !answer.to_string().contains(&code),
+        "the model does not see it"
+    );
+    let notice = host.receive().to_string();
     assert!(
         notice.contains("Answered in a terminal: approve. Close the dialog"),
         "{notice}"
     );
-    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
 }
 
-#[cfg(target_os = "linux")]
 #[test]
-fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
+fn an_approval_with_the_code_counts_only_for_the_file_shown() {
     let project = project("approve: {ask: \"OK?\", show: plan.md}");
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
-    let mut terminal = Terminal::open(project.path());
     let mut host = introduced(project.path(), false);
     host.start_session();
     let mut branch = entries(&host.result("command/run", &run_it()));
@@ -367,12 +391,22 @@ fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
     branch.extend(entries(&answered));
     drop(host);
     let code = code_in(&answered["actions"]);
-    let (shown, status) = terminal.run("approve --choice approve", &format!("{code}\n"));
-    assert_eq!(status, Some(0), "{shown}");
+    let approve = || {
+        run(
+            project.path(),
+            &["approve", &code, "--choice", "approve"],
+            "",
+        )
+    };
+    fs::write(&plan, "Do it quickly.").unwrap();
+    let (shown, status) = approve();
     assert!(
-        shown.contains("No sidecar runs for this session"),
+        status == Some(2) && shown.contains("plan.md has changed since the run asked"),
         "{shown}"
     );
+    fs::write(&plan, "Do this.").unwrap();
+    let (shown, status) = approve();
+    assert_eq!(status, Some(0), "{shown}");
     fs::write(&plan, "Do that.").unwrap();
     let mut host = introduced(project.path(), true);
     host.result(
@@ -390,19 +424,18 @@ fn an_approval_in_a_terminal_counts_only_for_the_file_shown() {
     assert!(text(&answer).contains("moved: A"), "{answer}");
 }
 
-#[cfg(target_os = "linux")]
 #[test]
-fn an_approval_in_a_terminal_moves_a_waiting_run_so_that_a_reload_keeps_it() {
+fn an_approval_with_the_code_moves_a_waiting_run_so_that_a_reload_keeps_it() {
     let project = project("approve: {ask: \"OK?\"}");
-    let mut terminal = Terminal::open(project.path());
     let mut host = introduced(project.path(), false);
     host.start_session();
     let mut branch = entries(&host.result("command/run", &run_it()));
     let call = next(&mut host);
-    branch.extend(entries(&answer_to(&mut host, call)));
-    let (shown, status) = terminal.run("approve --choice approve", "");
+    let asked = answer_to(&mut host, call);
+    branch.extend(entries(&asked));
+    let code = code_in(&asked["actions"]);
+    let (shown, status) = run(project.path(), &["approve", &code], "approve\n");
     assert_eq!(status, Some(0), "{shown}");
-    assert!(shown.contains("sent to the session"), "{shown}");
     let moved = host.receive();
     let actions = &moved["params"]["actions"];
     assert!(
@@ -420,11 +453,9 @@ fn an_approval_in_a_terminal_moves_a_waiting_run_so_that_a_reload_keeps_it() {
     assert_eq!(state["phase"]["id"], "b", "{state}");
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn an_approval_survives_the_process_that_waits_for_it() {
     let project = project("approve: {ask: \"OK?\"}");
-    let mut terminal = Terminal::open(project.path());
     let mut host = introduced(project.path(), false);
     host.start_session();
     let mut branch = entries(&host.result("command/run", &run_it()));
@@ -433,11 +464,21 @@ fn an_approval_survives_the_process_that_waits_for_it() {
     let answered = answer_to(&mut host, call);
     branch.extend(entries(&answered));
     drop(host);
-    let (shown, code) = terminal.run("approve --choice approve", "2222-2222-2222\n");
-    assert!(code == Some(2) && shown.contains("not the code"), "{shown}");
+    let approve = |code: &str| {
+        run(
+            project.path(),
+            &["approve", "--choice", "approve", code],
+            "",
+        )
+    };
+    let (shown, status) = approve("2222-2222-2222");
+    assert!(
+        status == Some(2) && shown.contains("nothing that waits has this code"),
+        "{shown}"
+    );
     let code = code_in(&answered["actions"]);
-    let (shown, code) = terminal.run("approve --choice approve", &format!("{code}\n"));
-    assert_eq!(code, Some(0), "{shown}");
+    let (shown, status) = approve(&code.to_lowercase());
+    assert_eq!(status, Some(0), "{shown}");
     let go_on = |branch: &[Value]| {
         let mut host = introduced(project.path(), false);
         let context = json!({"context": {"branch": branch}});
@@ -449,42 +490,66 @@ fn an_approval_survives_the_process_that_waits_for_it() {
     // It is used up.
     let again = go_on(&branch);
     assert!(text(&again).contains("Waiting for approval"), "{again}");
-    // Without a terminal the code is enough.
-    let code = code_in(&again["actions"]);
-    let output = Process::command()
-        .args([
-            "approve",
-            "--choice",
-            "approve",
-            "--code",
-            &code,
-            "--agent-dir",
-        ])
-        .arg(project.path().join("agent"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
+    let (shown, status) = approve(&code);
+    assert_eq!(status, Some(2), "{shown}");
+    let (shown, status) = approve(&code_in(&again["actions"]));
+    assert_eq!(status, Some(0), "{shown}");
     // A branch without an approval request is not concerned.
     assert!(text(&go_on(&before)).contains("Waiting for approval"));
 }
 
-#[cfg(target_os = "linux")]
 #[test]
-fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
+fn the_status_shows_the_code_again_and_a_new_one_after_a_restart() {
+    let project = project("approve: {ask: \"OK?\"}");
+    let mut host = introduced(project.path(), false);
+    host.start_session();
+    let mut branch = entries(&host.result("command/run", &run_it()));
+    let call = next(&mut host);
+    let asked = answer_to(&mut host, call);
+    branch.extend(entries(&asked));
+    let first = code_in(&asked["actions"]);
+    let status = json!({"name": "workflow-status", "arguments": ""});
+    let again = host.result("command/run", &status);
+    assert_eq!(code_in(&again["actions"]), first);
+    drop(host);
+    let mut host = introduced(project.path(), false);
+    let context = json!({"context": {"branch": branch}});
+    host.result("hook/session_start", &context);
+    let anew = code_in(&host.result("command/run", &status)["actions"]);
+    assert_ne!(anew, first);
+    let approve = |code: &str| {
+        run(
+            project.path(),
+            &["approve", code, "--choice", "approve"],
+            "",
+        )
+    };
+    assert_eq!(approve(&first).1, Some(2));
+    let (shown, code) = approve(&anew);
+    assert_eq!(code, Some(0), "{shown}");
+    let said = host.receive().to_string();
+    assert!(said.contains("✓ A → 🅱 B, by you."), "{said}");
+}
+
+#[test]
+fn the_user_answers_with_the_code_what_a_host_cannot_ask() {
     let project = project(
         "approve: {ask: \"Is it\\e[2J right?\", choices: [approve, revise], show: plan.md}",
     );
     fs::write(project.path().join("plan.md"), "Do it.\u{1b}[2J\n").unwrap();
-    let mut terminal = Terminal::open(project.path());
     let mut host = started(project.path(), false);
-    let step = |host: &mut TestHost, expected: &str| {
+    let step = |host: &mut TestHost| {
         let call = next(host);
         let answer = answer_to(host, call);
-        assert!(text(&answer).contains(expected), "{answer}");
+        assert!(
+            text(&answer).contains("this host has no dialogs"),
+            "{answer}"
+        );
+        code_in(&answer["actions"])
     };
-    step(&mut host, "this host has no dialogs");
-    let (shown, code) = terminal.run("approve", "\n");
-    assert_eq!(code, Some(3), "{shown}");
+    let code = step(&mut host);
+    let (shown, status) = run(project.path(), &["approve", &code], "\n");
+    assert_eq!(status, Some(3), "{shown}");
     for expected in [
         "W > A",
         "Do it.",
@@ -494,117 +559,90 @@ fn a_person_answers_in_a_terminal_what_a_host_cannot_ask() {
     ] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
-    assert!(
-        !shown.contains("\u{1b}[2J"),
-        "nothing raw reaches a terminal"
+    assert!(!shown.contains("\u{1b}[2J"), "nothing raw is shown");
+    let (shown, status) = run(project.path(), &["approve", &code, "--choice", "maybe"], "");
+    assert_eq!(status, Some(2), "{shown}");
+    let (shown, status) = run(
+        project.path(),
+        &["approve", "--comment", "name the risks"],
+        &format!("{code}\n2\n"),
     );
-    let (shown, code) = terminal.run("approve --choice maybe", "");
-    assert_eq!(code, Some(2), "{shown}");
-    let (shown, code) = terminal.run("approve", "2\n");
-    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(status, Some(0), "{shown}");
     let said = host.receive().to_string();
     assert!(said.contains("chose \\\"revise\\\""), "{said}");
-    let (shown, code) = terminal.run("approve --list", "");
+    assert!(said.contains("name the risks"), "{said}");
+    let (shown, status) = run(project.path(), &["approve", "--list"], "");
     assert!(
-        code == Some(0) && shown.contains("Nothing waits"),
+        status == Some(0) && shown.contains("Nothing waits"),
         "{shown}"
     );
-    step(&mut host, "this host has no dialogs");
-    let (shown, code) = terminal.run("approve --choice approve", "");
-    assert_eq!(code, Some(0), "{shown}");
+    let code = step(&mut host);
+    let (shown, status) = run(
+        project.path(),
+        &["approve", &code, "--choice", "approve"],
+        "",
+    );
+    assert_eq!(status, Some(0), "{shown}");
     let said = host.receive().to_string();
     assert!(said.contains("✓ A → 🅱 B, by you."), "{said}");
-    let (shown, code) = terminal.run("approve", "");
+    let (shown, status) = run(project.path(), &["approve"], "");
     assert!(
-        code == Some(0) && shown.contains("Nothing waits"),
+        status == Some(0) && shown.contains("Nothing waits"),
         "{shown}"
     );
 }
 
+/// Runs `trust` in a terminal that is made for it.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_terminal_that_is_opened_later_needs_the_code_that_the_host_shows() {
-    let project = project("approve: {ask: \"OK?\"}\ngate: [{run: [\"true\"]}]");
-    let (mut host, _) = asked(project.path(), None);
-    let shown_code = |host: &mut TestHost| {
-        loop {
-            let said = host.receive();
-            assert_eq!(said["method"], "host/apply", "{said}");
-            let actions = &said["params"]["actions"];
-            if actions.to_string().contains("the code is") {
-                return code_in(actions);
-            }
-        }
-    };
-    std::thread::sleep(Duration::from_millis(50));
-    let mut terminal = Terminal::open(project.path());
-    terminal.type_line(concat!(env!("CARGO_BIN_EXE_workflow-sidecar"), " trust"));
-    let shown = terminal.read_until("Code:");
-    assert!(shown.contains("opened after the agent"), "{shown}");
-    let code = shown_code(&mut host);
-    terminal.type_line(&code);
-    terminal.type_line("y");
-    let (shown, status) = terminal.read_to_end();
-    assert_eq!(status, Some(0), "{shown}");
-    let call = next(&mut host);
-    let (asked, _) = question(&mut host);
-    terminal.type_line(concat!(
-        env!("CARGO_BIN_EXE_workflow-sidecar"),
-        " approve --choice approve"
-    ));
-    terminal.read_until("Code:");
-    let code = shown_code(&mut host);
-    terminal.type_line(&code.to_lowercase());
-    let (shown, status) = terminal.read_to_end();
-    assert_eq!(status, Some(0), "{shown}");
-    let answer = answer_to(&mut host, call);
-    assert!(text(&answer).contains("moved: A"), "{answer}");
-    answered_notice(&mut host);
-    host.send(json!({"jsonrpc": "2.0", "id": asked, "result": null}).to_string());
-    assert!(
-        !answer.to_string().contains(&code),
-        "the model does not see it"
-    );
+fn trust_in_a_terminal(project: &Path, answer: &str) -> (String, Option<i32>) {
+    let binary = env!("CARGO_BIN_EXE_workflow-sidecar");
+    let line = format!("printf '%s\\n' {answer} | script -qec '{binary} trust' /dev/null");
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .env("PI_CODING_AGENT_DIR", project.join("agent"))
+        .env("SHELL", "/bin/sh")
+        .current_dir(project)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    (shown, output.status.code())
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_person_trusts_in_a_terminal_what_a_host_cannot_ask() {
+fn the_user_trusts_in_a_terminal_while_no_session_is_open() {
     let project = project("gate: [{run: [\"true\"]}]");
-    let mut terminal = Terminal::open(project.path());
-    let mut host = started(project.path(), false);
-    let mut step = |expected: &str| {
-        let call = next(&mut host);
-        let answer = answer_to(&mut host, call);
+    let step = |host: &mut TestHost, expected: &str| {
+        let call = next(host);
+        let answer = answer_to(host, call);
         assert!(text(&answer).contains(expected), "{answer}");
     };
-    step("workflow-sidecar trust");
-    let (shown, code) = terminal.run("trust", "no\n");
-    assert!(code == Some(3) && shown.contains("a.md:5"), "{shown}");
-    step("workflow-sidecar trust");
-    let (shown, code) = terminal.run("trust", "y\n");
-    assert_eq!(code, Some(0), "{shown}");
-    step("Advanced: A");
-    let (shown, _) = terminal.run("trust --revoke", "");
+    let mut host = started(project.path(), false);
+    step(&mut host, "workflow-sidecar trust");
+    let (shown, status) = trust_in_a_terminal(project.path(), "y");
+    assert_eq!(status, Some(2), "{shown}");
+    assert!(
+        shown.contains("a session of this project is open"),
+        "{shown}"
+    );
+    drop(host);
+    let (shown, status) = trust_in_a_terminal(project.path(), "no");
+    assert!(status == Some(3) && shown.contains("a.md:5"), "{shown}");
+    let (shown, status) = trust_in_a_terminal(project.path(), "y");
+    assert_eq!(status, Some(0), "{shown}");
+    let mut host = started(project.path(), false);
+    step(&mut host, "Advanced: A");
+    let (shown, _) = run(project.path(), &["trust", "--revoke"], "");
     assert!(shown.contains("Nothing of this project"), "{shown}");
-    let (_, code) = terminal.run("trust --list", "");
-    assert_eq!(code, Some(3));
+    let (_, status) = run(project.path(), &["trust", "--list"], "");
+    assert_eq!(status, Some(3));
 }
 
 #[test]
-fn without_a_terminal_there_is_no_approval() {
-    let project = project("approve: {ask: \"OK?\"}\ngate: [{run: [\"true\"]}]");
-    for command in [&["approve", "--choice", "approve"][..], &["trust"]] {
-        let output = Process::command()
-            .args(command)
-            .arg("--agent-dir")
-            .arg(project.path().join("agent"))
-            .current_dir(project.path())
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(2), "{command:?}");
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(errors.contains("only the user can"), "{errors}");
-    }
+fn without_a_terminal_there_is_no_trust() {
+    let project = project("gate: [{run: [\"true\"]}]");
+    let (shown, status) = run(project.path(), &["trust"], "y\n");
+    assert_eq!(status, Some(2), "{shown}");
+    assert!(shown.contains("only the user can"), "{shown}");
     assert!(!project.path().join("agent").exists());
 }

@@ -125,7 +125,7 @@ fn main() {
         "{:?}",
         restored.diagnostics
     );
-    let visits: u32 = restored.data.visits.values().sum();
+    let visits: u32 = restored.run.data.visits.values().sum();
     assert_eq!(visits as usize, VISITS);
     let bytes: usize = branch.iter().map(|(_, data)| data.get().len()).sum();
     let (read, read_fastest) = times(|| drop(restore(&entries)));

@@ -7,8 +7,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use crate::approval::Request;
 use crate::condition::RunCondition;
-use crate::definition::{Approval, Gate, RunCheck, Thinking, Trigger};
+use crate::definition::{Gate, RunCheck, Thinking, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
 use crate::policy::VisibleTools;
@@ -123,6 +124,7 @@ impl Effects {
         self.act(Action::Notify {
             message: message.into(),
             severity,
+            is_secret: false,
         });
     }
 
@@ -239,9 +241,9 @@ pub enum Effect {
     },
     /// Store an approval request where the user can answer it outside of the host. Answered at once with
     /// `ApprovalNotStored` if that fails, and with `ApprovalAnswered` if it is answered already.
-    RequestApproval(ApprovalRequest),
+    RequestApproval(Request),
     /// Look up the answer to a stored approval request. Answered at once with `ApprovalRead`.
-    ReadApproval(ApprovalRequest),
+    ReadApproval(Request),
     /// Delete the approval request of a run, and its answer.
     ClearApproval {
         /// The task of the run.
@@ -330,7 +332,7 @@ impl Effect {
             }),
             Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
                 decision: None,
-                comment: None,
+                is_outdated: false,
             }),
             Self::RecordCheckpoint => Some(PlatformEvent::CheckpointFailed {
                 error: SnapshotError::NoRepository,
@@ -349,25 +351,6 @@ impl Effect {
             | Self::TrustTriggers { .. } => None,
         }
     }
-}
-
-/// A request for a person's approval.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ApprovalRequest {
-    /// The question.
-    pub approval: Approval,
-    /// Identifies this request among all others.
-    pub nonce: String,
-    /// The hash of the code with which a person proves to be one, if the platform has made a code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seal: Option<String>,
-    /// What is approved, as people read it: the result of the gate, the outcome and the summary of the agent.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub about: Vec<String>,
-    /// What each choice does, as people read it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub consequences: Vec<String>,
 }
 
 /// A gate to run.
@@ -539,6 +522,8 @@ pub enum Action {
         message: String,
         /// Its severity.
         severity: Severity,
+        /// True if only the user may see it, and never the model.
+        is_secret: bool,
     },
 }
 

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::approval::Decision;
 use crate::policy::gate_report::Report;
 use crate::types::{GateRunId, RestoreId, Snapshot};
 
@@ -39,19 +40,15 @@ pub enum PlatformEvent {
         /// A report on each check, up to the first that did not pass.
         reports: Vec<Report>,
     },
-    /// An approval request was stored, and has a code with which a person answers where it is not certain that it is one.
+    /// An approval request was stored, and has a code with which the user answers outside of the host.
     ApprovalRequested {
-        /// The hash of the code.
-        seal: String,
-        /// The code, for the person alone.
+        /// For each choice the hash of the token that proves it.
+        proofs: Vec<String>,
+        /// The state of the shown file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
+        /// The code, for the user alone.
         code: String,
-    },
-    /// An answer from a terminal needs a code.
-    CodeNeeded {
-        /// The code, for the person alone.
-        code: String,
-        /// The answer that needs it, as a clause: "to approve this".
-        purpose: String,
     },
     /// An approval request could not be stored, so it cannot be answered outside of the host.
     ApprovalNotStored {
@@ -61,23 +58,21 @@ pub enum PlatformEvent {
     /// The answer to an approval request was looked up.
     ApprovalRead {
         /// The decision, if the user made one.
-        decision: Option<ApprovalDecision>,
-        /// The person's comment for the agent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        comment: Option<String>,
+        decision: Option<Box<Decision>>,
+        /// True if what it is about has changed since.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_outdated: bool,
     },
-    /// A person answered the open approval request outside of the host. The answer itself is looked up.
+    /// The user answered the open approval request outside of the host. The answer itself is looked up.
     ApprovalAnswered {
-        /// The nonce of the request.
-        nonce: String,
+        /// The id of the request.
+        request: String,
         /// The answer, for display.
         choice: String,
         /// True if it was given before this session was restored.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_earlier: bool,
     },
-    /// A person trusted the commands and triggers of the project outside of the host.
-    ProjectTrusted,
     /// A checkpoint of the code was recorded.
     CheckpointRecorded {
         /// The recorded state.
@@ -112,16 +107,6 @@ pub enum PlatformEvent {
         /// The message.
         text: String,
     },
-}
-
-/// An approval decision that a person made outside of the host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum ApprovalDecision {
-    /// One of the choices.
-    Chosen(String),
-    /// One of them, but the shown file has changed since.
-    Outdated,
 }
 
 /// The reason why no checkpoint was recorded.

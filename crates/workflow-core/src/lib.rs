@@ -39,6 +39,7 @@
 //! [`types`], [`event`] and [`effect`] are leaf modules. [`run`] has the states of a run and their transitions,
 //! [`policy`] the decisions on tool calls, [`definition`] the language of workflows. [`session`] composes them.
 
+pub mod approval;
 mod condition;
 pub mod definition;
 pub mod diagnostic;

@@ -31,6 +31,7 @@ mod step_arguments;
 mod store;
 mod telemetry;
 mod time;
+mod user_settings;
 
 pub use platform::gates;
 pub use record::{Exchange, bless_text, differences_of_text, run_script};

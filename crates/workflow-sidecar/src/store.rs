@@ -2,19 +2,15 @@
 //!
 //! What is stored there, and how, is [`workflow_store`].
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use workflow_core::definition::SETTINGS_FILE;
-
 pub(crate) use workflow_store::{
-    AnswerRight, IndexedRun, POSTGRES_SCHEMA, RequestRow, Run, RunNote, RunQuery, Saved,
-    SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
-    has_active_runs,
+    AnswerRight, IndexedRun, POSTGRES_SCHEMA, Run, RunNote, RunQuery, Saved, SessionChange,
+    SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow, has_active_runs,
 };
 
-use crate::files::{STATE_DIRECTORY, home_dir, private_file};
+use crate::files::{STATE_DIRECTORY, home_dir};
+use crate::user_settings::{Unreadable, UserSettings};
 
 /// The name of the directory of the store in an agent directory that is not the user's default one.
 const IN_AGENT_DIR: &str = "workflow-sidecar";
@@ -37,45 +33,19 @@ pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Box<dyn Store>, StoreErro
 
 /// Returns the store with a directory, and with the settings of an agent directory.
 pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
-    workflow_store::open(directory, setting(agent_dir)?.as_deref())
+    let settings = UserSettings::read(agent_dir);
+    let settings =
+        settings.map_err(|Unreadable { path, reason }| StoreError::Settings { path, reason })?;
+    workflow_store::open(directory, settings.store.as_deref())
 }
 
-fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {
+/// The directory of that store.
+pub(crate) fn directory_of(agent_dir: &Path) -> Result<PathBuf, StoreError> {
     let is_default = home_dir().is_some_and(|home| agent_dir == home.join(".pi/agent"));
     if is_default {
         state_directory(None)
     } else {
         Ok(agent_dir.join(IN_AGENT_DIR))
-    }
-}
-
-/// Reads the setting `store` of the user. The engine checks the whole file; what it says elsewhere does not matter here.
-fn setting(agent_dir: &Path) -> Result<Option<String>, StoreError> {
-    #[derive(Deserialize)]
-    struct StoreSettings {
-        store: Option<String>,
-    }
-    let path = agent_dir.join(SETTINGS_FILE);
-    let read = private_file::read_limited(&path).and_then(|bytes| {
-        let text = bytes.map(String::from_utf8).transpose();
-        text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-    });
-    let text = match read {
-        Ok(Some(text)) => text,
-        Ok(None) => return Ok(None),
-        Err(error) => return Err(StoreError::Io { path, error }),
-    };
-    // Almost no settings have it, and every hook reads them.
-    if !text.contains("store") {
-        return Ok(None);
-    }
-    let settings: Result<StoreSettings, _> = json5::from_str(&text);
-    match settings {
-        Ok(settings) => Ok(settings.store),
-        Err(error) => Err(StoreError::Settings {
-            path,
-            reason: format!("the setting `store` cannot be read: {error}"),
-        }),
     }
 }
 

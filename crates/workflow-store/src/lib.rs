@@ -32,7 +32,7 @@ pub use self::private_directory::create_private_dir;
 pub use self::queue::QueueTurn;
 pub use self::store::Store;
 pub use self::types::{
-    AnswerRight, IndexedRun, RequestRow, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
+    AnswerRight, IndexedRun, RequestText, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
     StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
 };
 

@@ -38,20 +38,17 @@ CREATE TABLE tickets (
 
 CREATE TABLE requests (
     task_id TEXT PRIMARY KEY,
-    nonce TEXT NOT NULL,
+    id TEXT NOT NULL,
     request TEXT NOT NULL,
-    seal TEXT,
-    sidecar TEXT,
-    choice TEXT,
     changed INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Answers of users. They are removed with their request.
 CREATE TABLE answers (
     task_id TEXT NOT NULL REFERENCES requests (task_id) ON DELETE CASCADE,
-    nonce TEXT NOT NULL,
+    id TEXT NOT NULL,
     answer TEXT NOT NULL,
-    PRIMARY KEY (task_id, nonce)
+    PRIMARY KEY (task_id, id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE trust (

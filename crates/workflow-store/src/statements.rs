@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::database::{Row, Rows, Value, flag, number, optional, text};
 use crate::types::{
-    IndexedRun, RequestRow, Run, RunNote, RunQuery, SessionChange, SessionKey, StoreError,
+    IndexedRun, RequestText, Run, RunNote, RunQuery, SessionChange, SessionKey, StoreError,
     StoredEntry, StoredSession, Ticket, TrustRow,
 };
 
@@ -226,65 +226,57 @@ pub(crate) fn take(rows: &mut dyn Rows, id: &str) -> Result<Option<Ticket>> {
     }))
 }
 
-/// The columns of a request with its answer, and how to find them.
+/// A request with its answer, and how to find it.
 fn requests_where(condition: &str) -> String {
     format!(
-        "SELECT r.task_id, r.nonce, r.request, r.seal, r.sidecar, r.choice, r.changed, a.answer
-         FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.nonce = r.nonce
+        "SELECT r.request, a.answer
+         FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.id = r.id
          WHERE {condition} ORDER BY r.task_id"
     )
 }
 
-fn request_row(mut row: Row) -> RequestRow {
-    RequestRow {
-        task_id: row.text(0),
-        nonce: row.text(1),
-        request: row.text(2),
-        seal: row.optional(3),
-        sidecar: row.optional(4),
-        choice: row.optional(5),
-        changed: row.number(6),
-        answer: row.optional(7),
-    }
+fn request_text(mut row: Row) -> RequestText {
+    (row.text(0), row.optional(1))
 }
 
-pub(crate) fn requests(rows: &mut dyn Rows, since: u64) -> Result<Vec<RequestRow>> {
+pub(crate) fn requests(rows: &mut dyn Rows, since: u64) -> Result<Vec<RequestText>> {
     let found = rows.query(&requests_where("r.changed >= ?1"), &[number(since)])?;
-    Ok(found.into_iter().map(request_row).collect())
+    Ok(found.into_iter().map(request_text).collect())
 }
 
-pub(crate) fn request(rows: &mut dyn Rows, task_id: &str) -> Result<Option<RequestRow>> {
+pub(crate) fn request(rows: &mut dyn Rows, task_id: &str) -> Result<Option<RequestText>> {
     let found = rows.query_one(&requests_where("r.task_id = ?1"), &[text(task_id)])?;
-    Ok(found.map(request_row))
+    Ok(found.map(request_text))
 }
 
-pub(crate) fn put_request(rows: &mut dyn Rows, row: &RequestRow) -> Result<()> {
+pub(crate) fn put_request(
+    rows: &mut dyn Rows,
+    task_id: &str,
+    id: &str,
+    request: &str,
+    now: u64,
+) -> Result<()> {
     // An answer to another request of the run stays beside this one, and belongs to none.
     rows.execute(
-        "INSERT INTO requests (task_id, nonce, request, seal, sidecar, choice, changed)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-         ON CONFLICT (task_id) DO UPDATE SET
-             nonce = ?2, request = ?3, seal = ?4, sidecar = ?5, choice = ?6, changed = ?7",
-        &[
-            text(&row.task_id),
-            text(&row.nonce),
-            text(&row.request),
-            optional(row.seal.as_deref()),
-            optional(row.sidecar.as_deref()),
-            optional(row.choice.as_deref()),
-            number(row.changed),
-        ],
+        "INSERT INTO requests (task_id, id, request, changed)
+         VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (task_id) DO UPDATE SET id = ?2, request = ?3, changed = ?4",
+        &[text(task_id), text(id), text(request), number(now)],
     )
     .map(drop)
 }
 
-/// Stores an answer; false if the request is no longer stored as it was read.
-pub(crate) fn put_answer(rows: &mut dyn Rows, to: &RequestRow, answer: &str) -> Result<bool> {
+pub(crate) fn put_answer(
+    rows: &mut dyn Rows,
+    task_id: &str,
+    id: &str,
+    answer: &str,
+) -> Result<bool> {
     let stored = rows.execute(
-        "INSERT INTO answers (task_id, nonce, answer)
-         SELECT task_id, nonce, ?3 FROM requests WHERE task_id = ?1 AND request = ?2
-         ON CONFLICT (task_id, nonce) DO UPDATE SET answer = ?3",
-        &[text(&to.task_id), text(&to.request), text(answer)],
+        "INSERT INTO answers (task_id, id, answer)
+         SELECT task_id, id, ?3 FROM requests WHERE task_id = ?1 AND id = ?2
+         ON CONFLICT (task_id, id) DO UPDATE SET answer = ?3",
+        &[text(task_id), text(id), text(answer)],
     )?;
     Ok(stored == 1)
 }

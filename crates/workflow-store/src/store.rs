@@ -8,7 +8,7 @@ use crate::marker::mark;
 use crate::queue::{self, QueueTurn};
 use crate::statements;
 use crate::types::{
-    AnswerRight, IndexedRun, RequestRow, RunNote, RunQuery, Saved, SessionChange, SessionKey,
+    AnswerRight, IndexedRun, RequestText, RunNote, RunQuery, Saved, SessionChange, SessionKey,
     StoreError, StoredSession, Ticket, TrustRow,
 };
 
@@ -42,16 +42,22 @@ pub trait Store: Debug + Send + Sync {
     fn prune(&self, before: u64) -> Result<usize, StoreError>;
 
     /// Lists the requests that were changed since, in the order of the runs' ids.
-    fn requests(&self, since: u64) -> Result<Vec<RequestRow>, StoreError>;
+    fn requests(&self, since: u64) -> Result<Vec<RequestText>, StoreError>;
 
     /// Finds the request of a run.
-    fn request(&self, task_id: &str) -> Result<Option<RequestRow>, StoreError>;
+    fn request(&self, task_id: &str) -> Result<Option<RequestText>, StoreError>;
 
-    /// Stores a request in place of the run's last one. An answer to the same request stays. Its own answer is ignored.
-    fn put_request(&self, row: &RequestRow) -> Result<(), StoreError>;
+    /// Stores a request of this id in place of the run's last one. An answer to the same id stays.
+    fn put_request(
+        &self,
+        task_id: &str,
+        id: &str,
+        request: &str,
+        now: u64,
+    ) -> Result<(), StoreError>;
 
-    /// Stores an answer to a request; false if the request is no longer stored as it was read.
-    fn put_answer(&self, to: &RequestRow, answer: &str) -> Result<bool, StoreError>;
+    /// Stores an answer to the request of a run; false if that is no longer the one of this id.
+    fn put_answer(&self, task_id: &str, id: &str, answer: &str) -> Result<bool, StoreError>;
 
     /// Removes the request of a run, and the answers to it.
     fn clear_request(&self, task_id: &str) -> Result<(), StoreError>;
@@ -183,21 +189,29 @@ impl<D: Database> Store for SqlStore<D> {
         Ok(usize::try_from(removed).unwrap_or(usize::MAX))
     }
 
-    fn requests(&self, since: u64) -> Result<Vec<RequestRow>, StoreError> {
+    fn requests(&self, since: u64) -> Result<Vec<RequestText>, StoreError> {
         self.read(|rows| statements::requests(rows, since))
     }
 
-    fn request(&self, task_id: &str) -> Result<Option<RequestRow>, StoreError> {
+    fn request(&self, task_id: &str) -> Result<Option<RequestText>, StoreError> {
         self.read(|rows| statements::request(rows, task_id))
     }
 
-    fn put_request(&self, row: &RequestRow) -> Result<(), StoreError> {
-        self.change(Durability::Power, |rows| statements::put_request(rows, row))
+    fn put_request(
+        &self,
+        task_id: &str,
+        id: &str,
+        request: &str,
+        now: u64,
+    ) -> Result<(), StoreError> {
+        self.change(Durability::Power, |rows| {
+            statements::put_request(rows, task_id, id, request, now)
+        })
     }
 
-    fn put_answer(&self, to: &RequestRow, answer: &str) -> Result<bool, StoreError> {
+    fn put_answer(&self, task_id: &str, id: &str, answer: &str) -> Result<bool, StoreError> {
         self.change(Durability::Power, |rows| {
-            statements::put_answer(rows, to, answer)
+            statements::put_answer(rows, task_id, id, answer)
         })
     }
 

@@ -159,26 +159,8 @@ pub struct Ticket {
     pub expires: u64,
 }
 
-/// A row of `requests`, with its answer if there is one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RequestRow {
-    /// The id of the run.
-    pub task_id: String,
-    /// The question, as JSON.
-    pub request: String,
-    /// Identifies the request: an answer belongs to one.
-    pub nonce: String,
-    /// The hash of the code with which the person answers.
-    pub seal: Option<String>,
-    /// The sidecar that asks.
-    pub sidecar: Option<String>,
-    /// The decision that the sidecar has taken, for display.
-    pub choice: Option<String>,
-    /// The answer to this request, as JSON.
-    pub answer: Option<String>,
-    /// The time of the last change, in milliseconds since 1970.
-    pub changed: u64,
-}
+/// The text of a request, and of the answer to it if there is one.
+pub type RequestText = (String, Option<String>);
 
 /// The trust of the user in commands of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]

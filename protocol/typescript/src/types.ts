@@ -118,6 +118,8 @@ export type Action = {
   message: string;
   /** The severity. */
   level: Level;
+  /** True for a text that only the user may see: never show it to the model, and do not store it. */
+  secret?: boolean;
 };
 
 /** The end of a run as the host reports it. */
@@ -635,6 +637,8 @@ export type Manifest = {
   messageTypes: Array<MessageType>;
   /** The entries that the sidecar writes and reads. */
   entryTypes: Array<EntryType>;
+  /** What this host and its surroundings lack, as sentences for the user. */
+  warnings?: Array<string>;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */

@@ -23,8 +23,8 @@ pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
-    PersonMove, RunEntry, Stored, StoredDefinition, StoredGate, StoredGuards, StoredRun,
-    StoredSpending, StoredValues, entry_type,
+    OpenRequest, PersonMove, RunEntry, Stored, StoredDefinition, StoredGate, StoredGuards,
+    StoredRun, StoredSpending, StoredValues, entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;

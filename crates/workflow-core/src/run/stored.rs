@@ -144,10 +144,7 @@ pub struct StoredRun {
     pub counters: ContinueCounters,
     /// The approval request, if the run is paused for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval_request: Option<String>,
-    /// The hash of the code with which a person answers that request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval_seal: Option<String>,
+    pub approval_request: Option<OpenRequest>,
     /// The last move, if a person made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_by: Option<PersonMove>,
@@ -157,6 +154,20 @@ pub struct StoredRun {
     /// The number of moves of the run with which it has collected that; this entry comes before that of the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
+}
+
+/// The open approval request of a run. The proofs are in the session, so that no row of the store proves anything by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenRequest {
+    /// Its id. A decision about another one does not count.
+    pub id: String,
+    /// For each choice the hash of the token that proves it, if the platform has made a code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proofs: Vec<String>,
+    /// The state of the shown file that the proofs are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
 }
 
 /// The inputs and outputs of a run. They have an entry of their own, which is appended when one of them changes, so that a

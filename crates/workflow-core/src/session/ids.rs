@@ -44,7 +44,7 @@ impl Ids {
     }
 
     /// Twelve base-36 characters that identify an approval request.
-    pub(crate) fn nonce(&mut self) -> String {
+    pub(crate) fn approval(&mut self) -> String {
         self.characters(12)
     }
 

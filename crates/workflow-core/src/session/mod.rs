@@ -49,8 +49,7 @@ use self::context::SentContext;
 use self::controls::PendingControls;
 use self::host::Host;
 use self::ids::Ids;
-use self::phase::ResolvedPhase;
-use self::phase_exit::{PhaseExit, texts};
+use self::phase_exit::{PhaseExit, approval_not_stored};
 use self::problems::ShownProblems;
 use self::questions::{QuestionTable, QuestionTopic, TIMED_OUT};
 use self::run::ActiveRun;
@@ -536,7 +535,7 @@ impl Session {
             }
             QuestionTopic::Trust | QuestionTopic::Approval => {
                 let (exit, mut context) = self.exit_parts();
-                let step = exit.on_answer(answer, &mut context, out);
+                let step = exit.on_answer(Some(answer), &mut context, out);
                 self.finish_exit(step, out);
             }
             QuestionTopic::StartTrust => self.start_trust.on_answer(confirmed, out),
@@ -596,27 +595,32 @@ impl Session {
                 let step = exit.on_gate_finished(gate, reports, &mut context, out);
                 self.finish_exit(step, out);
             }
-            PlatformEvent::ApprovalRequested { seal, code } => {
-                self.on_approval_requested(seal, &code, out);
-            }
-            PlatformEvent::CodeNeeded { code, purpose } => {
-                out.notify(Severity::Warning, texts::code_needed(&code, &purpose));
+            PlatformEvent::ApprovalRequested {
+                proofs,
+                shown,
+                code,
+            } => {
+                if let Some(run) = &mut self.run {
+                    run.prove_approval(proofs, shown, out);
+                }
+                self.show_code(&code, out);
             }
             PlatformEvent::ApprovalNotStored { reason } => {
-                out.notify(Severity::Error, texts::approval_not_stored(&reason));
+                out.notify(Severity::Error, approval_not_stored(&reason));
             }
-            PlatformEvent::ApprovalRead { decision, comment } => {
-                let decision = decision.as_ref();
+            PlatformEvent::ApprovalRead {
+                decision,
+                is_outdated,
+            } => {
                 let (exit, mut context) = self.exit_parts();
-                let step = exit.on_approval_read(decision, comment, &mut context, out);
+                let step = exit.on_approval_read(decision, is_outdated, &mut context, out);
                 self.finish_exit(step, out);
             }
             PlatformEvent::ApprovalAnswered {
-                nonce,
+                request,
                 choice,
                 is_earlier,
-            } => self.on_approval_answered(&nonce, choice, is_earlier, out),
-            PlatformEvent::ProjectTrusted => self.on_project_trusted(out),
+            } => self.on_approval_answered(&request, choice, is_earlier, out),
             PlatformEvent::CheckpointRecorded { snapshot } => {
                 let run = self.run.as_ref().filter(|run| run.is_active());
                 let task = run.map(|run| run.state().task_id.clone());
@@ -639,24 +643,6 @@ impl Session {
         }
         self.refresh_status(out);
         None
-    }
-
-    fn on_approval_requested(&mut self, seal: String, code: &str, out: &mut Effects) {
-        if let Some(run) = &mut self.run {
-            run.seal_approval(seal, out);
-        }
-        // Where the host asks, the code is shown when an answer needs it.
-        if self.questions.has_dialogs() {
-            return;
-        }
-        let location = self.phase().map(ResolvedPhase::location);
-        let run = self.run.as_ref();
-        let ask = run
-            .and_then(ActiveRun::approval)
-            .map(|approval| &*approval.ask);
-        let (location, ask) = (location.unwrap_or_default(), ask.unwrap_or_default());
-        let message = texts::approval_requested(&location, ask, code);
-        out.notify(Severity::Warning, message);
     }
 
     /// Does what follows from every event of a kind, whatever else it means.
@@ -718,7 +704,7 @@ impl Session {
             }
             QuestionTopic::Trust | QuestionTopic::Approval => {
                 let (exit, mut context) = self.exit_parts();
-                let step = exit.on_timeout(&mut context, out);
+                let step = exit.on_answer(None, &mut context, out);
                 self.finish_exit(step, out);
             }
             QuestionTopic::StartTrust => self.start_trust.on_answer(false, out),

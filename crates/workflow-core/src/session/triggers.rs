@@ -198,23 +198,6 @@ impl TriggerQueue {
         out.notify(Severity::Warning, message);
     }
 
-    /// Returns true if a person is asked for trust in the project's triggers, or did not agree.
-    pub(crate) fn lacks_trust(&self) -> bool {
-        self.asked.is_some() || self.declined
-    }
-
-    /// Watches the triggers after the project was trusted outside of the host.
-    pub(crate) fn on_trusted(
-        &mut self,
-        triggers: &[Trigger],
-        is_headless: bool,
-        out: &mut Effects,
-    ) {
-        self.asked = None;
-        self.declined = false;
-        self.watch(triggers, is_headless, out);
-    }
-
     /// Forgets the open question.
     pub(crate) fn forget_question(&mut self) {
         self.asked = None;

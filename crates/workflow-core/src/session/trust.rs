@@ -120,7 +120,8 @@ impl StartTrust {
 }
 
 /// The way to trust commands outside of the host.
-const TRUST_COMMAND: &str = "trust them with `workflow-sidecar trust` in a terminal";
+const TRUST_COMMAND: &str =
+    "close this session and trust them with `workflow-sidecar trust` in a terminal";
 
 /// The notice about commands that do not run.
 fn not_trusted(how: &str) -> String {

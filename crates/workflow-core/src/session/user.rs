@@ -2,12 +2,12 @@
 
 use super::controls::Control;
 use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
-use super::phase_exit::{ExitOutcome, ExitStep};
+use super::phase_exit::{ExitOutcome, ExitStep, approval_requested};
 use super::questions::QuestionTopic;
 use super::step_tool::NoMove;
 use super::{Session, budget, controls, step_tool};
 use crate::diagnostic::visible;
-use crate::effect::{Delivery, Effects, Mark, Reply};
+use crate::effect::{Action, Delivery, Effects, Mark, Reply};
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::types::{RequestId, Severity};
 
@@ -16,13 +16,13 @@ impl Session {
     /// the agent calls `next` again, because restoring a session does not wake the agent.
     pub(super) fn on_approval_answered(
         &mut self,
-        nonce: &str,
+        request: &str,
         choice: String,
         is_earlier: bool,
         out: &mut Effects,
     ) {
         let Some(run) = &mut self.run else { return };
-        if run.approval_nonce() != Some(nonce) {
+        if run.open_request().is_none_or(|open| open.id != request) {
             return;
         }
         let is_asked = self.exit.approval_question().is_some();
@@ -38,7 +38,7 @@ impl Session {
         out.notify(Severity::Info, message);
         if is_asked {
             let (exit, mut context) = self.exit_parts();
-            let step = exit.on_settled_elsewhere(&mut context, out);
+            let step = exit.on_answered_elsewhere(&mut context, out);
             self.finish_exit(step, out);
         } else if is_earlier || is_leaving {
             run.set_answered(choice);
@@ -57,23 +57,15 @@ impl Session {
         }
     }
 
-    /// Goes on after the project's commands and triggers were trusted outside of the host.
-    pub(super) fn on_project_trusted(&mut self, out: &mut Effects) {
-        if self.exit.awaits_trust() {
-            let close = self.questions.please_close();
-            let message =
-                format!("The commands of this project were trusted in a terminal.{close}");
-            out.notify(Severity::Info, message);
-            let (exit, mut context) = self.exit_parts();
-            let step = exit.on_settled_elsewhere(&mut context, out);
-            self.finish_exit(step, out);
-        }
-        self.questions.close_all(QuestionTopic::StartTrust, out);
-        if self.triggers.lacks_trust() {
-            self.questions.close_all(QuestionTopic::Triggers, out);
-            let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
-            self.triggers.on_trusted(triggers, headless, out);
-        }
+    /// Shows the code of the open approval request to the user.
+    pub(super) fn show_code(&self, code: &str, out: &mut Effects) {
+        let Some(phase) = self.phase() else { return };
+        let ask = phase.phase.approve.as_ref().map(|approval| &*approval.ask);
+        out.act(Action::Notify {
+            message: approval_requested(&phase.location(), ask.unwrap_or_default(), code),
+            severity: Severity::Warning,
+            is_secret: true,
+        });
     }
 
     /// Carries a command out that controls the run.
@@ -102,6 +94,11 @@ impl Session {
                 if let Some(run) = &self.run {
                     let text = controls::status_text(run, self.condition(run), out.now());
                     out.notify(Severity::Info, text);
+                }
+                let actor = self.actor();
+                // A host without an interface has nobody who reads the code.
+                if let Some(run) = self.run.as_mut().filter(|_| !self.host.is_headless()) {
+                    run.request_code(actor, out);
                 }
             }
             Control::Pause if run.counters().paused_by_owner => {
@@ -272,7 +269,7 @@ impl Session {
                 out,
             );
         }
-        if question.is_none() && run.approval_nonce().is_none() {
+        if question.is_none() && run.open_request().is_none() {
             let message = format!(
                 "Nothing waits for approval yet, because the agent has not finished the phase. You will be asked: \"{}\". \
                  /workflow-next asks you now.",

@@ -94,8 +94,8 @@ fn all_examples() -> MemoryFiles {
     let other = "{name: 'R', show: 'workflows', phases: ['read.md']}";
     let phase = of("a phase", &["instructions"]);
     MemoryFiles::new()
-        // `store` is a setting of the user only.
-        .with_settings(Tier::Project, of("the settings", &["store"]))
+        // Some are settings of the user only.
+        .with_settings(Tier::Project, of("the settings", &["store", "notify"]))
         .with(Tier::Project, "all/workflow.json5", workflow)
         .with(Tier::Project, "review/workflow.json5", other)
         .with(
@@ -133,7 +133,7 @@ const EXPLAINED_BY: &[(&str, &str)] = &[
 ];
 
 /// The keys that have no effect in a phase.
-const NOT_EXPLAINED: [&str; 4] = ["$schema", "limits", "show", "store"];
+const NOT_EXPLAINED: [&str; 5] = ["$schema", "limits", "notify", "show", "store"];
 
 #[test]
 fn every_key_is_explained() {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use serde_json::value::RawValue;
+use workflow_core::approval::{self, Request};
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
-use workflow_core::effect::{Action, ApprovalRequest, Decider, Effect, Reply, ToolDecision};
-use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
+use workflow_core::effect::{Action, Decider, Effect, Reply, ToolDecision};
+use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::policy::rules::{Call, PlainPaths};
 use workflow_core::session::{Abilities, Control, StepCall, TurnUsage};
@@ -32,7 +33,7 @@ pub(crate) struct Host {
     /// The question that confirms a person's move, and the option that does.
     confirmation: Option<(QuestionId, String)>,
     /// The approval request, and the decision made outside of the host.
-    awaited: Option<(String, Option<ApprovalDecision>)>,
+    awaited: Option<(String, Option<Decision>)>,
     abilities: Abilities,
 }
 
@@ -198,11 +199,7 @@ impl Host {
 
     fn decide(&mut self, decision: Decision) {
         let (_, word) = self.awaited.as_mut().expect("a word is waited for");
-        *word = Some(match decision {
-            Decision::Approve => ApprovalDecision::Chosen("approve".to_owned()),
-            Decision::Revise => ApprovalDecision::Chosen("revise".to_owned()),
-            Decision::Outdated => ApprovalDecision::Outdated,
-        });
+        *word = Some(decision);
     }
 
     fn answer_approval(&mut self, answer: Answer<'_>) {
@@ -274,21 +271,30 @@ impl Host {
         for effect in out.effects {
             match effect {
                 Effect::RunGate(run) => self.gate = Some(run.id),
-                Effect::RequestApproval(ApprovalRequest { nonce, .. }) => {
-                    let kept = self.awaited.take().filter(|(about, _)| *about == nonce);
-                    self.awaited = kept.or(Some((nonce, None)));
+                Effect::RequestApproval(Request { id, .. }) => {
+                    let kept = self.awaited.take().filter(|(about, _)| *about == id);
+                    self.awaited = kept.or(Some((id, None)));
                 }
                 Effect::ClearApproval { .. } => self.awaited = None,
-                Effect::ReadApproval(awaiting) => reads = Some(awaiting.nonce),
+                Effect::ReadApproval(awaiting) => reads = Some(awaiting.id),
                 _ => {}
             }
         }
-        if let Some(nonce) = reads {
-            let awaited = self.awaited.clone().filter(|(about, _)| *about == nonce);
+        if let Some(id) = reads {
+            let awaited = self.awaited.clone().filter(|(about, _)| *about == id);
             let word = awaited.and_then(|(_, word)| word);
+            let choice = match word {
+                Some(Decision::Revise) => "revise",
+                _ => "approve",
+            };
             self.report(PlatformEvent::ApprovalRead {
-                decision: word,
-                comment: None,
+                decision: word.map(|_| {
+                    Box::new(approval::Decision {
+                        choice: choice.to_owned(),
+                        ..approval::Decision::default()
+                    })
+                }),
+                is_outdated: word == Some(Decision::Outdated),
             });
         }
     }

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 use workflow_core::definition::{Approval, Target, Workflow};
-use workflow_core::event::ApprovalDecision;
 use workflow_core::session::{Abilities, Control};
 
 use crate::flow::{edit, gate, index, outcome, over, plan_text, started};
-use crate::world::{World, line, user_text, workflow};
+use crate::world::{Word, World, line, user_text, workflow};
 
 fn ask(text: &str, targets: &[(&str, &str)]) -> Approval {
     Approval {
@@ -75,13 +74,13 @@ fn the_question_has_the_outputs_of_the_same_call_at_every_visit() {
 #[test]
 fn other_outputs_drop_a_request_that_waits_and_its_answer() {
     let mut world = waiting();
-    let nonce = world.nonce.clone();
-    world.word = Some(ApprovalDecision::Chosen("yes".to_owned()));
+    let nonce = world.approval.clone();
+    world.word = Some(Word::Chosen("yes".to_owned()));
     let lines = world.next("", &plan("two"));
     line(&lines, "clear approval of ");
     line(&lines, "ask Do this? two: ");
     assert!(!has(&lines, "read approval"), "{lines:?}");
-    assert_ne!(world.nonce, nonce);
+    assert_ne!(world.approval, nonce);
     assert_eq!(index(&world), 0);
 }
 
@@ -89,7 +88,7 @@ fn other_outputs_drop_a_request_that_waits_and_its_answer() {
 fn the_same_outputs_or_none_follow_the_answer_to_a_request_that_waits() {
     for outputs in [plan("one"), json!({})] {
         let mut world = waiting();
-        world.word = Some(ApprovalDecision::Chosen("yes".to_owned()));
+        world.word = Some(Word::Chosen("yes".to_owned()));
         let lines = world.next("", &outputs);
         assert!(
             line(&lines, "settled tool").contains("Do: one"),

@@ -378,8 +378,11 @@ fn the_question_about_a_repeated_call_preselects_no_and_can_be_switched_off() {
         on_repeat: Some(OnRepeat::Block),
         ..rule("block", "write")
     };
-    for world in [World::started(vec![work]), of_settings, with_rule(&of_rule)] {
-        let lines = third(world);
+    for lines in [
+        third(World::started(vec![work])),
+        third(of_settings),
+        third(with_rule(&of_rule)),
+    ] {
         assert!(
             line(&lines, "block by Rule").contains("refused 3 times"),
             "{lines:?}"

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use workflow_core::definition::{
     Approval, Condition, OnMaxVisits, Parameter, ParameterKind, Phase, Subject, Target, Workflow,
 };
-use workflow_core::event::{ApprovalDecision, PlatformEvent};
+use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Abilities, Control};
 
 use crate::flow::{data, edit, gate, index, outcome, over, plan_text, started, with_review};
-use crate::world::{World, line, workflow};
+use crate::world::{Word, World, line, workflow};
 
 fn visited(phase: &str, times: &[u32]) -> Vec<Condition> {
     vec![Condition {
@@ -600,7 +600,7 @@ fn an_answer_by_command_that_leads_nowhere_says_why_and_is_asked_for_anew() {
     });
     world.command("w do it");
     world.tool("next");
-    let asked = world.nonce.clone();
+    let asked = world.approval.clone();
     let lines = world.control(Control::Approve, "revise");
     line(
         &lines,
@@ -608,7 +608,7 @@ fn an_answer_by_command_that_leads_nowhere_says_why_and_is_asked_for_anew() {
     );
     assert_eq!(index(&world), 1);
     world.tool("next");
-    assert_ne!(world.nonce, asked, "the question is another one");
+    assert_ne!(world.approval, asked, "the question is another one");
     world.control(Control::Approve, "publish");
     assert_eq!(index(&world), 2);
 }
@@ -623,14 +623,14 @@ fn a_stored_question_says_what_the_limits_make_of_each_answer_and_a_terminal_fol
     world.tool("next");
     assert_eq!(world.consequences[1], pauses);
     let lines = world.report(PlatformEvent::ApprovalAnswered {
-        nonce: world.nonce.clone(),
+        request: world.approval.clone(),
         choice: "revise".to_owned(),
         is_earlier: false,
     });
     assert_eq!(index(&world), 1, "{lines:?}");
-    world.word = Some(ApprovalDecision::Chosen("revise".to_owned()));
+    world.word = Some(Word::Chosen("revise".to_owned()));
     let lines = world.report(PlatformEvent::ApprovalAnswered {
-        nonce: world.nonce.clone(),
+        request: world.approval.clone(),
         choice: "revise".to_owned(),
         is_earlier: false,
     });

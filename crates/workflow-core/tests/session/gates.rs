@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use workflow_core::definition::{Approval, Gate, Guards, Phase, PhaseEntry, ToolAccess};
-use workflow_core::event::{ApprovalDecision, PlatformEvent};
+use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
 use workflow_core::session::Control;
 use workflow_core::types::RequestId;
 
 use crate::event::Event;
-use crate::world::{World, line, phase, workflow};
+use crate::world::{Word, World, line, phase, workflow};
 
 /// The approval of the first run is dropped.
 const CLEARED: &str = "clear approval of wf-1747234567890-3t8xrq";
@@ -328,7 +328,7 @@ fn an_approval_given_in_advance_is_used_once() {
     world.tool("next");
     over(&mut world, &json!("passed"));
     world.choose(None);
-    world.word = Some(ApprovalDecision::Chosen("approve".to_owned()));
+    world.word = Some(Word::Chosen("approve".to_owned()));
     world.tool("next");
     let lines = over(&mut world, &json!("passed"));
     assert!(line(&lines, "settled tool #3 ").contains("✓ Approved"));

@@ -5,13 +5,13 @@ use workflow_core::definition::{
     Approval, Bound, ContinueRule, Gate, Guards, OnLimit, Phase, PhaseEntry, Tier, Trigger,
     TriggerOn,
 };
-use workflow_core::event::{Answer, ApprovalDecision, PlatformEvent, WatchReport};
+use workflow_core::event::{Answer, PlatformEvent, WatchReport};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::session::Abilities;
 use workflow_core::types::RequestId;
 
 use crate::event::Event;
-use crate::world::{World, guarded, line, phase, workflow};
+use crate::world::{Word, World, guarded, line, phase, workflow};
 
 /// The approval of the first run is dropped.
 const CLEARED: &str = "clear approval of wf-1747234567890-3t8xrq";
@@ -72,8 +72,8 @@ fn untrusted(world: &mut World) -> Vec<String> {
     world.report(PlatformEvent::GateNotTrusted { gate })
 }
 
-fn says(word: &str) -> ApprovalDecision {
-    ApprovalDecision::Chosen(word.to_owned())
+fn says(word: &str) -> Word {
+    Word::Chosen(word.to_owned())
 }
 
 fn starts_any(lines: &[String], start: &str) -> bool {
@@ -195,7 +195,7 @@ fn an_approval_of_changed_content_is_requested_again() {
     assert!(lines.contains(&CLEARED.to_owned()), "{lines:?}");
     world.choose(None);
     // The same where it was answered outside of the host.
-    world.word = Some(ApprovalDecision::Outdated);
+    world.word = Some(Word::Outdated);
     let lines = world.tool("next");
     assert!(line(&lines, "ask Plan OK?: ").contains("Your earlier answer does not count"));
     assert!(line(&world.choose(Some("approve")), "settled tool #3 ").contains("✓ Approved"));
@@ -475,7 +475,7 @@ fn a_start_without_trust_says_what_does_not_run() {
 
     let (_, lines) = started_without_trust(Abilities::default());
     let terminal = format!(
-        "{NOT_TRUSTED}Such a gate does not pass until you trust them with `workflow-sidecar trust` in a terminal.\n  cargo test  (a.md:5)"
+        "{NOT_TRUSTED}Such a gate does not pass until you close this session and trust them with `workflow-sidecar trust` in a terminal.\n  cargo test  (a.md:5)"
     );
     assert_eq!(lines, [terminal]);
 
@@ -491,15 +491,14 @@ fn a_start_without_trust_says_what_does_not_run() {
 }
 
 #[test]
-fn the_question_about_trust_ends_at_the_gate_the_terminal_and_the_end() {
-    for what in ["gate", "terminal", "end", "another start"] {
+fn the_question_about_trust_ends_at_the_gate_and_the_end() {
+    for what in ["gate", "end", "another start"] {
         let (mut world, _) = started_without_trust(with_dialogs());
         let lines = match what {
             "gate" => {
                 world.tool("next");
                 untrusted(&mut world)
             }
-            "terminal" => world.report(PlatformEvent::ProjectTrusted),
             "end" => world.cancel_command(),
             _ => {
                 world.command("w another");
@@ -585,7 +584,7 @@ fn answered(world: &mut World, choice: &str) -> Vec<String> {
 
 fn reported(world: &mut World, choice: &str, is_earlier: bool) -> Vec<String> {
     world.report(PlatformEvent::ApprovalAnswered {
-        nonce: world.nonce.clone(),
+        request: world.approval.clone(),
         choice: choice.to_owned(),
         is_earlier,
     })
@@ -674,7 +673,7 @@ fn an_answer_in_a_terminal_about_a_file_that_changed_is_asked_for_again() {
     let mut world = world_with(needs_approval());
     world.tool("next");
     world.choose(None);
-    world.word = Some(ApprovalDecision::Outdated);
+    world.word = Some(Word::Outdated);
     let lines = reported(&mut world, "approve", false);
     assert!(
         lines
@@ -714,38 +713,9 @@ fn an_answer_in_a_terminal_to_another_request_changes_nothing() {
     let mut world = world_with(needs_approval());
     world.tool("next");
     let lines = world.report(PlatformEvent::ApprovalAnswered {
-        nonce: "another".to_owned(),
+        request: "another".to_owned(),
         choice: "approve".to_owned(),
         is_earlier: false,
     });
     assert_eq!(lines, Vec::<String>::new());
-}
-
-#[test]
-fn trust_in_a_terminal_runs_the_gate_and_closes_the_dialog() {
-    let mut world = world_with(Phase {
-        gate: cargo_test(),
-        ..phase("a")
-    });
-    world.tool("next");
-    untrusted(&mut world);
-    let question = world.asked[0];
-    let lines = world.report(PlatformEvent::ProjectTrusted);
-    line(&lines, &format!("dismiss #{}", question.0));
-    line(&lines, "gate #2 ");
-    line(&over(&mut world, passed()), "settled tool #2 ✓ Advanced");
-    // Nothing waits any more.
-    assert_eq!(
-        world.report(PlatformEvent::ProjectTrusted),
-        Vec::<String>::new()
-    );
-}
-
-#[test]
-fn trust_in_a_terminal_watches_the_triggers_and_closes_the_dialog() {
-    let mut world = asks_about_triggers("inbox.txt");
-    let question = world.asked[0];
-    let lines = world.report(PlatformEvent::ProjectTrusted);
-    line(&lines, &format!("dismiss #{}", question.0));
-    line(&lines, "watch ");
 }

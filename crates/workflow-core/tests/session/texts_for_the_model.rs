@@ -344,10 +344,11 @@ fn a_missing_approval_says_that_the_agent_must_wait() {
          approve`. After that, call workflow_step with action='next' again.";
     assert!(answer.contains(expected), "{answer}");
     let notice = world.report(PlatformEvent::ApprovalRequested {
-        seal: "s".to_owned(),
+        proofs: vec!["p".to_owned()],
+        shown: None,
         code: "1234".to_owned(),
     });
-    let expected = "Workflow N-w, phase 🔹 A (1 of 2) waits for your approval: Publish?\nAnswer with /workflow-approve";
+    let expected = "Workflow N-w, phase 🔹 A (1 of 2) waits for your approval: Publish?\nAnswer here, or in a terminal with `workflow-sidecar approve 1234`.";
     assert!(
         line(&notice, "notify Warning").contains(expected),
         "{notice:?}"

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use workflow_core::approval::{Decision, Request};
 use workflow_core::definition::{
     Catalog, Listing, LoadOutcome, Loaded, Phase, PhaseEntry, Settings, Show, Tier, ToolAccess,
     Workflow,
 };
 use workflow_core::diagnostic::Diagnostic;
-use workflow_core::effect::{Action, ApprovalRequest, Delivery, Effect, Widget};
-use workflow_core::event::{Answer, ApprovalDecision, Author, Entry, LastAssistant, PlatformEvent};
+use workflow_core::effect::{Action, Delivery, Effect, Widget};
+use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::session::{Abilities, Control, RunCondition, StepCall};
 use workflow_core::types::{GateRunId, QuestionId, RequestId, RestoreId};
 use workflow_core::{Effects, Session};
@@ -61,6 +62,33 @@ pub(crate) fn workflow(key: &str, entries: &[&str]) -> Workflow {
     }
 }
 
+/// What the user decides outside of the host.
+#[derive(Debug, Clone)]
+pub(crate) enum Word {
+    Chosen(String),
+    /// An answer about a file that has changed since.
+    Outdated,
+}
+
+impl Word {
+    pub(crate) fn read(word: Option<Self>) -> PlatformEvent {
+        let is_outdated = matches!(word, Some(Self::Outdated));
+        let decision = word.map(|word| {
+            Box::new(Decision {
+                choice: match word {
+                    Self::Chosen(choice) => choice,
+                    Self::Outdated => "approve".to_owned(),
+                },
+                ..Decision::default()
+            })
+        });
+        PlatformEvent::ApprovalRead {
+            decision,
+            is_outdated,
+        }
+    }
+}
+
 /// A host and its session.
 pub(crate) struct World {
     pub(crate) session: Session,
@@ -77,11 +105,11 @@ pub(crate) struct World {
     /// The restore that was begun last.
     pub(crate) restore: RestoreId,
     /// The decision of the person outside of the host.
-    pub(crate) word: Option<ApprovalDecision>,
+    pub(crate) word: Option<Word>,
     /// The phases that the host shows.
     pub(crate) phases: Option<String>,
-    /// The nonce of the approval request that was stored last.
-    pub(crate) nonce: String,
+    /// The id of the approval request that was stored last.
+    pub(crate) approval: String,
     /// What each answer to it does.
     pub(crate) consequences: Vec<String>,
     /// The runs that the session has unloaded for good: task, and how each ended.
@@ -116,7 +144,7 @@ impl World {
             restore: RestoreId(0),
             word: None,
             phases: None,
-            nonce: String::new(),
+            approval: String::new(),
             consequences: Vec::new(),
             ended: Vec::new(),
             requests: 0,
@@ -233,7 +261,7 @@ impl World {
                 Effect::CheckTrust { commands } => format!("check trust in {}", json(&commands)),
                 Effect::TrustCommands { commands } => format!("trust {}", json(&commands)),
                 Effect::RequestApproval(awaiting) => {
-                    self.nonce.clone_from(&awaiting.nonce);
+                    self.approval.clone_from(&awaiting.id);
                     self.consequences.clone_from(&awaiting.consequences);
                     format!("await {}", render_awaiting(&awaiting))
                 }
@@ -253,11 +281,8 @@ impl World {
             });
         }
         if reads_word {
-            let decision = self.word.take();
-            lines.extend(self.step(Event::Platform(PlatformEvent::ApprovalRead {
-                decision,
-                comment: None,
-            })));
+            let read = Word::read(self.word.take());
+            lines.extend(self.step(Event::Platform(read)));
         }
         lines
     }
@@ -301,7 +326,9 @@ impl World {
                     "widget {}",
                     lines.map_or("-".to_owned(), |lines| lines.join("/"))
                 ),
-                Action::Notify { message, severity } => format!("notify {severity:?} {message}"),
+                Action::Notify {
+                    message, severity, ..
+                } => format!("notify {severity:?} {message}"),
             });
         }
     }
@@ -499,8 +526,23 @@ fn is_answered(out: &Effects, request: RequestId) -> bool {
     answers.any(|answer| answer.request == request && answer.actions.is_empty())
 }
 
-fn render_awaiting(awaiting: &ApprovalRequest) -> String {
-    format!("{} {}", awaiting.nonce, json(&awaiting.approval))
+fn render_awaiting(awaiting: &Request) -> String {
+    let Request {
+        id,
+        ask,
+        choices,
+        show,
+        ..
+    } = awaiting;
+    let show = show
+        .as_ref()
+        .map(|show| format!(",\"show\":{}", json(show)));
+    format!(
+        "{id} {{\"ask\":{},\"choices\":{}{}}}",
+        json(ask),
+        json(choices),
+        show.unwrap_or_default()
+    )
 }
 
 fn json(value: &impl serde::Serialize) -> String {

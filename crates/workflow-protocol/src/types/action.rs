@@ -71,6 +71,10 @@ pub enum Action {
         message: String,
         /// The severity.
         level: Level,
+        /// True for a text that only the user may see: never show it to the model, and do not store it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[ts(optional, as = "Option<_>")]
+        secret: bool,
     },
 }
 

@@ -26,6 +26,10 @@ answer! {
         pub message_types: Vec<MessageType>,
         /// The entries that the sidecar writes and reads.
         pub entry_types: Vec<EntryType>,
+        /// What this host and its surroundings lack, as sentences for the user.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[ts(optional, as = "Option<_>")]
+        pub warnings: Vec<String>,
     }
 }
 

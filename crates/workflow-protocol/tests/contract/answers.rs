@@ -106,6 +106,7 @@ fn actions() -> Vec<Action> {
         Action::Notify {
             message: "No".into(),
             level: Level::Warning,
+            secret: false,
         },
     ]
 }

@@ -2,62 +2,48 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail, ensure};
+use workflow_core::approval::{Decision, Request, ShownFile};
 use workflow_core::diagnostic::{shown, visible, visible_lines};
 
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::answers::ancestry::ProcessJudgement;
-use crate::platform::answers::answer_socket::{
-    self, Registration, Request, SocketAnswer, SocketReply,
-};
-use crate::platform::answers::approvals::{Approvals, RequestFile, StoredRequest};
-use crate::platform::answers::one_time_code::seal;
-use crate::platform::file_excerpt::{self, ShownFile};
+use crate::platform::answers::code::Code;
+use crate::platform::answers::requests::Requests;
+use crate::platform::file_excerpt;
 use crate::present::{CommandOutcome, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, json};
 use crate::store::AnswerRight;
 
 const EXAMPLES: &str = "\
 Examples:
-  workflow-sidecar approve                            show the question, then read your answer
-  workflow-sidecar approve wf-1767225600000-3t8xrq    choose a run; the first letters are enough
-  workflow-sidecar approve --choice revise            answer without a prompt
-  workflow-sidecar approve --choice revise --comment 'name the risks'
-                                                      answer with a comment for the agent
-  workflow-sidecar approve --code K7QM-2XWP-9RTB      answer with the code that the host shows
-  workflow-sidecar approve --list                     list the runs that wait
+  workflow-sidecar approve K7QF-M2XD-9TRB                   show the question of this code, then read your answer
+  workflow-sidecar approve                                  ask for the code first, so that no other process sees it
+  workflow-sidecar approve K7QF-M2XD-9TRB --choice revise --comment 'name the risks'
+                                                            answer without a prompt, with a comment for the agent
+  workflow-sidecar approve --list                           list the runs that wait
 
-While the session is open, your answer counts at once: it closes the dialog in the host, and the run continues. If the
-session is closed, your answer is stored, and used when the session is open again and the agent calls workflow_step with
-action='next'. It is valid only for what you were shown: if that changes, you are asked again.
+The code is in the message of the host, and your `notify` command shows it. /workflow-status shows it again. It answers one
+question as you were shown it: if the shown file changes, you are asked again.
 
-Only the user can answer, in a terminal that the agent did not start. A terminal that was open before the agent
-needs no code. Any other terminal needs the code that the host shows, and so does an answer while the host is
-closed. With --code and --choice no terminal is needed.
+An answer counts within a second while the session is open: it closes the dialog in the host, and the run continues. If the
+session is closed, the answer is used when the session is open again and the agent calls workflow_step with action='next'; a
+comment is left out then.
 
 Exits with 3 if something still waits.";
-
-/// The context of an error on the socket.
-pub(super) const NO_REPLY: &str = "the running sidecar does not reply";
-
-const NO_CODE: &str = "no code given; nothing was approved";
 
 /// Answer a run that waits for approval
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Task id of the run, or its beginning; needed if several runs wait
-    #[arg(value_name = "TASK")]
-    task: Option<String>,
+    /// Code of the question. With --list, or as an approver of a server: task id of the run, or its beginning
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
     /// Answer, without a prompt
     #[arg(long, value_name = "CHOICE", conflicts_with = "list")]
     choice: Option<String>,
     /// Comment for the agent
     #[arg(long, value_name = "TEXT", conflicts_with = "list")]
     comment: Option<String>,
-    /// Code that the host shows; needed if the terminal may belong to the agent
-    #[arg(long, value_name = "CODE", conflicts_with = "list")]
-    code: Option<String>,
     /// List the runs that wait, and answer none
     #[arg(long)]
     list: bool,
@@ -68,48 +54,46 @@ pub(super) struct Arguments {
     user: UserDirectory,
 }
 
+/// What proves that the user answers.
+enum Proof {
+    Code(Code),
+    /// The role of this process in the database.
+    Role,
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let agent_dir = arguments.user.directory();
-    let approvals = Approvals::in_agent_dir(&agent_dir)?;
-    let task = arguments.task.as_deref().unwrap_or_default();
-    let mut pending = approvals.all()?;
-    pending.retain(|file| file.request.task_id.starts_with(task));
+    let requests = Requests::in_agent_dir(&agent_dir)?;
+    let mut pending = requests.all()?;
+    let typed = arguments.code.as_deref();
     if arguments.list {
+        pending.retain(|(request, _)| request.task_id.starts_with(typed.unwrap_or_default()));
         return list(&pending, arguments.format);
     }
-    // The code proves as much as a terminal, and so does the role of an approver.
-    let is_approver = approvals.answer_right() == AnswerRight::MayAnswer;
-    if arguments.choice.is_none() || arguments.code.is_none() && !is_approver {
-        terminal::require("approve")
-            .map_err(|error| anyhow!("{error}, or with --choice and --code"))?;
+    if pending.is_empty() {
+        writeln!(anstream::stdout(), "Nothing waits for your approval.")?;
+        return Ok(CommandOutcome::Success);
     }
-    let file = match pending.len() {
-        0 if task.is_empty() => {
-            writeln!(anstream::stdout(), "Nothing waits for your approval.")?;
-            return Ok(CommandOutcome::Success);
+    let (request, proof) = match requests.answer_right() {
+        AnswerRight::MayAnswer => (of_run(pending, typed.unwrap_or_default())?, Proof::Role),
+        AnswerRight::NeedsProof => {
+            let (request, code) = of_code(pending, typed)?;
+            (request, Proof::Code(code))
         }
-        0 => bail!("no run `{}` waits for your approval", shown(task)),
-        1 => pending.remove(0),
-        several => {
-            list(&pending, OutputFormat::Human)?;
-            bail!("{several} runs wait: name one of them");
+        AnswerRight::MayRead => {
+            bail!(
+                "the login of this machine may not answer: answer in the host, or with the login of an approver"
+            )
         }
     };
-    // Where approvers have a role of their own, the sidecar that asks may be on another machine.
-    let name = file.sidecar.as_deref().filter(|_| !is_approver);
-    let sidecar = name.and_then(|name| answer_socket::sidecar(&agent_dir, name));
-    if let Some(sidecar) = &sidecar
-        && let SocketReply::Judged(ProcessJudgement::Agent(why)) =
-            sidecar.request(&Request::Judge).context(NO_REPLY)?
-    {
-        return Err(refused(&why));
+    if let Proof::Code(_) = proof {
+        require_unchanged(&request)?;
     }
-    let request = &file.request;
-    let shown_file = shown_file(request, is_approver)?;
-    print_request(&mut anstream::stdout(), request, shown_file.as_ref())?;
+    let shown_file = request.shown_file.as_ref();
+    print_request(&mut anstream::stdout(), &request, shown_file)?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
-        None => ask(request)?,
+        None => ask(&request)?,
     };
     let Some(answer) = answer else {
         writeln!(
@@ -118,141 +102,105 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         )?;
         return Ok(CommandOutcome::Waits);
     };
-    let Some(choice) = chosen(request, &answer) else {
+    let Some(choice) = chosen(&request, &answer) else {
         let answer = shown(&answer);
-        bail!("`{answer}` cannot be chosen: {}", choices(request));
+        bail!("`{answer}` cannot be chosen: {}", choices(&request));
     };
-    if self::shown_file(request, is_approver)? != shown_file {
-        let show = visible(request.show.as_deref().unwrap_or_default());
-        bail!(
-            "{show} has changed since it was shown to you: nothing was answered. Look at it again"
-        );
-    }
-    let answer = SocketAnswer {
-        request: request.clone(),
-        choice: choice.clone(),
-        comment: comment(arguments),
-        shown: shown_file.map(|file| file.state),
-        code: arguments.code.clone(),
+    let comment = arguments.comment.as_deref().map(str::trim);
+    let comment = comment.filter(|comment| !comment.is_empty());
+    let comment = comment.map(str::to_owned);
+    let decision = match proof {
+        Proof::Code(code) => {
+            require_unchanged(&request)?;
+            code.decide(&request, &choice, comment)
+        }
+        Proof::Role => Decision {
+            request: request.id.clone(),
+            choice: choice.clone(),
+            comment,
+            asked: Some(request.clone()),
+            ..Decision::default()
+        },
     };
-    let what_follows = match sidecar {
-        Some(sidecar) => {
-            send(answer, &sidecar)?;
-            "sent to the session, which continues with it at once."
-        }
-        None if is_approver => {
-            store_as_approver(answer, &approvals)?;
-            "stored. In pi and opencode the run continues within seconds; elsewhere when its agent calls workflow_step again."
-        }
-        None => {
-            store(answer, file.seal.as_deref(), &approvals)?;
-            "stored. No sidecar runs for this session: open the session again, and ask the agent to continue."
-        }
-    };
+    ensure!(
+        requests.decide(&request, &decision)?,
+        "the run has moved on and no longer waits for this"
+    );
     writeln!(
         anstream::stdout(),
-        "{GOOD}{}{GOOD:#}: {what_follows}",
+        "{GOOD}{}{GOOD:#}: stored. In pi and opencode an open session continues within seconds; elsewhere, and in a session that is \
+         closed, the run continues when its agent calls workflow_step again.",
         visible(&choice)
     )?;
     Ok(CommandOutcome::Success)
 }
 
-/// The comment, unless it is blank.
-fn comment(arguments: &Arguments) -> Option<String> {
-    let comment = arguments.comment.as_deref()?.trim();
-    (!comment.is_empty()).then(|| comment.to_owned())
+/// Finds the request of a code, which is asked for if it is not given.
+fn of_code(
+    pending: Vec<(Request, Option<Decision>)>,
+    typed: Option<&str>,
+) -> anyhow::Result<(Request, Code)> {
+    let typed = match typed {
+        Some(typed) => typed.to_owned(),
+        None => terminal::ask("Code:")?.context("no code given: nothing was answered")?,
+    };
+    let code = Code::parse(&typed).with_context(|| {
+        let typed = shown(&typed);
+        format!("`{typed}` is no code: nothing was answered. A code looks like K7QF-M2XD-9TRB")
+    })?;
+    let found = pending
+        .into_iter()
+        .find(|(request, _)| code.is_of(request))
+        .context(
+            "nothing that waits has this code: nothing was answered. /workflow-status in the host shows the code that counts",
+        )?;
+    Ok((found.0, code))
 }
 
-/// Sends an answer to the sidecar that asks, with a code if that needs one.
-fn send(mut answer: SocketAnswer, sidecar: &Registration) -> anyhow::Result<()> {
-    let send = |answer: &SocketAnswer| {
-        let request = Request::Answer(Box::new(answer.clone()));
-        sidecar.request(&request).context(NO_REPLY)
-    };
-    let mut reply = send(&answer)?;
-    if let SocketReply::CodeNeeded(why) = &reply {
-        let code = terminal::ask_code(why, "the host shows it now")?;
-        answer.code = Some(code.context(NO_CODE)?);
-        reply = send(&answer)?;
-    }
-    match reply {
-        SocketReply::Noted => Ok(()),
-        SocketReply::WrongCode => Err(wrong_code()),
-        SocketReply::TooManyCodes => bail!(
-            "too many wrong codes were given, so this code does not count any more: answer in the host, or ask the agent to continue, \
-             which makes a new code"
-        ),
-        SocketReply::Refused(why) => Err(refused(&why)),
-        SocketReply::Gone | SocketReply::CodeNeeded(_) | SocketReply::Judged(_) => Err(gone()),
+/// Finds the request of a run by the beginning of its id.
+fn of_run(mut pending: Vec<(Request, Option<Decision>)>, task: &str) -> anyhow::Result<Request> {
+    pending.retain(|(request, _)| request.task_id.starts_with(task));
+    match pending.len() {
+        0 => bail!("no run `{}` waits for your approval", shown(task)),
+        1 => Ok(pending.remove(0).0),
+        several => {
+            list(&pending, OutputFormat::Human)?;
+            bail!("{several} runs wait: name one of them");
+        }
     }
 }
 
-/// Stores an answer with the code that proves it, for the time when a sidecar runs again.
-fn store(answer: SocketAnswer, known: Option<&str>, approvals: &Approvals) -> anyhow::Result<()> {
-    let Some(known) = known else {
-        bail!("this was asked without a code: answer in the host");
-    };
-    let code = match answer.code.clone() {
-        Some(code) => code,
-        None => terminal::ask_code(
-            "the host that asked is closed",
-            "it was shown with the question",
-        )?
-        .context(NO_CODE)?,
-    };
-    if seal(&answer.request.nonce, &code) != known {
-        return Err(wrong_code());
-    }
-    let request = answer.request.clone();
-    let decision = answer.into_decision(code, None);
-    if !approvals.store_decision(&request, &decision)? {
-        return Err(gone());
-    }
+/// Fails if the file that a request shows is another one now: the code is for the one that the run asked about.
+fn require_unchanged(request: &Request) -> anyhow::Result<()> {
+    let show = request.show.as_deref();
+    let now = show.map(|show| file_excerpt::state(show, &request.cwd));
+    ensure!(
+        request.shown_file.as_ref().map(|file| &file.state) == now.as_ref(),
+        "{} has changed since the run asked: nothing was answered. /workflow-status in the host asks about the file as it is now",
+        visible(show.unwrap_or_default())
+    );
     Ok(())
 }
 
-/// Stores an answer that the role of this process proves, with the question that was answered.
-fn store_as_approver(answer: SocketAnswer, approvals: &Approvals) -> anyhow::Result<()> {
-    let request = answer.request.clone();
-    let code = answer.code.clone().unwrap_or_default();
-    let decision = answer.into_decision(code, Some(request.clone()));
-    if approvals.store_decision(&request, &decision)? {
-        Ok(())
-    } else {
-        Err(gone())
-    }
-}
-
-fn gone() -> anyhow::Error {
-    anyhow!("the run has moved on and no longer waits for this")
-}
-
-fn wrong_code() -> anyhow::Error {
-    anyhow!("this is not the code: nothing was answered")
-}
-
-/// The error of an answer that the agent gives, or may give.
-pub(super) fn refused(why: &str) -> anyhow::Error {
-    anyhow!("{why}: answer in the host's dialog, or in another terminal that you opened yourself")
-}
-
-fn list(pending: &[RequestFile], format: OutputFormat) -> anyhow::Result<CommandOutcome> {
+fn list(
+    pending: &[(Request, Option<Decision>)],
+    format: OutputFormat,
+) -> anyhow::Result<CommandOutcome> {
     match format {
         OutputFormat::Json => {
-            let shown = pending.iter().map(|file| RequestFile {
-                request: StoredRequest {
+            let shown = pending.iter().map(|(request, decision)| Listed {
+                request: Request {
                     shown_file: None,
-                    ..file.request.clone()
+                    proofs: Vec::new(),
+                    ..request.clone()
                 },
-                seal: None,
-                sidecar: None,
-                choice: file.choice.clone(),
+                choice: decision.as_ref().map(|decision| &*decision.choice),
             });
             json(&shown.collect::<Vec<_>>())?;
         }
         OutputFormat::Human => print_all(pending)?,
     }
-    let is_waiting = pending.iter().any(|status| status.choice.is_none());
+    let is_waiting = pending.iter().any(|(_, decision)| decision.is_none());
     Ok(if is_waiting {
         CommandOutcome::Waits
     } else {
@@ -260,23 +208,30 @@ fn list(pending: &[RequestFile], format: OutputFormat) -> anyhow::Result<Command
     })
 }
 
-fn print_all(pending: &[RequestFile]) -> io::Result<()> {
+/// A request for programs.
+#[derive(serde::Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    request: Request,
+    /// The answer that was not used yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<&'a str>,
+}
+
+fn print_all(pending: &[(Request, Option<Decision>)]) -> io::Result<()> {
     let mut out = anstream::stdout();
     if pending.is_empty() {
         writeln!(out, "Nothing waits for your approval.")?;
     }
-    for RequestFile {
-        request, choice, ..
-    } in pending
-    {
+    for (request, decision) in pending {
         print_title(&mut out, request)?;
         writeln!(out, "  {}", visible(&request.ask))?;
-        match choice {
+        match decision {
             None => writeln!(out, "  {NOTABLE}waits{NOTABLE:#}")?,
-            Some(choice) => writeln!(
+            Some(decision) => writeln!(
                 out,
                 "  {GOOD}answered{GOOD:#}: {}; not used yet",
-                visible(choice)
+                visible(&decision.choice)
             )?,
         }
     }
@@ -284,8 +239,8 @@ fn print_all(pending: &[RequestFile]) -> io::Result<()> {
 }
 
 /// Prints the run of a request.
-fn print_title(out: &mut impl Write, request: &StoredRequest) -> io::Result<()> {
-    let StoredRequest {
+fn print_title(out: &mut impl Write, request: &Request) -> io::Result<()> {
+    let Request {
         task_id,
         workflow,
         phase,
@@ -302,7 +257,7 @@ fn print_title(out: &mut impl Write, request: &StoredRequest) -> io::Result<()> 
 /// Prints a request with what it is about, the file that it shows, and what each choice does.
 fn print_request(
     out: &mut impl Write,
-    request: &StoredRequest,
+    request: &Request,
     shown: Option<&ShownFile>,
 ) -> io::Result<()> {
     print_title(out, request)?;
@@ -337,39 +292,19 @@ fn print_request(
     Ok(())
 }
 
-/// The file that a request shows. For an approver, who may be on another machine, it is the one that the run's machine stored
-/// with the question: an answer is one about exactly that.
-fn shown_file(request: &StoredRequest, is_approver: bool) -> anyhow::Result<Option<ShownFile>> {
-    let Some(show) = request.show.as_deref() else {
-        return Ok(None);
-    };
-    if is_approver && request.shown_file.is_some() {
-        return Ok(request.shown_file.clone());
-    }
-    if is_approver && !request.cwd.join(show).is_file() {
-        let cwd = visible(&request.cwd.to_string_lossy());
-        let show = visible(show);
-        bail!(
-            "this question is about {show} in {cwd}, which is not on this machine: nothing was answered. Get the project with the run's \
-             changes at the same path and run this command again, or answer on the machine of the run"
-        )
-    }
-    Ok(Some(ShownFile::read(show, &request.cwd)))
-}
-
-fn ask(request: &StoredRequest) -> io::Result<Option<String>> {
+fn ask(request: &Request) -> io::Result<Option<String>> {
     terminal::ask(&format!("[{}]", choices(request)))
 }
 
 /// Returns the possible choices with their numbers.
-fn choices(request: &StoredRequest) -> String {
+fn choices(request: &Request) -> String {
     let choices = request.choices.iter().enumerate();
     let choices = choices.map(|(at, choice)| format!("{} {}", at + 1, visible(choice)));
     choices.collect::<Vec<_>>().join(" · ")
 }
 
 /// Returns the choice for an answer, which is its text or its number.
-fn chosen(request: &StoredRequest, answer: &str) -> Option<String> {
+fn chosen(request: &Request, answer: &str) -> Option<String> {
     let by_text = request.choices.iter().find(|choice| *choice == answer);
     let by_number = || {
         let number: usize = answer.parse().ok()?;
@@ -381,12 +316,12 @@ fn chosen(request: &StoredRequest, answer: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::platform::answers::approvals::tests::stored_request;
+    use crate::platform::answers::requests::tests::request;
 
     #[test]
     fn a_question_has_what_it_is_about_and_what_each_choice_does() {
         let mut out = Vec::new();
-        print_request(&mut out, &stored_request(), None).expect("memory takes everything");
+        print_request(&mut out, &request("wf-1"), None).expect("memory takes everything");
         let text = String::from_utf8(out).expect("it is text");
         assert_eq!(
             anstream::adapter::strip_str(&text).to_string(),

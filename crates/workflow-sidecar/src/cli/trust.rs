@@ -8,15 +8,11 @@ use workflow_core::definition::{Loaded, RunCheck, Tier, Trigger, load};
 use workflow_core::diagnostic::visible;
 use workflow_core::session::project_gate_commands;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 
-use super::approve::{NO_REPLY, refused};
 use super::project::UserDirectory;
 use super::terminal;
-use crate::platform::answers::ancestry::ProcessJudgement;
-use crate::platform::answers::answer_socket::{
-    FoundSidecar, Request, SocketReply, judge_this_process, sidecars,
-};
+use crate::platform::answers::open_projects;
 use crate::platform::answers::trust_store::{
     CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
 };
@@ -31,8 +27,7 @@ Examples:
   workflow-sidecar trust --revoke     withdraw the trust
 
 Commands of your own workflows and settings need no trust. Trust covers a command or trigger as it is now: if it
-changes, you are asked again. Only the user can trust, in a terminal that no agent started. If that is not certain,
-the running hosts show a code.
+changes, you are asked again. While a session of the project is open, its host asks you instead.
 
 --list exits with 3 if something is not trusted yet.";
 
@@ -86,7 +81,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         });
     }
     terminal::require("trust a project")?;
-    require_person(&arguments.user.directory(), project)?;
+    let project_is_open = open_projects::is_open(&arguments.user.directory(), project);
+    ensure!(
+        !project_is_open.context("it is not known if a session of this project is open")?,
+        "a session of this project is open: answer in its host, which asks before it runs them. Or close the session, and run this \
+         command again"
+    );
     let answer = terminal::ask("Do you trust them? [y/N]")?;
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
@@ -96,75 +96,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     for hash in &requirements.untrusted {
         store.trust(project, hash)?;
     }
-    report_trusted(&arguments.user.directory(), project)?;
     writeln!(out, "They may run, as long as they stay as they are.")?;
     Ok(CommandOutcome::Success)
-}
-
-/// Fails if an agent may be at work in this terminal, as the running sidecars judge it.
-fn require_person(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
-    let mut unclear = Vec::new();
-    for sidecar in sidecars(agent_dir)? {
-        let judgement = match &sidecar {
-            FoundSidecar::Running(running) => {
-                match running.request(&Request::Judge).context(NO_REPLY)? {
-                    SocketReply::Judged(judgement) => judgement,
-                    reply => bail!("a running sidecar does not say who you are: {reply:?}"),
-                }
-            }
-            FoundSidecar::HostOnly(host) => judge_this_process(*host),
-        };
-        match (judgement, sidecar) {
-            (ProcessJudgement::Person, _) => {}
-            (ProcessJudgement::Agent(why), _) => return Err(refused(&why)),
-            (ProcessJudgement::Unclear(why), FoundSidecar::Running(running)) => {
-                unclear.push((running, why));
-            }
-            (ProcessJudgement::Unclear(why), FoundSidecar::HostOnly(host)) => bail!(
-                "{why}, and its sidecar has ended: end the host (process {}), or answer in a terminal that was open before it",
-                host.pid
-            ),
-        }
-    }
-    let Some((_, why)) = unclear.last() else {
-        return Ok(());
-    };
-    let project = project.canonicalize()?.display().to_string();
-    for (sidecar, _) in &unclear {
-        let project = project.clone();
-        sidecar.request(&Request::TrustCode { project })?;
-    }
-    let code = terminal::ask_code(
-        why,
-        "each host that runs shows one now, and any of them will do",
-    )?
-    .context("no code given; nothing was trusted")?;
-    for (sidecar, _) in &unclear {
-        let request = Request::CheckTrust {
-            project: project.clone(),
-            code: code.clone(),
-        };
-        if sidecar.request(&request)? == SocketReply::Noted {
-            return Ok(());
-        }
-    }
-    bail!("this is not the code: nothing is trusted")
-}
-
-/// Reports the trust to the running sidecars, so that open dialogs about it close.
-fn report_trusted(agent_dir: &Path, project: &Path) -> anyhow::Result<()> {
-    let project = project.canonicalize()?.display().to_string();
-    for sidecar in sidecars(agent_dir)? {
-        let FoundSidecar::Running(running) = sidecar else {
-            continue;
-        };
-        let project = project.clone();
-        // What is trusted is stored: the next gate finds it there, also without this.
-        if let Err(error) = running.request(&Request::Trusted { project }) {
-            tracing::debug!("a sidecar does not take that the project is trusted: {error}");
-        }
-    }
-    Ok(())
 }
 
 /// Everything of a project that needs the user's trust.

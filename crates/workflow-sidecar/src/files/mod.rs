@@ -11,3 +11,17 @@ pub(crate) mod regular_file;
 pub(crate) use self::atomic_write::write_atomically;
 pub use self::file_state::FileState;
 pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
+
+/// Returns true if an input is a pipe, which other processes of the user can open through `/proc`.
+#[cfg(unix)]
+pub(crate) fn is_pipe(input: impl std::os::fd::AsFd) -> bool {
+    let status = rustix::fs::fstat(input);
+    status.is_ok_and(|status| {
+        rustix::fs::FileType::from_raw_mode(status.st_mode) == rustix::fs::FileType::Fifo
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_pipe<T>(_input: T) -> bool {
+    false
+}

@@ -23,6 +23,9 @@ use crate::store::{Run, SessionKey, StoredEntry, StoredSession};
 use crate::telemetry;
 use crate::time::wall_time;
 
+/// The notice of an approval that waits, in place of the one with its code.
+const WAITS: &str = "The run waits for your approval. Answer with a prompt: `workflow approve`.";
+
 /// A restored session.
 pub(crate) struct RestoredSession<'p> {
     pub(crate) session: Session,
@@ -94,15 +97,8 @@ impl<'p> RestoredSession<'p> {
             let Some(event) = self.perform(effect) else {
                 continue;
             };
-            let code = match &event {
-                PlatformEvent::ApprovalRequested { code, .. } => Some(code.clone()),
-                _ => None,
-            };
             let mut more = Effects::at(self.now);
             self.session.handle_platform_event(event, &mut more);
-            if let Some(code) = code {
-                hide_code(&code, &mut more.actions);
-            }
             effects.extend(std::mem::take(&mut more.effects));
             out.merge(more);
         }
@@ -167,6 +163,10 @@ impl<'p> RestoredSession<'p> {
                 Action::SendMessage { content, .. } => {
                     notices.push(with_commands_as_prompts(&content));
                 }
+                // What a hook host shows goes through files that the agent can read.
+                Action::Notify {
+                    is_secret: true, ..
+                } => notices.push(WAITS.to_owned()),
                 Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
                 Action::SendUserMessage { content, .. } => outcome.to_agent.push(content),
                 Action::SetHints { .. }
@@ -206,23 +206,9 @@ impl<'p> RestoredSession<'p> {
     fn context(&self) -> SessionContext<'_> {
         SessionContext {
             id: &self.id,
-            session: &self.session,
             project: self.project(),
             is_trusted: true,
             is_virtual: false,
-        }
-    }
-}
-
-/// Replaces the message with a code. What a hook host shows goes through files that the agent can read.
-fn hide_code(code: &str, actions: &mut [Action]) {
-    for action in actions {
-        if let Action::Notify { message, .. } = action
-            && message.contains(code)
-        {
-            "The run waits for your approval. Answer with a prompt, `workflow approve`, or with `workflow-sidecar approve` in a \
-             terminal that was open before this session."
-                .clone_into(message);
         }
     }
 }

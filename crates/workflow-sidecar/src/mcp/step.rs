@@ -25,6 +25,7 @@ use crate::hook_hosts::{
     ATTEMPTS, FinishedSession, HostMemory, RestoredSession, TICKET_ARGUMENT,
     with_commands_as_prompts,
 };
+use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
 use crate::step_arguments::StepArguments;
 use crate::store::{Saved, SessionKey, Store, StoreError, Ticket};
@@ -130,6 +131,7 @@ impl StepRunner {
     pub(super) fn new(store: Box<dyn Store>) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
         let platform = RealPlatform::default();
+        platform.prepare(&user_agent_dir(None));
         let listeners = Arc::clone(&gates);
         platform.listen(move |report| {
             report_to(&listeners.lock(), report);

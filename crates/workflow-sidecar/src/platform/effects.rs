@@ -7,7 +7,6 @@
 use std::fmt;
 use std::path::Path;
 
-use workflow_core::Session;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
@@ -70,7 +69,6 @@ pub(crate) struct Project<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionContext<'a> {
     pub(crate) id: &'a str,
-    pub(crate) session: &'a Session,
     pub(crate) project: Project<'a>,
     /// False if the host says that the user does not trust the project.
     pub(crate) is_trusted: bool,

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use workflow_core::approval::ShownFile;
 use workflow_core::diagnostic::visible_lines;
 
 use crate::files::FileState;
@@ -19,21 +19,13 @@ pub(crate) const CUT: &str = "\n…";
 /// The state of a file that cannot be shown.
 const NOT_SHOWN: &str = "not shown";
 
-/// A file as it is shown, and its state at that time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ShownFile {
-    pub(crate) excerpt: String,
-    pub(crate) state: String,
-}
-
-impl ShownFile {
-    pub(crate) fn read(path: &str, cwd: &Path) -> Self {
-        // The state comes first, so that a change before the excerpt is read counts as a change.
-        let state = state(path, cwd);
-        Self {
-            excerpt: excerpt(path, cwd),
-            state,
-        }
+/// Reads a file as it is shown.
+pub(crate) fn shown_file(path: &str, cwd: &Path) -> ShownFile {
+    // The state comes first, so that a change before the excerpt is read counts as a change.
+    let state = state(path, cwd);
+    ShownFile {
+        excerpt: excerpt(path, cwd),
+        state,
     }
 }
 

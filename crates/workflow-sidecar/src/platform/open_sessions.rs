@@ -19,8 +19,6 @@ type Listener = Arc<dyn Fn(PlatformReport) -> Option<TriggerOutcome> + Send + Sy
 pub(super) struct OpenSessions {
     listener: Arc<Mutex<Option<Listener>>>,
     directories: Arc<Mutex<HashMap<String, PathBuf>>>,
-    /// The session that began last.
-    newest: Arc<Mutex<String>>,
 }
 
 impl fmt::Debug for OpenSessions {
@@ -70,7 +68,6 @@ impl OpenSessions {
     }
 
     pub(super) fn open(&self, session: &SessionContext<'_>) {
-        session.id.clone_into(&mut self.newest.lock());
         let cwd = session.project.cwd.to_path_buf();
         self.directories.lock().insert(session.id.to_owned(), cwd);
     }
@@ -83,11 +80,6 @@ impl OpenSessions {
         self.directories.lock().contains_key(session)
     }
 
-    /// The session that began last, also if it has ended.
-    pub(super) fn newest(&self) -> String {
-        self.newest.lock().clone()
-    }
-
     /// This session if it is open, or another one in the directory.
     pub(super) fn this_or_other_in(&self, session: &str, directory: &Path) -> Option<String> {
         if self.is_open(session) {
@@ -96,13 +88,5 @@ impl OpenSessions {
         let sessions = self.directories.lock();
         let found = sessions.iter().find(|(_, cwd)| *cwd == directory);
         found.map(|(session, _)| session.clone())
-    }
-
-    /// The open sessions in a directory, by its real path.
-    pub(super) fn all_in(&self, real: &Path) -> Vec<String> {
-        let is_it = |cwd: &Path| cwd.canonicalize().is_ok_and(|cwd| cwd == real);
-        let sessions = self.directories.lock();
-        let found = sessions.iter().filter(|(_, cwd)| is_it(cwd));
-        found.map(|(session, _)| session.clone()).collect()
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 use workflow_core::event::RestoreOutcome;
 
-use super::answers::ancestry::{ProcessId, ProcessTable, SystemProcesses};
+use super::process::ProcessId;
 use workflow_store::create_private_dir;
 
 use crate::files::private_file::{read_json, replace};
@@ -68,10 +68,7 @@ impl RestoreNote {
             path: directory.join(format!("{pid}-{number}.json")),
             file: RestoreFile {
                 cwd: cwd.to_path_buf(),
-                process: SystemProcesses.process(pid).map(|process| ProcessId {
-                    pid,
-                    started: process.started,
-                }),
+                process: ProcessId::of(pid),
                 outcome: None,
             },
         };

@@ -1,5 +1,4 @@
-//! The thread that talks to the store while no answer waits for it: it notes runs for the index, and looks for the answers of
-//! approvers.
+//! The thread that talks to the store while no answer waits for it: it notes runs for the index, and looks for answers.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::answers::stored_answers::{self, StoredAnswers};
+use super::answers::open_requests::OpenRequests;
 use crate::store::{RunNote, of_agent_dir};
 
 /// The thread that writes, started with the first note.
@@ -45,7 +44,7 @@ struct NotedRun {
 
 impl RunNotes {
     /// Has a note written. `answers` are looked for from the first note on.
-    pub(super) fn write(&self, agent_dir: &Path, note: RunNote, answers: StoredAnswers) {
+    pub(super) fn write(&self, agent_dir: &Path, note: RunNote, answers: Arc<OpenRequests>) {
         self.queue.push(agent_dir, note);
         let mut writer = self.writer.lock();
         if writer.is_none() {
@@ -110,14 +109,14 @@ impl Queue {
     }
 }
 
-fn work(queue: &Queue, answers: &StoredAnswers) {
+fn work(queue: &Queue, answers: &OpenRequests) {
     let mut known: Option<PathBuf> = None;
     loop {
-        let waits = known.as_ref().filter(|known| answers.may_come(known));
-        let Some(notes) = queue.take(waits.map(|_| stored_answers::INTERVAL)) else {
+        let interval = known.as_ref().and_then(|known| answers.interval(known));
+        let Some(notes) = queue.take(interval) else {
             return;
         };
-        if let (Some(agent_dir), true) = (waits, notes.is_empty()) {
+        if let (Some(agent_dir), true) = (&known, notes.is_empty()) {
             answers.look(agent_dir);
         }
         for (run, note) in notes {

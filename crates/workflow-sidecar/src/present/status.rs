@@ -2,6 +2,7 @@
 
 use clap::builder::styling::Style;
 use serde::Serialize;
+use workflow_core::approval::{Decision, Request};
 use workflow_core::definition::Bound;
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::reminders::PauseReason;
@@ -10,7 +11,6 @@ use workflow_core::session::{Needed, RunCondition, View};
 
 use super::page::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, paint};
 use super::run::{state_name, stored_path};
-use crate::platform::answers::approvals::RequestFile;
 use crate::sessions::SessionFile;
 use crate::store::{IndexedRun, Run};
 
@@ -42,10 +42,10 @@ impl ShownCondition {
     /// The condition of a restored run. Its open dialogs are not stored with it, but the index has them.
     pub(crate) fn of(
         view: &View<'_>,
-        request: Option<&RequestFile>,
+        request: Option<&(Request, Option<Decision>)>,
         indexed: Option<&IndexedRun>,
     ) -> Self {
-        let has_answer = request.map(|request| request.choice.is_some());
+        let has_answer = request.map(|(_, decision)| decision.is_some());
         match (view.condition, has_answer) {
             (RunCondition::AwaitsApproval, None) => Self {
                 words: "its approval is not requested any more: ask the agent to continue"
@@ -178,7 +178,7 @@ impl<'a> RunStatus<'a> {
     pub(crate) fn of(
         view: &'a View<'a>,
         since: Option<Moment>,
-        request: Option<RequestFile>,
+        request: Option<(Request, Option<Decision>)>,
     ) -> Self {
         let state = view.state;
         let phase = view.phase.as_ref();
@@ -205,9 +205,9 @@ impl<'a> RunStatus<'a> {
             reminders: Some(view.counters.reminders),
             paused: view.counters.paused,
             paused_by_owner: view.counters.paused_by_owner,
-            approval: request.map(|status| ApprovalStatus {
-                ask: status.request.ask,
-                choice: status.choice,
+            approval: request.map(|(request, decision)| ApprovalStatus {
+                ask: request.ask,
+                choice: decision.map(|decision| decision.choice),
             }),
             visit: view.visit.as_deref(),
             budget: view.budget.as_deref(),

@@ -91,7 +91,7 @@ mod tests {
             r#"{"baselineTaken":{"baseline":{"head":1,"a":1.50}}}"#,
             r#""commandsNotTrusted""#,
             r#"{"gateNotTrusted":{"gate":3}}"#,
-            r#"{"approvalRead":{"decision":{"chosen":"approve"}}}"#,
+            r#"{"approvalRead":{"decision":{"request":"n","choice":"approve"}}}"#,
             r#"{"excerpt":"plan"}"#,
             r#"{"shownChanged":true}"#,
             r#"{"path":{"written":"a","forms":[{"absolute":"/p/a","inProject":"a"}]}}"#,

@@ -14,6 +14,8 @@ pub(crate) struct ServerConfig {
     /// The seed of task ids. They are random without one.
     pub(super) seed: Option<u64>,
     pub(super) platform: Arc<dyn Platform>,
+    /// True for a host of this machine, which is told what its surroundings lack.
+    pub(super) has_surroundings: bool,
 }
 
 impl Default for ServerConfig {
@@ -31,6 +33,15 @@ impl ServerConfig {
             clock: Clock::system(),
             seed: None,
             platform: Arc::new(RealPlatform::default()),
+            has_surroundings: false,
+        }
+    }
+
+    /// A host of this machine, whose session is not recorded.
+    pub(super) fn in_surroundings() -> Self {
+        Self {
+            has_surroundings: true,
+            ..Self::default()
         }
     }
 

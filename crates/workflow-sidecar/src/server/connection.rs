@@ -32,7 +32,7 @@ pub(crate) fn serve(
     let real = Arc::new(RealPlatform::default());
     let config = match &recorder {
         Some(recorder) => ServerConfig::repeatable(recorder.loader(), recorder.seed()),
-        None => ServerConfig::default(),
+        None => ServerConfig::in_surroundings(),
     };
     let platform = Arc::clone(&real) as Arc<dyn Platform>;
     let config = config.on_platform(match &recorder {

@@ -80,8 +80,13 @@ fn action(action: Action) -> protocol::Action {
         Action::SetHints { hints } => protocol::Action::SetHints {
             hints: hints.map(host_hints),
         },
-        Action::Notify { message, severity } => protocol::Action::Notify {
+        Action::Notify {
             message,
+            severity,
+            is_secret,
+        } => protocol::Action::Notify {
+            message,
+            secret: is_secret,
             level: match severity {
                 Severity::Info => protocol::Level::Info,
                 Severity::Warning => protocol::Level::Warning,

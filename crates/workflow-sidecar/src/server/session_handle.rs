@@ -121,10 +121,9 @@ pub(super) struct SessionDirectories {
 
 impl SessionDirectories {
     /// The session as the platform sees it.
-    pub(super) fn context<'s>(&'s self, id: &'s str, session: &'s Session) -> SessionContext<'s> {
+    pub(super) fn context<'s>(&'s self, id: &'s str) -> SessionContext<'s> {
         SessionContext {
             id,
-            session,
             project: self.project(),
             is_trusted: self.is_trusted,
             is_virtual: false,

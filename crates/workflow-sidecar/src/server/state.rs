@@ -43,6 +43,7 @@ pub(super) struct Server {
     /// The seed of task ids, if the configuration fixes it.
     pub(super) seed: Option<u64>,
     pub(super) platform: Arc<dyn Platform>,
+    pub(super) has_surroundings: bool,
     pub(super) sessions: Sessions,
     pub(super) timer: Timer,
     pub(super) questions: HostQuestions,
@@ -60,12 +61,14 @@ impl Server {
             clock,
             seed,
             platform,
+            has_surroundings,
         } = config;
         Self {
             host: None,
             loader,
             seed,
             platform,
+            has_surroundings,
             sessions: Sessions::default(),
             timer: Timer::new(clock, deadline_changed),
             questions: HostQuestions::default(),
@@ -208,11 +211,8 @@ impl Server {
         let mut out = Effects::at(self.timer.now_for_event());
         handle.session.handle_session(entries, &loaded, &mut out);
         self.sessions.insert(id, handle);
-        if let Some(directories) = self.directories(id)
-            && let Some(handle) = self.sessions.get(id)
-        {
-            self.platform
-                .open_session(&directories.context(id, &handle.session));
+        if let Some(directories) = self.directories(id) {
+            self.platform.open_session(&directories.context(id));
         }
         self.perform_all(id, &mut out);
         self.deliver(id, &mut out);
@@ -462,7 +462,7 @@ impl Server {
         let directories = self.directories(id)?;
         let context = SessionContext {
             is_virtual: self.timer.is_virtual(),
-            ..directories.context(id, &self.sessions.get(id)?.session)
+            ..directories.context(id)
         };
         self.platform.perform(&context, effect)
     }

@@ -51,20 +51,17 @@ CREATE TABLE tickets (
 
 CREATE TABLE requests (
     task_id text PRIMARY KEY,
-    nonce text NOT NULL,
+    id text NOT NULL,
     request text NOT NULL,
-    seal text,
-    sidecar text,
-    choice text,
     changed bigint NOT NULL
 );
 
 -- Answers of users. They are removed with their request.
 CREATE TABLE answers (
     task_id text NOT NULL REFERENCES requests (task_id) ON DELETE CASCADE,
-    nonce text NOT NULL,
+    id text NOT NULL,
     answer text NOT NULL,
-    PRIMARY KEY (task_id, nonce)
+    PRIMARY KEY (task_id, id)
 );
 
 CREATE TABLE trust (

@@ -22,7 +22,7 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use workflow_store::{
-    AnswerRight, RequestRow, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store,
+    AnswerRight, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store, StoreError,
     StoredEntry, Ticket, TrustRow, open,
 };
 
@@ -70,15 +70,13 @@ fn numbers(store: &dyn Store, session: &str) -> Vec<String> {
     data.map(str::to_owned).collect()
 }
 
-fn request(task_id: &str, nonce: &str) -> RequestRow {
-    RequestRow {
-        task_id: task_id.to_owned(),
-        nonce: nonce.to_owned(),
-        request: format!("{{\"nonce\":\"{nonce}\"}}"),
-        seal: Some("5ea1".to_owned()),
-        changed: 10,
-        ..RequestRow::default()
-    }
+/// Stores a request with this text.
+fn ask(store: &dyn Store, task_id: &str, id: &str, now: u64) -> Result<(), StoreError> {
+    store.put_request(task_id, id, &format!("{task_id}? {id}"), now)
+}
+
+fn answer(store: &dyn Store, task_id: &str) -> Option<String> {
+    store.request(task_id).unwrap().unwrap().1
 }
 
 /// The behaviour of every store. `approver` is the store as a person's process has it.
@@ -157,39 +155,36 @@ fn runs(store: &dyn Store) {
 
 fn requests(store: &dyn Store, approver: &dyn Store) {
     assert_eq!(store.request("wf-1").unwrap(), None);
-    let first = request("wf-1", "n");
-    store.put_request(&first).unwrap();
-    store.put_request(&request("wf-2", "n")).unwrap();
-    assert_eq!(store.request("wf-1").unwrap(), Some(first.clone()));
-    let seen = approver.request("wf-1").unwrap().unwrap();
-    assert!(approver.put_answer(&seen, "yes").unwrap());
-    store.put_request(&first).unwrap();
-    let answered = store.request("wf-1").unwrap().unwrap();
-    assert_eq!(answered.answer.as_deref(), Some("yes"), "it is the same");
-    store.put_request(&request("wf-1", "m")).unwrap();
-    assert_eq!(store.request("wf-1").unwrap().unwrap().answer, None);
-    assert!(!approver.put_answer(&seen, "yes").unwrap(), "another one");
+    ask(store, "wf-1", "n", 10).unwrap();
+    ask(store, "wf-2", "n", 10).unwrap();
+    let asked = Some(("wf-1? n".to_owned(), None));
+    assert_eq!(approver.request("wf-1").unwrap(), asked);
+    assert!(approver.put_answer("wf-1", "n", "yes").unwrap());
+    ask(store, "wf-1", "n", 10).unwrap();
+    let answered = answer(store, "wf-1");
+    assert_eq!(answered.as_deref(), Some("yes"), "it is the same");
+    ask(store, "wf-1", "m", 10).unwrap();
+    assert_eq!(answer(store, "wf-1"), None);
+    let late = approver.put_answer("wf-1", "n", "yes");
+    assert!(!late.unwrap(), "another one");
     assert_eq!(store.requests(0).unwrap().len(), 2);
     assert_eq!(store.requests(11).unwrap().len(), 0);
     store.clear_request("wf-1").unwrap();
     store.clear_request("wf-2").unwrap();
-    store.put_request(&first).unwrap();
-    let again = store.request("wf-1").unwrap().unwrap();
-    assert_eq!(again.answer, None, "an answer is removed with its request");
+    ask(store, "wf-1", "n", 10).unwrap();
+    let again = answer(store, "wf-1");
+    assert_eq!(again, None, "an answer is removed with its request");
     store.clear_request("wf-1").unwrap();
 }
 
 fn prune(store: &dyn Store, approver: &dyn Store) {
-    let (old, new) = (request("wf-old", "n"), request("wf-new", "n"));
-    let new = RequestRow { changed: 20, ..new };
-    for row in [&old, &new] {
-        store.put_request(row).unwrap();
-        assert!(approver.put_answer(row, "yes").unwrap());
+    for (task_id, changed) in [("wf-old", 10), ("wf-new", 20)] {
+        ask(store, task_id, "n", changed).unwrap();
+        assert!(approver.put_answer(task_id, "n", "yes").unwrap());
     }
     store.prune(11).unwrap();
     assert_eq!(store.request("wf-old").unwrap(), None);
-    let kept = store.request("wf-new").unwrap().unwrap();
-    assert_eq!(kept.answer.as_deref(), Some("yes"));
+    assert_eq!(answer(store, "wf-new").as_deref(), Some("yes"));
     save(store, "last", 0, None, 30);
     assert!(store.prune(u64::MAX / 4).unwrap() > 0);
     assert!(store.requests(0).unwrap().is_empty());

@@ -3,7 +3,7 @@
 use workflow_store::{AnswerRight, Saved, StoreError, TrustRow, has_active_runs};
 
 use super::server::Server;
-use super::{does_what_a_store_does, key, request, run, save};
+use super::{answer, ask, does_what_a_store_does, key, run, save};
 
 #[test]
 fn a_server_does_what_a_store_does() {
@@ -26,9 +26,11 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
     assert_eq!(both.answer_right().unwrap(), AnswerRight::MayAnswer);
     let owner = server.store("postgres", "d");
     assert_eq!(owner.answer_right().unwrap(), AnswerRight::MayAnswer);
-    let row = request("wf-1", "n");
-    agent.put_request(&row).unwrap();
-    let refused = agent.put_answer(&row, "yes").unwrap_err().to_string();
+    ask(&*agent, "wf-1", "n", 10).unwrap();
+    let refused = agent
+        .put_answer("wf-1", "n", "yes")
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("permission denied"), "{refused}");
     let trusted = TrustRow {
         project: "/project".to_owned(),
@@ -37,11 +39,10 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
     };
     assert!(agent.trust(&trusted, 9).is_err());
     assert!(agent.revoke("/project").is_err());
-    assert!(approver.put_answer(&row, "yes").unwrap());
-    let answer = agent.request("wf-1").unwrap().unwrap().answer;
-    assert_eq!(answer.as_deref(), Some("yes"));
+    assert!(approver.put_answer("wf-1", "n", "yes").unwrap());
+    assert_eq!(answer(&*agent, "wf-1").as_deref(), Some("yes"));
     assert!(
-        approver.put_request(&row).is_err(),
+        ask(&*approver, "wf-1", "m", 11).is_err(),
         "approvers request nothing"
     );
 }

@@ -76,7 +76,7 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     );
     for refused in [
         store.runs(&RunQuery::default()).map(drop),
-        store.put_request(&super::request("wf-1", "n")),
+        super::ask(&*store, "wf-1", "n", 10),
         store.revoke("/project"),
     ] {
         assert_eq!(refused.unwrap_err().to_string(), error);

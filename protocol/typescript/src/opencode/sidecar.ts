@@ -277,7 +277,8 @@ export class Sidecar {
       case "setStatus":
         return this.#screen.showStatus(action.text, session.questions.shown);
       case "notify":
-        return this.#tell(action.message, action.level, command);
+        // The answer to a command is for the model to repeat.
+        return this.#tell(action.message, action.level, action.secret ? undefined : command);
       case "setWidget":
       case "setHints":
         return;

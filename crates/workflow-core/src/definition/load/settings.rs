@@ -65,7 +65,7 @@ pub(super) fn read_settings(
     let mut settings = TierSettings::inside(outer);
     settings.read_keys(&mut keys);
     keys.get(&TierSettings::schema);
-    check_store(&mut keys);
+    check_own(&mut keys);
     read_limits(&mut keys, &mut settings.limits);
     settings.guards = read_guards(&mut keys, &mut settings.rule_sets, lost);
     settings
@@ -127,27 +127,35 @@ fn read_limits(keys: &mut MapReader<'_, '_, '_>, limits: &mut Limits) {
     }
 }
 
-/// Checks the store. The platform reads it before anything else is loaded; a project must not redirect answers of persons.
-fn check_store(keys: &mut MapReader<'_, '_, '_>) {
-    let Some(address) = keys.get(&TierSettings::store) else {
-        return;
+/// Checks the settings that only the user's own file has. The platform reads them itself: a project must neither redirect
+/// answers of the user nor run a program.
+fn check_own(keys: &mut MapReader<'_, '_, '_>) {
+    let address = keys.get(&TierSettings::store);
+    keys.get(&TierSettings::notify);
+    for (name, span) in [
+        ("store", keys.span_of(&TierSettings::store)),
+        ("notify", keys.span_of(&TierSettings::notify)),
+    ] {
+        if keys.reader.tier == Tier::Project && keys.has(name) {
+            let message =
+                format!("`{name}` is a setting of the user, and has no effect in a project");
+            let finding = Finding::error(Code::InvalidValue, span, message);
+            let help = "move it to `workflow-sidecar.json5` of your agent directory";
+            keys.report(finding.help(help));
+        }
+    }
+    let is_server = |address: &String| {
+        let mut schemes = ["postgres://", "postgresql://"].iter();
+        schemes.any(|scheme| address.starts_with(scheme))
     };
-    let is_server = ["postgres://", "postgresql://"]
-        .iter()
-        .any(|scheme| address.starts_with(scheme));
-    let (message, help) = match keys.reader.tier {
-        Tier::Project => (
-            "`store` is a setting of the user, and has no effect in a project",
-            "move it to `workflow-sidecar.json5` of your agent directory",
-        ),
-        Tier::Global if !is_server => (
-            "`store` is no address of a PostgreSQL server",
+    if keys.reader.tier == Tier::Global && address.is_some_and(|address| !is_server(&address)) {
+        let span = keys.span_of(&TierSettings::store);
+        let message = "`store` is no address of a PostgreSQL server";
+        let finding = Finding::error(Code::InvalidValue, span, message);
+        keys.report(finding.help(
             "write `postgres://user@server/database`, or remove it to keep the store on this machine",
-        ),
-        Tier::Global => return,
-    };
-    let span = keys.span_of(&TierSettings::store);
-    keys.report(Finding::error(Code::InvalidValue, span, message).help(help));
+        ));
+    }
 }
 
 /// The settings in force.

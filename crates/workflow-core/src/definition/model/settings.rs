@@ -13,7 +13,7 @@ use super::trigger::{Trigger, Triggers};
 use super::workflow::{ContextMode, Workflow};
 use crate::definition::schema::Default::Number;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
-use crate::definition::value::{FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
+use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
 
 /// The name of the settings file.
 pub const SETTINGS_FILE: &str = "workflow-sidecar.json5";
@@ -58,6 +58,9 @@ section! {
         /// The PostgreSQL server with the runs, requests and answers of several machines. Only in the user's settings.
         #[key("store": FilledText, otherwise("a database in the home directory"), example(r#""postgres://laptop@db.example.org/workflows""#))]
         const store;
+        /// A program and its arguments, which shows a text to you: it reads it on its standard input. It gets the code of each question for approval. Only in the user's settings.
+        #[key("notify": Choices, otherwise("only the host shows it"), example(r#"["notify-user", "--title", "workflow"]"#))]
+        const notify;
         #[as_in(Workflow: Text)]
         const schema;
         /// Its guards.

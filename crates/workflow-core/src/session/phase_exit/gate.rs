@@ -1,97 +1,62 @@
 //! The gate of a phase: runs it, and continues with its result.
 
-use super::state::{ExitContext, ExitOutcome, ExitStep, PendingApproval, PhaseExit, cancelled};
+use super::{Awaited, Exit, ExitContext, ExitOutcome, Next, cancelled};
 use crate::definition::{Check, Gate, RunCheck};
 use crate::effect::{Effect, Effects, GateRun};
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
 use crate::policy::results::Results;
 use crate::run::StoredGate;
-use crate::types::RequestId;
 
 const NO_PHASE: &str = "the run is in no phase any more";
 
-impl PhaseExit {
+impl Exit {
     /// Runs the gate, if its commands are trusted.
-    pub(super) fn start_gate(
-        &mut self,
-        request: Option<RequestId>,
-        approved: bool,
-        context: &mut ExitContext<'_>,
-        out: &mut Effects,
-    ) -> ExitOutcome {
-        let run = context.active_run();
-        let commands = run.map(|run| run.commands_to_trust()).unwrap_or_default();
-        self.run_gate(request, approved, commands, context, out)
+    pub(super) fn start_gate(context: &mut ExitContext<'_>, out: &mut Effects) -> Next {
+        let commands = context.commands_to_trust();
+        Self::run_gate(commands, context, out)
     }
 
     /// Runs the gate; `commands` are those that need the user's trust.
     pub(super) fn run_gate(
-        &mut self,
-        request: Option<RequestId>,
-        approved: bool,
         commands: Vec<RunCheck>,
         context: &mut ExitContext<'_>,
         out: &mut Effects,
-    ) -> ExitOutcome {
-        let gate = context.run.as_deref().and_then(|run| {
-            let phase = run.phase()?;
-            Some((
-                phase.phase.gate.clone(),
-                run.baseline().map(ToOwned::to_owned),
-            ))
-        });
-        let Some((gates, baseline)) = gate else {
-            return ExitOutcome::Stay(cancelled(NO_PHASE));
+    ) -> Next {
+        let run = context.active_run();
+        let Some((run, gates)) = run.and_then(|run| {
+            let gates = run.phase()?.phase.gate.clone();
+            Some((run, gates))
+        }) else {
+            return Err(ExitOutcome::Stay(cancelled(NO_PHASE)));
         };
-        let id = context.ids.gate_run();
+        let baseline = run.baseline().map(ToOwned::to_owned);
+        let gate = context.ids.gate_run();
         out.perform(Effect::RunGate(GateRun {
-            id,
+            id: gate,
             gates,
             baseline,
             commands,
         }));
-        *self = Self::RunningGate {
-            request,
-            gate: id,
-            approved,
+        Ok(Awaited::Gate {
+            gate,
             in_widget: false,
-        };
-        ExitOutcome::Wait
+        })
     }
 
     /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
-    pub(super) fn finish_gate(
+    pub(super) fn end_gate(
         &mut self,
-        request: Option<RequestId>,
-        approved: bool,
         reports: Vec<Report>,
         context: &mut ExitContext<'_>,
         out: &mut Effects,
-    ) -> ExitStep {
-        let since = out.mark();
-        let outcome = self.gate_outcome(request, approved, reports, context, out);
-        ExitStep {
-            request,
-            outcome,
-            since,
-        }
-    }
-
-    pub(super) fn gate_outcome(
-        &mut self,
-        request: Option<RequestId>,
-        approved: bool,
-        reports: Vec<Report>,
-        context: &mut ExitContext<'_>,
-        out: &mut Effects,
-    ) -> ExitOutcome {
+    ) -> Next {
         let Some(run) = context.active_run() else {
-            return ExitOutcome::Stay(cancelled(NO_PHASE));
+            return Err(ExitOutcome::Stay(cancelled(NO_PHASE)));
         };
         run.tally_mut().count_checks(&reports);
         let Some(phase) = run.phase() else {
-            return ExitOutcome::Stay(cancelled(NO_PHASE));
+            return Err(ExitOutcome::Stay(cancelled(NO_PHASE)));
         };
         // A host may keep the newest entry only, so it contains everything about the phase.
         let stored = StoredGate {
@@ -104,17 +69,14 @@ impl PhaseExit {
         let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
         if !has_passed {
             run.drop_open_approval(out);
-            return ExitOutcome::NotPassed(reports);
+            return Err(ExitOutcome::NotPassed(reports));
         }
-        if run.approval().is_none() || approved {
-            return ExitOutcome::Advance(reports);
+        if run.approval().is_none() || self.approved {
+            return Err(ExitOutcome::Advance(reports));
         }
-        let pending = PendingApproval {
-            request,
-            reports,
-            checked: Some(out.now()),
-        };
-        self.need_approval(pending, context, out)
+        self.reports = reports;
+        self.checked = Some(out.now());
+        self.need_approval(context, out)
     }
 }
 
@@ -131,17 +93,17 @@ pub(super) fn redact(reports: &mut [Report], results: &Results) {
 }
 
 /// The report on a gate with commands that are not trusted.
-pub(super) fn not_trusted(context: &mut ExitContext<'_>, why: &str) -> Vec<Report> {
+pub(super) fn not_trusted(context: &ExitContext<'_>, why: &str) -> Vec<Report> {
     let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
     let reason = format!(
-        "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust`"
+        "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust` once this session is closed"
     );
     could_not_run(context, is_command, CheckError::NotTrusted, reason)
 }
 
 /// The report on the first check of the gate that fits.
 pub(super) fn could_not_run(
-    context: &mut ExitContext<'_>,
+    context: &ExitContext<'_>,
     fits: impl FnMut(&&Gate) -> bool,
     error: CheckError,
     reason: String,

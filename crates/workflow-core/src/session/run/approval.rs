@@ -1,12 +1,15 @@
 //! The open approval request of a run.
 
+use std::path::PathBuf;
+
 use super::ActiveRun;
+use crate::approval::{Request, ShownFile};
 use crate::definition::Approval;
 use crate::diagnostic::visible;
-use crate::effect::{ApprovalRequest, Effect, Effects};
+use crate::effect::{Effect, Effects};
 use crate::policy::gate_report::Report;
 use crate::reminders::PauseReason;
-use crate::run::Actor;
+use crate::run::{Actor, OpenRequest};
 
 impl ActiveRun {
     /// The approval that the phase needs, if any.
@@ -14,29 +17,48 @@ impl ActiveRun {
         self.phase()?.phase.approve.as_ref()
     }
 
-    /// The nonce of the open approval request of the phase.
-    pub(crate) fn approval_nonce(&self) -> Option<&str> {
+    /// The open approval request of the phase.
+    pub(crate) fn open_request(&self) -> Option<&OpenRequest> {
         self.record
             .approval_request
-            .as_deref()
+            .as_ref()
             .filter(|_| self.approval().is_some())
     }
 
     /// The open approval request of the phase, with what each answer does if this actor moves the run.
-    pub(crate) fn approval_request(&self, actor: Actor) -> Option<ApprovalRequest> {
-        let nonce = self.approval_nonce()?.to_owned();
-        let approval = self.approval()?;
+    pub(crate) fn approval_request(&self, actor: Actor) -> Option<Request> {
+        let open = self.open_request()?;
+        let (resolved, state) = (self.phase()?, &self.progress.state);
+        let approval = resolved.phase.approve.as_ref()?;
         let consequences = self.consequences(approval, actor).into_iter();
-        Some(ApprovalRequest {
-            nonce,
-            seal: self.record.approval_seal.clone(),
-            about: self.to_approve(&[]),
+        let about = if self.asked_about.is_empty() {
+            self.to_approve(&[])
+        } else {
+            self.asked_about.clone()
+        };
+        let shown_file = open.shown.clone().map(|state| ShownFile {
+            excerpt: String::new(),
+            state,
+        });
+        Some(Request {
+            id: open.id.clone(),
+            task_id: state.task_id.clone(),
+            step: state.global_step_count,
+            workflow: resolved.workflow_name.clone(),
+            phase: resolved.phase.name.clone(),
+            task: state.task_description.clone(),
+            cwd: PathBuf::new(),
+            ask: approval.ask.clone(),
+            choices: approval.choices.clone(),
+            show: approval.show.clone(),
+            shown_file,
+            about,
             consequences: consequences.map(|(_, does)| does).collect(),
-            approval: approval.clone(),
+            proofs: open.proofs.clone(),
         })
     }
 
-    /// What a person approves: the result of the gate, and the outcome and the summary of the agent.
+    /// What the user approves: the result of the gate, and the outcome and the summary of the agent.
     pub(crate) fn to_approve(&self, reports: &[Report]) -> Vec<String> {
         let checks = reports.iter();
         let checks = checks.map(|report| format!("Check: {}", report.describe()));
@@ -49,36 +71,48 @@ impl ActiveRun {
 
     /// Identifies the open approval request among all runs.
     pub(crate) fn approval_key(&self) -> Option<(String, String)> {
-        Some((
-            self.progress.state.task_id.clone(),
-            self.record.approval_request.clone()?,
-        ))
+        let id = self.record.approval_request.as_ref()?.id.clone();
+        Some((self.progress.state.task_id.clone(), id))
     }
 
-    /// Opens an approval request with this nonce, unless one is open. The gate passed with these reports.
+    /// Opens an approval request with this id, unless one is open. The gate passed with these reports.
     pub(crate) fn request_approval(
         &mut self,
-        nonce: String,
+        id: String,
         reports: &[Report],
         actor: Actor,
         out: &mut Effects,
     ) {
-        self.record.approval_request.get_or_insert(nonce);
+        self.asked_about = self.to_approve(reports);
+        self.record
+            .approval_request
+            .get_or_insert_with(|| OpenRequest {
+                id,
+                ..OpenRequest::default()
+            });
+        self.request_code(actor, out);
+    }
+
+    /// Has the platform store the open approval request anew, and make a code that it can show.
+    pub(crate) fn request_code(&mut self, actor: Actor, out: &mut Effects) {
+        if let Some(request) = &mut self.record.approval_request {
+            (request.proofs, request.shown) = (Vec::new(), None);
+        }
         if let Some(request) = self.approval_request(actor) {
-            // Without the seal: a code of an earlier process may be lost, so the platform makes one that it can show.
-            out.perform(Effect::RequestApproval(ApprovalRequest {
-                seal: None,
-                about: self.to_approve(reports),
-                ..request
-            }));
+            out.perform(Effect::RequestApproval(request));
         }
     }
 
-    /// Stores the seal of the open approval request. The session's entries have it, so that a file in the user's
-    /// directory alone proves nothing.
-    pub(crate) fn seal_approval(&mut self, seal: String, out: &mut Effects) {
-        if self.record.approval_request.is_some() {
-            self.record.approval_seal = Some(seal);
+    /// Stores what proves an answer to the open approval request. The session's entries have it, so that a row of the store
+    /// alone proves nothing.
+    pub(crate) fn prove_approval(
+        &mut self,
+        proofs: Vec<String>,
+        shown: Option<String>,
+        out: &mut Effects,
+    ) {
+        if let Some(request) = &mut self.record.approval_request {
+            (request.proofs, request.shown) = (proofs, shown);
             self.persist_counters(out);
         }
     }
@@ -92,7 +126,7 @@ impl ActiveRun {
             task_id: self.progress.state.task_id.clone(),
         });
         self.record.approval_request = None;
-        self.record.approval_seal = None;
+        self.asked_about = Vec::new();
         self.answered = None;
         let paused = &mut self.record.counters.paused;
         paused.take_if(|reason| *reason == PauseReason::Approval);

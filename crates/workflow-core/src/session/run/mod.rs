@@ -54,6 +54,8 @@ pub(crate) struct ActiveRun {
     commands_of_files: ProjectCommands,
     /// The state at the entry of the phase, for checks that compare with it.
     baseline: Option<Box<RawValue>>,
+    /// What is approved by the open approval request, if it is known.
+    asked_about: Vec<String>,
     /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
     answered: Option<String>,
     /// True after a move by the user, until the agent has had the chance to read the new phase.
@@ -119,6 +121,7 @@ impl ActiveRun {
             cancel_pending: false,
             definition_persisted: false,
             baseline: None,
+            asked_about: Vec::new(),
             answered: None,
             is_unread: false,
             user_answer: None,

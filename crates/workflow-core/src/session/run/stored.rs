@@ -115,7 +115,7 @@ impl ActiveRun {
         // A request that the run is not paused for ends with the session.
         let mut stored = self.record.clone();
         if stored.counters.paused.is_none() {
-            (stored.approval_request, stored.approval_seal) = (None, None);
+            stored.approval_request = None;
         }
         let awaits_approval = stored.approval_request.is_some();
         stored.data = self.progress.data.without_values(awaits_approval);

@@ -1,18 +1,16 @@
-//! Answers of people: to requests for approval, and whether the commands of a project may run.
+//! Answers of the user outside of the host: to requests for approval, and whether the commands of a project may run.
 //!
 //! ```text
-//! stored_answers → open_requests → answer_socket → ancestry
-//!        │             │   └──→ one_time_code
-//!        └────────→ approvals          trust_store
+//! open_requests → requests (the store), code, notifier
+//! trust_store     open_projects
 //! ```
 //!
-//! An answer in a terminal reaches the running sidecar over [`answer_socket`], which refuses processes of the agent
-//! ([`ancestry`]). Without a running sidecar it needs the code that was shown to the person ([`one_time_code`]).
+//! An answer in a terminal needs the [`code`] of the request, which only the user is shown. It is a row of the store that
+//! proves itself; the [`open_requests`] of the running sidecar find it there.
 
-pub(crate) mod ancestry;
-pub(crate) mod answer_socket;
-pub(crate) mod approvals;
-pub(crate) mod one_time_code;
+pub(crate) mod code;
+pub(crate) mod notifier;
+pub(crate) mod open_projects;
 pub(super) mod open_requests;
-pub(super) mod stored_answers;
+pub(crate) mod requests;
 pub(crate) mod trust_store;

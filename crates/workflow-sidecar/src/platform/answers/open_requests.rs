@@ -1,353 +1,263 @@
-//! The approval requests of this process, and the decisions of persons about them.
+//! The approval requests of this process, and the decisions about them that the store has.
 //!
-//! Decisions are in memory only, so no file decides while the process runs. Owns the check of codes.
+//! The session has what proves a decision, and the code is only here: a row of the store decides nothing by itself.
 
 use std::collections::HashMap;
-use std::io;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
 
-use workflow_core::event::ApprovalDecision;
+use parking_lot::Mutex;
+use workflow_core::approval::{Decision, Request};
+use workflow_core::diagnostic::visible_lines;
+use workflow_core::event::PlatformEvent;
 
-use super::ancestry::ProcessJudgement;
-use super::answer_socket::{SocketAnswer, SocketReply};
-use super::approvals::{Approvals, RequestFile, StoredDecision, StoredRequest};
-use super::one_time_code::{new_code, seal};
+use super::code::{Code, is_proved};
+use super::notifier::Notifier;
+use super::requests::Requests;
+use crate::platform::effects::SessionContext;
+use crate::platform::file_excerpt;
+use crate::platform::open_sessions::OpenSessions;
 use crate::store::AnswerRight;
 
-/// Wrong codes after which a code no longer counts.
-const MAX_WRONG: u8 = 5;
-/// Time between two messages with the same code.
-const SHOW_AGAIN: Duration = Duration::from_secs(10);
+/// Time between two looks at the store while something waits.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The same at a server. Each look is a connection for each run that waits.
+const INTERVAL_AT_SERVER: Duration = Duration::from_secs(5);
 
-/// The open requests of this process, by the ids of their runs.
+/// The open requests of this process.
 #[derive(Debug, Default)]
-pub(crate) struct OpenRequests {
-    approvals: HashMap<String, OpenApproval>,
-    /// The code for the trust in a project, by its path.
-    trust: Option<(String, ApprovalCode)>,
+pub(in crate::platform) struct OpenRequests {
+    /// By the ids of their runs.
+    open: Mutex<HashMap<String, OpenRequest>>,
+    sessions: OpenSessions,
+    notifier: OnceLock<Option<Notifier>>,
+    /// A role does not change often enough to ask each time.
+    right: OnceLock<AnswerRight>,
 }
 
 #[derive(Debug)]
-struct OpenApproval {
+struct OpenRequest {
     /// The session that asks.
     session: String,
-    request: StoredRequest,
-    code: ApprovalCode,
-    /// A code that replaces one whose text is not known here. It counts in this process only.
-    fresh: Option<ApprovalCode>,
-    decision: Option<StoredDecision>,
-}
-
-/// A request that was opened.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    /// The code, if this process made it.
-    pub(crate) code: Option<String>,
-    pub(crate) seal: String,
-    /// The decision that was made earlier.
-    pub(crate) choice: Option<String>,
-}
-
-/// A code. Its text is not known if another process made it.
-#[derive(Debug)]
-struct ApprovalCode {
-    text: Option<String>,
-    seal: String,
-    wrong: u8,
-    shown: Option<Instant>,
-}
-
-/// A code that is to be shown to the person, and its session.
-#[derive(Debug)]
-pub(crate) struct ShownCode {
-    pub(crate) session: Option<String>,
-    pub(crate) code: String,
-    /// The answer that needs it, as a clause.
-    pub(crate) purpose: String,
-}
-
-impl ApprovalCode {
-    fn new(subject: &str) -> io::Result<Self> {
-        let text = new_code()?;
-        Ok(Self {
-            seal: seal(subject, &text),
-            text: Some(text),
-            wrong: 0,
-            shown: None,
-        })
-    }
-
-    /// Checks a code that was typed.
-    fn check(&mut self, subject: &str, typed: &str) -> Result<(), SocketReply> {
-        if self.wrong >= MAX_WRONG {
-            return Err(SocketReply::TooManyCodes);
-        }
-        if seal(subject, typed) == self.seal {
-            return Ok(());
-        }
-        self.wrong += 1;
-        Err(SocketReply::WrongCode)
-    }
-
-    /// Returns the code if it is known and was not shown just now.
-    fn take_to_show(&mut self) -> Option<String> {
-        let is_recent = self.shown.is_some_and(|at| at.elapsed() < SHOW_AGAIN);
-        let text = self.text.clone().filter(|_| !is_recent)?;
-        self.shown = Some(Instant::now());
-        Some(text)
-    }
-}
-
-impl OpenApproval {
-    /// Returns true if the database proves that an approver made a decision, and it is about the very
-    /// question that this process asks.
-    fn is_of_approver(&self, decision: &StoredDecision, right: AnswerRight) -> bool {
-        let asked = decision.asked.as_ref();
-        right == AnswerRight::MayRead
-            && decision.nonce == self.request.nonce
-            && asked.is_some_and(|asked| asked.asks_the_same_as(&self.request))
-    }
-
-    /// Checks a code that was typed.
-    fn check(&mut self, typed: &str) -> Result<(), SocketReply> {
-        let nonce = &self.request.nonce;
-        match self.fresh.as_mut().map(|fresh| fresh.check(nonce, typed)) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(SocketReply::TooManyCodes)) => Err(SocketReply::TooManyCodes),
-            Some(Err(_)) | None => self.code.check(nonce, typed),
-        }
-    }
-
-    /// The code that can be shown: a fresh one if the text of the first is not known.
-    fn known_code(&mut self) -> io::Result<&mut ApprovalCode> {
-        if self.code.text.is_some() {
-            return Ok(&mut self.code);
-        }
-        let fresh = match self.fresh.take() {
-            Some(fresh) => fresh,
-            None => ApprovalCode::new(&self.request.nonce)?,
-        };
-        Ok(self.fresh.insert(fresh))
-    }
+    request: Request,
+    /// The code, if this process has made it.
+    code: Option<Code>,
+    /// True once the session knows of the decision.
+    is_reported: bool,
 }
 
 impl OpenRequests {
-    /// Opens a request of a session. `known` is the seal of a code that another process made.
-    pub(crate) fn open(
-        &mut self,
-        session: &str,
-        request: &StoredRequest,
-        known: Option<String>,
-        approvals: &Approvals,
-    ) -> io::Result<Opened> {
-        let open = self.approvals.remove(&request.task_id);
-        let open = open.filter(|open| {
-            let is_usable = open.code.text.is_some() && open.code.wrong < MAX_WRONG;
-            open.request.nonce == request.nonce
-                && known
-                    .as_ref()
-                    .map_or(is_usable, |seal| *seal == open.code.seal)
-        });
-        let (code, decision) = match (open, known) {
-            (Some(open), _) => (open.code, open.decision),
-            (None, Some(known)) => {
-                // Read before the agent works, and not again.
-                let decision = approvals.decision(request);
-                let is_proved =
-                    |decision: &StoredDecision| seal(&request.nonce, &decision.code) == known;
-                let decision = decision.filter(is_proved);
-                let code = ApprovalCode {
-                    text: None,
-                    seal: known,
-                    wrong: 0,
-                    shown: None,
-                };
-                (code, decision)
-            }
-            (None, None) => (ApprovalCode::new(&request.nonce)?, None),
-        };
-        let opened = Opened {
-            code: code.text.clone(),
-            seal: code.seal.clone(),
-            choice: decision.as_ref().map(|decision| decision.choice.clone()),
-        };
-        let open = OpenApproval {
-            session: session.to_owned(),
-            request: request.clone(),
-            decision,
-            code,
-            fresh: None,
-        };
-        self.approvals.insert(request.task_id.clone(), open);
-        Ok(opened)
-    }
-
-    /// Takes a decision that was stored while this process ran: one with the code, where no socket takes answers, or one
-    /// about the very same question, where the database lets only approvers answer.
-    pub(crate) fn take_stored(
-        &mut self,
-        request: &StoredRequest,
-        known: Option<&str>,
-        approvals: &Approvals,
-    ) {
-        let Some(open) = self.approvals.get_mut(&request.task_id) else {
-            return;
-        };
-        let decision = approvals.decision(request);
-        let right = approvals.answer_right();
-        let decision = decision.filter(|decision| {
-            open.is_of_approver(decision, right)
-                || cfg!(not(unix)) && Some(&*seal(&request.nonce, &decision.code)) == known
-        });
-        if decision.is_some() || cfg!(not(unix)) {
-            open.decision = decision;
+    pub(in crate::platform) fn new(sessions: &OpenSessions) -> Self {
+        Self {
+            sessions: sessions.clone(),
+            ..Self::default()
         }
     }
 
-    /// The open requests without a decision, with their sessions.
-    pub(crate) fn undecided(&self) -> Vec<(String, StoredRequest)> {
-        let open = self.approvals.values();
-        open.filter(|open| open.decision.is_none())
-            .map(|open| (open.session.clone(), open.request.clone()))
-            .collect()
+    /// Reads the user's `notify` command, once: what a tool of the agent writes there later does not count here.
+    pub(in crate::platform) fn prepare(&self, agent_dir: &Path) {
+        self.notifier.get_or_init(|| Notifier::of_user(agent_dir));
     }
 
-    /// Takes a stored decision of an approver about a request; false if it is none, or the request is closed or decided.
-    pub(crate) fn take_of_approver(
-        &mut self,
-        request: &StoredRequest,
-        decision: StoredDecision,
-        right: AnswerRight,
-    ) -> bool {
-        let open = self.approvals.get_mut(&request.task_id);
-        let open = open.filter(|open| open.request == *request && open.decision.is_none());
-        let Some(open) = open.filter(|open| open.is_of_approver(&decision, right)) else {
-            return false;
-        };
-        open.decision = Some(decision);
-        true
-    }
-
-    /// Returns the decision about a request, which has the file that it shows as it is now.
-    pub(crate) fn decision(&self, request: &StoredRequest) -> Option<ApprovalDecision> {
-        let open = self.approvals.get(&request.task_id)?;
-        let decision = open.decision.as_ref()?;
-        if decision.nonce != request.nonce {
+    /// Stores a new request, and makes its code; opens a known one again.
+    pub(in crate::platform) fn request(
+        &self,
+        session: &SessionContext<'_>,
+        mut request: Request,
+    ) -> Option<PlatformEvent> {
+        let (agent_dir, cwd) = (session.project.agent_dir, session.project.cwd);
+        // A relative directory is a name in a transcript.
+        if !agent_dir.is_absolute() {
             return None;
         }
-        let now = request.shown_file.as_ref();
-        // What an approver read from the store may be another text than the file's, which the agent's machine has put there.
-        let was_shown_another = decision
-            .asked
-            .as_ref()
-            .and_then(|asked| asked.shown_file.as_ref())
-            .is_some_and(|shown| Some(shown) != now);
-        let is_current = open.request.asks_the_same_as(request)
-            && request.choices.contains(&decision.choice)
-            && decision.shown.as_ref() == now.map(|file| &file.state)
-            && !was_shown_another;
-        Some(if is_current {
-            ApprovalDecision::Chosen(decision.choice.clone())
-        } else {
-            ApprovalDecision::Outdated
+        let requests = match Requests::in_agent_dir(agent_dir) {
+            Ok(requests) => requests,
+            Err(error) => {
+                let reason = error.to_string();
+                return Some(PlatformEvent::ApprovalNotStored { reason });
+            }
+        };
+        request.cwd = cwd.to_path_buf();
+        let mut open = self.open.lock();
+        let known = open.remove(&request.task_id);
+        let known = known.filter(|known| known.request.id == request.id);
+        let is_new = request.proofs.is_empty();
+        let mut code = known.and_then(|known| known.code);
+        if is_new {
+            let show = request.show.as_deref();
+            request.shown_file = show.map(|path| file_excerpt::shown_file(path, cwd));
+            // A code is random.
+            if code.is_none() && !session.is_virtual {
+                let made = Code::new();
+                code = made
+                    .inspect_err(|error| tracing::warn!("no code can be made: {error}"))
+                    .ok();
+            }
+            request.proofs = code
+                .as_ref()
+                .map(|code| code.proofs(&request))
+                .unwrap_or_default();
+            if let Err(error) = requests.put(&request) {
+                let reason = error.to_string();
+                return Some(PlatformEvent::ApprovalNotStored { reason });
+            }
+        }
+        // Made in an earlier process, or before the session was restored.
+        let decision = requests.decision(&request).filter(|_| !is_new);
+        let decision = decision.filter(|it| is_valid(&request, it, requests.answer_right()));
+        let opened = OpenRequest {
+            session: session.id.to_owned(),
+            request: request.clone(),
+            code: code.clone(),
+            is_reported: decision.is_some(),
+        };
+        open.insert(request.task_id.clone(), opened);
+        drop(open);
+        if let Some(decision) = decision {
+            return Some(PlatformEvent::ApprovalAnswered {
+                request: request.id,
+                choice: decision.choice,
+                is_earlier: true,
+            });
+        }
+        let code = code.filter(|_| is_new)?.to_string();
+        if let Some(Some(notifier)) = self.notifier.get() {
+            notifier.show(notice(&request, &code));
+        }
+        Some(PlatformEvent::ApprovalRequested {
+            proofs: request.proofs,
+            shown: request.shown_file.map(|file| file.state),
+            code,
         })
     }
 
-    /// The comment with the decision about the request of a run.
-    pub(crate) fn comment(&self, task_id: &str) -> Option<String> {
-        let decision = self.approvals.get(task_id)?.decision.as_ref()?;
-        decision.comment.clone()
-    }
-
-    /// The session that asks for the approval of a run.
-    pub(crate) fn session(&self, task_id: &str) -> Option<String> {
-        Some(self.approvals.get(task_id)?.session.clone())
-    }
-
-    /// Forgets the request of a run, and the decision about it.
-    pub(crate) fn close(&mut self, task_id: &str) {
-        self.approvals.remove(task_id);
-    }
-
-    /// Takes an answer to a request, if a person gives it. Returns a code that is to be shown first.
-    pub(crate) fn answer(
-        &mut self,
-        answer: SocketAnswer,
-        by: &ProcessJudgement,
-        approvals: &Approvals,
-    ) -> (SocketReply, Option<ShownCode>) {
-        let open = self.approvals.get_mut(&answer.request.task_id);
-        let Some(open) = open.filter(|open| open.request.asks_the_same_as(&answer.request)) else {
-            return (SocketReply::Gone, None);
-        };
-        match (by, &answer.code) {
-            (ProcessJudgement::Agent(why), _) => return (SocketReply::Refused(why.clone()), None),
-            (ProcessJudgement::Person, _) => {}
-            (ProcessJudgement::Unclear(_), Some(typed)) => {
-                if let Err(reply) = open.check(typed) {
-                    return (reply, None);
-                }
-            }
-            (ProcessJudgement::Unclear(why), None) => {
-                let code = match open.known_code() {
-                    Ok(code) => code,
-                    Err(error) => {
-                        return (
-                            SocketReply::Refused(format!("no code can be made: {error}")),
-                            None,
-                        );
-                    }
-                };
-                let shown = code.take_to_show().map(|code| ShownCode {
-                    session: Some(open.session.clone()),
-                    code,
-                    purpose: "answer what this run waits for".to_owned(),
-                });
-                return (SocketReply::CodeNeeded(why.clone()), shown);
-            }
-        }
-        let choice = answer.choice.clone();
-        open.decision = Some(answer.into_decision(String::new(), None));
-        if let Some(file) = approvals.request(&open.request.task_id) {
-            let noted = RequestFile {
-                choice: Some(choice),
-                ..file
+    /// Reads the answer to a request.
+    pub(in crate::platform) fn read(
+        &self,
+        session: &SessionContext<'_>,
+        mut request: Request,
+    ) -> PlatformEvent {
+        let (agent_dir, cwd) = (session.project.agent_dir, session.project.cwd);
+        request.cwd = cwd.to_path_buf();
+        let decision = Requests::in_agent_dir(agent_dir).ok().and_then(|requests| {
+            let decision = requests.decision(&request)?;
+            is_valid(&request, &decision, requests.answer_right()).then_some(decision)
+        });
+        let Some(mut decision) = decision else {
+            return PlatformEvent::ApprovalRead {
+                decision: None,
+                is_outdated: false,
             };
-            if let Err(error) = approvals.store_request(&noted) {
-                tracing::warn!("that a request is answered cannot be noted: {error}");
+        };
+        let show = request.show.as_deref();
+        let now = show.map(|path| file_excerpt::shown_file(path, cwd));
+        let is_outdated = match &decision.asked {
+            // What an approver read from the store may be another text than the file's.
+            Some(asked) => asked.shown_file != now,
+            None => request.shown_file.map(|file| file.state) != now.map(|file| file.state),
+        };
+        if decision.comment.is_some() && decision.asked.is_none() {
+            let open = self.open.lock();
+            let open = open.get(&request.task_id);
+            let is_of_user = open.is_some_and(|open| {
+                let code = open.code.as_ref();
+                code.is_some_and(|code| code.proves_comment(&open.request, &decision))
+            });
+            if !is_of_user {
+                tracing::warn!("a comment is left out: its code is not known any more");
+                decision.comment = None;
             }
         }
-        (SocketReply::Noted, None)
-    }
-
-    /// Makes a code for the trust in a project, which is to be shown.
-    pub(crate) fn trust_code(&mut self, project: &str) -> io::Result<Option<ShownCode>> {
-        let known = self
-            .trust
-            .take()
-            .filter(|(of, code)| of == project && code.wrong < MAX_WRONG);
-        let code = known.map_or_else(|| ApprovalCode::new(project), |(_, code)| Ok(code))?;
-        let (_, code) = self.trust.insert((project.to_owned(), code));
-        Ok(code.take_to_show().map(|code| ShownCode {
-            session: None,
-            code,
-            purpose: format!("trust the commands of {project}"),
-        }))
-    }
-
-    /// Checks the code for the trust in a project, which counts once.
-    pub(crate) fn check_trust(&mut self, project: &str, typed: &str) -> SocketReply {
-        match self.trust.as_mut().filter(|(of, _)| of == project) {
-            None => SocketReply::Gone,
-            Some((_, code)) => {
-                if let Err(reply) = code.check(project, typed) {
-                    return reply;
-                }
-                self.trust = None;
-                SocketReply::Noted
-            }
+        PlatformEvent::ApprovalRead {
+            decision: Some(Box::new(Decision {
+                token: String::new(),
+                comment_token: String::new(),
+                asked: None,
+                ..decision
+            })),
+            is_outdated,
         }
     }
+
+    /// Forgets the request of a run.
+    pub(in crate::platform) fn clear(&self, task_id: &str, agent_dir: &Path) {
+        self.open.lock().remove(task_id);
+        match Requests::in_agent_dir(agent_dir) {
+            Ok(requests) => requests.clear(task_id),
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+
+    /// The time between two looks for answers; `None` while nothing waits.
+    pub(in crate::platform) fn interval(&self, agent_dir: &Path) -> Option<Duration> {
+        if self.open.lock().values().all(|open| open.is_reported) {
+            return None;
+        }
+        let right = self.right.get_or_init(|| {
+            let requests = Requests::in_agent_dir(agent_dir);
+            requests.map_or(AnswerRight::NeedsProof, |requests| requests.answer_right())
+        });
+        Some(match right {
+            AnswerRight::NeedsProof => INTERVAL,
+            AnswerRight::MayRead | AnswerRight::MayAnswer => INTERVAL_AT_SERVER,
+        })
+    }
+
+    /// Looks for answers to the open requests, and reports them.
+    pub(in crate::platform) fn look(&self, agent_dir: &Path) {
+        // The next look warns again, and so does the call that needs the store.
+        let Ok(requests) = Requests::in_agent_dir(agent_dir) else {
+            return;
+        };
+        let open = self.open.lock();
+        let waiting = open.values().filter(|open| !open.is_reported);
+        let waiting: Vec<(String, Request)> = waiting
+            .map(|open| (open.session.clone(), open.request.clone()))
+            .collect();
+        // The store is asked without the lock, since calls of tools may wait for it.
+        drop(open);
+        for (session, request) in waiting {
+            let Some(decision) = requests.decision(&request) else {
+                continue;
+            };
+            if !is_valid(&request, &decision, requests.answer_right()) {
+                continue;
+            }
+            if let Some(open) = self.open.lock().get_mut(&request.task_id) {
+                open.is_reported |= open.request == request;
+            }
+            let event = PlatformEvent::ApprovalAnswered {
+                request: request.id,
+                choice: decision.choice,
+                is_earlier: false,
+            };
+            self.sessions.report(session, event);
+        }
+    }
+}
+
+/// Returns true if the user made a decision: it has the token of its choice, or the database proves that an approver answered
+/// the very question that is asked.
+fn is_valid(request: &Request, decision: &Decision, right: AnswerRight) -> bool {
+    match &decision.asked {
+        Some(asked) => right == AnswerRight::MayRead && asked.asks_the_same_as(request),
+        None => is_proved(decision, &request.choices, &request.proofs),
+    }
+}
+
+/// The text of the user's `notify` command.
+fn notice(request: &Request, code: &str) -> String {
+    let Request {
+        workflow,
+        phase,
+        task,
+        ask,
+        ..
+    } = request;
+    let asked = format!("{workflow} > {phase} waits for your approval: {ask}\nTask: {task}");
+    let asked = visible_lines(&asked);
+    format!("{asked}\nAnswer in the host, or in a terminal: workflow-sidecar approve {code}\n")
 }
 
 #[cfg(test)]

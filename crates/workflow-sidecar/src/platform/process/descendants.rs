@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::GRACE;
 
 /// Ends all descendants of this process, and reaps them. Must be called while no child of it is waited for.
@@ -20,6 +22,26 @@ pub(crate) fn kill_tree(root: u32) {
 /// Returns `true` if a process is stopped, as by `kill -STOP`.
 pub(crate) fn is_stopped(process: u32) -> bool {
     system::is_stopped(process)
+}
+
+/// A process, also after its number was given to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessId {
+    pub(crate) pid: u32,
+    /// The time of its start, in the system's units since its boot.
+    pub(crate) started: u64,
+}
+
+impl ProcessId {
+    /// The process that has this number now; `None` if there is none, or it has ended, or the system does not show it.
+    pub(crate) fn of(pid: u32) -> Option<Self> {
+        let started = system::started(pid)?;
+        Some(Self { pid, started })
+    }
+
+    pub(crate) fn is_running(self) -> bool {
+        Self::of(self.pid) == Some(self)
+    }
 }
 
 /// Time for killed processes to disappear.
@@ -76,6 +98,11 @@ mod system {
         send(root, Signal::KILL);
     }
 
+    pub(super) fn started(process: u32) -> Option<u64> {
+        let status = Status::of(process)?;
+        (!matches!(status.state, 'Z' | 'X')).then_some(status.started)
+    }
+
     pub(super) fn is_stopped(process: u32) -> bool {
         Status::of(process).is_some_and(|status| matches!(status.state, 'T' | 't'))
     }
@@ -126,6 +153,7 @@ mod system {
     struct Status {
         state: char,
         parent: u32,
+        started: u64,
     }
 
     impl Status {
@@ -138,6 +166,7 @@ mod system {
             Some(Self {
                 state: fields.next()?.chars().next()?,
                 parent: fields.next()?.parse().ok()?,
+                started: fields.nth(17)?.parse().ok()?,
             })
         }
     }
@@ -150,6 +179,10 @@ mod system {
     use rustix::process::{Pid, Signal, kill_process};
 
     pub(super) fn end_descendants(_grace: Duration) {}
+
+    pub(super) fn started(_process: u32) -> Option<u64> {
+        None
+    }
 
     pub(super) fn kill_tree(root: u32) {
         let pid = i32::try_from(root).ok().and_then(Pid::from_raw);
@@ -169,6 +202,10 @@ mod system {
     use std::time::Duration;
 
     pub(super) fn end_descendants(_grace: Duration) {}
+
+    pub(super) fn started(_process: u32) -> Option<u64> {
+        None
+    }
 
     pub(super) fn kill_tree(root: u32) {
         if let Some(group) = super::super::ProcessGroup::numbered(root) {

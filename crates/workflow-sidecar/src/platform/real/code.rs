@@ -148,9 +148,6 @@ impl CodeRestores {
 
 #[cfg(test)]
 mod tests {
-    use workflow_core::Session;
-    use workflow_core::session::Abilities;
-
     use super::*;
 
     #[cfg(unix)]
@@ -180,10 +177,8 @@ mod tests {
     #[test]
     fn code_that_is_being_restored_is_neither_recorded_nor_restored_again() {
         let directory = tempfile::tempdir().unwrap();
-        let session = Session::new(Abilities::default(), 7);
         let context = SessionContext {
             id: "s",
-            session: &session,
             project: Project {
                 agent_dir: directory.path(),
                 cwd: directory.path(),

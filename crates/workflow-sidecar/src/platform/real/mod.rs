@@ -1,21 +1,24 @@
 //! The platform of this machine.
 
-mod answers;
 mod code;
 mod running_gates;
 mod watched_triggers;
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::Gate;
 use workflow_core::effect::{Effect, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 
-use self::answers::OutsideAnswers;
 use self::code::CodeRestores;
 use self::running_gates::RunningGates;
 use self::watched_triggers::WatchedTriggers;
+use super::answers::open_projects::OpenProject;
+use super::answers::open_requests::OpenRequests;
 use super::answers::trust_store::{hash_of, hash_of_triggers, is_trusted, trust};
 use super::effects::{Platform, PlatformReport, Project, SessionContext};
 use super::gates::Baseline;
@@ -25,17 +28,38 @@ use crate::store::{Run, RunNote};
 use crate::time::wall_time;
 
 /// This machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RealPlatform {
     sessions: OpenSessions,
     gates: RunningGates,
     triggers: WatchedTriggers,
     code: CodeRestores,
-    answers: OutsideAnswers,
+    answers: Arc<OpenRequests>,
+    projects: Mutex<HashMap<String, OpenProject>>,
     notes: RunNotes,
 }
 
+impl Default for RealPlatform {
+    fn default() -> Self {
+        let sessions = OpenSessions::default();
+        Self {
+            answers: Arc::new(OpenRequests::new(&sessions)),
+            sessions,
+            gates: RunningGates::default(),
+            triggers: WatchedTriggers::default(),
+            code: CodeRestores::default(),
+            projects: Mutex::default(),
+            notes: RunNotes::default(),
+        }
+    }
+}
+
 impl RealPlatform {
+    /// Reads what counts for the whole process, before the agent works.
+    pub(crate) fn prepare(&self, agent_dir: &Path) {
+        self.answers.prepare(agent_dir);
+    }
+
     /// Sets the receiver of reports. They come on other threads.
     pub(crate) fn listen(
         &self,
@@ -44,9 +68,8 @@ impl RealPlatform {
         self.sessions.listen(listener);
     }
 
-    /// Takes no more answers, and waits until no code is being restored.
+    /// Waits until no code is being restored.
     pub(crate) fn finish(&self) {
-        self.answers.close();
         self.notes.finish();
         self.code.finish();
     }
@@ -70,11 +93,7 @@ impl Platform for RealPlatform {
             Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),
             Effect::TrustTriggers { triggers } => trust(&project, &hash_of_triggers(&triggers)),
             Effect::RequestApproval(request) => return self.answers.request(session, request),
-            Effect::ReadApproval(request) => {
-                let decided = self.answers.read(session, request);
-                let (decision, comment) = decided.unwrap_or_default();
-                return Some(PlatformEvent::ApprovalRead { decision, comment });
-            }
+            Effect::ReadApproval(request) => return Some(self.answers.read(session, request)),
             Effect::ClearApproval { task_id } => self.answers.clear(&task_id, project.agent_dir),
             Effect::RecordCheckpoint => {
                 return Some(match self.code.record(&project) {
@@ -109,8 +128,15 @@ impl Platform for RealPlatform {
     fn open_session(&self, session: &SessionContext<'_>) {
         self.sessions.open(session);
         if session.project.agent_dir.is_absolute() {
-            #[cfg(unix)]
-            self.answers.open(session.project.agent_dir, &self.sessions);
+            let Project { agent_dir, cwd, .. } = session.project;
+            self.prepare(agent_dir);
+            match OpenProject::mark(agent_dir, cwd) {
+                Ok(project) => drop(self.projects.lock().insert(session.id.to_owned(), project)),
+                Err(error) if cwd.exists() => {
+                    tracing::warn!("that a session is open cannot be noted: {error}");
+                }
+                Err(_) => {}
+            }
             CodeRestores::report_earlier(session, &self.sessions);
         }
     }
@@ -129,12 +155,13 @@ impl Platform for RealPlatform {
                 .map(|file| file.to_string_lossy().into_owned()),
             now: wall_time(),
         };
-        let answers = self.answers.stored(&self.sessions);
-        self.notes.write(project.agent_dir, note, answers);
+        self.notes
+            .write(project.agent_dir, note, Arc::clone(&self.answers));
     }
 
     fn close_session(&self, session: &str) {
         self.sessions.close(session);
+        self.projects.lock().remove(session);
         self.gates.close_session(session);
         self.triggers.stop(session);
     }

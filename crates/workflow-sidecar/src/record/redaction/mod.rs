@@ -153,9 +153,7 @@ impl Redaction {
     /// A report of the platform as it is recorded.
     pub(super) fn event(&mut self, event: &PlatformEvent) -> PlatformEvent {
         let mut event = event.clone();
-        if let PlatformEvent::ApprovalRequested { code, .. }
-        | PlatformEvent::CodeNeeded { code, .. } = &mut event
-        {
+        if let PlatformEvent::ApprovalRequested { code, .. } = &mut event {
             keep(&mut self.codes, code);
             CODE.clone_into(code);
         }
@@ -178,11 +176,9 @@ impl Redaction {
             | PlatformEvent::GateNotTrusted { .. }
             | PlatformEvent::GateProgress { .. }
             | PlatformEvent::ApprovalRequested { .. }
-            | PlatformEvent::CodeNeeded { .. }
             | PlatformEvent::ApprovalNotStored { .. }
             | PlatformEvent::ApprovalRead { .. }
             | PlatformEvent::ApprovalAnswered { .. }
-            | PlatformEvent::ProjectTrusted
             | PlatformEvent::CheckpointRecorded { .. }
             | PlatformEvent::CheckpointFailed { .. }
             | PlatformEvent::RestoreProgress { .. }

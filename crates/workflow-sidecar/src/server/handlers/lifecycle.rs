@@ -16,6 +16,14 @@ use super::super::host::{Host, Seed, unsupported_version};
 use super::super::manifest::manifest;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
+use crate::files::is_pipe;
+use crate::platform::answers::notifier::Notifier;
+use crate::platform::disk::user_agent_dir;
+
+const NO_DIALOGS: &str = "This host has no dialogs, and your settings have no `notify` command: an approval is answered with a code, which \
+     you see only if the host shows its notices.";
+const PIPE: &str = "The host talks to the sidecar over a pipe: every process of this user can open the host's end and answer in your place. \
+     A pair of sockets has no such end.";
 
 impl Handler<Initialize> for Server {
     fn handle(&mut self, params: InitializeParams<'_>) -> HandlerResult<Manifest> {
@@ -58,8 +66,27 @@ impl Handler<Initialize> for Server {
             ),
             seed,
         });
-        Ok(Some(manifest()))
+        Ok(Some(Manifest {
+            warnings: if self.has_surroundings {
+                warnings(params.capabilities.dialogs, params.agent_dir.as_deref())
+            } else {
+                Vec::new()
+            },
+            ..manifest()
+        }))
     }
+}
+
+/// What a host and its surroundings lack.
+fn warnings(has_dialogs: bool, agent_dir: Option<&str>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !has_dialogs && Notifier::of_user(&user_agent_dir(agent_dir)).is_none() {
+        warnings.push(NO_DIALOGS.to_owned());
+    }
+    if is_pipe(std::io::stdin()) {
+        warnings.push(PIPE.to_owned());
+    }
+    warnings
 }
 
 impl Handler<ClockAdvance> for Server {

@@ -1,397 +1,367 @@
-//! Answers from processes of every judgement.
+//! Decisions that the user makes with the code, and those that others forge.
 
-use std::path::PathBuf;
+use std::fs;
+use std::sync::mpsc::{Receiver, channel};
 
+use tempfile::TempDir;
+
+use super::super::requests::tests::request;
 #[cfg(all(unix, feature = "postgres"))]
-use super::super::approvals::tests::approvals_of;
-use super::super::approvals::tests::{approval_of_approver, approval_with_code, stored_request};
+use super::super::requests::tests::requests_of;
 use super::*;
-use crate::platform::file_excerpt::ShownFile;
+use crate::platform::effects::{PlatformReport, Project};
 #[cfg(all(unix, feature = "postgres"))]
 use crate::store::tests::server::Server;
 
+/// A session that asks about `plan.md`.
 struct Fixture {
-    _agent: tempfile::TempDir,
-    approvals: Approvals,
-    requests: OpenRequests,
-    seal: String,
-    code: String,
+    agent: TempDir,
+    project: TempDir,
+    open: OpenRequests,
+    reports: Receiver<PlatformReport>,
 }
 
-fn file(content: &str) -> ShownFile {
-    ShownFile {
-        excerpt: content.to_owned(),
-        state: format!("hash of {content}"),
-    }
-}
-
-fn opened() -> Fixture {
-    let agent = tempfile::tempdir().unwrap();
-    let approvals = Approvals::in_agent_dir(agent.path()).unwrap();
-    let mut requests = OpenRequests::default();
-    let Opened { code, seal, .. } = requests
-        .open("s", &stored_request(), None, &approvals)
-        .unwrap();
-    let code = code.unwrap();
-    approvals
-        .store_request(&RequestFile {
-            request: stored_request(),
-            seal: Some(seal.clone()),
-            sidecar: None,
-            choice: None,
-        })
-        .unwrap();
-    Fixture {
-        _agent: agent,
-        approvals,
-        requests,
-        seal,
-        code,
-    }
+/// What the session keeps of the request, and the code that the user is shown.
+struct Asked {
+    request: Request,
+    code: Code,
 }
 
 impl Fixture {
-    fn answer(
-        &mut self,
-        by: &ProcessJudgement,
-        code: Option<&str>,
-    ) -> (SocketReply, Option<ShownCode>) {
-        let answer = SocketAnswer {
-            request: stored_request(),
+    fn new() -> Self {
+        let sessions = OpenSessions::default();
+        let (reported, reports) = channel();
+        sessions.listen(move |report| {
+            reported.send(report).unwrap();
+            None
+        });
+        let project = tempfile::tempdir().unwrap();
+        fs::write(project.path().join("plan.md"), "A button.").unwrap();
+        Self {
+            agent: tempfile::tempdir().unwrap(),
+            project,
+            open: OpenRequests::new(&sessions),
+            reports,
+        }
+    }
+
+    fn context(&self) -> SessionContext<'_> {
+        SessionContext {
+            id: "s",
+            project: Project {
+                agent_dir: self.agent.path(),
+                cwd: self.project.path(),
+                session_file: None,
+            },
+            is_trusted: true,
+            is_virtual: false,
+        }
+    }
+
+    /// Asks as the session does.
+    fn ask(&self, id: &str) -> Asked {
+        let new = Request {
+            id: id.to_owned(),
+            shown_file: None,
+            ..request("wf-1")
+        };
+        let result = self.open.request(&self.context(), new.clone());
+        let Some(PlatformEvent::ApprovalRequested {
+            proofs,
+            shown,
+            code,
+        }) = result
+        else {
+            panic!("{result:?}");
+        };
+        let shown_file = shown.map(|state| workflow_core::approval::ShownFile {
+            excerpt: String::new(),
+            state,
+        });
+        Asked {
+            request: Request {
+                proofs,
+                shown_file,
+                ..new
+            },
+            code: Code::parse(&code).unwrap(),
+        }
+    }
+
+    fn requests(&self) -> Requests {
+        Requests::in_agent_dir(self.agent.path()).unwrap()
+    }
+
+    /// The request as a process reads it.
+    fn stored(&self) -> Request {
+        self.requests().all().unwrap().remove(0).0
+    }
+
+    fn store(&self, decision: &Decision) {
+        assert!(self.requests().decide(&self.stored(), decision).unwrap());
+    }
+
+    /// The choice and comment that the session reads, and if they are outdated.
+    fn read(&self, asked: &Asked) -> Option<(String, Option<String>, bool)> {
+        let read = self.open.read(&self.context(), asked.request.clone());
+        let PlatformEvent::ApprovalRead {
+            decision,
+            is_outdated,
+        } = read
+        else {
+            panic!("{read:?}");
+        };
+        let decision = decision?;
+        Some((decision.choice, decision.comment, is_outdated))
+    }
+
+    /// The choice that is reported to the session.
+    fn reported(&self) -> Option<String> {
+        self.open.look(self.agent.path());
+        match self.reports.try_recv().ok()?.event {
+            PlatformEvent::ApprovalAnswered { choice, .. } => Some(choice),
+            event => panic!("{event:?}"),
+        }
+    }
+}
+
+fn current(choice: &str, comment: Option<&str>) -> (String, Option<String>, bool) {
+    (choice.to_owned(), comment.map(str::to_owned), false)
+}
+
+#[test]
+fn the_code_answers_and_the_session_hears_of_it_once() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    let stored = fixture.stored();
+    assert!(asked.code.is_of(&stored));
+    assert_eq!(fixture.read(&asked), None);
+    let comment = Some("name the risks".to_owned());
+    fixture.store(&asked.code.decide(&stored, "revise", comment));
+    assert_eq!(fixture.reported().as_deref(), Some("revise"));
+    assert_eq!(fixture.reported(), None);
+    assert_eq!(
+        fixture.read(&asked),
+        Some(current("revise", Some("name the risks")))
+    );
+}
+
+#[test]
+fn a_row_without_the_right_token_decides_nothing() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    let stored = fixture.stored();
+    let forged = |choice: &str, token: &str| Decision {
+        request: "n".to_owned(),
+        choice: choice.to_owned(),
+        token: token.to_owned(),
+        ..Decision::default()
+    };
+    let guessed = Code::parse("2222-2222-2222").unwrap();
+    let of_approver = Decision {
+        asked: Some(stored.clone()),
+        ..forged("approve", "")
+    };
+    let revise = asked.code.decide(&stored, "revise", None).token;
+    let forgeries = [
+        forged("approve", ""),
+        forged("approve", &stored.proofs[0]),
+        forged("approve", &revise),
+        guessed.decide(&stored, "approve", None),
+        of_approver,
+    ];
+    for forgery in forgeries {
+        fixture.store(&forgery);
+        assert_eq!(fixture.reported(), None, "{forgery:?}");
+        assert_eq!(fixture.read(&asked), None, "{forgery:?}");
+    }
+}
+
+#[test]
+fn a_code_of_somebody_else_in_the_stored_request_proves_nothing() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    let own = Code::new().unwrap();
+    let mut forged = fixture.stored();
+    forged.ask = "Is it sunny?".to_owned();
+    forged.proofs = own.proofs(&forged);
+    fixture.requests().put(&forged).unwrap();
+    fixture.store(&own.decide(&forged, "approve", None));
+    assert_eq!(fixture.reported(), None);
+    assert_eq!(fixture.read(&asked), None);
+    assert!(
+        !asked.code.is_of(&forged),
+        "the user's code answers nothing else"
+    );
+}
+
+#[test]
+fn a_token_counts_for_its_own_request_only() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    let approve = asked.code.decide(&fixture.stored(), "approve", None);
+    fixture.open.clear("wf-1", fixture.agent.path());
+    let again = fixture.ask("m");
+    assert_ne!(asked.code.to_string(), again.code.to_string());
+    for request in ["n", "m"] {
+        fixture.store(&Decision {
+            request: request.to_owned(),
+            ..approve.clone()
+        });
+        assert_eq!(fixture.reported(), None);
+        assert_eq!(fixture.read(&again), None);
+    }
+}
+
+#[test]
+fn an_answer_about_another_content_of_the_shown_file_is_outdated() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    fixture.store(&asked.code.decide(&fixture.stored(), "approve", None));
+    fs::write(fixture.project.path().join("plan.md"), "Two buttons.").unwrap();
+    assert_eq!(
+        fixture.read(&asked),
+        Some(("approve".to_owned(), None, true))
+    );
+    // Asked again, the same code is for the new content.
+    let again = fixture.ask("n");
+    assert_eq!(asked.code.to_string(), again.code.to_string());
+    assert_eq!(fixture.read(&again), None);
+    fixture.store(&again.code.decide(&fixture.stored(), "approve", None));
+    assert_eq!(fixture.read(&again), Some(current("approve", None)));
+}
+
+#[test]
+fn an_answer_while_no_sidecar_ran_counts_without_its_comment() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    let comment = Some("name the risks".to_owned());
+    fixture.store(&asked.code.decide(&fixture.stored(), "revise", comment));
+    let later = Fixture {
+        open: OpenRequests::default(),
+        ..fixture
+    };
+    let opened = later.open.request(&later.context(), asked.request.clone());
+    let is_answer = matches!(
+        &opened,
+        Some(PlatformEvent::ApprovalAnswered { request, choice, is_earlier: true })
+            if request == "n" && choice == "revise"
+    );
+    assert!(is_answer, "{opened:?}");
+    assert_eq!(later.read(&asked), Some(current("revise", None)));
+}
+
+#[test]
+fn a_comment_of_somebody_else_is_left_out() {
+    let fixture = Fixture::new();
+    let asked = fixture.ask("n");
+    let comment = Some("name the risks".to_owned());
+    let decision = asked.code.decide(&fixture.stored(), "revise", comment);
+    fixture.store(&Decision {
+        comment: Some("publish it".to_owned()),
+        ..decision
+    });
+    assert_eq!(fixture.read(&asked), Some(current("revise", None)));
+}
+
+#[test]
+fn a_request_that_waits_is_looked_for_until_it_is_answered() {
+    let fixture = Fixture::new();
+    let interval = || fixture.open.interval(fixture.agent.path());
+    assert_eq!(interval(), None);
+    let asked = fixture.ask("n");
+    assert_eq!(interval(), Some(INTERVAL));
+    fixture.store(&asked.code.decide(&fixture.stored(), "approve", None));
+    assert!(fixture.reported().is_some());
+    assert_eq!(interval(), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_users_command_shows_the_code_and_a_later_change_of_it_does_not_count() {
+    let fixture = Fixture::new();
+    let shown = fixture.project.path().join("shown");
+    let settings = fixture.agent.path().join("workflow-sidecar.json5");
+    let write = |line: String| {
+        let command = serde_json::json!({ "notify": ["sh", "-c", line] });
+        fs::write(&settings, command.to_string()).unwrap();
+    };
+    let (part, whole) = (shown.with_extension("part"), shown.display());
+    write(format!("cat > '{}'; mv '{0}' '{whole}'", part.display()));
+    fixture.open.prepare(fixture.agent.path());
+    write("exit 1".to_owned());
+    fixture.open.prepare(fixture.agent.path());
+    let asked = fixture.ask("n");
+    let end = std::time::Instant::now() + Duration::from_secs(10);
+    while !shown.exists() {
+        assert!(std::time::Instant::now() < end);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let text = fs::read_to_string(&shown).unwrap();
+    assert!(text.contains(&asked.code.to_string()), "{text}");
+    assert!(text.contains("Plan OK?"), "{text}");
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn an_approver_answers_without_a_code_and_only_the_question_that_is_asked() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (agent_dir, of_agent) = requests_of(&server, "agent");
+    let (_, of_approver) = requests_of(&server, "approver");
+    let fixture = Fixture::new();
+    let context = SessionContext {
+        project: Project {
+            agent_dir: &agent_dir,
+            ..fixture.context().project
+        },
+        ..fixture.context()
+    };
+    let new = Request {
+        shown_file: None,
+        ..request("wf-1")
+    };
+    fixture.open.request(&context, new.clone());
+    assert_eq!(fixture.open.interval(&agent_dir), Some(INTERVAL_AT_SERVER));
+    let stored = || of_agent.all().unwrap().remove(0).0;
+    let asked = stored();
+    let answer = || {
+        let asked = stored();
+        let decision = Decision {
+            request: asked.id.clone(),
             choice: "approve".to_owned(),
             comment: Some("Ship it".to_owned()),
-            shown: None,
-            code: code.map(str::to_owned),
+            asked: Some(asked.clone()),
+            ..Decision::default()
         };
-        self.requests.answer(answer, by, &self.approvals)
-    }
-
-    fn decision(&self) -> Option<ApprovalDecision> {
-        self.requests.decision(&stored_request())
-    }
-
-    /// Stores a decision as a program with access to the store can.
-    fn forge(&self, code: &str) {
-        let decision = StoredDecision {
-            asked: Some(stored_request()),
-            ..approval_with_code(code)
-        };
-        let is_stored = self.approvals.store_decision(&stored_request(), &decision);
-        assert!(is_stored.unwrap());
-    }
-}
-
-fn unclear() -> ProcessJudgement {
-    ProcessJudgement::Unclear("why".to_owned())
-}
-
-fn approved() -> ApprovalDecision {
-    ApprovalDecision::Chosen("approve".to_owned())
-}
-
-#[test]
-fn a_person_answers_without_a_code() {
-    let mut fixture = opened();
-    assert_eq!(
-        fixture.answer(&ProcessJudgement::Person, None).0,
-        SocketReply::Noted
-    );
-    assert_eq!(fixture.decision(), Some(approved()));
-    let listed = fixture.approvals.all().unwrap();
-    assert_eq!(listed[0].choice.as_deref(), Some("approve"));
-}
-
-#[test]
-fn the_comment_goes_with_the_answer() {
-    let mut fixture = opened();
-    assert_eq!(fixture.requests.comment("wf-1"), None);
-    fixture.answer(&ProcessJudgement::Person, None);
-    let comment = fixture.requests.comment("wf-1");
-    assert_eq!(comment.as_deref(), Some("Ship it"));
-}
-
-#[test]
-fn an_agent_does_not_answer_even_with_the_code() {
-    let mut fixture = opened();
-    let code = fixture.code.clone();
-    let agent = ProcessJudgement::Agent("why".to_owned());
-    let (reply, shown) = fixture.answer(&agent, Some(&code));
-    assert_eq!(reply, SocketReply::Refused("why".to_owned()));
-    assert!(shown.is_none() && fixture.decision().is_none());
-}
-
-#[test]
-fn an_unclear_answer_needs_the_code_which_is_shown_to_the_session_that_asks() {
-    let mut fixture = opened();
-    let (reply, shown) = fixture.answer(&unclear(), None);
-    assert_eq!(reply, SocketReply::CodeNeeded("why".to_owned()));
-    let shown = shown.unwrap();
-    assert_eq!(shown.session.as_deref(), Some("s"));
-    assert!(fixture.decision().is_none());
-    let (_, again) = fixture.answer(&unclear(), None);
-    assert!(again.is_none(), "the same code is not shown at once again");
-    assert_eq!(
-        fixture.answer(&unclear(), Some(&shown.code)).0,
-        SocketReply::Noted
-    );
-    assert_eq!(fixture.decision(), Some(approved()));
-}
-
-#[test]
-fn a_code_does_not_count_after_five_wrong_ones_and_the_next_request_has_another() {
-    let mut fixture = opened();
-    for _ in 0..5 {
-        let (reply, _) = fixture.answer(&unclear(), Some("2222-2222-2222"));
-        assert_eq!(reply, SocketReply::WrongCode);
-    }
-    let code = fixture.code.clone();
-    let (reply, _) = fixture.answer(&unclear(), Some(&code));
-    assert_eq!(reply, SocketReply::TooManyCodes);
-    let open = fixture
-        .requests
-        .open("s", &stored_request(), None, &fixture.approvals);
-    let other = open.unwrap().code.unwrap();
-    assert_ne!(other, code);
-    assert_eq!(
-        fixture.answer(&unclear(), Some(&code)).0,
-        SocketReply::WrongCode
-    );
-    assert_eq!(
-        fixture.answer(&unclear(), Some(&other)).0,
-        SocketReply::Noted
-    );
-}
-
-#[test]
-fn a_request_that_is_opened_again_after_its_answer_comes_with_the_choice() {
-    let mut fixture = opened();
-    fixture.answer(&ProcessJudgement::Person, None);
-    let again = fixture
-        .requests
-        .open("s", &stored_request(), None, &fixture.approvals);
-    assert_eq!(again.unwrap().choice.as_deref(), Some("approve"));
-}
-
-#[test]
-fn a_stored_decision_decides_nothing_while_the_process_runs() {
-    let mut fixture = opened();
-    let code = fixture.code.clone();
-    fixture.forge(&code);
-    assert_eq!(fixture.decision(), None);
-    let again = fixture
-        .requests
-        .open("s", &stored_request(), None, &fixture.approvals);
-    let again = again.unwrap().code;
-    assert_eq!(again.as_ref(), Some(&code), "the code stays the same");
-    assert_eq!(fixture.decision(), None);
-}
-
-#[test]
-fn a_later_process_takes_a_stored_decision_only_with_the_code_of_the_sessions_seal() {
-    let mut fixture = opened();
-    let (seal_in_session, code) = (fixture.seal.clone(), fixture.code.clone());
-    let mut reopen = |forged: &str| {
-        fixture.forge(forged);
-        fixture.requests = OpenRequests::default();
-        let known = Some(seal_in_session.clone());
-        let made = fixture
-            .requests
-            .open("s", &stored_request(), known, &fixture.approvals);
-        assert_eq!(made.unwrap().code, None);
-        fixture.decision()
+        assert!(of_approver.decide(&asked, &decision).unwrap());
     };
-    // The stored request may be forged as well, so its seal does not count.
-    assert_eq!(reopen("2222-2222-2222"), None);
-    assert_eq!(reopen(""), None);
-    assert_eq!(reopen(&code.to_lowercase()), Some(approved()));
-}
-
-#[test]
-fn a_decision_about_a_changed_request_is_outdated() {
-    let mut fixture = opened();
-    fixture.answer(&ProcessJudgement::Person, None);
-    let outdated = Some(ApprovalDecision::Outdated);
-    let with_file = StoredRequest {
-        shown_file: Some(file("b")),
-        ..stored_request()
+    let read = || match fixture.open.read(&context, new.clone()) {
+        PlatformEvent::ApprovalRead {
+            decision,
+            is_outdated,
+        } => decision.map(|it| (it.choice, it.comment, is_outdated)),
+        event => panic!("{event:?}"),
     };
-    assert_eq!(fixture.requests.decision(&with_file), outdated);
-    for other in [
-        StoredRequest {
-            ask: "Ship it?".to_owned(),
-            ..stored_request()
-        },
-        StoredRequest {
-            cwd: PathBuf::from("/elsewhere"),
-            ..stored_request()
-        },
-        StoredRequest {
-            step: 3,
-            ..stored_request()
-        },
-        StoredRequest {
-            consequences: vec!["goes to 🚀 Ship".to_owned()],
-            ..stored_request()
-        },
+    let approved = |is_outdated| {
+        let comment = Some("Ship it".to_owned());
+        Some(("approve".to_owned(), comment, is_outdated))
+    };
+    for (ask, excerpt, expected) in [
+        ("Is it sunny?", "A button.", None),
+        ("Plan OK?", "Nothing to see.", approved(true)),
+        ("Plan OK?", "A button.", approved(false)),
     ] {
-        assert_eq!(fixture.requests.decision(&other), outdated);
+        let mut changed = asked.clone();
+        changed.ask = ask.to_owned();
+        changed.shown_file.as_mut().unwrap().excerpt = excerpt.to_owned();
+        of_agent.put(&changed).unwrap();
+        answer();
+        assert_eq!(read(), expected);
     }
-    let with_another_summary = StoredRequest {
-        about: Vec::new(),
-        ..stored_request()
-    };
-    assert_eq!(
-        fixture.requests.decision(&with_another_summary),
-        Some(approved())
-    );
-    let later = StoredRequest {
-        nonce: "m".to_owned(),
-        ..stored_request()
-    };
-    assert_eq!(fixture.requests.decision(&later), None);
-    fixture.requests.close("wf-1");
-    assert_eq!(fixture.decision(), None);
-    assert_eq!(
-        fixture.answer(&ProcessJudgement::Person, None).0,
-        SocketReply::Gone
-    );
-}
-
-#[test]
-fn the_code_for_trust_counts_once_and_for_one_project() {
-    let mut requests = OpenRequests::default();
-    let shown = requests.trust_code("/a").unwrap().unwrap();
-    assert!(shown.purpose.contains("/a"));
-    assert_eq!(requests.check_trust("/b", &shown.code), SocketReply::Gone);
-    assert_eq!(requests.check_trust("/a", "2"), SocketReply::WrongCode);
-    assert_eq!(requests.check_trust("/a", &shown.code), SocketReply::Noted);
-    assert_eq!(requests.check_trust("/a", &shown.code), SocketReply::Gone);
-}
-
-#[test]
-fn a_request_of_an_earlier_process_takes_its_code_and_a_fresh_one() {
-    for typed in ["first", "fresh"] {
-        let mut fixture = opened();
-        let first = fixture.code.clone();
-        // Another process, which knows the seal of the code and not the code.
-        fixture.requests = OpenRequests::default();
-        let seal = Some(fixture.seal.clone());
-        let opened = fixture
-            .requests
-            .open("s", &stored_request(), seal, &fixture.approvals);
-        assert_eq!(opened.unwrap().code, None);
-        let (reply, shown) = fixture.answer(&unclear(), None);
-        assert_eq!(reply, SocketReply::CodeNeeded("why".to_owned()));
-        let fresh = shown.unwrap().code;
-        assert_ne!(fresh, first);
-        let wrong = fixture.answer(&unclear(), Some("2222-2222-2222")).0;
-        assert_eq!(wrong, SocketReply::WrongCode);
-        let code = if typed == "first" { &first } else { &fresh };
-        assert_eq!(fixture.answer(&unclear(), Some(code)).0, SocketReply::Noted);
-        assert_eq!(fixture.decision(), Some(approved()));
-    }
-}
-
-/// A database, with what two of its roles see.
-#[cfg(all(unix, feature = "postgres"))]
-struct Fleet {
-    of_agent: Approvals,
-    of_approver: Approvals,
-    _server: Server,
-}
-
-#[cfg(all(unix, feature = "postgres"))]
-impl Fleet {
-    fn start() -> Option<Self> {
-        let server = Server::start()?;
-        Some(Self {
-            of_agent: approvals_of(&server, "agent").1,
-            of_approver: approvals_of(&server, "approver").1,
-            _server: server,
-        })
-    }
-}
-
-#[cfg(all(unix, feature = "postgres"))]
-#[test]
-fn an_approver_on_another_machine_answers_the_very_question_that_was_asked() {
-    let Some(fleet) = Fleet::start() else {
-        return;
-    };
-    let mut requests = OpenRequests::default();
-    let opened = requests
-        .open("s", &stored_request(), None, &fleet.of_agent)
-        .unwrap();
-    let file = RequestFile {
-        request: stored_request(),
-        seal: Some(opened.seal),
-        sidecar: None,
-        choice: None,
-    };
-    // The agent shows the approver another question than the sidecar has.
-    let harmless = StoredRequest {
-        ask: "Is it sunny?".to_owned(),
-        ..stored_request()
-    };
-    let mut forged = file.clone();
-    forged.request = harmless.clone();
-    fleet.of_agent.store_request(&forged).unwrap();
-    let stored = fleet
-        .of_approver
-        .store_decision(&harmless, &approval_of_approver(&harmless));
-    assert!(stored.unwrap());
-    fleet.of_agent.store_request(&file).unwrap();
-    requests.take_stored(&stored_request(), None, &fleet.of_agent);
-    assert_eq!(requests.decision(&stored_request()), None);
-    let stored = fleet
-        .of_agent
-        .store_decision(&stored_request(), &approval_of_approver(&stored_request()));
-    assert!(stored.is_err(), "the agent's role does not answer");
-    let stored = fleet
-        .of_approver
-        .store_decision(&stored_request(), &approval_of_approver(&stored_request()));
-    assert!(stored.unwrap());
-    requests.take_stored(&stored_request(), None, &fleet.of_agent);
-    assert_eq!(requests.decision(&stored_request()), Some(approved()));
-}
-
-#[cfg(all(unix, feature = "postgres"))]
-#[test]
-fn an_approver_answers_about_the_excerpt_in_the_store_only_if_it_is_the_files() {
-    let Some(fleet) = Fleet::start() else {
-        return;
-    };
-    let about = |content: &str, state: &str| StoredRequest {
-        show: Some("plan.md".to_owned()),
-        shown_file: Some(ShownFile {
-            excerpt: content.to_owned(),
-            ..file(state)
-        }),
-        ..stored_request()
-    };
-    let asked = about("delete all", "delete all");
-    for (shown, expected) in [
-        (asked.clone(), approved()),
-        // The agent's machine stores a harmless text with the state of the real file.
-        (about("tidy up", "delete all"), ApprovalDecision::Outdated),
-        (about("tidy up", "tidy up"), ApprovalDecision::Outdated),
-    ] {
-        let mut requests = OpenRequests::default();
-        requests.open("s", &asked, None, &fleet.of_agent).unwrap();
-        let stored = RequestFile {
-            request: shown.clone(),
-            seal: None,
-            sidecar: None,
-            choice: None,
-        };
-        fleet.of_agent.clear("wf-1");
-        fleet.of_agent.store_request(&stored).unwrap();
-        let answer = approval_of_approver(&shown);
-        assert!(fleet.of_approver.store_decision(&shown, &answer).unwrap());
-        requests.take_stored(&asked, None, &fleet.of_agent);
-        assert_eq!(requests.decision(&asked), Some(expected), "{shown:?}");
-        let changed = about("delete all", "delete more");
-        let outdated = Some(ApprovalDecision::Outdated);
-        assert_eq!(requests.decision(&changed), outdated, "the file changed");
-    }
+    fixture.open.look(&agent_dir);
+    assert!(fixture.reports.try_recv().is_ok());
+    fs::write(fixture.project.path().join("plan.md"), "Two buttons.").unwrap();
+    assert_eq!(read(), approved(true));
 }

@@ -1,0 +1,108 @@
+//! The user's `notify` command: shows a text to the user where the host does not.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::user_settings::UserSettings;
+
+/// The time that the command has.
+const MAX_TIME: Duration = Duration::from_secs(30);
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A program with its arguments. It reads the text on its standard input: arguments are for every process to read.
+#[derive(Debug, Clone)]
+pub(crate) struct Notifier(Vec<String>);
+
+impl Notifier {
+    /// That of the user's settings. Settings of a project have none.
+    pub(crate) fn of_user(agent_dir: &Path) -> Option<Self> {
+        let settings = UserSettings::read(agent_dir);
+        let settings = settings.inspect_err(|error| tracing::warn!("{error}"));
+        settings.ok()?.notify.map(Self)
+    }
+
+    /// Shows a text, on a thread of its own: nothing waits for the command.
+    pub(crate) fn show(&self, text: String) {
+        let command = self.0.clone();
+        let run = move || {
+            if let Err(error) = run(&command, &text) {
+                tracing::warn!("the command of `notify` failed: {error}");
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("notify".to_owned()).spawn(run) {
+            tracing::warn!("the command of `notify` cannot be run: {error}");
+        }
+    }
+}
+
+fn run(command: &[String], text: &str) -> io::Result<()> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| io::Error::other("it names no program"))?;
+    let (mut input, end) = input()?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(end)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    // A command that does not read it shows something of its own.
+    drop(input.write_all(text.as_bytes()));
+    drop(input);
+    let until = Instant::now() + MAX_TIME;
+    loop {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(io::Error::other(status.to_string())),
+            None if Instant::now() < until => thread::sleep(INTERVAL),
+            None => {
+                child.kill()?;
+                child.wait()?;
+                return Err(io::Error::other("it did not end in time"));
+            }
+        }
+    }
+}
+
+/// Both ends of an input. A pipe could be opened by the user's other processes, a socket cannot.
+#[cfg(unix)]
+fn input() -> io::Result<(impl Write, Stdio)> {
+    let (input, end) = std::os::unix::net::UnixStream::pair()?;
+    // A text is short enough for the socket to take it, so a command that reads nothing holds nothing.
+    input.set_write_timeout(Some(MAX_TIME))?;
+    Ok((input, Stdio::from(std::os::fd::OwnedFd::from(end))))
+}
+
+#[cfg(not(unix))]
+fn input() -> io::Result<(impl Write, Stdio)> {
+    let (end, input) = io::pipe()?;
+    Ok((input, Stdio::from(end)))
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str) -> Vec<String> {
+        ["sh", "-c", line].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn the_command_reads_the_text() {
+        let directory = tempfile::tempdir().unwrap();
+        let shown = directory.path().join("shown");
+        run(&shell(&format!("cat > '{}'", shown.display())), "the code").unwrap();
+        assert_eq!(std::fs::read_to_string(shown).unwrap(), "the code");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_reported() {
+        assert!(run(&shell("exit 3"), "text").is_err());
+        assert!(run(&["/nowhere/notify".to_owned()], "text").is_err());
+        assert!(run(&[], "text").is_err());
+    }
+}

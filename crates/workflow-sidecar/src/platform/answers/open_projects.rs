@@ -1,0 +1,74 @@
+//! Which projects have an open session: each is a file that its sidecar has locked.
+//!
+//! While one is open, `workflow-sidecar trust` is refused: the user answers in the host, where no process of the agent does.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use workflow_store::create_private_dir;
+
+use crate::store::directory_of;
+
+const DIRECTORY: &str = "open";
+
+/// A project with an open session, as long as this exists.
+#[derive(Debug)]
+pub(crate) struct OpenProject {
+    _locked: File,
+}
+
+impl OpenProject {
+    pub(crate) fn mark(agent_dir: &Path, project: &Path) -> io::Result<Self> {
+        let path = path_of(agent_dir, project)?;
+        let directory = path.parent().expect("it is in a directory");
+        let above = directory.parent().expect("it is in a directory");
+        create_private_dir(above)?;
+        create_private_dir(directory)?;
+        let file = File::options().append(true).create(true).open(&path)?;
+        file.lock_shared()?;
+        Ok(Self { _locked: file })
+    }
+}
+
+/// Returns true if a session of a project is open.
+pub(crate) fn is_open(agent_dir: &Path, project: &Path) -> io::Result<bool> {
+    let file = match File::open(path_of(agent_dir, project)?) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The file of a project, by its real path.
+fn path_of(agent_dir: &Path, project: &Path) -> io::Result<PathBuf> {
+    let real = project.canonicalize()?;
+    let directory = directory_of(agent_dir).map_err(io::Error::other)?;
+    let name = Sha256::digest(real.as_os_str().as_encoded_bytes());
+    Ok(directory.join(DIRECTORY).join(format!("{name:x}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_open_as_long_as_one_of_its_sessions() {
+        let (agent, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let is_open = || is_open(agent.path(), project.path()).unwrap();
+        assert!(!is_open());
+        let mark = || OpenProject::mark(agent.path(), project.path()).unwrap();
+        let (first, second) = (mark(), mark());
+        assert!(is_open());
+        drop(first);
+        assert!(is_open());
+        drop(second);
+        assert!(!is_open());
+    }
+}

@@ -1,0 +1,185 @@
+//! The approval requests in the store: what `workflow-sidecar approve` knows of the runs that wait.
+//!
+//! For each run there is a request, which the sidecar writes, and beside it the decision. Anybody can write either: what
+//! counts is what [`code`](super::code) proves, or the database.
+
+use std::path::Path;
+
+use workflow_core::approval::{Decision, Request};
+
+use crate::store::{AnswerRight, Store, StoreError, of_agent_dir};
+use crate::time::wall_time;
+
+/// Milliseconds after which a request counts as one of an abandoned session.
+const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// The approval requests of a user.
+#[derive(Debug)]
+pub(crate) struct Requests(Box<dyn Store>);
+
+/// A request that cannot be stored.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the request cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the run's id has other characters than letters, digits, `-` and `_`")]
+    Id,
+}
+
+impl Requests {
+    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self, StoreError> {
+        Ok(Self(of_agent_dir(agent_dir)?))
+    }
+
+    /// All requests, with decisions that were not used yet, in the order of the runs' ids. Those of abandoned sessions are
+    /// left out.
+    pub(crate) fn all(&self) -> Result<Vec<(Request, Option<Decision>)>, StoreError> {
+        let rows = self.0.requests(wall_time().saturating_sub(MAX_AGE))?;
+        let requests = rows.into_iter().filter_map(|(request, answer)| {
+            let request: Request = read(&request)?;
+            let decision = answer.and_then(|answer| read(&answer));
+            let decision = decision.filter(|it: &Decision| it.request == request.id);
+            Some((request, decision))
+        });
+        Ok(requests.collect())
+    }
+
+    /// Stores a request, and removes a decision about another one of the run.
+    pub(crate) fn put(&self, request: &Request) -> Result<(), RequestError> {
+        let (task_id, id) = (&request.task_id, &request.id);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if task_id.is_empty() || task_id.len() > 100 || !task_id.chars().all(is_name) {
+            return Err(RequestError::Id);
+        }
+        let text = serde_json::to_string(request)?;
+        Ok(self.0.put_request(task_id, id, &text, wall_time())?)
+    }
+
+    /// Says what this process may do about answers. A store that cannot be reached gives no right.
+    pub(crate) fn answer_right(&self) -> AnswerRight {
+        self.0.answer_right().unwrap_or_else(|error| {
+            tracing::warn!("{error}");
+            AnswerRight::NeedsProof
+        })
+    }
+
+    /// Reads the decision about a request. One that cannot be read decides nothing.
+    pub(crate) fn decision(&self, request: &Request) -> Option<Decision> {
+        let row = self.0.request(&request.task_id).unwrap_or_else(|error| {
+            tracing::warn!("what a run waits for cannot be read: {error}");
+            None
+        });
+        let decision: Decision = read(&row?.1?)?;
+        (decision.request == request.id).then_some(decision)
+    }
+
+    /// Stores a decision; `false` if the request is no longer stored.
+    pub(crate) fn decide(
+        &self,
+        request: &Request,
+        decision: &Decision,
+    ) -> Result<bool, RequestError> {
+        let text = serde_json::to_string(decision)?;
+        Ok(self.0.put_answer(&request.task_id, &request.id, &text)?)
+    }
+
+    /// Removes the request and the decision of a run.
+    pub(crate) fn clear(&self, task_id: &str) {
+        if let Err(error) = self.0.clear_request(task_id) {
+            tracing::warn!("the request of a run cannot be removed: {error}");
+        }
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_str(text)
+        .inspect_err(|error| tracing::warn!("a stored request or answer cannot be read: {error}"))
+        .ok()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::path::PathBuf;
+
+    use workflow_core::approval::ShownFile;
+
+    use super::*;
+
+    /// An agent directory whose settings name a server, and the approval requests that a login sees from there.
+    #[cfg(all(unix, feature = "postgres"))]
+    pub(crate) fn requests_of(
+        server: &crate::store::tests::server::Server,
+        login: &str,
+    ) -> (PathBuf, Requests) {
+        let agent_dir = server.directory(login);
+        std::fs::create_dir_all(&agent_dir).unwrap();
+        let settings = serde_json::json!({ "store": server.url(login) }).to_string();
+        std::fs::write(agent_dir.join("workflow-sidecar.json5"), settings).unwrap();
+        let requests = Requests::in_agent_dir(&agent_dir).unwrap();
+        (agent_dir, requests)
+    }
+
+    /// The request of the tests: "Plan OK?" of a run.
+    pub(crate) fn request(task_id: &str) -> Request {
+        Request {
+            id: "n".to_owned(),
+            task_id: task_id.to_owned(),
+            step: 2,
+            workflow: "Feature".to_owned(),
+            phase: "Plan".to_owned(),
+            task: "a button".to_owned(),
+            cwd: PathBuf::from("/project"),
+            ask: "Plan OK?".to_owned(),
+            choices: vec!["approve".to_owned(), "revise".to_owned()],
+            show: Some("plan.md".to_owned()),
+            shown_file: Some(ShownFile {
+                excerpt: "A button.".to_owned(),
+                state: "one".to_owned(),
+            }),
+            about: vec!["The agent says: It is a button.".to_owned()],
+            consequences: vec!["goes to 🔧 Build".to_owned(), "stays in Plan".to_owned()],
+            proofs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_stored_decision_belongs_to_one_request_of_one_run() {
+        let agent = tempfile::tempdir().unwrap();
+        let requests = Requests::in_agent_dir(agent.path()).unwrap();
+        let asked = request("wf-1");
+        let approve = Decision {
+            request: "n".to_owned(),
+            choice: "approve".to_owned(),
+            ..Decision::default()
+        };
+        requests.put(&asked).unwrap();
+        assert_eq!(requests.decision(&asked), None);
+        assert!(requests.decide(&asked, &approve).unwrap());
+        requests.put(&asked).unwrap();
+        assert_eq!(requests.decision(&asked), Some(approve.clone()));
+        assert_eq!(requests.decision(&request("wf-2")), None);
+        let later = Request {
+            id: "m".to_owned(),
+            ..asked.clone()
+        };
+        assert_eq!(requests.decision(&later), None);
+        requests.put(&later).unwrap();
+        assert_eq!(requests.all().unwrap(), [(later.clone(), None)]);
+        assert!(!requests.decide(&asked, &approve).unwrap());
+        requests.clear("wf-1");
+        assert!(!requests.decide(&later, &approve).unwrap());
+        assert_eq!(requests.all().unwrap(), []);
+    }
+
+    #[test]
+    fn a_run_whose_id_is_no_name_is_not_stored() {
+        let agent = tempfile::tempdir().unwrap();
+        let requests = Requests::in_agent_dir(agent.path()).unwrap();
+        for id in ["", "../x", "a b", &"x".repeat(101)] {
+            let stored = requests.put(&request(id));
+            assert!(matches!(stored, Err(RequestError::Id)), "{id}");
+        }
+    }
+}
