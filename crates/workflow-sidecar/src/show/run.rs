@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::value::to_raw_value;
 use workflow_core::definition::{Catalog, Loaded};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
 use workflow_core::run::{
-    PersonMove, Position, RestoredRun, RunData, RunState, StoredRun, entry_type, last_of_run,
-    restore,
+    PersonMove, Position, RunData, RunState, StoredRun, entry_type, last_of_run, restore,
 };
 
 use crate::present::stored_path;
@@ -77,7 +77,12 @@ impl TimelineRun {
 
     /// Adopts the stored definition; returns false if the entry has none for this run.
     pub(super) fn define(&mut self, entry: Entry<'_>) -> bool {
-        let Some(definition) = self.restore_with(entry).definition else {
+        let state = to_raw_value(&self.state).expect("a state is JSON");
+        let state = Entry {
+            custom_type: entry_type::STATE,
+            data: Some(&state),
+        };
+        let Some(definition) = restore(&[state, entry]).definition else {
             return false;
         };
         self.catalog = Some(Arc::new(definition.catalog));
@@ -85,17 +90,19 @@ impl TimelineRun {
         true
     }
 
-    /// Notes the data of the run: its visits, its last outcome, the phases that were skipped.
-    pub(super) fn note_data(&mut self, entry: Entry<'_>) {
+    /// Notes the data of the run: its counts of reminders, its visits, its last outcome, the phases that were skipped. Returns
+    /// the counts before.
+    pub(super) fn note(&mut self, entry: Entry<'_>) -> ContinueCounters {
         // An entry that cannot be read has no data; the engine reports it.
         let Some(run) = last_of_run::<StoredRun>(&[entry], &self.state.task_id) else {
-            return;
+            return self.counters;
         };
         self.moved_by = run.moved_by;
         if let Some(step) = run.step {
             let before = self.data.replace((step, run.data));
             self.old_comment = before.and_then(|(_, before)| before.comment);
         }
+        std::mem::replace(&mut self.counters, run.counters)
     }
 
     /// Returns what the data says of the way into the current phase.
@@ -127,22 +134,6 @@ impl TimelineRun {
                 .filter(|new| Some(new) != self.old_comment.as_ref()),
             ..by_user
         }
-    }
-
-    /// Adopts the counts of reminders; returns the previous ones.
-    pub(super) fn replace_counts(&mut self, entry: Entry<'_>) -> ContinueCounters {
-        let restored = self.restore_with(entry);
-        std::mem::replace(&mut self.counters, restored.run.counters)
-    }
-
-    /// Restores from the run's state and an entry, which counts only for the run that it names.
-    fn restore_with(&self, entry: Entry<'_>) -> RestoredRun {
-        let state = serde_json::value::to_raw_value(&self.state).expect("a state is JSON");
-        let state = Entry {
-            custom_type: entry_type::STATE,
-            data: Some(&state),
-        };
-        restore(&[state, entry])
     }
 
     /// Returns the workflow's name, or its key.

@@ -339,14 +339,14 @@ impl Timeline {
             run.define(*definition);
         }
         if let Some(counters) = newest(entry_type::RUN) {
-            run.replace_counts(*counters);
+            run.note(*counters);
         }
         self.push(TimelineEvent::Resumed {
             workflow: run.workflow().to_owned(),
             task: run.state.task_description.clone(),
         });
         self.leave_phase();
-        self.open_phase(run.phase(), None);
+        self.open_phase(run.phase(), None, FlowNotes::default());
         self.run = Some(run);
     }
 
@@ -393,7 +393,7 @@ impl Timeline {
             let run = self.run.as_ref();
             let phase = run.map(TimelineRun::phase).unwrap_or_default();
             let flow = run.map(TimelineRun::flow_notes).unwrap_or_default();
-            self.open_phase_with(phase, by, flow);
+            self.open_phase(phase, by, flow);
         }
     }
 
@@ -411,7 +411,7 @@ impl Timeline {
         }
         self.unnamed = vec![self.events.len(), self.events.len() + 1];
         self.push(TimelineEvent::Started { workflow, task });
-        self.open_phase(run.phase(), None);
+        self.open_phase(run.phase(), None, FlowNotes::default());
         self.run = Some(run);
     }
 
@@ -444,8 +444,7 @@ impl Timeline {
 
     fn counted(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
-        run.note_data(entry);
-        let before = run.replace_counts(entry);
+        let before = run.note(entry);
         let now = run.counters;
         if now.reminders > before.reminders {
             self.totals.reminders += u64::from(now.reminders - before.reminders);
@@ -468,11 +467,7 @@ impl Timeline {
         )
     }
 
-    fn open_phase(&mut self, phase: String, by: Option<String>) {
-        self.open_phase_with(phase, by, FlowNotes::default());
-    }
-
-    fn open_phase_with(&mut self, phase: String, by: Option<String>, flow: FlowNotes) {
+    fn open_phase(&mut self, phase: String, by: Option<String>, flow: FlowNotes) {
         self.open = Some((self.events.len(), self.now));
         self.push(TimelineEvent::Entered {
             phase,

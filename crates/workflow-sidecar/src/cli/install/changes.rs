@@ -1,11 +1,9 @@
 //! The changes of a host's files: shown, and made.
 
-use std::io::Write;
 use std::path::Path;
 
-use clap::builder::styling::{AnsiColor, Style};
-
 use crate::install::{self, FileChange};
+use crate::present::{BAD, GOOD, Page, paint};
 
 /// Makes the changes, unless it is a dry run, and shows them. Of a directory of sources, which is not read line by
 /// line, only the number of its files is shown.
@@ -18,14 +16,15 @@ pub(super) fn make(
         .iter()
         .filter(|change| change.before != change.after)
         .collect();
+    let mut page = Page::default();
     if changes.is_empty() {
-        writeln!(anstream::stdout(), "Nothing to change.")?;
-        return Ok(());
+        page.line("Nothing to change.");
+        return page.print();
     }
     if is_dry_run {
-        show(&changes, sources)?;
-        writeln!(anstream::stdout(), "Dry run: nothing was changed.")?;
-        return Ok(());
+        show(&changes, sources, &mut page);
+        page.line("Dry run: nothing was changed.");
+        return page.print();
     }
     // All are made before the first is shown: the reader of the output may go away, as `head` does.
     let failed = changes
@@ -33,13 +32,13 @@ pub(super) fn make(
         .enumerate()
         .find_map(|(at, change)| Some((at, install::apply(change).err()?)));
     let made = failed.as_ref().map_or(changes.len(), |(at, _)| *at);
-    show(&changes[..made], sources)?;
+    show(&changes[..made], sources, &mut page);
+    page.print()?;
     failed.map_or(Ok(()), |(_, error)| Err(error.into()))
 }
 
-/// Shows changes.
-fn show(changes: &[&FileChange], sources: Option<&Path>) -> std::io::Result<()> {
-    let mut out = anstream::stdout();
+/// Adds changes: the lines that come and go.
+fn show(changes: &[&FileChange], sources: Option<&Path>, page: &mut Page) {
     let (in_sources, others): (Vec<&FileChange>, Vec<_>) = changes
         .iter()
         .partition(|change| sources.is_some_and(|sources| change.path.starts_with(sources)));
@@ -49,35 +48,29 @@ fn show(changes: &[&FileChange], sources: Option<&Path>) -> std::io::Result<()> 
         } else {
             "removed"
         };
-        let count = in_sources.len();
-        writeln!(out, "{} ({count} files {verb})", directory.display())?;
+        let (directory, count) = (directory.display(), in_sources.len());
+        page.line(format_args!("{directory} ({count} files {verb})"));
     }
     for change in others {
-        print(&mut out, change)?;
+        let note = match (&change.before, &change.after) {
+            (None, _) => " (new)",
+            (_, None) => " (removed)",
+            _ => "",
+        };
+        page.line(format_args!("{}{note}", change.path.display()));
+        let texts = [&change.before, &change.after];
+        let [before, after] = texts.map(|text| text.as_deref().unwrap_or_default());
+        let lines = |text, other: &str, style, mark| {
+            let other: Vec<&str> = other.lines().collect();
+            let lines = str::lines(text).filter(|line| !other.contains(line));
+            let lines = lines.map(|line| paint(style, format_args!("{mark} {line}")));
+            lines.collect::<Vec<_>>()
+        };
+        for line in lines(before, after, BAD, '-') {
+            page.line(line);
+        }
+        for line in lines(after, before, GOOD, '+') {
+            page.line(line);
+        }
     }
-    Ok(())
-}
-
-/// Prints the lines that come and go.
-fn print(out: &mut impl Write, change: &FileChange) -> std::io::Result<()> {
-    let lines = |text: &Option<String>| -> Vec<String> {
-        let text = text.as_deref().unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    };
-    let (before, after) = (lines(&change.before), lines(&change.after));
-    let note = match (&change.before, &change.after) {
-        (None, _) => " (new)",
-        (_, None) => " (removed)",
-        _ => "",
-    };
-    writeln!(out, "{}{note}", change.path.display())?;
-    let styled = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
-    let (red, green) = (styled(AnsiColor::Red), styled(AnsiColor::Green));
-    for line in before.iter().filter(|line| !after.contains(line)) {
-        writeln!(out, "{red}- {line}{red:#}")?;
-    }
-    for line in after.iter().filter(|line| !before.contains(line)) {
-        writeln!(out, "{green}+ {line}{green:#}")?;
-    }
-    Ok(())
 }

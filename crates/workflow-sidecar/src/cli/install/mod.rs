@@ -85,13 +85,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         return Ok(());
     }
     let host = hook_hosts::host(&options.host);
-    options.with_target(state.as_deref(), |target| {
-        if let Some(host) = host {
-            return changes::make(&install::plan(host, target)?, None, options.dry_run);
-        }
-        let sources = opencode::source_directory(target);
-        changes::make(&opencode::plan(target)?, Some(&sources), options.dry_run)
-    })?;
+    options.change(state.as_deref(), false)?;
     if options.dry_run {
         return Ok(());
     }
@@ -116,24 +110,35 @@ pub(super) fn remove(arguments: &RemovalArguments) -> anyhow::Result<()> {
     if options.host == pi::NAME {
         return pi::run("remove", options.project, options.dry_run);
     }
-    options.with_target(None, |target| {
-        if let Some(host) = hook_hosts::host(&options.host) {
-            return changes::make(&install::plan_removal(host, target)?, None, options.dry_run);
-        }
-        let sources = opencode::source_directory(target);
-        changes::make(
-            &opencode::plan_removal(target)?,
-            Some(&sources),
-            options.dry_run,
-        )?;
-        if !options.dry_run {
-            opencode::remove_empty_directories(target);
-        }
-        Ok(())
-    })
+    options.change(None, true)
 }
 
 impl TargetOptions {
+    /// Installs or removes our part of the host's configuration.
+    fn change(&self, state: Option<&Path>, removes: bool) -> anyhow::Result<()> {
+        self.with_target(state, |target| {
+            let Some(host) = hook_hosts::host(&self.host) else {
+                let plan = if removes {
+                    opencode::plan_removal(target)?
+                } else {
+                    opencode::plan(target)?
+                };
+                let sources = opencode::source_directory(target);
+                changes::make(&plan, Some(&sources), self.dry_run)?;
+                if removes && !self.dry_run {
+                    opencode::remove_empty_directories(target);
+                }
+                return Ok(());
+            };
+            let plan = if removes {
+                install::plan_removal(host, target)?
+            } else {
+                install::plan(host, target)?
+            };
+            changes::make(&plan, None, self.dry_run)
+        })
+    }
+
     /// Calls a function with the target of the installation.
     fn with_target<T>(
         &self,
