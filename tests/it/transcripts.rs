@@ -5,7 +5,7 @@ use std::sync::Once;
 
 use serde_json::Value;
 
-use crate::connection::Process;
+use crate::connection::{Connection, Process};
 
 fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/transcripts")
@@ -43,6 +43,40 @@ pub(crate) fn replay(arguments: &[&str]) -> Result<String, String> {
 fn transcripts_replay() {
     transcripts();
     replay(&[&directory().display().to_string()]).unwrap_or_else(|output| panic!("\n{output}"));
+}
+
+/// The binary takes the lines of each transcript over pipes, and answers every request once.
+#[test]
+fn requests_over_pipes_are_answered_once() {
+    let root = tempfile::tempdir().unwrap();
+    let here = |line: &str| {
+        let root = root.path().to_str().unwrap();
+        line.replace("$CWD", root).replace("$AGENT", root)
+    };
+    for path in transcripts() {
+        let mut process = Process::start(&[]);
+        let mut open = Vec::new();
+        for line in std::fs::read_to_string(&path).unwrap().lines() {
+            let line: Value = serde_json::from_str(&here(line)).unwrap();
+            let message = &line["in"];
+            if message["method"].is_string() {
+                let id = message.get("id").filter(|id| id.is_string() || id.is_u64());
+                open.extend(id.cloned());
+                process.send(format!("{message}\n").as_bytes());
+            }
+            if message["method"] == "shutdown" {
+                break;
+            }
+        }
+        for line in process.finish() {
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer.get("method").is_none() && !answer["id"].is_null() {
+                let at = open.iter().position(|id| *id == answer["id"]);
+                open.remove(at.unwrap_or_else(|| panic!("{}: {answer}", path.display())));
+            }
+        }
+        assert_eq!(open, Vec::<Value>::new(), "{}", path.display());
+    }
 }
 
 #[test]

@@ -90,9 +90,9 @@ impl Effects {
         self.now
     }
 
-    /// Returns true if nothing must be done.
+    /// Returns true if nothing must be done but to answer.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub fn is_only_answered(&self) -> bool {
         let Self {
             now: _,
             actions,
@@ -108,7 +108,7 @@ impl Effects {
             && diagnostics.is_empty()
             && questions.is_empty()
             && withdrawn.is_empty()
-            && answers.is_empty()
+            && answers.iter().all(|answer| answer.actions.is_empty())
             && effects.is_empty()
             && denied.is_empty()
             && ended.is_empty()
@@ -274,81 +274,95 @@ pub enum Effect {
     },
 }
 
+/// The type of an effect's result. The result of a gate and of a restore may come later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffectResult {
+    /// No result, or one that comes later.
+    None,
+    /// The end of a gate.
+    Gate(GateRunId),
+    /// The state that a gate compares with.
+    Baseline,
+    /// Whether commands are trusted.
+    Trust,
+    /// Whether a request for approval is stored.
+    Request,
+    /// The answer to a request for approval.
+    Approval,
+    /// A checkpoint of the code.
+    Checkpoint,
+    /// The end of a restore.
+    Restore(RestoreId),
+    /// The triggers that are watched.
+    Watch,
+}
+
 impl Effect {
-    /// True if this event can be the immediate result of the effect.
+    /// The type of the result.
     #[must_use]
-    pub fn may_result_in(&self, event: &PlatformEvent) -> bool {
-        match (self, event) {
-            (
-                Self::RunGate(run),
-                PlatformEvent::GateNotTrusted { gate } | PlatformEvent::GateFinished { gate, .. },
-            ) => run.id == *gate,
-            (
-                Self::RestoreCode { restore, .. },
-                PlatformEvent::CodeRestored {
-                    restore: restored, ..
-                },
-            ) => restore == restored,
-            (Self::TakeBaseline { .. }, PlatformEvent::BaselineTaken { .. })
-            | (Self::CheckTrust { .. }, PlatformEvent::CommandsNotTrusted)
-            | (
-                Self::RequestApproval(_),
-                PlatformEvent::ApprovalRequested { .. }
-                | PlatformEvent::ApprovalNotStored { .. }
-                | PlatformEvent::ApprovalAnswered { .. },
-            )
-            | (Self::ReadApproval(_), PlatformEvent::ApprovalRead { .. })
-            | (
-                Self::RecordCheckpoint,
-                PlatformEvent::CheckpointRecorded { .. } | PlatformEvent::CheckpointFailed { .. },
-            )
-            | (Self::WatchTriggers { .. }, PlatformEvent::TriggersWatched { .. }) => true,
-            (
-                Self::RunGate(_)
-                | Self::CancelGate { .. }
-                | Self::TakeBaseline { .. }
-                | Self::CheckTrust { .. }
-                | Self::TrustCommands { .. }
-                | Self::RequestApproval(_)
-                | Self::ReadApproval(_)
-                | Self::ClearApproval { .. }
-                | Self::RecordCheckpoint
-                | Self::RestoreCode { .. }
-                | Self::WatchTriggers { .. }
-                | Self::StopWatching
-                | Self::TrustTriggers { .. },
-                _,
-            ) => false,
+    pub fn result(&self) -> EffectResult {
+        match self {
+            Self::RunGate(run) => EffectResult::Gate(run.id),
+            Self::TakeBaseline { .. } => EffectResult::Baseline,
+            Self::CheckTrust { .. } => EffectResult::Trust,
+            Self::RequestApproval(_) => EffectResult::Request,
+            Self::ReadApproval(_) => EffectResult::Approval,
+            Self::RecordCheckpoint => EffectResult::Checkpoint,
+            Self::RestoreCode { restore, .. } => EffectResult::Restore(*restore),
+            Self::WatchTriggers { .. } => EffectResult::Watch,
+            Self::CancelGate { .. }
+            | Self::TrustCommands { .. }
+            | Self::ClearApproval { .. }
+            | Self::StopWatching
+            | Self::TrustTriggers { .. } => EffectResult::None,
+        }
+    }
+}
+
+impl EffectResult {
+    /// The type of a result; `None` for a report that is no effect's immediate result.
+    #[must_use]
+    pub fn of(event: &PlatformEvent) -> Self {
+        match event {
+            PlatformEvent::GateNotTrusted { gate } | PlatformEvent::GateFinished { gate, .. } => {
+                Self::Gate(*gate)
+            }
+            PlatformEvent::BaselineTaken { .. } => Self::Baseline,
+            PlatformEvent::CommandsNotTrusted => Self::Trust,
+            PlatformEvent::ApprovalRequested { .. }
+            | PlatformEvent::ApprovalNotStored { .. }
+            | PlatformEvent::ApprovalAnswered { .. } => Self::Request,
+            PlatformEvent::ApprovalRead { .. } => Self::Approval,
+            PlatformEvent::CheckpointRecorded { .. } | PlatformEvent::CheckpointFailed { .. } => {
+                Self::Checkpoint
+            }
+            PlatformEvent::CodeRestored { restore, .. } => Self::Restore(*restore),
+            PlatformEvent::TriggersWatched { .. } => Self::Watch,
+            PlatformEvent::GateProgress { .. }
+            | PlatformEvent::RestoreProgress { .. }
+            | PlatformEvent::Triggered { .. } => Self::None,
         }
     }
 
-    /// The immediate result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
+    /// The result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
     /// reported later.
     #[must_use]
-    pub fn result_on_empty_platform(&self) -> Option<PlatformEvent> {
+    pub fn on_empty_platform(self) -> Option<PlatformEvent> {
         match self {
-            Self::TakeBaseline { .. } => Some(PlatformEvent::BaselineTaken {
+            Self::Baseline => Some(PlatformEvent::BaselineTaken {
                 baseline: RawValue::NULL.to_owned(),
             }),
-            Self::ReadApproval(_) => Some(PlatformEvent::ApprovalRead {
+            Self::Approval => Some(PlatformEvent::ApprovalRead {
                 decision: None,
                 is_outdated: false,
             }),
-            Self::RecordCheckpoint => Some(PlatformEvent::CheckpointFailed {
+            Self::Checkpoint => Some(PlatformEvent::CheckpointFailed {
                 error: SnapshotError::NoRepository,
             }),
-            Self::WatchTriggers { .. } => Some(PlatformEvent::TriggersWatched {
+            Self::Watch => Some(PlatformEvent::TriggersWatched {
                 report: WatchReport::default(),
             }),
-            Self::RunGate(_)
-            | Self::CancelGate { .. }
-            | Self::CheckTrust { .. }
-            | Self::TrustCommands { .. }
-            | Self::RequestApproval(_)
-            | Self::ClearApproval { .. }
-            | Self::RestoreCode { .. }
-            | Self::StopWatching
-            | Self::TrustTriggers { .. } => None,
+            Self::None | Self::Gate(_) | Self::Trust | Self::Request | Self::Restore(_) => None,
         }
     }
 }

@@ -12,6 +12,7 @@ mod doctor;
 #[cfg(test)]
 #[path = "../../../tests/it/randomised.rs"]
 mod drawn;
+mod driver;
 mod files;
 mod graph;
 mod hook_hosts;

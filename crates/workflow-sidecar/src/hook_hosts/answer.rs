@@ -43,11 +43,23 @@ impl HookAnswer {
         }
     }
 
+    /// The answer to a prompt that does not reach the model.
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self::of(HookDecision::BlockPrompt(text.into()))
+    }
+
+    /// Adds a text that the model reads.
+    pub(super) fn add_context(&mut self, text: String) {
+        let before = self.context.take().into_iter();
+        let texts: Vec<String> = before.chain([text]).collect();
+        self.context = Some(texts.join("\n\n"));
+    }
+
     /// The answer to a command of the person that cannot be carried out.
     pub(super) fn not_done(reason: &str) -> Self {
-        Self::of(HookDecision::BlockPrompt(format!(
+        Self::refused(format!(
             "Nothing was done: {reason}. Fix this, then give the command again."
-        )))
+        ))
     }
 
     /// The answer if no decision can be made: closed where a guard is at stake, open elsewhere.
@@ -78,7 +90,7 @@ pub(super) struct Printed {
 
 impl Printed {
     /// Prints a JSON object; nothing if it is empty.
-    pub(super) fn json(value: &Value) -> Self {
+    fn json(value: &Value) -> Self {
         let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
         Self {
             stdout: if is_empty {
@@ -90,8 +102,8 @@ impl Printed {
         }
     }
 
-    /// Blocks in every way that a host of the family of Claude Code understands.
-    pub(super) fn blocked(value: &Value, reason: &str) -> Self {
+    /// Blocks in every way that a host may understand.
+    fn blocked(value: &Value, reason: &str) -> Self {
         Self {
             stderr: reason.to_owned(),
             code: BLOCKED,
@@ -100,52 +112,116 @@ impl Printed {
     }
 }
 
-/// The answer of the family of Claude Code: only keys that the strictest of them accepts.
-pub(super) fn claude_family(event: EventName, name: &str, answer: &HookAnswer) -> Printed {
-    let mut printed = json!({});
-    match &answer.decision {
-        HookDecision::Deny(reason) => {
-            let output = json!({ "hookSpecificOutput": {
-                "hookEventName": name,
-                "permissionDecision": "deny",
-                "permissionDecisionReason": reason,
-            } });
-            let output = if event == EventName::ToolCall {
-                output
-            } else {
-                json!({})
-            };
-            return Printed::blocked(&output, reason);
-        }
-        HookDecision::Input(input) => {
-            printed["hookSpecificOutput"] = json!({
-                "hookEventName": name,
-                "permissionDecision": "allow",
-                "updatedInput": input,
-            });
-        }
-        HookDecision::Replace(text)
-        | HookDecision::BlockPrompt(text)
-        | HookDecision::Continue(text) => {
-            printed["decision"] = json!("block");
-            printed["reason"] = json!(text);
-        }
-        HookDecision::GoOn => {}
-    }
-    if let (Some(context), true) = (&answer.context, takes_context(event)) {
-        printed["hookSpecificOutput"] =
-            json!({ "hookEventName": name, "additionalContext": context });
-    }
-    if let Some(notice) = &answer.notice {
-        printed["systemMessage"] = json!(notice);
-    }
-    Printed::json(&printed)
+/// The members of an answer, each by its path: `a/b` is the member `b` of `a`.
+pub(super) type Members = &'static [(&'static str, Member)];
+
+/// The value of a member.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Member {
+    Is(&'static str),
+    /// The host's name of the event.
+    Event,
+    /// The text of the decision, or the arguments of the call.
+    Content,
 }
 
-/// True if the answer to the event can have a text for the model.
-fn takes_context(event: EventName) -> bool {
-    matches!(
-        event,
-        EventName::SessionStart | EventName::Prompt | EventName::ToolResult
-    )
+/// The form in which a host reads answers, without a key that it may refuse.
+#[derive(Debug)]
+pub(super) struct AnswerForm {
+    /// A denied call.
+    pub(super) deny: Members,
+    /// True if a denial has to be an exit code as well.
+    pub(super) deny_exits: bool,
+    /// The arguments of a call.
+    pub(super) input: Members,
+    /// What the model reads instead of a result.
+    pub(super) replace: Members,
+    /// A prompt that does not reach the model, or an agent that must not stop.
+    pub(super) block: Members,
+    /// A text that the model reads.
+    pub(super) context: Members,
+    /// A text that only the user reads.
+    pub(super) notice: Members,
+}
+
+/// The form of Claude Code and of the hosts that follow it: only keys that the strictest of them accepts.
+pub(super) const CLAUDE_FORM: AnswerForm = AnswerForm {
+    deny: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("deny")),
+        (
+            "hookSpecificOutput/permissionDecisionReason",
+            Member::Content,
+        ),
+    ],
+    deny_exits: true,
+    input: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/permissionDecision", Member::Is("allow")),
+        ("hookSpecificOutput/updatedInput", Member::Content),
+    ],
+    replace: BLOCK,
+    block: BLOCK,
+    context: &[
+        (OUTPUT_EVENT, Member::Event),
+        ("hookSpecificOutput/additionalContext", Member::Content),
+    ],
+    notice: &[("systemMessage", Member::Content)],
+};
+
+pub(super) const OUTPUT_EVENT: &str = "hookSpecificOutput/hookEventName";
+
+const BLOCK: Members = &[
+    ("decision", Member::Is("block")),
+    ("reason", Member::Content),
+];
+
+impl AnswerForm {
+    /// Prints an answer to an event, which has this name at the host.
+    pub(super) fn print(&self, event: EventName, name: &str, answer: &HookAnswer) -> Printed {
+        let mut printed = json!({});
+        let mut add = |members: Members, content: Value| {
+            // An event that could not be read has no name.
+            let has_event = members
+                .iter()
+                .any(|(_, member)| matches!(member, Member::Event));
+            if has_event && name.is_empty() {
+                return;
+            }
+            for (path, member) in members {
+                let value = match member {
+                    Member::Is(text) => json!(text),
+                    Member::Event => json!(name),
+                    Member::Content => content.clone(),
+                };
+                match path.split_once('/') {
+                    Some((outer, inner)) => printed[outer][inner] = value,
+                    None => printed[path] = value,
+                }
+            }
+        };
+        match &answer.decision {
+            HookDecision::GoOn => {}
+            HookDecision::Deny(reason) => add(self.deny, json!(reason)),
+            HookDecision::Input(input) => add(self.input, input.clone()),
+            HookDecision::Replace(text) => add(self.replace, json!(text)),
+            HookDecision::BlockPrompt(text) | HookDecision::Continue(text) => {
+                add(self.block, json!(text));
+            }
+        }
+        let takes_context = matches!(
+            event,
+            EventName::SessionStart | EventName::Prompt | EventName::ToolResult
+        );
+        if let (Some(context), true) = (&answer.context, takes_context) {
+            add(self.context, json!(context));
+        }
+        if let Some(notice) = &answer.notice {
+            add(self.notice, json!(notice));
+        }
+        match &answer.decision {
+            HookDecision::Deny(reason) if self.deny_exits => Printed::blocked(&printed, reason),
+            _ => Printed::json(&printed),
+        }
+    }
 }

@@ -23,6 +23,15 @@ pub(crate) enum EventName {
     Unknown,
 }
 
+/// The events of Claude Code, by its names.
+pub(super) const CLAUDE_EVENTS: &[(&str, EventName)] = &[
+    ("SessionStart", EventName::SessionStart),
+    ("UserPromptSubmit", EventName::Prompt),
+    ("PreToolUse", EventName::ToolCall),
+    ("PostToolUse", EventName::ToolResult),
+    ("Stop", EventName::Stop),
+];
+
 /// An event as the host sends it. The hosts share the names of these fields; all others are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -121,12 +130,9 @@ impl<'a> EventPayload<'a> {
         known.map_or(EventName::Unused, |(_, event)| *event)
     }
 
-    /// The event, with its content in the host's form.
-    pub(super) fn event(
-        &'a self,
-        name: EventName,
-        kind: EventKind<'a>,
-    ) -> Result<HookEvent<'a>, String> {
+    /// The event.
+    pub(super) fn event(&'a self, name: EventName) -> Result<HookEvent<'a>, String> {
+        let kind = self.kind(name);
         let session = self.parent_agent_id.as_deref();
         let session = session.or(self.session_id.as_deref());
         let session = session.filter(|session| !session.is_empty());
@@ -146,7 +152,6 @@ impl<'a> EventPayload<'a> {
         })
     }
 
-    /// The content of an event in the family of Claude Code.
     pub(super) fn kind(&'a self, name: EventName) -> EventKind<'a> {
         match name {
             EventName::SessionStart => EventKind::SessionStart(match self.source.as_deref() {
@@ -164,6 +169,8 @@ impl<'a> EventPayload<'a> {
                 result: self.tool_response.or(self.tool_result),
                 is_error: false,
             },
+            // It stops for now, and continues when the work in the background is done.
+            EventName::Stop if !self.background_tasks.is_empty() => EventKind::Unused,
             EventName::Stop => EventKind::Stop {
                 last: self
                     .last_assistant_message

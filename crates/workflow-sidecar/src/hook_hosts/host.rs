@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::answer::{HookAnswer, Printed};
-use super::event::{EventKind, EventName, EventPayload};
+use super::answer::{AnswerForm, HookAnswer, Printed};
+use super::event::EventName;
 use crate::install::Directories;
 
 /// The argument of `workflow_step` with which a hook proves that it has seen the call.
@@ -38,10 +38,15 @@ pub(crate) struct HookHost {
     pub(super) hook_files: &'static [&'static str],
     /// Those of the user.
     pub(super) user_hook_files: fn(&Directories) -> Vec<PathBuf>,
-    /// Reads an event.
-    pub(super) event: for<'a> fn(EventName, &'a EventPayload<'a>) -> EventKind<'a>,
-    /// Writes an answer.
-    pub(super) answer: fn(EventName, &HookAnswer) -> Printed,
+    /// The form of its answers.
+    pub(super) answer: AnswerForm,
+}
+
+impl HookHost {
+    /// Prints an answer to an event.
+    pub(super) fn print(&self, event: EventName, answer: &HookAnswer) -> Printed {
+        self.answer.print(event, event.of(self.events), answer)
+    }
 }
 
 impl fmt::Debug for HookHost {

@@ -111,7 +111,7 @@ impl Hook {
         if name == EventName::Unknown {
             return Err("the event has no hook_event_name".to_owned());
         }
-        let event = payload.event(name, (self.host.event)(name, &payload))?;
+        let event = payload.event(name)?;
         self.progress.lock().cwd = Some(event.cwd.clone());
         if let EventKind::Prompt(prompt) = event.kind {
             self.progress.lock().prompt = Some(prompt.to_owned());
@@ -136,7 +136,7 @@ impl Hook {
         let answer = answer.unwrap_or_else(|reason| self.without_decision(&reason));
         let mut progress = self.progress.lock();
         let mut output = progress.output.take()?;
-        let printed = (self.host.answer)(progress.event, &answer);
+        let printed = self.host.print(progress.event, &answer);
         output.print(&printed);
         Some(printed.code)
     }

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
 use workflow_core::policy::STEP_TOOL;
 
-use super::step::{StepAnswer, StepRequest, StepRunner};
+use super::step::{StepRequest, StepRunner};
 use crate::server::step_tool;
 
 /// The description of the server for the model. Some hosts show it nothing else until it searches for the tool.
@@ -80,8 +80,11 @@ impl ServerHandler for StepServer {
             let message = format!("there is no tool {:?}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let arguments = request.arguments.unwrap_or_default();
-        let step = StepRequest::new(&arguments, &context.meta, context.ct.clone());
+        let step = StepRequest {
+            arguments: request.arguments.unwrap_or_default(),
+            meta: JsonObject::clone(&context.meta),
+            cancelled: context.ct.clone(),
+        };
         let steps = Arc::clone(&self.steps);
         let (progress, texts) = unbounded_channel();
         let call = spawn_blocking(move || {
@@ -95,7 +98,8 @@ impl ServerHandler for StepServer {
             None => drop(texts),
         }
         match call.await {
-            Ok(answer) => Ok(result(answer).into()),
+            Ok(Ok(text)) => Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()),
+            Ok(Err(text)) => Ok(CallToolResult::error(vec![ContentBlock::text(text)]).into()),
             Err(error) => {
                 tracing::error!("a call failed: {error}");
                 Err(ErrorData::internal_error("the call failed", None))
@@ -132,15 +136,6 @@ async fn report(
         if let Err(error) = host.notify_progress(progress).await {
             tracing::debug!("progress cannot be reported: {error}");
         }
-    }
-}
-
-fn result(answer: StepAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    if answer.is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
     }
 }
 

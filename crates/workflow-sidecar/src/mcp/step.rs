@@ -5,7 +5,6 @@
 //! the session as it is by then, and the gate's result counts only if the same gate has to run.
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,21 +13,20 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rmcp::model::JsonObject;
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use tokio_util::sync::CancellationToken;
-use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply, ToolAnswer};
+use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::Abilities;
-use workflow_core::types::GateRunId;
 
-use crate::hook_hosts::{
-    ATTEMPTS, FinishedSession, HostMemory, RestoredSession, TICKET_ARGUMENT,
-    with_commands_as_prompts,
+use crate::driver::{
+    ATTEMPTS, Driver, FinishedGate, HostMemory, RestoredSession, with_commands_as_prompts,
 };
+use crate::hook_hosts::TICKET_ARGUMENT;
 use crate::platform::disk::user_agent_dir;
-use crate::platform::{Platform, PlatformReport, RealPlatform, SessionContext};
+use crate::platform::{Platform, RealPlatform};
 use crate::step_arguments::StepArguments;
-use crate::store::{Saved, SessionKey, Store, StoreError, Ticket};
+use crate::store::{Saved, Store, StoreError, Ticket};
 use crate::telemetry;
 use crate::time::wall_time;
 
@@ -50,77 +48,22 @@ const MOVED: &str = "[workflow] The workflow was moved while this call ran, so i
 const CANCELLED: &str = "[workflow] The call was cancelled: the workflow stays in its phase.";
 const LOST: &str = "[workflow] The checks ended without a result. Call workflow_step again.";
 
-/// The answer to a call.
-#[derive(Debug)]
-pub(super) struct StepAnswer {
-    pub(super) text: String,
-    pub(super) is_error: bool,
-}
-
-impl StepAnswer {
-    fn error(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            is_error: true,
-        }
-    }
-}
-
-impl From<ToolAnswer> for StepAnswer {
-    fn from(answer: ToolAnswer) -> Self {
-        Self {
-            text: with_commands_as_prompts(&answer.text),
-            is_error: answer.kind == Some(AnswerKind::Error),
-        }
-    }
-}
-
-impl From<StoreError> for StepAnswer {
-    fn from(error: StoreError) -> Self {
-        Self::error(format!(
-            "[workflow] Nothing was done: the store of workflow-sidecar cannot be used: {error}. Tell the user."
-        ))
-    }
-}
+/// The answer to a call: a text for the model, or why nothing was done.
+pub(super) type StepAnswer = Result<String, String>;
 
 /// A call of the tool.
 #[derive(Debug)]
 pub(super) struct StepRequest {
-    arguments: Box<RawValue>,
-    ticket: Option<String>,
-    /// The session, if the host names it as well.
-    session: Option<String>,
-    cancelled: CancellationToken,
-}
-
-impl StepRequest {
-    pub(super) fn new(
-        arguments: &JsonObject,
-        meta: &JsonObject,
-        cancelled: CancellationToken,
-    ) -> Self {
-        let ticket = arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
-        let ticket = ticket.filter(|ticket| ticket.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        Self {
-            arguments: to_raw_value(arguments).expect("JSON has string keys only"),
-            ticket: ticket.map(str::to_owned),
-            session: meta
-                .get("sessionId")
-                .and_then(Value::as_str)
-                .map(str::to_owned),
-            cancelled,
-        }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.is_cancelled()
-    }
+    pub(super) arguments: JsonObject,
+    /// What the host says of the call.
+    pub(super) meta: JsonObject,
+    pub(super) cancelled: CancellationToken,
 }
 
 /// The calls of a server.
 pub(super) struct StepRunner {
     store: Box<dyn Store>,
-    platform: RealPlatform,
+    platform: Arc<RealPlatform>,
     /// The receivers of reports on gates, by session.
     gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>>,
     /// The number of calls so far.
@@ -130,11 +73,14 @@ pub(super) struct StepRunner {
 impl StepRunner {
     pub(super) fn new(store: Box<dyn Store>) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
-        let platform = RealPlatform::default();
+        let platform = Arc::new(RealPlatform::default());
         platform.prepare(&user_agent_dir(None));
         let listeners = Arc::clone(&gates);
         platform.listen(move |report| {
-            report_to(&listeners.lock(), report);
+            // A call that has gone on needs no report.
+            if let Some(sender) = listeners.lock().get(&report.session) {
+                let _ = sender.send(report.event);
+            }
             None
         });
         Self {
@@ -152,22 +98,13 @@ impl StepRunner {
 
     /// Carries out a call.
     pub(super) fn run(&self, step: &StepRequest, progress: &dyn Fn(&str)) -> StepAnswer {
-        self.try_run(step, progress)
-            .unwrap_or_else(|refusal| refusal)
-    }
-
-    fn try_run(
-        &self,
-        step: &StepRequest,
-        progress: &dyn Fn(&str),
-    ) -> Result<StepAnswer, StepAnswer> {
         let ticket = self.ticket(step)?;
         let name = format!("{}:{}", ticket.key.host, ticket.key.session);
         let (sender, reports) = channel();
         {
             let mut gates = self.gates.lock();
             if gates.contains_key(&name) {
-                return Err(StepAnswer::error(BUSY));
+                return Err(BUSY.to_owned());
             }
             gates.insert(name.clone(), sender);
         }
@@ -177,15 +114,14 @@ impl StepRunner {
     }
 
     /// Takes the ticket of a call.
-    fn ticket(&self, step: &StepRequest) -> Result<Ticket, StepAnswer> {
-        let id = step.ticket.as_deref();
-        let id = id.ok_or_else(|| StepAnswer::error(NO_TICKET))?;
-        let ticket = self.store.take(id, wall_time())?;
-        let ticket = ticket.ok_or_else(|| StepAnswer::error(USED_TICKET))?;
-        match &step.session {
-            Some(session) if *session != ticket.key.session => {
-                Err(StepAnswer::error(OTHER_SESSION))
-            }
+    fn ticket(&self, step: &StepRequest) -> Result<Ticket, String> {
+        let id = step.arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
+        let id = id.filter(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let ticket = self.store.take(id.ok_or(NO_TICKET)?, wall_time());
+        let ticket = ticket.map_err(unusable)?.ok_or(USED_TICKET)?;
+        // The host may name the session as well.
+        match step.meta.get("sessionId").and_then(Value::as_str) {
+            Some(session) if *session != ticket.key.session => Err(OTHER_SESSION.to_owned()),
             _ => Ok(ticket),
         }
     }
@@ -196,216 +132,106 @@ impl StepRunner {
         ticket: &Ticket,
         reports: &Receiver<PlatformEvent>,
         progress: &dyn Fn(&str),
-    ) -> Result<StepAnswer, StepAnswer> {
-        let arguments = StepArguments::read(&step.arguments);
+    ) -> StepAnswer {
+        let arguments = to_raw_value(&step.arguments).expect("JSON has string keys only");
+        let arguments = StepArguments::read(&arguments);
+        let call = arguments.call();
         let mut finished = None;
         let mut state_at_call = None;
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let platform = StepPlatform::new(&self.platform, finished.clone());
-            let stored = self.store.load(&ticket.key)?;
-            let mut memory = HostMemory::parse(&stored.memory);
-            let mut restored = self.restore(&ticket.key, &stored, &memory, &ticket.cwd, &platform);
+            let mut session = self.restore(ticket).map_err(unusable)?;
             // The call is about the phase that it was made in, whoever has moved the run since.
-            let state = restored.session.view().map(|view| view.state.clone());
+            let state = session.driver.session.view().map(|view| view.state.clone());
             if *state_at_call.get_or_insert_with(|| state.clone()) != state {
-                return Err(StepAnswer::error(MOVED));
+                return Err(MOVED.to_owned());
             }
-            let request = restored.request();
-            let call = arguments.call();
-            restored.handle(|session, out| session.handle_workflow_step(request, &call, out));
-            let Some(Reply::Step(answer)) = restored.take_answer(request) else {
-                let run = platform.take_wanted();
-                let run = run.ok_or_else(|| StepAnswer::error(LOST))?;
+            session.driver.set_finished_gate(finished.clone());
+            let (_, answer) = session
+                .request(|session, request, out| session.handle_workflow_step(request, &call, out));
+            let Some(Reply::Step(answer)) = answer else {
+                let Some(Effect::RunGate(run)) = session.driver.take_left_out() else {
+                    return Err(LOST.to_owned());
+                };
                 if finished.is_some() {
-                    return Err(StepAnswer::error(MOVED));
+                    return Err(MOVED.to_owned());
                 }
                 // Hooks continue while the gate runs.
                 drop(turn_in_queue);
-                let gate = StepGate {
-                    restored: &restored,
-                    platform: &self.platform,
-                    id: run.id,
-                };
-                finished = Some(gate.run(run, step, reports, progress)?);
+                finished = Some(run_gate(&session.driver, run, step, reports, progress)?);
                 continue;
             };
-            let answer = StepAnswer::from(answer);
-            if step.is_cancelled() {
-                return Err(StepAnswer::error(CANCELLED));
+            if step.cancelled.is_cancelled() {
+                return Err(CANCELLED.to_owned());
             }
-            let outcome = restored.finish(&mut memory);
-            let change = FinishedSession::of(&restored, outcome.entries, &mut memory);
-            let (store, memory) = (&*self.store, memory.to_text());
-            let saved = change.save(store, &ticket.key, stored.version, &memory, &ticket.cwd)?;
-            if saved == Saved::Stored {
-                return Ok(answer);
+            session.take_texts();
+            session.finish();
+            let saved = session.save(&*self.store, &ticket.key);
+            if saved.map_err(unusable)? == Saved::Stored {
+                let text = with_commands_as_prompts(&answer.text);
+                return match answer.kind {
+                    Some(AnswerKind::Error) => Err(text),
+                    Some(AnswerKind::Cancel | AnswerKind::Complete) | None => Ok(text),
+                };
             }
             is_late = true;
         }
-        Err(StepAnswer::error(BUSY))
+        Err(BUSY.to_owned())
     }
 
-    fn restore<'p>(
-        &self,
-        key: &SessionKey,
-        stored: &crate::store::StoredSession,
-        memory: &HostMemory,
-        cwd: &Path,
-        platform: &'p StepPlatform<'p>,
-    ) -> RestoredSession<'p> {
-        let abilities = Abilities {
-            dialogs: false,
-            confirmations: false,
-            dismissal: false,
-            widgets: Some(false),
-            hints: false,
-            awaits_reminder: true,
-            reminders_left: None,
-        };
-        let mut restored = RestoredSession::restore(key, stored, memory, abilities, cwd, platform);
+    fn restore(&self, Ticket { key, cwd, .. }: &Ticket) -> Result<RestoredSession, StoreError> {
+        let stored = self.store.load(key)?;
+        let memory = HostMemory::parse(&stored.memory);
+        let platform = Arc::clone(&self.platform) as Arc<dyn Platform>;
+        let abilities = Abilities::default();
+        let mut session =
+            RestoredSession::restore(key, &stored, memory, abilities, cwd, platform, true);
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         // A report may still come from a gate of an earlier call.
-        restored.session.number_jobs_after(call * RUNS_OF_A_CALL);
-        restored.open_for_answers();
-        restored.drop_notices();
-        restored
+        session
+            .driver
+            .session
+            .number_jobs_after(call * RUNS_OF_A_CALL);
+        session.driver.open();
+        session.drop_notices();
+        Ok(session)
     }
 }
 
-/// Passes a report to the call that waits for it.
-fn report_to(gates: &HashMap<String, Sender<PlatformEvent>>, report: PlatformReport) {
-    if let Some(sender) = gates.get(&report.session) {
-        // A call that has gone on needs no report.
-        let _ = sender.send(report.event);
+/// Runs a gate to its end, unless the call is cancelled.
+fn run_gate(
+    driver: &Driver,
+    run: GateRun,
+    step: &StepRequest,
+    reports: &Receiver<PlatformEvent>,
+    progress: &dyn Fn(&str),
+) -> Result<FinishedGate, String> {
+    let id = run.id;
+    let finished = |result| FinishedGate::new(&run, result);
+    if let Some(result) = driver.perform_now(Effect::RunGate(run.clone())) {
+        return Ok(finished(result));
     }
-}
-
-/// A gate that ran, and its result.
-#[derive(Debug, Clone)]
-struct FinishedGate {
-    run: String,
-    result: PlatformEvent,
-}
-
-impl FinishedGate {
-    /// The result, for another run of the same gate.
-    fn result_for(&self, run: &GateRun) -> Option<PlatformEvent> {
-        let gate = run.id;
-        (self.run == without_id(run)).then(|| match self.result.clone() {
-            PlatformEvent::GateFinished { reports, .. } => {
-                PlatformEvent::GateFinished { gate, reports }
+    let ended = loop {
+        match reports.recv_timeout(CANCELLATION_CHECK) {
+            Ok(PlatformEvent::GateProgress { gate, text }) if gate == id => progress(&text),
+            Ok(PlatformEvent::GateFinished { gate, reports }) if gate == id => {
+                telemetry::gate(&driver.session, &reports);
+                break Ok(finished(PlatformEvent::GateFinished { gate, reports }));
             }
-            _ => PlatformEvent::GateNotTrusted { gate },
-        })
-    }
-}
-
-/// A gate as text, without the number of its run.
-fn without_id(run: &GateRun) -> String {
-    let run = GateRun {
-        id: GateRunId(0),
-        ..run.clone()
+            Err(RecvTimeoutError::Timeout) if step.cancelled.is_cancelled() => {
+                break Err(CANCELLED.to_owned());
+            }
+            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break Err(LOST.to_owned()),
+        }
     };
-    serde_json::to_string(&run).expect("a gate has string keys only")
+    driver.perform_now(Effect::CancelGate { gate: id });
+    ended
 }
 
-/// A gate that is to run in the project of a session.
-struct StepGate<'a, 'p> {
-    restored: &'a RestoredSession<'p>,
-    platform: &'a RealPlatform,
-    id: GateRunId,
-}
-
-impl StepGate<'_, '_> {
-    /// Runs the gate to its end, unless the call is cancelled.
-    fn run(
-        &self,
-        run: GateRun,
-        step: &StepRequest,
-        reports: &Receiver<PlatformEvent>,
-        progress: &dyn Fn(&str),
-    ) -> Result<FinishedGate, StepAnswer> {
-        let text = without_id(&run);
-        let finished = |result| FinishedGate { run: text, result };
-        if let Some(result) = self.perform(Effect::RunGate(run)) {
-            return Ok(finished(result));
-        }
-        let ended = loop {
-            match reports.recv_timeout(CANCELLATION_CHECK) {
-                Ok(PlatformEvent::GateProgress { gate, text }) if gate == self.id => {
-                    progress(&text);
-                }
-                Ok(PlatformEvent::GateFinished { gate, reports }) if gate == self.id => {
-                    telemetry::gate(&self.restored.session, &reports);
-                    break Ok(finished(PlatformEvent::GateFinished { gate, reports }));
-                }
-                Err(RecvTimeoutError::Timeout) if step.is_cancelled() => {
-                    break Err(StepAnswer::error(CANCELLED));
-                }
-                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break Err(StepAnswer::error(LOST)),
-            }
-        };
-        self.perform(Effect::CancelGate { gate: self.id });
-        ended
-    }
-
-    fn perform(&self, effect: Effect) -> Option<PlatformEvent> {
-        self.restored.perform_on(self.platform, effect)
-    }
-}
-
-/// The platform of a call. A gate is only noted, unless its result is known.
-#[derive(Debug)]
-struct StepPlatform<'a> {
-    real: &'a RealPlatform,
-    finished: Option<FinishedGate>,
-    wanted: Mutex<Option<GateRun>>,
-}
-
-impl<'a> StepPlatform<'a> {
-    fn new(real: &'a RealPlatform, finished: Option<FinishedGate>) -> Self {
-        Self {
-            real,
-            finished,
-            wanted: Mutex::default(),
-        }
-    }
-
-    fn take_wanted(&self) -> Option<GateRun> {
-        self.wanted.lock().take()
-    }
-}
-
-impl Platform for StepPlatform<'_> {
-    fn perform(&self, session: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
-        match effect {
-            Effect::RunGate(run) => {
-                let known = self.finished.as_ref();
-                let result = known.and_then(|finished| finished.result_for(&run));
-                if result.is_none() {
-                    *self.wanted.lock() = Some(run);
-                }
-                result
-            }
-            Effect::TakeBaseline { .. }
-            | Effect::CheckTrust { .. }
-            | Effect::TrustCommands { .. }
-            | Effect::RequestApproval(_)
-            | Effect::ReadApproval(_)
-            | Effect::ClearApproval { .. } => self.real.perform(session, effect),
-            Effect::CancelGate { .. }
-            | Effect::RecordCheckpoint
-            | Effect::RestoreCode { .. }
-            | Effect::WatchTriggers { .. }
-            | Effect::StopWatching
-            | Effect::TrustTriggers { .. } => effect.result_on_empty_platform(),
-        }
-    }
-
-    fn open_session(&self, session: &SessionContext<'_>) {
-        self.real.open_session(session);
-    }
+fn unusable(error: StoreError) -> String {
+    format!(
+        "[workflow] Nothing was done: the store of workflow-sidecar cannot be used: {error}. Tell the user."
+    )
 }

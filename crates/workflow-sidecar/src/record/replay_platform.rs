@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use workflow_core::effect::Effect;
+use workflow_core::effect::{Effect, EffectResult};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::{PathForm, Paths};
 
@@ -59,11 +59,13 @@ impl ReplayPlatform {
 
 impl Platform for ReplayPlatform {
     fn perform(&self, _: &SessionContext<'_>, effect: Effect) -> Option<PlatformEvent> {
+        let kind = effect.result();
+        let is_result = |event: &_| kind != EffectResult::None && EffectResult::of(event) == kind;
         let recorded = self.take(|result| match result {
-            PlatformResult::Effect(event) => effect.may_result_in(event).then(|| event.clone()),
+            PlatformResult::Effect(event) => is_result(event).then(|| event.clone()),
             PlatformResult::Query(_) => None,
         });
-        recorded.or_else(|| effect.result_on_empty_platform())
+        recorded.or_else(|| kind.on_empty_platform())
     }
 
     fn paths<'p>(&self, project: &Project<'p>) -> Box<dyn Paths + 'p> {

@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2};
 use workflow_core::diagnostic::{visible, visible_lines};
 
 /// Any element of a list.
@@ -49,21 +48,10 @@ struct Nesting<'j> {
     name: &'j str,
 }
 
-/// The escapes in a string of JSON.
-#[derive(Default)]
-struct Escapes {
-    /// Ends of lines and tabs.
-    has_space: bool,
-    /// Any but those, quotes and backslashes.
-    has_other: bool,
-}
-
 /// Returns a message, which is JSON, with the hidden characters of its strings as visible escapes.
 pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
-    // JSON has no control characters below DEL but as escapes.
-    let is_visible = bytes.is_ascii() && memchr(0x7f, bytes).is_none();
-    if is_visible && memchr(b'\\', bytes).is_none() {
+    if is_visible(bytes) {
         return Cow::Borrowed(json);
     }
     let mut rewritten: Option<String> = None;
@@ -86,15 +74,13 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
                 }
             }
             b'"' => {
-                let escapes;
-                (at, escapes) = end_of_string(bytes, start);
+                at = end_of_string(bytes, start);
                 let token = &json[start..at];
                 if let Some(level) = levels.last_mut().filter(|level| level.expects_name) {
                     level.expects_name = false;
                     level.name = token.trim_matches('"');
-                } else if (escapes.has_other || escapes.has_space || !is_visible)
-                    && let Some(shown) =
-                        visible_string(token, &levels, is_visible && !escapes.has_other)
+                } else if !is_visible(token.as_bytes())
+                    && let Some(shown) = visible_string(token, &levels)
                 {
                     let text = rewritten.get_or_insert_with(|| String::with_capacity(json.len()));
                     text.push_str(&json[copied..start]);
@@ -114,35 +100,33 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the offset behind the string that starts here, and its escapes.
-fn end_of_string(bytes: &[u8], start: usize) -> (usize, Escapes) {
-    let mut escapes = Escapes::default();
-    let mut at = start + 1;
-    while let Some(next) = memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-        at += next + 1;
-        if bytes[at - 1] == b'"' {
-            return (at, escapes);
-        }
-        match bytes.get(at) {
-            Some(b'"' | b'\\') => {}
-            Some(b'n' | b't') => escapes.has_space = true,
-            _ => escapes.has_other = true,
-        }
-        at += 1;
-    }
-    (bytes.len(), escapes)
+/// Returns true if nothing is hidden. JSON has no control characters below DEL but as escapes.
+fn is_visible(json: &[u8]) -> bool {
+    let mut bytes = json.iter();
+    !bytes.any(|byte| matches!(byte, b'\\' | 0x7f..))
 }
 
-/// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is. `is_text` says that nothing in it
-/// is hidden but ends of lines and tabs.
-fn visible_string(token: &str, levels: &[Nesting<'_>], is_text: bool) -> Option<String> {
-    let is_one_line = is_in(levels, &ONE_LINE);
-    if is_text && !is_one_line || is_in(levels, &AS_IT_IS) {
+/// Returns the offset behind the string that starts here.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        at += match byte {
+            b'"' => return at + 1,
+            b'\\' => 2,
+            _ => 1,
+        };
+    }
+    bytes.len()
+}
+
+/// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
+fn visible_string(token: &str, levels: &[Nesting<'_>]) -> Option<String> {
+    if is_in(levels, &AS_IT_IS) {
         return None;
     }
     // Half a surrogate pair is no text; only what hosts sent themselves can contain one.
     let text: String = serde_json::from_str(token).ok()?;
-    let shown = if is_one_line {
+    let shown = if is_in(levels, &ONE_LINE) {
         Cow::Owned(visible(&text))
     } else {
         visible_lines(&text)

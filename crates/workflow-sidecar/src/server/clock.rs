@@ -8,14 +8,12 @@ use workflow_core::types::Millis;
 /// The source of time.
 #[derive(Debug)]
 pub(super) enum Clock {
-    /// The system's clock: its time when it was last read, and the time that has passed since.
+    /// The system's clock: its time when it was last adopted, and what has passed since. It is read only when it is sampled:
+    /// events that belong together have one time, which a recording can state.
     ///
     /// A monotonic clock measures what has passed, so that a change of the system's time neither fires a countdown nor
     /// stalls one.
-    System { wall: Millis, since: Instant },
-    /// The system's clock, which is read only when it is sampled: events that belong together have one time, which a
-    /// recording can state. It never goes back.
-    Sampled {
+    System {
         wall: Millis,
         since: Instant,
         now: Millis,
@@ -26,15 +24,8 @@ pub(super) enum Clock {
 
 impl Clock {
     pub(super) fn system() -> Self {
-        Self::System {
-            wall: wall_time(),
-            since: Instant::now(),
-        }
-    }
-
-    pub(super) fn sampled() -> Self {
         let now = wall_time();
-        Self::Sampled {
+        Self::System {
             wall: now,
             since: Instant::now(),
             now,
@@ -43,48 +34,37 @@ impl Clock {
 
     pub(super) fn now(&self) -> Millis {
         match self {
-            Self::System { wall, since } => passed(*wall, *since),
-            Self::Sampled { now, .. } | Self::Virtual { now } => *now,
+            Self::System { now, .. } | Self::Virtual { now } => *now,
         }
     }
 
     /// The duration until a time; `None` on a virtual clock, which does not move by itself.
     pub(super) fn until(&self, time: Millis) -> Option<Duration> {
-        let now = match self {
-            Self::System { wall, since } | Self::Sampled { wall, since, .. } => {
-                passed(*wall, *since)
+        match self {
+            Self::System { wall, since, .. } => {
+                let now = passed(*wall, *since);
+                Some(Duration::from_millis(time.saturating_sub(now)))
             }
-            Self::Virtual { .. } => return None,
-        };
-        Some(Duration::from_millis(time.saturating_sub(now)))
+            Self::Virtual { .. } => None,
+        }
     }
 
-    /// Samples the system's clock, and adopts its time if nothing is counting down.
+    /// Samples the system's clock, and adopts its time if nothing is counting down. It never goes back.
     pub(super) fn sample(&mut self, is_idle: bool) {
-        let Self::Sampled { wall, since, now } = self else {
+        let Self::System { wall, since, now } = self else {
             return;
         };
-        if is_idle {
-            (*wall, *since) = (wall_time(), Instant::now());
+        let system = wall_time();
+        if is_idle && system >= passed(*wall, *since) {
+            (*wall, *since) = (system, Instant::now());
         }
-        let sampled = passed(*wall, *since);
-        if sampled < *now {
-            (*wall, *since) = (*now, Instant::now());
-        }
-        *now = sampled.max(*now);
+        *now = passed(*wall, *since).max(*now);
     }
 
-    /// Advances a sampled clock by a millisecond, the smallest step.
+    /// Advances the system's clock by a millisecond, the smallest step.
     pub(super) fn step(&mut self) {
-        if let Self::Sampled { now, .. } = self {
+        if let Self::System { now, .. } = self {
             *now += 1;
-        }
-    }
-
-    /// Adopts the system's time, which is right only while nothing is counting down.
-    pub(super) fn synchronize(&mut self) {
-        if let Self::System { .. } = self {
-            *self = Self::system();
         }
     }
 }
@@ -111,32 +91,33 @@ mod tests {
     #[test]
     fn a_virtual_clock_does_not_move_by_itself() {
         let mut clock = Clock::Virtual { now: 7 };
-        clock.synchronize();
+        clock.sample(true);
         assert_eq!(clock.now(), 7);
     }
 
     #[test]
-    fn a_sampled_clock_moves_when_it_is_sampled_and_never_back() {
-        let mut clock = Clock::sampled();
-        let Clock::Sampled { wall, now, .. } = &mut clock else {
-            panic!("not sampled");
+    fn the_clock_moves_when_it_is_sampled_and_never_back() {
+        let mut clock = Clock::system();
+        let Clock::System { wall, now, .. } = &mut clock else {
+            panic!("not the system's");
         };
-        *wall -= 10;
+        *wall += 10;
         let before = *now;
         assert_eq!(clock.now(), before);
         clock.sample(false);
-        assert!(clock.now() >= before);
-        let ahead = Clock::sampled().now() + 3_600_000;
-        clock = Clock::Sampled {
-            wall: 0,
+        assert!(clock.now() >= before + 10);
+        let ahead = Clock::system().now() + 3_600_000;
+        clock = Clock::System {
+            wall: ahead,
             since: Instant::now(),
             now: ahead,
         };
         clock.sample(true);
-        assert_eq!(clock.now(), ahead);
+        assert!(clock.now() >= ahead);
         // A deadline is reached in its time nevertheless.
         assert!(clock.until(ahead + 1000).unwrap() <= Duration::from_secs(1));
+        let before = clock.now();
         clock.step();
-        assert_eq!(clock.now(), ahead + 1);
+        assert_eq!(clock.now(), before + 1);
     }
 }

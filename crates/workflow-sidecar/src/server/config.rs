@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::clock::Clock;
 use super::definitions::{Loader, OnDisk};
 use crate::platform::{Platform, RealPlatform};
 
@@ -10,7 +9,6 @@ use crate::platform::{Platform, RealPlatform};
 #[derive(Debug)]
 pub(crate) struct ServerConfig {
     pub(super) loader: Arc<dyn Loader>,
-    pub(super) clock: Clock,
     /// The seed of task ids. They are random without one.
     pub(super) seed: Option<u64>,
     pub(super) platform: Arc<dyn Platform>,
@@ -30,7 +28,6 @@ impl ServerConfig {
     pub(crate) fn with_loader(loader: Arc<dyn Loader>) -> Self {
         Self {
             loader,
-            clock: Clock::system(),
             seed: None,
             platform: Arc::new(RealPlatform::default()),
             has_surroundings: false,
@@ -51,10 +48,9 @@ impl ServerConfig {
         self
     }
 
-    /// A clock and task ids that a recording can state, so that its replay repeats them.
+    /// Task ids that a recording can state, so that its replay repeats them.
     pub(crate) fn repeatable(loader: Arc<dyn Loader>, seed: u64) -> Self {
         Self {
-            clock: Clock::sampled(),
             seed: Some(seed),
             ..Self::with_loader(loader)
         }

@@ -122,26 +122,20 @@ impl Connection {
             line,
             depends_on_payload,
         };
-        output.add(&self.dispatcher, Some(cause));
+        output.add(&self.dispatcher, cause);
     }
 
     /// Handles the deadlines that have come.
     fn handle_time(&self) {
         let mut output = self.output.lock();
         self.handle_due_time(&mut output);
-        // With a recorder, `handle_due_time` has done it already, by the clock of the recording.
-        if output.recorder.is_none() {
-            self.dispatcher.tick();
-            output.add(&self.dispatcher, None);
-        }
         output.flush_or_exit();
     }
 
-    /// Handles what is due before the next event of a recording, as its replay does.
+    /// Handles what is due before the next event.
     fn handle_due_time(&self, output: &mut Output) {
-        if output.recorder.is_some() && self.dispatcher.sample_clock() {
-            self.dispatcher.tick();
-            output.add(&self.dispatcher, Some(Cause::Time));
+        if self.dispatcher.handle_due_time() {
+            output.add(&self.dispatcher, Cause::Time);
         }
     }
 
@@ -152,7 +146,7 @@ impl Connection {
         let mut outcome = None;
         if self.dispatcher.accepts(report) {
             outcome = self.dispatcher.handle_report(report.clone());
-            output.add(&self.dispatcher, Some(Cause::Platform(report)));
+            output.add(&self.dispatcher, Cause::Platform(report));
         }
         output.flush_or_exit();
         outcome
@@ -161,11 +155,9 @@ impl Connection {
 
 impl Output {
     /// Adds the lines that follow from a cause, and records both.
-    fn add(&mut self, dispatcher: &Dispatcher, cause: Option<Cause<'_>>) {
+    fn add(&mut self, dispatcher: &Dispatcher, cause: Cause<'_>) {
         let lines = dispatcher.take_output();
-        if let Some(recorder) = &mut self.recorder
-            && let Some(cause) = cause
-        {
+        if let Some(recorder) = &mut self.recorder {
             recorder.write(dispatcher.now(), cause, &lines);
         }
         self.unsent.extend_from_slice(&lines);

@@ -13,8 +13,8 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::{Diagnostic, Severity};
 use workflow_core::effect::{
-    Action, AnswerKind, BranchAnswer, ContextMessage, Decider, Delivery, HostHints, Mutation,
-    ToolAnswer, ToolDecision, Widget,
+    Action, AnswerKind, BranchAnswer, Decider, Delivery, HostHints, ToolAnswer, ToolDecision,
+    Widget,
 };
 use workflow_protocol as protocol;
 
@@ -136,14 +136,6 @@ fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
     }
 }
 
-pub(super) fn confirm(session: &str, title: String, message: String) -> protocol::ConfirmParams {
-    protocol::ConfirmParams {
-        session_id: session.to_owned(),
-        title,
-        message,
-    }
-}
-
 /// A command of a gate for the host.
 pub(super) fn exec(session: &str, command: HostCommand) -> protocol::ExecParams {
     protocol::ExecParams {
@@ -179,58 +171,9 @@ pub(super) fn exec_answer(result: Option<&RawValue>) -> HostAnswer {
     })
 }
 
-/// A question that is settled.
-pub(super) fn dismiss(session: &str, id: String) -> protocol::DismissParams {
-    protocol::DismissParams {
-        session_id: session.to_owned(),
-        id,
-    }
-}
-
-/// A question with a few answers. Hosts show its title only, so the title contains all of it.
-pub(super) fn select(
-    session: &str,
-    title: &str,
-    message: &str,
-    options: Vec<String>,
-) -> protocol::SelectParams {
-    protocol::SelectParams {
-        session_id: session.to_owned(),
-        title: whole_title(title, message),
-        options,
-    }
-}
-
-/// A question with a line of text as the answer. Its title contains all of it, too.
-pub(super) fn input(
-    session: &str,
-    title: &str,
-    message: &str,
-    placeholder: String,
-) -> protocol::InputDialogParams {
-    protocol::InputDialogParams {
-        session_id: session.to_owned(),
-        title: whole_title(title, message),
-        placeholder: Some(placeholder).filter(|text| !text.is_empty()),
-    }
-}
-
-fn whole_title(title: &str, message: &str) -> String {
+/// The title of a question of which hosts show nothing else.
+pub(super) fn whole_title(title: &str, message: &str) -> String {
     [title, message].join("\n\n").trim().to_owned()
-}
-
-pub(super) fn tool_result_result(
-    content: Option<Box<RawValue>>,
-    out: Effects,
-) -> protocol::ToolResultResult {
-    protocol::ToolResultResult {
-        mutation: content.map(|content| protocol::ToolResultMutation {
-            content: Some(content),
-            ..protocol::ToolResultMutation::default()
-        }),
-        diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
-    }
 }
 
 pub(super) fn hook_result(out: Effects) -> protocol::HookResult {
@@ -252,21 +195,6 @@ pub(super) fn branch_result(answer: BranchAnswer, out: Effects) -> protocol::Bra
     }
 }
 
-pub(super) fn before_agent_start_result(
-    message: Option<ContextMessage>,
-    out: Effects,
-) -> protocol::BeforeAgentStartResult {
-    protocol::BeforeAgentStartResult {
-        inject: message.map(|message| protocol::Inject {
-            custom_type: message.custom_type.to_owned(),
-            content: message.content,
-            display: false,
-        }),
-        diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
-    }
-}
-
 pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
     let block = match decision {
         ToolDecision::Allow => None,
@@ -282,19 +210,6 @@ pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol
     protocol::ToolCallResult {
         block,
         mutation: None,
-        diagnostics: diagnostics(&out.diagnostics),
-        actions: actions(out.actions),
-    }
-}
-
-pub(super) fn agent_end_result(mutation: Mutation, out: Effects) -> protocol::AgentEndResult {
-    let Mutation { unload, persist } = mutation;
-    protocol::AgentEndResult {
-        mutation: protocol::AgentEndMutation {
-            unload,
-            persist,
-            state: None,
-        },
         diagnostics: diagnostics(&out.diagnostics),
         actions: actions(out.actions),
     }
@@ -326,30 +241,6 @@ pub(super) fn command_run_result(out: Effects) -> protocol::CommandRunResult {
         guarded: None,
         diagnostics: diagnostics(&out.diagnostics),
         actions: actions(out.actions),
-    }
-}
-
-pub(super) fn clock_advance_result(due: Vec<Action>) -> protocol::ClockAdvanceResult {
-    protocol::ClockAdvanceResult {
-        actions: actions(due),
-        ..protocol::ClockAdvanceResult::default()
-    }
-}
-
-/// The completions and their labels; null if nothing fits.
-pub(super) fn command_complete_result<'a>(
-    names: impl Iterator<Item = (&'a str, &'a str)>,
-) -> protocol::CommandCompleteResult {
-    let items: Vec<protocol::Completion> = names
-        .map(|(command_name, name)| protocol::Completion {
-            value: command_name.to_owned(),
-            label: command_name.to_owned(),
-            description: Some(name.to_owned()),
-        })
-        .collect();
-    protocol::CommandCompleteResult {
-        items: (!items.is_empty()).then_some(items),
-        ..protocol::CommandCompleteResult::default()
     }
 }
 

@@ -5,10 +5,12 @@ use serde_json::value::RawValue;
 use workflow_core::effect::Question;
 use workflow_core::types::QuestionId;
 use workflow_protocol::method::{UiConfirm, UiDismiss, UiInput, UiSelect};
+use workflow_protocol::{ConfirmParams, DismissParams, InputDialogParams, SelectParams};
 
 use super::convert;
 use super::host_questions::{HostQuestion, HostRequest, QuestionFile};
 use super::state::Server;
+use crate::driver::Driver;
 
 impl Server {
     /// Handles a response of the host to a question or a command.
@@ -17,7 +19,9 @@ impl Server {
             Some(HostRequest::Question(question)) => question,
             Some(HostRequest::Command(session)) => {
                 let answer = convert::exec_answer(result);
-                return self.handle_executed(&session, answer);
+                let event = |driver: &mut Driver, now| ((), driver.on_command_ended(now, answer));
+                let out = self.handle_driven(&session, event);
+                return self.apply(&session, out.actions);
             }
             None => {
                 tracing::warn!(%id, "the host answered a question that is not open");
@@ -40,8 +44,8 @@ impl Server {
         session: &str,
         QuestionFile { path, fingerprint }: &QuestionFile,
     ) -> bool {
-        !self.directories(session).is_some_and(|directories| {
-            let cwd = &directories.cwd;
+        !self.sessions.get(session).is_some_and(|open| {
+            let cwd = &open.driver.directories.cwd;
             self.platform.is_unchanged(path, cwd, fingerprint)
         })
     }
@@ -56,14 +60,14 @@ impl Server {
             placeholder,
             show,
         } = question;
-        let show = show.zip(self.directories(session));
+        let show = show.zip(self.sessions.get(session));
+        let show = show.map(|(path, open)| (path, &open.driver.directories.cwd));
         // The fingerprint comes first, so that a change before the excerpt is read counts as a change.
-        let shown = show.as_ref().map(|(path, directories)| QuestionFile {
+        let shown = show.as_ref().map(|(path, cwd)| QuestionFile {
             path: path.clone(),
-            fingerprint: self.platform.fingerprint(path, &directories.cwd),
+            fingerprint: self.platform.fingerprint(path, cwd),
         });
-        let excerpt =
-            show.map(|(path, directories)| self.platform.excerpt(&path, &directories.cwd));
+        let excerpt = show.map(|(path, cwd)| self.platform.excerpt(&path, cwd));
         let message = [message, excerpt.unwrap_or_default()]
             .join("\n")
             .trim()
@@ -75,14 +79,27 @@ impl Server {
             is_text: placeholder.is_some(),
             shown,
         });
+        let session_id = session.to_owned();
         if let Some(placeholder) = placeholder {
-            let params = convert::input(session, &title, &message, placeholder);
+            let params = InputDialogParams {
+                session_id,
+                title: convert::whole_title(&title, &message),
+                placeholder: Some(placeholder).filter(|text| !text.is_empty()),
+            };
             self.outbox.request::<UiInput>(id, &params);
         } else if options.is_empty() {
-            let params = convert::confirm(session, title, message);
+            let params = ConfirmParams {
+                session_id,
+                title,
+                message,
+            };
             self.outbox.request::<UiConfirm>(id, &params);
         } else {
-            let params = convert::select(session, &title, &message, options);
+            let params = SelectParams {
+                session_id,
+                title: convert::whole_title(&title, &message),
+                options,
+            };
             self.outbox.request::<UiSelect>(id, &params);
         }
     }
@@ -93,8 +110,9 @@ impl Server {
         if host.is_some_and(|host| host.abilities.dismissal)
             && let Some(id) = self.questions.find(session, question)
         {
-            let params = convert::dismiss(session, id);
-            self.outbox.notify::<UiDismiss>(&params);
+            let session_id = session.to_owned();
+            self.outbox
+                .notify::<UiDismiss>(&DismissParams { session_id, id });
         }
     }
 }

@@ -97,11 +97,13 @@ impl Dispatcher {
         self.server().outbox.respond(&failure(Id::Null, &error));
     }
 
-    /// Handles the deadlines that have come.
-    pub(super) fn tick(&self) {
-        self.run("a step of the clock failed", |server| {
-            server.tick(None);
-        });
+    /// Handles the deadlines that have come before the next event. Returns true if there was one.
+    pub(super) fn handle_due_time(&self) -> bool {
+        let is_due = self.server().timer.sample();
+        if is_due {
+            self.run("a step of the clock failed", |server| server.tick(None));
+        }
+        is_due
     }
 
     /// Decides if a report is still to be handled.
@@ -125,11 +127,6 @@ impl Dispatcher {
     /// Takes the lines that are to be written.
     pub(super) fn take_output(&self) -> Vec<u8> {
         self.server().outbox.take()
-    }
-
-    /// Samples the clock of a recording, and returns true if a deadline is reached before the next event.
-    pub(super) fn sample_clock(&self) -> bool {
-        self.server().timer.sample()
     }
 
     /// Returns true if decisions depend on what tools are given or give back.
@@ -357,9 +354,10 @@ mod tests {
         dispatcher.server().timer.set_clock(Clock::System {
             wall: ahead,
             since: Instant::now(),
+            now: ahead,
         });
         call("hook/agent_end", serde_json::json!({"sessionId": "b"}));
-        dispatcher.tick();
+        dispatcher.handle_due_time();
         let lines = String::from_utf8(dispatcher.take_output()).unwrap();
         assert_eq!(lines.matches("sendUserMessage").count(), 2, "{lines}");
     }

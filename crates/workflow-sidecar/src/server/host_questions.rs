@@ -33,6 +33,14 @@ impl HostQuestions {
         self.0.add(HostRequest::Command(session.to_owned()))
     }
 
+    /// Takes the command of a session out, and gives the id of its request.
+    pub(super) fn take_command(&mut self, of_session: &str) -> Option<String> {
+        let is_it = |request: &HostRequest| matches!(request, HostRequest::Command(session) if session == of_session);
+        let id = self.0.find(is_it)?;
+        self.0.take(&Id::Str(id.as_str().into()));
+        Some(id)
+    }
+
     /// Takes the request that a response of the host answers.
     pub(super) fn take(&mut self, id: &Id<'_>) -> Option<HostRequest> {
         self.0.take(id)

@@ -66,6 +66,7 @@ impl InMemoryServer {
         if self.is_over() {
             return Vec::new();
         }
+        self.dispatcher.handle_due_time();
         step(&self.dispatcher);
         let text = String::from_utf8(self.dispatcher.take_output());
         let text = text.expect("JSON is UTF-8");

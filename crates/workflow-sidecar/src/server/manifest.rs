@@ -146,52 +146,25 @@ fn commands() -> Vec<CommandDeclaration> {
 
 /// hook-lifecycle: "Message Custom Types". Only the context message is for the model.
 fn message_types() -> Vec<MessageType> {
-    vec![
-        MessageType {
-            custom_type: message_type::CONTEXT.to_owned(),
-            display: MessageDisplay {
-                prefix: Some("🔄 ".to_owned()),
-                prefix_color: Some("accent".to_owned()),
-                color: "dim".to_owned(),
-                bold: false,
-                text: Some("[Workflow Context injected]".to_owned()),
-            },
-            to_model: true,
+    let shown = |custom_type: &str, prefix: Option<&str>, color: &str| MessageType {
+        custom_type: custom_type.to_owned(),
+        display: MessageDisplay {
+            prefix: prefix.map(str::to_owned),
+            prefix_color: prefix.map(|_| "accent".to_owned()),
+            color: color.to_owned(),
+            bold: false,
+            text: None,
         },
-        MessageType {
-            custom_type: message_type::COMPLETE.to_owned(),
-            display: MessageDisplay {
-                prefix: None,
-                prefix_color: None,
-                color: "success".to_owned(),
-                bold: true,
-                text: None,
-            },
-            to_model: false,
-        },
-        MessageType {
-            custom_type: message_type::COUNTDOWN.to_owned(),
-            display: MessageDisplay {
-                prefix: Some("⏳ ".to_owned()),
-                prefix_color: Some("accent".to_owned()),
-                color: "dim".to_owned(),
-                bold: false,
-                text: None,
-            },
-            to_model: false,
-        },
-        MessageType {
-            custom_type: message_type::PAUSED.to_owned(),
-            display: MessageDisplay {
-                prefix: None,
-                prefix_color: None,
-                color: "warning".to_owned(),
-                bold: false,
-                text: None,
-            },
-            to_model: false,
-        },
-    ]
+        to_model: false,
+    };
+    let mut context = shown(message_type::CONTEXT, Some("🔄 "), "dim");
+    context.display.text = Some("[Workflow Context injected]".to_owned());
+    context.to_model = true;
+    let mut complete = shown(message_type::COMPLETE, None, "success");
+    complete.display.bold = true;
+    let countdown = shown(message_type::COUNTDOWN, Some("⏳ "), "dim");
+    let paused = shown(message_type::PAUSED, None, "warning");
+    vec![context, complete, countdown, paused]
 }
 
 fn entry_types() -> Vec<EntryType> {
@@ -227,15 +200,4 @@ fn entry_types() -> Vec<EntryType> {
             "The checkpoint of the code at the start of a turn",
         ),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_keep_every_type_of_entry_that_a_run_is_restored_from() {
-        let declared = entry_types().into_iter().map(|entry| entry.custom_type);
-        assert_eq!(declared.collect::<Vec<_>>(), entry_type::ALL);
-    }
 }

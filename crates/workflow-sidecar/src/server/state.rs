@@ -4,36 +4,37 @@
 //! platform perform the effects, and adds everything beyond the answer itself (answers to earlier requests, questions,
 //! actions that time caused) to the outbox. Must not know method names or lines.
 
-use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
-use workflow_core::effect::{Action, Effect, Reply, TriggerOutcome};
+use workflow_core::effect::{Action, Reply, TriggerOutcome};
 use workflow_core::event::{Entry, PlatformEvent};
 use workflow_core::session::View;
 use workflow_core::types::{Millis, RequestId};
 use workflow_core::{Effects, Session};
-use workflow_protocol::method::HostApply;
-use workflow_protocol::{CommandRunResult, Context, Error, HostApplyParams, Kind, SessionBound};
+use workflow_protocol::method::{HostApply, HostCancel, HostExec};
+use workflow_protocol::{
+    CommandRunResult, Context, Error, HostApplyParams, HostCancelParams, Kind, SessionBound,
+};
 
 use super::config::ServerConfig;
 use super::convert;
 use super::definitions::Loader;
 use super::handlers::HandlerResult;
 use super::host::{Host, not_initialized};
-use super::host_gates::HostGates;
 use super::host_questions::HostQuestions;
+use super::open_session::OpenSession;
 use super::requests::{Request, RequestKind, Requests};
-use super::session_handle::{SessionDirectories, SessionHandle, project_of};
 use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
-use crate::platform::gates::HostAnswer;
-use crate::platform::{Platform, PlatformReport, SessionContext};
+use crate::driver::{Driver, HostCall};
+use crate::platform::{Platform, PlatformReport};
 use crate::present::{ended_run, indexed_run};
 use crate::rpc::{Outbox, failure, success};
 use crate::store::Run;
-use crate::telemetry::{self, PhaseClock};
+use crate::telemetry::PhaseClock;
 
 /// The server.
 #[derive(Debug)]
@@ -47,7 +48,6 @@ pub(super) struct Server {
     pub(super) sessions: Sessions,
     pub(super) timer: Timer,
     pub(super) questions: HostQuestions,
-    pub(super) host_gates: HostGates,
     pub(super) requests: Requests,
     pub(super) outbox: Outbox,
     /// True if the host requested the end.
@@ -58,7 +58,6 @@ impl Server {
     pub(super) fn new(config: ServerConfig, deadline_changed: Arc<Notify>) -> Self {
         let ServerConfig {
             loader,
-            clock,
             seed,
             platform,
             has_surroundings,
@@ -70,9 +69,8 @@ impl Server {
             platform,
             has_surroundings,
             sessions: Sessions::default(),
-            timer: Timer::new(clock, deadline_changed),
+            timer: Timer::new(deadline_changed),
             questions: HostQuestions::default(),
-            host_gates: HostGates::default(),
             requests: Requests::default(),
             outbox: Outbox::default(),
             is_over: false,
@@ -89,7 +87,10 @@ impl Server {
         self.session_of(params)?;
         let session = params.session_id();
         let (id, request) = self.requests.open(kind);
-        let driven = self.drive(session, |session, out| handle(session, id, out));
+        let now = self.timer.now();
+        let driven = self.drive(now, session, |driver| {
+            driver.handle(now, |session, out| handle(session, id, out))
+        });
         let ((), mut out) = driven.ok_or_else(|| unknown_session(session))?;
         let answer = out.take_answer(id);
         self.deliver(session, &mut out);
@@ -116,7 +117,9 @@ impl Server {
     ) -> Result<(T, Effects), Error> {
         self.session_of(params)?;
         let id = params.session_id();
-        let (result, mut out) = self.drive(id, handle).ok_or_else(|| unknown_session(id))?;
+        let now = self.timer.now();
+        let driven = self.drive(now, id, |driver| driver.handle(now, handle));
+        let (result, mut out) = driven.ok_or_else(|| unknown_session(id))?;
         self.deliver(id, &mut out);
         Ok((result, out))
     }
@@ -125,11 +128,11 @@ impl Server {
     pub(super) fn session_of<'a>(
         &mut self,
         params: &impl SessionBound<'a>,
-    ) -> Result<&SessionHandle, Error> {
+    ) -> Result<&OpenSession, Error> {
         let id = params.session_id();
-        let handle = self.sessions.get_mut(id);
-        let handle = handle.ok_or_else(|| unknown_session(id))?;
-        if handle.adopt_context(params.context()) {
+        let open = self.sessions.get_mut(id);
+        let open = open.ok_or_else(|| unknown_session(id))?;
+        if open.adopt_context(params.context()) {
             self.reload_settings(id)?;
         }
         self.sessions.get(id).ok_or_else(|| unknown_session(id))
@@ -140,7 +143,7 @@ impl Server {
         &mut self,
         params: &impl SessionBound<'a>,
     ) -> Result<(), Error> {
-        if self.session_of(params)?.session.misses_settings() {
+        if self.session_of(params)?.driver.session.misses_settings() {
             self.reload_settings(params.session_id())?;
         }
         Ok(())
@@ -160,7 +163,7 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project_of(context, self.sessions.get(session));
+        let project = project_of(host, context, self.sessions.get(session));
         Ok(host.definitions.load(&project))
     }
 
@@ -171,14 +174,8 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let project = project_of(context, self.sessions.get(session));
+        let project = project_of(host, context, self.sessions.get(session));
         Ok(host.definitions.load_recent(&project))
-    }
-
-    /// The directories of a session.
-    pub(super) fn directories(&self, id: &str) -> Option<SessionDirectories> {
-        let definitions = &self.host.as_ref()?.definitions;
-        Some(self.sessions.get(id)?.directories(definitions))
     }
 
     /// The new state of a session's settings without a run, if the host does not know it yet.
@@ -202,24 +199,24 @@ impl Server {
             // Answers to questions of an earlier session with this id are ignored.
             self.questions.forget_session(id);
         }
-        let mut handle = self.sessions.take_or_create(id, host);
-        handle.adopt_context(context);
-        let span = handle.span(id);
+        let is_virtual = self.timer.is_virtual();
+        let sessions = &mut self.sessions;
+        let mut open = sessions.take_or_create(id, host, &self.platform, is_virtual);
+        open.adopt_context(context);
+        let span = open.span(id);
         let _entered = span.enter();
+        open.driver.open();
         // The session is out of the table while it restores its run: if that panics, the session is unknown, rather
         // than a session without a run and its guards.
-        let mut out = Effects::at(self.timer.now_for_event());
-        handle.session.handle_session(entries, &loaded, &mut out);
-        self.sessions.insert(id, handle);
-        if let Some(directories) = self.directories(id) {
-            self.platform.open_session(&directories.context(id));
-        }
-        self.perform_all(id, &mut out);
+        let now = self.timer.now();
+        let restore = |session: &mut Session, out: &mut Effects| {
+            session.handle_session(entries, &loaded, out);
+        };
+        let ((), mut out) = open.driver.handle(now, restore);
+        // It may be in another file, or another session may have had the run meanwhile.
+        open.noted = None;
+        self.sessions.insert(id, open);
         self.deliver(id, &mut out);
-        if let Some(handle) = self.sessions.get_mut(id) {
-            // It may be in another file, or another session may have had the run meanwhile.
-            handle.noted = None;
-        }
         self.note_runs(id, Vec::new(), Session::view);
         Ok(out)
     }
@@ -236,11 +233,9 @@ impl Server {
     pub(super) fn close(&mut self, id: &str) -> Effects {
         // What waits in it waits no longer.
         self.note_runs(id, Vec::new(), Session::closed_view);
-        let out = self.handle_event(id, Session::handle_shutdown);
-        self.end_host_gate(id, None);
+        let out = self.handle_driven(id, |driver, now| ((), driver.close(now)));
         self.questions.forget_session(id);
         self.sessions.remove(id);
-        self.platform.close_session(id);
         out
     }
 
@@ -248,33 +243,14 @@ impl Server {
     /// is gone.
     pub(super) fn handle_report(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
         let PlatformReport { session, event, .. } = report;
-        if !self.sessions.contains(&session) {
-            if let PlatformEvent::CodeRestored { outcome, .. } = event {
-                tracing::warn!(?outcome, "code went back for a session that is gone");
-            }
-            return None;
+        if let PlatformEvent::CodeRestored { outcome, .. } = &event
+            && !self.sessions.contains(&session)
+        {
+            tracing::warn!(?outcome, "code went back for a session that is gone");
         }
-        let event = match event {
-            PlatformEvent::GateFinished { gate, reports }
-                if self.host_gates.on_reports(&session, gate, &reports) =>
-            {
-                self.continue_host_gate(&session)
-            }
-            // The platform counts only the checks that it was given.
-            PlatformEvent::GateProgress { gate, .. }
-                if self.host_gates.running(&session) == Some(gate) =>
-            {
-                return None;
-            }
-            event => Some(event),
-        };
-        let (outcome, mut out) = self.drive(&session, |session, out| {
-            let event = event?;
-            if let PlatformEvent::GateFinished { reports, .. } = &event {
-                telemetry::gate(session, reports);
-            }
-            session.handle_platform_event(event, out)
-        })?;
+        let now = self.timer.now();
+        let (outcome, mut out) =
+            self.drive(now, &session, |driver| driver.on_report(now, event))?;
         self.deliver(&session, &mut out);
         self.apply(&session, out.actions);
         outcome
@@ -296,22 +272,12 @@ impl Server {
         let now = self.timer.now();
         while let Some(id) = self.timer.take_due(now) {
             // Forgotten before the step, so that a step that panics is not due forever.
-            if let Some(handle) = self.sessions.get_mut(&id) {
-                handle.deadline = None;
+            if let Some(open) = self.sessions.get_mut(&id) {
+                open.deadline = None;
             }
-            let late = self.host_gates.overdue(&id, now);
-            let event = late.and_then(|request| {
-                self.cancel_command(&request);
-                self.host_gates.on_answer(&id, HostAnswer::Late, now);
-                self.continue_host_gate(&id)
-            });
             // With the time by which the deadline was reached: the system's time may have been set back since.
-            let Some(((), mut out)) = self.drive_at(now, &id, |session, out| {
-                session.poll_deadline(out);
-                if let Some(event) = event {
-                    session.handle_platform_event(event, out);
-                }
-            }) else {
+            let driven = self.drive(now, &id, |driver| ((), driver.poll(now)));
+            let Some(((), mut out)) = driven else {
                 continue;
             };
             self.deliver(&id, &mut out);
@@ -330,45 +296,39 @@ impl Server {
         id: &str,
         handle: impl FnOnce(&mut Session, &mut Effects),
     ) -> Effects {
-        let Some(((), mut out)) = self.drive(id, handle) else {
-            return Effects::default();
-        };
+        self.handle_driven(id, |driver, now| driver.handle(now, handle))
+    }
+
+    /// The same, for an event that is the driver's.
+    pub(super) fn handle_driven(
+        &mut self,
+        id: &str,
+        event: impl FnOnce(&mut Driver, Millis) -> ((), Effects),
+    ) -> Effects {
+        let now = self.timer.now();
+        let driven = self.drive(now, id, |driver| event(driver, now));
+        let ((), mut out) = driven.unwrap_or_default();
         self.deliver(id, &mut out);
         out
     }
 
-    /// Has a session handle an event, with the effects that follow. `None` if it is not open.
+    /// Has a session handle an event. `None` if it is not open.
     fn drive<T>(
-        &mut self,
-        id: &str,
-        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
-    ) -> Option<(T, Effects)> {
-        let now = self.timer.now_for_event();
-        self.drive_at(now, id, handle)
-    }
-
-    fn drive_at<T>(
         &mut self,
         now: Millis,
         id: &str,
-        handle: impl FnOnce(&mut Session, &mut Effects) -> T,
+        event: impl FnOnce(&mut Driver) -> (T, Effects),
     ) -> Option<(T, Effects)> {
-        let session = self.sessions.get_mut(id)?;
-        let span = session.span(id);
+        let open = self.sessions.get_mut(id)?;
+        let span = open.span(id);
         let _entered = span.enter();
-        let mut out = Effects::at(now);
-        let reply = handle(&mut session.session, &mut out);
-        let has_changed = !out.is_empty();
-        self.perform_all(id, &mut out);
-        if let Some(handle) = self.sessions.get_mut(id) {
-            telemetry::denials(&handle.session, &out.denied);
-            PhaseClock::follow(&mut handle.clock, &handle.session, now);
-        }
-        if has_changed {
+        let (result, out) = event(&mut open.driver);
+        PhaseClock::follow(&mut open.clock, &open.driver.session, now);
+        if open.driver.take_change() {
             let ended = out.ended.iter().map(ended_run).collect();
             self.note_runs(id, ended, Session::view);
         }
-        Some((reply, out))
+        Some((result, out))
     }
 
     /// Has the runs of a session noted in the index of all runs, unless it has them: those that ended, and the one that
@@ -379,51 +339,45 @@ impl Server {
         mut runs: Vec<Run>,
         view: impl FnOnce(&Session) -> Option<View<'_>>,
     ) {
-        let (Some(host), Some(directories)) = (&self.host, self.directories(id)) else {
+        let (Some(host), Some(open)) = (&self.host, self.sessions.get_mut(id)) else {
             return;
         };
-        let Some(handle) = self
-            .sessions
-            .get_mut(id)
-            .filter(|_| !self.timer.is_virtual())
-        else {
+        if self.timer.is_virtual() {
             return;
-        };
-        runs.extend(view(&handle.session).as_ref().map(indexed_run));
+        }
+        runs.extend(view(&open.driver.session).as_ref().map(indexed_run));
+        let project = open.driver.directories.project();
         for run in runs {
-            if handle.noted.as_ref() != Some(&run) {
-                handle.noted = Some(run.clone());
-                self.platform
-                    .note_run(&directories.project(), &host.name, run);
+            if open.noted.as_ref() != Some(&run) {
+                open.noted = Some(run.clone());
+                self.platform.note_run(&project, &host.name, run);
             }
-        }
-    }
-
-    /// Performs the effects of an event, and those that follow from them.
-    fn perform_all(&mut self, id: &str, out: &mut Effects) {
-        let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
-        while let Some(effect) = effects.pop_front() {
-            if let Some(event) = self.perform(id, effect)
-                && let Some(handle) = self.sessions.get_mut(id)
-            {
-                let mut more = Effects::at(self.timer.now());
-                handle.session.handle_platform_event(event, &mut more);
-                effects.extend(std::mem::take(&mut more.effects));
-                out.merge(more);
-            }
-        }
-        if let Some(handle) = self.sessions.get_mut(id) {
-            let of_command = self.host_gates.deadline(id);
-            let deadlines = [handle.session.deadline(), of_command];
-            let deadline = deadlines.into_iter().flatten().min();
-            let before = std::mem::replace(&mut handle.deadline, deadline);
-            self.timer.reschedule(id, before, deadline);
         }
     }
 
     /// Passes on the outputs of a session: questions, withdrawals, and answers to earlier requests. Actions and diagnostics are
     /// left for the answer to the event.
     fn deliver(&mut self, id: &str, out: &mut Effects) {
+        let Some(open) = self.sessions.get_mut(id) else {
+            return;
+        };
+        let deadline = open.driver.deadline();
+        let before = std::mem::replace(&mut open.deadline, deadline);
+        self.timer.reschedule(id, before, deadline);
+        for call in open.driver.take_host_calls() {
+            match call {
+                HostCall::Run(command) => {
+                    let request = self.questions.add_command(id);
+                    let params = convert::exec(id, command);
+                    self.outbox.request::<HostExec>(request, &params);
+                }
+                HostCall::Cancel => {
+                    if let Some(id) = self.questions.take_command(id) {
+                        self.outbox.notify::<HostCancel>(&HostCancelParams { id });
+                    }
+                }
+            }
+        }
         for question in std::mem::take(&mut out.withdrawn) {
             // A question that was not sent yet is not sent.
             out.questions.retain(|asked| asked.id != question);
@@ -440,31 +394,6 @@ impl Server {
         for question in out.questions.drain(..) {
             self.ask(id, question);
         }
-    }
-
-    /// Performs an effect of a session. Gives the result if it is known at once.
-    fn perform(&mut self, id: &str, effect: Effect) -> Option<PlatformEvent> {
-        let runs_commands = self.host.as_ref().is_some_and(|host| host.runs_commands);
-        if let Effect::RunGate(run) = &effect
-            && runs_commands
-            && HostGates::has_command(run)
-        {
-            return self.begin_host_gate(id, run.clone());
-        }
-        if let Effect::CancelGate { gate } = &effect {
-            self.end_host_gate(id, Some(*gate));
-        }
-        self.perform_on_platform(id, effect)
-    }
-
-    /// Has the platform perform an effect of a session. Gives the result if it is known at once.
-    pub(super) fn perform_on_platform(&self, id: &str, effect: Effect) -> Option<PlatformEvent> {
-        let directories = self.directories(id)?;
-        let context = SessionContext {
-            is_virtual: self.timer.is_virtual(),
-            ..directories.context(id)
-        };
-        self.platform.perform(&context, effect)
     }
 
     /// Answers a request. The actions for one without an id are sent alone.
@@ -511,5 +440,20 @@ impl Server {
                 actions: convert::actions(actions),
             });
         }
+    }
+}
+
+/// The directory of the project of a call, whose own context counts before that of its session. Without a project, because
+/// the user does not trust it, it is the user's own.
+fn project_of(host: &Host, context: &Context<'_>, session: Option<&OpenSession>) -> Arc<Path> {
+    let directories = session.map(|open| &open.driver.directories);
+    let is_trusted = directories.map(|directories| directories.is_trusted);
+    if context.project_trusted.or(is_trusted) == Some(false) {
+        return Arc::clone(host.definitions.agent_dir());
+    }
+    match (context.cwd.as_deref(), directories) {
+        (Some(cwd), _) => Path::new(cwd).into(),
+        (None, Some(directories)) => Arc::clone(&directories.cwd),
+        (None, None) => Arc::clone(host.definitions.cwd()),
     }
 }

@@ -23,9 +23,9 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    pub(super) fn new(clock: Clock, changed: Arc<Notify>) -> Self {
+    pub(super) fn new(changed: Arc<Notify>) -> Self {
         Self {
-            clock,
+            clock: Clock::system(),
             deadlines: BTreeSet::new(),
             changed,
         }
@@ -36,14 +36,6 @@ impl Timer {
     }
 
     pub(super) fn now(&self) -> Millis {
-        self.clock.now()
-    }
-
-    /// The time of an event that is not a deadline. The system's time is adopted while nothing is counting down.
-    pub(super) fn now_for_event(&mut self) -> Millis {
-        if self.deadlines.is_empty() {
-            self.clock.synchronize();
-        }
         self.clock.now()
     }
 
@@ -82,17 +74,15 @@ impl Timer {
         self.clock.until(self.first_deadline()?)
     }
 
-    /// Samples the clock of a recording, and returns true if a deadline is reached before the next event.
+    /// Samples the clock, and returns true if a deadline is reached before the next event.
     ///
     /// The time of a deadline is later than that of every event before it.
     pub(super) fn sample(&mut self) -> bool {
         let before = self.clock.now();
         self.clock.sample(self.deadlines.is_empty());
         let now = self.clock.now();
-        let is_due = matches!(self.clock, Clock::Sampled { .. })
-            && self
-                .first_deadline()
-                .is_some_and(|deadline| deadline <= now);
+        let mut deadlines = self.first_deadline().into_iter();
+        let is_due = !self.is_virtual() && deadlines.any(|deadline| deadline <= now);
         if is_due && now == before {
             self.clock.step();
         }

@@ -135,7 +135,7 @@ impl Platform for DryRunPlatform {
             Effect::WatchTriggers { triggers } => Some(PlatformEvent::TriggersWatched {
                 report: self.watch(triggers),
             }),
-            effect => effect.result_on_empty_platform(),
+            effect => effect.result().on_empty_platform(),
         }
     }
 }

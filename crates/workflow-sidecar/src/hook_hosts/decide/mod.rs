@@ -1,35 +1,34 @@
-//! An event of a host becomes an answer: the session is restored, handles the event, and is stored.
+//! An event of a host becomes an answer: the session is restored, handles the event, and is saved.
 //!
 //! ```text
-//! mod (an event, its attempts) ── command, tool_calls ── decided
-//!   └── session (loading, forks), delivery (texts for which the host has no place)
+//! mod (an event, its attempts) ── command, tool_calls
+//!   └── session (loading, forks)
 //! ```
 
 mod command;
-mod decided;
-mod delivery;
 mod session;
 mod tool_calls;
 
-use std::path::Path;
+use std::sync::Arc;
 
 use workflow_core::Session;
 use workflow_core::event::LastAssistant;
 use workflow_core::session::{Abilities, TurnUsage};
 
-use self::decided::Decided;
-pub(super) use self::decided::HookError;
 use self::tool_calls::{issue_ticket, judge, rewritten};
+use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
 use super::event::{EventKind, EventName, HookEvent, StartReason};
 use super::prompt;
-use super::{ATTEMPTS, FinishedSession, HookHost, HookPlatform, HostMemory, RestoredSession};
-use crate::store::{Saved, SessionKey, Store, StoredSession};
+use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
+use crate::platform::RealPlatform;
+use crate::store::{Saved, SessionKey, Store, StoreError, StoredSession};
 
 const NOT_FOR_SUBAGENTS: &str =
     "[workflow] Only the main agent moves the workflow. Finish your task and report to it.";
 const TYPED_BY_AGENT: &str =
     "This command comes from the shell of an agent, and only the user may give it.";
+const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 
 /// Everything that the answer to an event depends on.
 pub(super) struct EventHandler<'a> {
@@ -41,8 +40,19 @@ pub(super) struct EventHandler<'a> {
     pub(super) on_loaded: &'a dyn Fn(bool),
 }
 
+/// An event could not be handled.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum HookError {
+    #[error("the store of workflow-sidecar cannot be used: {0}")]
+    Store(#[from] StoreError),
+    #[error("too many events of this session at once")]
+    Busy,
+    #[error("no random number can be made")]
+    NoTicket,
+}
+
 impl EventHandler<'_> {
-    /// Decides about an event, and stores what changed.
+    /// Decides about an event, and saves what changed.
     pub(super) fn decide(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
         if event.name == EventName::Unused || matches!(event.kind, EventKind::Unused) {
             return Ok(HookAnswer::default());
@@ -54,71 +64,57 @@ impl EventHandler<'_> {
         let _queue_turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
             let stored = session::load(self.store, &key, event)?;
-            let mut memory = HostMemory::parse(&stored.memory);
-            let before = memory.to_text();
-            let starts = matches!(
-                event.kind,
-                EventKind::SessionStart(StartReason::Startup | StartReason::Fork)
-            );
-            let project = memory.project_of(&event.cwd, starts && !event.is_of_subagent);
-            let platform = HookPlatform::default();
-            let restored = self.restore(&key, &stored, &memory, event, &project, &platform);
-            let has_rules = restored.loaded.settings.has_rules();
-            (self.on_loaded)(has_rules || restored.session.view().is_some());
-            let decided = self.handle(event, &key, restored, &platform, &mut memory)?;
-            let Some(decided) = decided else {
+            let mut session = self.restore(&key, &stored, event);
+            let has_rules = session.loaded.settings.has_rules();
+            (self.on_loaded)(has_rules || session.driver.session.view().is_some());
+            let Some(mut answer) = self.handle(event, &key, &mut session)? else {
                 return Ok(HookAnswer::default());
             };
-            let Decided { mut answer, change } = decided;
-            delivery::pass_on_notice(self.host, &mut answer);
-            if stored.version == 0 && !has_rules && !change.has_run() {
+            if !self.host.shows_notices
+                && let Some(notice) = answer.notice.take()
+            {
+                answer.add_context(format!("{TELL_USER}\n{notice}"));
+            }
+            if session.is_new() && !has_rules {
                 // Nothing is in force, so nothing is stored.
-                memory.project = None;
+                session.memory.project = None;
             }
-            let text = memory.to_text();
-            let is_unchanged = change.has_no_entry() && text == before;
-            if is_unchanged {
-                return Ok(answer);
-            }
-            let saved = change.save(self.store, &key, stored.version, &text, &project)?;
-            if saved == Saved::Stored {
+            if session.is_unchanged(&stored) || session.save(self.store, &key)? == Saved::Stored {
                 return Ok(answer);
             }
         }
         Err(HookError::Busy)
     }
 
-    fn restore<'p>(
+    fn restore(
         &self,
         key: &SessionKey,
         stored: &StoredSession,
-        memory: &HostMemory,
         event: &HookEvent<'_>,
-        project: &Path,
-        platform: &'p HookPlatform,
-    ) -> RestoredSession<'p> {
+    ) -> RestoredSession {
+        let mut memory = HostMemory::parse(&stored.memory);
+        let starts = matches!(
+            event.kind,
+            EventKind::SessionStart(StartReason::Startup | StartReason::Fork)
+        );
+        let project = memory.project_of(&event.cwd, starts && !event.is_of_subagent);
+        let left = |most: u32| most.saturating_sub(memory.reminders);
         let abilities = Abilities {
-            dialogs: false,
             // By the next prompt.
             confirmations: matches!(event.kind, EventKind::Prompt(_)),
-            dismissal: false,
-            widgets: Some(false),
-            hints: false,
-            awaits_reminder: true,
-            reminders_left: self
-                .host
-                .most_reminders
-                .map(|most| most.saturating_sub(memory.reminders)),
+            reminders_left: self.host.most_reminders.map(left),
+            ..Abilities::default()
         };
-        let mut restored =
-            RestoredSession::restore(key, stored, memory, abilities, project, platform);
+        let platform = Arc::new(RealPlatform::default());
+        let mut session =
+            RestoredSession::restore(key, stored, memory, abilities, &project, platform, false);
         if !matches!(event.kind, EventKind::SessionStart(_)) {
-            // The person reads about problems of files when the session starts, and not at each event.
-            restored.drop_notices();
+            // The user reads about problems of files when the session starts, and not at each event.
+            session.drop_notices();
         }
-        drop(restored.take_questions());
-        platform.begin_event();
-        restored
+        drop(session.take_questions());
+        session.driver.take_left_out();
+        session
     }
 
     /// Handles the event in the restored session. `None` if nothing is to be stored or answered.
@@ -126,54 +122,46 @@ impl EventHandler<'_> {
         &self,
         event: &HookEvent<'_>,
         key: &SessionKey,
-        mut restored: RestoredSession<'_>,
-        platform: &HookPlatform,
-        memory: &mut HostMemory,
-    ) -> Result<Option<Decided>, HookError> {
+        session: &mut RestoredSession,
+    ) -> Result<Option<HookAnswer>, HookError> {
         let mut context = None;
         let mut decision = HookDecision::GoOn;
         match &event.kind {
             EventKind::SessionStart(source) => {
                 if *source == StartReason::Shortened {
-                    restored.session.handle_compaction();
-                    context = restored
-                        .session
-                        .context_message()
-                        .map(|message| message.content);
+                    let engine = &mut session.driver.session;
+                    engine.handle_compaction();
+                    context = engine.context_message();
                 }
-                memory.notices.clear();
+                session.memory.notices.clear();
             }
             // A sub-agent is started and stopped by the main agent.
             EventKind::Prompt(_) | EventKind::Stop { .. } if event.is_of_subagent => {
                 return Ok(None);
             }
             EventKind::Prompt(prompt) => {
-                if let Some(command) = prompt::parse(prompt, &restored.loaded) {
+                if let Some(command) = prompt::parse(prompt, &session.loaded) {
                     return Ok(Some(if self.is_from_shell {
-                        Decided::refused(TYPED_BY_AGENT)
+                        HookAnswer::refused(TYPED_BY_AGENT)
                     } else {
-                        command::carry_out(prompt, &command, restored, platform, memory)
+                        command::carry_out(prompt, &command, session)
                     }));
                 }
-                let message = restored
+                context = session
                     .handle(|session, out| session.handle_before_agent_start(Some(prompt), out));
-                restored.handle(Session::handle_agent_start);
-                if restored
-                    .session
-                    .view()
-                    .is_none_or(|view| view.counters.reminders == 0)
-                {
-                    memory.reminders = 0;
+                session.handle(Session::handle_agent_start);
+                let view = session.driver.session.view();
+                if view.is_none_or(|view| view.counters.reminders == 0) {
+                    session.memory.reminders = 0;
                 }
-                context = message.map(|message| message.content);
             }
             EventKind::ToolCall { tool, input } => {
-                decision = judge(self.host, &mut restored, &event.cwd, tool, *input);
+                decision = judge(self.host, session, &event.cwd, tool, *input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
                     decision = if event.is_of_subagent {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
-                        issue_ticket(self.store, key, &restored, *input)?
+                        issue_ticket(self.store, key, session, *input)?
                     };
                 }
             }
@@ -182,48 +170,41 @@ impl EventHandler<'_> {
                 result,
                 is_error,
             } => {
-                let rewritten = result.and_then(|result| {
-                    rewritten(self.host, &mut restored, tool, result, *is_error)
-                });
+                let rewritten = result
+                    .and_then(|result| rewritten(self.host, session, tool, result, *is_error));
                 if let Some(text) = rewritten {
                     decision = HookDecision::Replace(text);
                 }
             }
-            EventKind::Stop { last } => stop(&mut restored, "stop", *last),
-            EventKind::Interrupt => stop(&mut restored, "aborted", None),
+            EventKind::Stop { last } => stop(session, "stop", *last),
+            EventKind::Interrupt => stop(session, "aborted", None),
             EventKind::Unused => return Ok(None),
         }
-        let outcome = restored.finish(memory);
-        if matches!(event.kind, EventKind::Stop { .. }) && !outcome.to_agent.is_empty() {
-            memory.reminders += 1;
-            restored.handle(Session::handle_agent_start);
-            decision = HookDecision::Continue(outcome.to_agent.join("\n\n"));
+        let to_agent = session.take_texts();
+        if matches!(event.kind, EventKind::Stop { .. }) && !to_agent.is_empty() {
+            session.memory.reminders += 1;
+            session.handle(Session::handle_agent_start);
+            decision = HookDecision::Continue(to_agent.join("\n\n"));
         }
         let can_show = matches!(decision, HookDecision::GoOn | HookDecision::Continue(_))
             && event.name != EventName::ToolCall
             && self.host.shows_notices;
-        let notice = if can_show {
-            memory.take_notices()
-        } else {
-            None
-        };
-        Ok(Some(Decided {
-            answer: HookAnswer {
-                decision,
-                context,
-                notice,
-            },
-            change: FinishedSession::of(&restored, outcome.entries, memory),
+        let notice = can_show.then(|| session.memory.take_notices()).flatten();
+        session.finish();
+        Ok(Some(HookAnswer {
+            decision,
+            context: context.map(|message| message.content),
+            notice,
         }))
     }
 }
 
 /// Ends the agent's work, which the host reports as a whole: it counts as one turn.
-fn stop(restored: &mut RestoredSession<'_>, reason: &str, last: Option<&str>) {
-    restored.handle(|session, out| session.handle_turn_end(TurnUsage::default(), out));
+fn stop(session: &mut RestoredSession, reason: &str, last: Option<&str>) {
+    session.handle(|session, out| session.handle_turn_end(TurnUsage::default(), out));
     let last = LastAssistant {
         stop_reason: Some(reason),
         text_tail: last,
     };
-    restored.handle(|session, out| session.handle_agent_end(Some(last), out));
+    session.handle(|session, out| session.handle_agent_end(Some(last), out));
 }

@@ -8,12 +8,12 @@ use workflow_core::effect::{Reply, ToolDecision};
 use workflow_core::policy::rules::Call;
 use workflow_core::types::Millis;
 
-use super::decided::HookError;
+use super::HookError;
+use crate::driver::RestoredSession;
 use crate::hook_hosts::answer::HookDecision;
 use crate::hook_hosts::protected_paths::ProtectedPaths;
 use crate::hook_hosts::tool_result;
-use crate::hook_hosts::{HookHost, RestoredSession, TICKET_ARGUMENT};
-use crate::platform::Project;
+use crate::hook_hosts::{HookHost, TICKET_ARGUMENT};
 use crate::store::{SessionKey, Store, Ticket};
 use crate::time::wall_time;
 
@@ -23,27 +23,26 @@ const TICKET_VALID_FOR: Millis = 60_000;
 /// Decides about a tool call that is made in a directory: each call that it stands for has to be allowed.
 pub(super) fn judge(
     host: &HookHost,
-    restored: &mut RestoredSession<'_>,
+    session: &mut RestoredSession,
     cwd: &Path,
     tool: &str,
     input: Option<&RawValue>,
 ) -> HookDecision {
-    let (agent_dir, project) = restored.directories();
+    let directories = session.driver.directories.clone();
     // From the project if it is inside, as paths are shown.
-    let opened_in = cwd.strip_prefix(&project).unwrap_or(cwd).to_string_lossy();
-    let project = Project {
-        agent_dir: &agent_dir,
-        cwd: &project,
-        session_file: None,
-    };
-    let paths = restored.platform().paths(&project);
-    let paths = ProtectedPaths::new(host, paths, project.cwd);
+    let opened_in = cwd
+        .strip_prefix(&directories.cwd)
+        .unwrap_or(cwd)
+        .to_string_lossy();
+    let platform = session.driver.platform();
+    let paths = platform.paths(&directories.project());
+    let paths = ProtectedPaths::new(host, paths, &directories.cwd);
     for (number, part) in host.engine_calls(tool, input).iter().enumerate() {
-        let request = restored.request();
         let call = Call::new(&part.tool, part.input.as_deref(), &paths).opened_in(&opened_in);
         let call = if number == 0 { call } else { call.as_part() };
-        restored.handle(|session, out| session.handle_tool_call(request, &call, out));
-        match restored.take_answer(request) {
+        let (_, answer) =
+            session.request(|session, request, out| session.handle_tool_call(request, &call, out));
+        match answer {
             Some(Reply::ToolCall(ToolDecision::Allow)) => {}
             Some(Reply::ToolCall(ToolDecision::Block { reason, .. })) => {
                 return HookDecision::Deny(reason);
@@ -61,14 +60,14 @@ pub(super) fn judge(
 /// Returns the text that the model reads instead of a result, if a rule changes it.
 pub(super) fn rewritten(
     host: &HookHost,
-    restored: &mut RestoredSession<'_>,
+    session: &mut RestoredSession,
     tool: &str,
     result: &RawValue,
     is_error: bool,
 ) -> Option<String> {
     let tool = host.engine_tool(tool);
     tool_result::rewritten(result, &mut |content| {
-        restored
+        session
             .handle(|session, out| session.handle_tool_result(tool, Some(content), is_error, out))
     })
 }
@@ -77,7 +76,7 @@ pub(super) fn rewritten(
 pub(super) fn issue_ticket(
     store: &dyn Store,
     key: &SessionKey,
-    restored: &RestoredSession<'_>,
+    session: &RestoredSession,
     input: Option<&RawValue>,
 ) -> Result<HookDecision, HookError> {
     let mut bytes = [0; 16];
@@ -86,7 +85,7 @@ pub(super) fn issue_ticket(
     let now = wall_time();
     let ticket = Ticket {
         key: key.clone(),
-        cwd: restored.directories().1,
+        cwd: session.driver.directories.cwd.to_path_buf(),
         expires: now.saturating_add(TICKET_VALID_FOR),
     };
     store.issue(&id, &ticket, now)?;

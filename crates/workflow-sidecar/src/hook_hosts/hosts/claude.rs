@@ -1,9 +1,7 @@
 //! Claude Code. Written from the types of its agent SDK 0.3.330, and not run.
 
-use serde_json::json;
-
-use super::super::answer::{HookAnswer, HookDecision, Printed, claude_family};
-use super::super::event::{EventKind, EventName, EventPayload};
+use super::super::answer::{AnswerForm, CLAUDE_FORM, Member, OUTPUT_EVENT};
+use super::super::event::CLAUDE_EVENTS;
 use super::super::host::{HookHost, ToolName};
 
 pub(super) static HOST: HookHost = HookHost {
@@ -11,7 +9,7 @@ pub(super) static HOST: HookHost = HookHost {
     title: "Claude Code",
     programs: &["claude"],
     tested: None,
-    events: EVENTS,
+    events: CLAUDE_EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
@@ -39,32 +37,11 @@ pub(super) static HOST: HookHost = HookHost {
             .map(|file| directories.claude().join(file))
             .to_vec()
     },
-    event,
-    answer,
+    answer: AnswerForm {
+        replace: &[
+            (OUTPUT_EVENT, Member::Event),
+            ("hookSpecificOutput/updatedToolOutput", Member::Content),
+        ],
+        ..CLAUDE_FORM
+    },
 };
-
-const EVENTS: &[(&str, EventName)] = &[
-    ("SessionStart", EventName::SessionStart),
-    ("UserPromptSubmit", EventName::Prompt),
-    ("PreToolUse", EventName::ToolCall),
-    ("PostToolUse", EventName::ToolResult),
-    ("Stop", EventName::Stop),
-];
-
-fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
-    match payload.kind(name) {
-        // It stops for now, and continues when the work in the background is done.
-        EventKind::Stop { .. } if !payload.background_tasks.is_empty() => EventKind::Unused,
-        kind => kind,
-    }
-}
-
-fn answer(event: EventName, answer: &HookAnswer) -> Printed {
-    if let HookDecision::Replace(text) = &answer.decision {
-        return Printed::json(&json!({ "hookSpecificOutput": {
-            "hookEventName": event.of(EVENTS),
-            "updatedToolOutput": text,
-        } }));
-    }
-    claude_family(event, event.of(EVENTS), answer)
-}

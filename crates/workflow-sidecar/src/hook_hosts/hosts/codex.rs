@@ -3,7 +3,7 @@
 //! Its output is strict: an unknown key makes the hook fail, and a failed hook lets the tool run. So every answer has the
 //! fewest keys that do.
 
-use super::super::answer::{HookAnswer, Printed, claude_family};
+use super::super::answer::CLAUDE_FORM;
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
 
@@ -12,7 +12,14 @@ pub(super) static HOST: HookHost = HookHost {
     title: "Codex",
     programs: &["codex"],
     tested: Some("0.169.0"),
-    events: EVENTS,
+    events: &[
+        ("SessionStart", EventName::SessionStart),
+        ("UserPromptSubmit", EventName::Prompt),
+        ("PreToolUse", EventName::ToolCall),
+        ("PostToolUse", EventName::ToolResult),
+        ("Stop", EventName::Stop),
+        ("Interrupt", EventName::Interrupt),
+    ],
     tools: &[
         ("Bash", ToolName::Shell),
         ("apply_patch", ToolName::Patch),
@@ -34,19 +41,5 @@ pub(super) static HOST: HookHost = HookHost {
             .map(|file| directories.codex().join(file))
             .to_vec()
     },
-    event: |name, payload| payload.kind(name),
-    answer,
+    answer: CLAUDE_FORM,
 };
-
-const EVENTS: &[(&str, EventName)] = &[
-    ("SessionStart", EventName::SessionStart),
-    ("UserPromptSubmit", EventName::Prompt),
-    ("PreToolUse", EventName::ToolCall),
-    ("PostToolUse", EventName::ToolResult),
-    ("Stop", EventName::Stop),
-    ("Interrupt", EventName::Interrupt),
-];
-
-fn answer(event: EventName, answer: &HookAnswer) -> Printed {
-    claude_family(event, event.of(EVENTS), answer)
-}

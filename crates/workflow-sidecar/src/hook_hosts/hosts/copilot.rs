@@ -1,9 +1,7 @@
 //! Copilot CLI. Observed with 1.0.102, with the names of events that Claude Code has.
 
-use serde_json::json;
-
-use super::super::answer::{HookAnswer, HookDecision, Printed};
-use super::super::event::{EventKind, EventName, EventPayload};
+use super::super::answer::{AnswerForm, CLAUDE_FORM, Member};
+use super::super::event::CLAUDE_EVENTS;
 use super::super::host::{HookHost, ToolName};
 
 pub(super) static HOST: HookHost = HookHost {
@@ -11,13 +9,7 @@ pub(super) static HOST: HookHost = HookHost {
     title: "Copilot CLI",
     programs: &["copilot"],
     tested: Some("1.0.102"),
-    events: &[
-        ("SessionStart", EventName::SessionStart),
-        ("UserPromptSubmit", EventName::Prompt),
-        ("PreToolUse", EventName::ToolCall),
-        ("PostToolUse", EventName::ToolResult),
-        ("Stop", EventName::Stop),
-    ],
+    events: CLAUDE_EVENTS,
     tools: &[
         ("Bash", ToolName::Shell),
         ("Edit", ToolName::Is("edit")),
@@ -35,36 +27,18 @@ pub(super) static HOST: HookHost = HookHost {
     shell_marks: &[],
     hook_files: &[".copilot/hooks", ".github/hooks"],
     user_hook_files: |directories| vec![directories.copilot().join("hooks")],
-    event,
-    answer,
+    // The flat form, which it prefers. It shows a user nothing but the reason of a blocked prompt.
+    answer: AnswerForm {
+        deny: &[
+            ("permissionDecision", Member::Is("deny")),
+            ("permissionDecisionReason", Member::Content),
+        ],
+        input: &[("modifiedArgs", Member::Content)],
+        replace: &[
+            ("modifiedResult/resultType", Member::Is("success")),
+            ("modifiedResult/textResultForLlm", Member::Content),
+        ],
+        context: &[("additionalContext", Member::Content)],
+        ..CLAUDE_FORM
+    },
 };
-
-fn event<'a>(name: EventName, payload: &'a EventPayload<'a>) -> EventKind<'a> {
-    payload.kind(name)
-}
-
-/// The flat form, which it prefers. It shows a person nothing but the reason of a blocked prompt.
-fn answer(event: EventName, answer: &HookAnswer) -> Printed {
-    let mut printed = json!({});
-    match &answer.decision {
-        HookDecision::Deny(reason) => {
-            let output =
-                json!({ "permissionDecision": "deny", "permissionDecisionReason": reason });
-            return Printed::blocked(&output, reason);
-        }
-        HookDecision::Input(input) => printed["modifiedArgs"] = input.clone(),
-        HookDecision::Replace(text) => {
-            printed["modifiedResult"] =
-                json!({ "resultType": "success", "textResultForLlm": text });
-        }
-        HookDecision::BlockPrompt(text) | HookDecision::Continue(text) => {
-            printed["decision"] = json!("block");
-            printed["reason"] = json!(text);
-        }
-        HookDecision::GoOn => {}
-    }
-    if let (Some(context), false) = (&answer.context, event == EventName::Stop) {
-        printed["additionalContext"] = json!(context);
-    }
-    Printed::json(&printed)
-}

@@ -3,18 +3,27 @@
 //! A denial in JSON counts whatever the exit code is, and another code than 0 shows a warning each time. `ask` is never
 //! answered: without a terminal it waits for ever.
 
-use serde_json::json;
-
-use super::super::answer::{HookAnswer, HookDecision, Printed};
+use super::super::answer::{AnswerForm, CLAUDE_FORM, Member, Members, OUTPUT_EVENT};
 use super::super::event::EventName;
 use super::super::host::{HookHost, ToolName};
+
+const DENY: Members = &[
+    ("decision", Member::Is("deny")),
+    ("reason", Member::Content),
+];
 
 pub(super) static HOST: HookHost = HookHost {
     name: "gemini",
     title: "Gemini CLI",
     programs: &["gemini"],
     tested: Some("0.61.0"),
-    events: EVENTS,
+    events: &[
+        ("SessionStart", EventName::SessionStart),
+        ("BeforeAgent", EventName::Prompt),
+        ("BeforeTool", EventName::ToolCall),
+        ("AfterTool", EventName::ToolResult),
+        ("AfterAgent", EventName::Stop),
+    ],
     tools: &[
         ("run_shell_command", ToolName::Shell),
         ("replace", ToolName::Is("edit")),
@@ -43,41 +52,15 @@ pub(super) static HOST: HookHost = HookHost {
             directories.gemini_trusted_folders(),
         ]
     },
-    event: |name, payload| payload.kind(name),
-    answer,
+    answer: AnswerForm {
+        deny: DENY,
+        deny_exits: false,
+        input: &[
+            (OUTPUT_EVENT, Member::Event),
+            ("hookSpecificOutput/tool_input", Member::Content),
+        ],
+        replace: DENY,
+        block: DENY,
+        ..CLAUDE_FORM
+    },
 };
-
-const EVENTS: &[(&str, EventName)] = &[
-    ("SessionStart", EventName::SessionStart),
-    ("BeforeAgent", EventName::Prompt),
-    ("BeforeTool", EventName::ToolCall),
-    ("AfterTool", EventName::ToolResult),
-    ("AfterAgent", EventName::Stop),
-];
-
-fn answer(event: EventName, answer: &HookAnswer) -> Printed {
-    let mut printed = json!({});
-    match &answer.decision {
-        HookDecision::Deny(text)
-        | HookDecision::Replace(text)
-        | HookDecision::BlockPrompt(text)
-        | HookDecision::Continue(text) => {
-            printed["decision"] = json!("deny");
-            printed["reason"] = json!(text);
-        }
-        HookDecision::Input(input) => {
-            let name = event.of(EVENTS);
-            printed["hookSpecificOutput"] = json!({ "hookEventName": name, "tool_input": input });
-        }
-        HookDecision::GoOn => {}
-    }
-    if let Some(context) = &answer.context {
-        let name = event.of(EVENTS);
-        printed["hookSpecificOutput"] =
-            json!({ "hookEventName": name, "additionalContext": context });
-    }
-    if let Some(notice) = &answer.notice {
-        printed["systemMessage"] = json!(notice);
-    }
-    Printed::json(&printed)
-}

@@ -73,7 +73,7 @@ impl World {
         let text = text.replace("$ROOT", self.root.path().to_str().unwrap());
         let payload = EventPayload::parse(text.as_bytes()).unwrap();
         let name = payload.name(self.host.events);
-        let event = payload.event(name, (self.host.event)(name, &payload));
+        let event = payload.event(name);
         let handler = EventHandler {
             host: self.host,
             store: &*self.store,
@@ -81,7 +81,7 @@ impl World {
             on_loaded: &|_| {},
         };
         let answer = handler.decide(&event.unwrap()).unwrap();
-        (self.host.answer)(name, &answer)
+        self.host.print(name, &answer)
     }
 
     /// Sends a recorded event with other members.

@@ -105,17 +105,6 @@ pub(super) struct Definitions {
     settings: HashMap<(Tier, PathBuf), TierSettings>,
 }
 
-/// The project of a session, and the directory of the user.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ProjectOf<'a> {
-    /// A session's.
-    Session(&'a Path),
-    /// The host's, for a session that names no other.
-    Host,
-    /// No project, because the user does not trust it.
-    Untrusted,
-}
-
 impl Definitions {
     /// The directories that the host names, with the usual directory of the user if it names none.
     pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
@@ -137,27 +126,16 @@ impl Definitions {
         &self.cwd
     }
 
-    /// The project's directory to read. Without a project it is the user's own, which is read only once.
-    pub(super) fn directory<'a>(&'a self, project: &ProjectOf<'a>) -> &'a Path {
-        match project {
-            ProjectOf::Session(cwd) => cwd,
-            ProjectOf::Host => &self.cwd,
-            ProjectOf::Untrusted => &self.agent,
-        }
-    }
-
     /// Loads the definitions as the files are now.
-    pub(super) fn load(&mut self, project: &ProjectOf<'_>) -> Arc<Loaded> {
-        let cwd = self.directory(project).to_path_buf();
-        let mut loaded = self.loader.load(&self.agent, &cwd);
-        self.keep_last_known_good(cwd, &mut loaded);
+    pub(super) fn load(&mut self, project: &Path) -> Arc<Loaded> {
+        let mut loaded = self.loader.load(&self.agent, project);
+        self.keep_last_known_good(project.to_path_buf(), &mut loaded);
         loaded
     }
 
     /// Loads the definitions for a completion, which may be a moment old.
-    pub(super) fn load_recent(&self, project: &ProjectOf<'_>) -> Arc<Loaded> {
-        self.loader
-            .load_recent(&self.agent, self.directory(project))
+    pub(super) fn load_recent(&self, project: &Path) -> Arc<Loaded> {
+        self.loader.load_recent(&self.agent, project)
     }
 
     /// Replaces settings that can no longer be read by those that were last read, so that no guard is lost.
@@ -233,7 +211,7 @@ mod tests {
         write(project.path(), "One");
         age(project.path());
         let mut definitions = definitions(Some("/nowhere"));
-        let mut load = || definitions.load(&ProjectOf::Session(project.path()));
+        let mut load = || definitions.load(project.path());
         let (first, second) = (load(), load());
         assert!(Arc::ptr_eq(&first, &second));
         write(project.path(), "Two");
@@ -248,11 +226,11 @@ mod tests {
         write(project.path(), "One");
         age(project.path());
         let mut definitions = definitions(Some("/nowhere"));
-        let of = ProjectOf::Session(project.path());
-        let loaded = definitions.load(&of);
+        let of = project.path();
+        let loaded = definitions.load(of);
         write(project.path(), "Two");
-        assert!(Arc::ptr_eq(&definitions.load_recent(&of), &loaded));
-        assert_eq!(name(&definitions.load(&of)), "Two");
+        assert!(Arc::ptr_eq(&definitions.load_recent(of), &loaded));
+        assert_eq!(name(&definitions.load(of)), "Two");
     }
 
     #[test]
@@ -260,7 +238,7 @@ mod tests {
         let project = tempfile::tempdir().unwrap();
         write(project.path(), "One");
         let mut definitions = definitions(Some("/nowhere"));
-        let mut load = || definitions.load(&ProjectOf::Session(project.path()));
+        let mut load = || definitions.load(project.path());
         assert!(!Arc::ptr_eq(&load(), &load()));
     }
 
@@ -270,7 +248,7 @@ mod tests {
         write(project.path(), "One");
         write(other.path(), "Other");
         let mut definitions = definitions(Some("/nowhere"));
-        let mut load = |project: &Path| definitions.load(&ProjectOf::Session(project));
+        let mut load = |project: &Path| definitions.load(project);
         assert_eq!(name(&load(project.path())), "One");
         assert_eq!(name(&load(other.path())), "Other");
     }
@@ -281,7 +259,7 @@ mod tests {
         write(agent.path(), "Own");
         let agent_dir = agent.path().join(".pi");
         let mut definitions = definitions(agent_dir.to_str());
-        let loaded = definitions.load(&ProjectOf::Host);
+        let loaded = definitions.load(Path::new("/nowhere"));
         assert_eq!(name(&loaded), "Own");
         let said: Vec<String> = loaded.diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(

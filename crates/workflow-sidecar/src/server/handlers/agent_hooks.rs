@@ -7,8 +7,8 @@ use workflow_protocol::method::{
     HookAgentEnd, HookAgentStart, HookBeforeAgentStart, HookInput, HookTurnEnd, HookTurnStart,
 };
 use workflow_protocol::{
-    AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
-    BeforeAgentStartResult, HookResult, InputParams, TurnParams,
+    AgentEndMutation, AgentEndParams, AgentEndResult, AgentStartParams, BeforeAgentStartParams,
+    BeforeAgentStartResult, HookResult, Inject, InputParams, TurnParams,
 };
 
 use super::super::convert;
@@ -25,7 +25,15 @@ impl Handler<HookBeforeAgentStart> for Server {
         let (message, out) = self.handle_call(&params, |session, out| {
             session.handle_before_agent_start(prompt, out)
         })?;
-        Ok(Some(convert::before_agent_start_result(message, out)))
+        Ok(Some(BeforeAgentStartResult {
+            inject: message.map(|message| Inject {
+                custom_type: message.custom_type.to_owned(),
+                content: message.content,
+                display: false,
+            }),
+            diagnostics: convert::diagnostics(&out.diagnostics),
+            actions: convert::actions(out.actions),
+        }))
     }
 }
 
@@ -63,7 +71,15 @@ impl Handler<HookAgentEnd> for Server {
         });
         let (mutation, out) =
             self.handle_call(&params, |session, out| session.handle_agent_end(last, out))?;
-        Ok(Some(convert::agent_end_result(mutation, out)))
+        Ok(Some(AgentEndResult {
+            mutation: AgentEndMutation {
+                unload: mutation.unload,
+                persist: mutation.persist,
+                state: None,
+            },
+            diagnostics: convert::diagnostics(&out.diagnostics),
+            actions: convert::actions(out.actions),
+        }))
     }
 }
 

@@ -7,10 +7,10 @@ use workflow_core::effect::Reply;
 use workflow_core::session::{self, Control};
 use workflow_protocol::method::{CommandComplete, CommandRun};
 use workflow_protocol::{
-    CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult, Error, Kind,
+    CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult, Completion,
+    Error, Kind,
 };
 
-use super::super::convert;
 use super::super::manifest::{CANCEL_COMMAND, START_COMMAND};
 use super::super::requests::RequestKind;
 use super::super::state::Server;
@@ -53,25 +53,35 @@ impl Handler<CommandComplete> for Server {
             START_COMMAND => {
                 let loaded = self.recent_definitions(&params.session_id, &params.context)?;
                 let proposals = session::complete(&loaded.catalog, &params.prefix);
-                Ok(Some(proposed(&proposals)))
+                Ok(Some(proposed(proposals)))
             }
             CANCEL_COMMAND => Ok(Some(CommandCompleteResult::default())),
             name => {
                 let control = Control::of_command(name).ok_or_else(|| unknown_command(name))?;
-                let handle = self.sessions.get(&params.session_id);
-                let proposals = handle.map_or_else(Vec::new, |handle| {
-                    handle.session.complete_control(control, &params.prefix)
+                let open = self.sessions.get(&params.session_id);
+                let proposals = open.map_or_else(Vec::new, |open| {
+                    let session = &open.driver.session;
+                    session.complete_control(control, &params.prefix)
                 });
-                Ok(Some(proposed(&proposals)))
+                Ok(Some(proposed(proposals)))
             }
         }
     }
 }
 
-fn proposed(proposals: &[(String, String)]) -> CommandCompleteResult {
-    let pairs = proposals.iter();
-    let pairs = pairs.map(|(value, description)| (&**value, &**description));
-    convert::command_complete_result(pairs)
+/// The completions, each with its description; null if nothing fits.
+fn proposed(proposals: Vec<(String, String)>) -> CommandCompleteResult {
+    let items = proposals
+        .into_iter()
+        .map(|(value, description)| Completion {
+            label: value.clone(),
+            value,
+            description: Some(description),
+        });
+    CommandCompleteResult {
+        items: Some(items.collect()).filter(|items: &Vec<Completion>| !items.is_empty()),
+        ..CommandCompleteResult::default()
+    }
 }
 
 /// A command of the manifest.

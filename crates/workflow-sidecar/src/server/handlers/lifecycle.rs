@@ -98,7 +98,10 @@ impl Handler<ClockAdvance> for Server {
             ));
         }
         let actions = self.tick(Some(&params.session_id));
-        Ok(Some(convert::clock_advance_result(actions)))
+        Ok(Some(ClockAdvanceResult {
+            actions: convert::actions(actions),
+            ..ClockAdvanceResult::default()
+        }))
     }
 }
 

@@ -18,7 +18,9 @@ impl Handler<WorkflowList> for Server {
 
 impl Handler<SessionState> for Server {
     fn handle(&mut self, params: SessionStateParams<'_>) -> HandlerResult<SessionStateResult> {
-        let handle = self.session_of(&params)?;
-        Ok(Some(convert::session_state_result(handle.session.view())))
+        let open = self.session_of(&params)?;
+        Ok(Some(convert::session_state_result(
+            open.driver.session.view(),
+        )))
     }
 }

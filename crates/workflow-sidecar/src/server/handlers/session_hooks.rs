@@ -69,14 +69,14 @@ fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> Handler
     if malformed > 0 {
         out.diagnostics.push(malformed_entries(malformed));
     }
-    let handle = server.sessions.get_mut(id);
-    let handle = handle.ok_or_else(|| unknown_session(id))?;
+    let open = server.sessions.get_mut(id);
+    let open = open.ok_or_else(|| unknown_session(id))?;
     // A reload changes nothing that the user sees.
     let reason = params.event.reason.as_deref();
     if !is_known && matches!(reason, Some("startup" | "resume" | "fork")) {
-        handle.session.announce_resumed_run(&mut out);
+        open.driver.session.announce_resumed_run(&mut out);
     }
-    let is_guarded = handle.report_guarded();
+    let is_guarded = open.report_guarded();
     Ok(Some(HookResult {
         // A host takes an absent `guarded` for false here, whatever it knew before.
         guarded: is_guarded.then_some(true),

@@ -2,10 +2,11 @@
 
 use workflow_core::policy::rules::Call;
 use workflow_protocol::method::{HookToolCall, HookToolResult};
-use workflow_protocol::{ToolCallParams, ToolCallResult, ToolResultParams, ToolResultResult};
+use workflow_protocol::{
+    ToolCallParams, ToolCallResult, ToolResultMutation, ToolResultParams, ToolResultResult,
+};
 
 use super::super::convert;
-use super::super::host::not_initialized;
 use super::super::requests::RequestKind;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
@@ -13,8 +14,7 @@ use super::{Handler, HandlerResult};
 impl Handler<HookToolCall> for Server {
     fn handle(&mut self, params: ToolCallParams<'_>) -> HandlerResult<ToolCallResult> {
         self.reload_unreadable_settings(&params)?;
-        let directories = self.directories(&params.session_id);
-        let directories = directories.ok_or_else(not_initialized)?;
+        let directories = self.session_of(&params)?.driver.directories.clone();
         let paths = self.platform.paths(&directories.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
         self.handle_request(&params, RequestKind::ToolCall, |session, request, out| {
@@ -30,6 +30,14 @@ impl Handler<HookToolResult> for Server {
         let (content, out) = self.handle_call(&params, |session, out| {
             session.handle_tool_result(&event.tool_name, event.content, is_error, out)
         })?;
-        Ok(Some(convert::tool_result_result(content, out)))
+        let content = content.map(|content| ToolResultMutation {
+            content: Some(content),
+            ..ToolResultMutation::default()
+        });
+        Ok(Some(ToolResultResult {
+            mutation: content,
+            diagnostics: convert::diagnostics(&out.diagnostics),
+            actions: convert::actions(out.actions),
+        }))
     }
 }

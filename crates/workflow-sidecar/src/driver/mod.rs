@@ -1,0 +1,390 @@
+//! A session with its platform: the only loop around the engine.
+//!
+//! ```text
+//! server (sessions of a host on pipes)    hook_hosts, mcp (a session for one event)
+//!    │                                       │
+//!    │                                       ▼
+//!    │                                    stored_session (loaded from the store, saved to it) ── memory
+//!    ▼                                       │
+//! Driver ◄───────────────────────────────────┘
+//!    └── host_gate (a gate whose commands the host runs)
+//! ```
+//!
+//! Events go in, with their time. Effects are performed here; the other outputs are returned, for those who know the host.
+//! Must not know lines, methods or hosts.
+
+mod host_gate;
+mod memory;
+mod prompt_names;
+mod stored_session;
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+use workflow_core::effect::{Effect, EffectResult, GateRun, TriggerOutcome};
+use workflow_core::event::PlatformEvent;
+use workflow_core::types::{GateRunId, Millis};
+use workflow_core::{Effects, Session};
+
+use self::host_gate::{HostGate, NextCheck};
+pub(crate) use self::memory::HostMemory;
+pub(crate) use self::prompt_names::with_commands_as_prompts;
+pub(crate) use self::stored_session::{ATTEMPTS, RestoredSession};
+use crate::platform::gates::{HostAnswer, HostCommand};
+use crate::platform::{Platform, Project, SessionContext};
+use crate::telemetry;
+
+/// A session, its platform, and what runs for it.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(crate) session: Session,
+    pub(crate) directories: SessionDirectories,
+    id: String,
+    platform: Arc<dyn Platform>,
+    reach: Reach,
+    /// The gate that runs, if the host runs its commands.
+    host_gate: Option<HostGate>,
+    host_calls: Vec<HostCall>,
+    /// True if an event led to more than an answer.
+    has_changed: bool,
+    /// The effect that was left out because it cannot be repeated.
+    left_out: Option<Effect>,
+    /// The gate that ran after an earlier attempt to handle the event.
+    finished_gate: Option<FinishedGate>,
+}
+
+/// The effects that a driver performs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All of them, on a clock that may be virtual.
+    All {
+        is_virtual: bool,
+        /// True if the host runs the commands of gates.
+        runs_commands: bool,
+    },
+    /// Those that may be repeated, because the event is handled again if another process has changed the session.
+    Repeatable {
+        /// True if the user may be asked outside of the host.
+        asks_user: bool,
+    },
+}
+
+/// The directories of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionDirectories {
+    pub(crate) agent_dir: Arc<Path>,
+    pub(crate) cwd: Arc<Path>,
+    /// The file that the host stores the session in, if it named one.
+    pub(crate) session_file: Option<Arc<Path>>,
+    /// False if the host says that the user does not trust the working directory.
+    pub(crate) is_trusted: bool,
+}
+
+/// A call of the host that a gate needs.
+#[derive(Debug)]
+pub(crate) enum HostCall {
+    Run(HostCommand),
+    /// End the command that runs.
+    Cancel,
+}
+
+/// A gate that ran, and its result.
+#[derive(Debug, Clone)]
+pub(crate) struct FinishedGate {
+    run: String,
+    result: PlatformEvent,
+}
+
+impl SessionDirectories {
+    pub(crate) fn project(&self) -> Project<'_> {
+        Project {
+            agent_dir: &self.agent_dir,
+            cwd: &self.cwd,
+            session_file: self.session_file.as_deref(),
+        }
+    }
+}
+
+impl Driver {
+    pub(crate) fn new(
+        id: String,
+        session: Session,
+        directories: SessionDirectories,
+        platform: Arc<dyn Platform>,
+        reach: Reach,
+    ) -> Self {
+        Self {
+            session,
+            directories,
+            id,
+            platform,
+            reach,
+            host_gate: None,
+            host_calls: Vec::new(),
+            has_changed: false,
+            left_out: None,
+            finished_gate: None,
+        }
+    }
+
+    /// Handles an event of the host, with the effects that follow.
+    pub(crate) fn handle<T>(
+        &mut self,
+        now: Millis,
+        event: impl FnOnce(&mut Session, &mut Effects) -> T,
+    ) -> (T, Effects) {
+        let mut out = Effects::at(now);
+        let result = event(&mut self.session, &mut out);
+        self.has_changed |= !out.is_only_answered();
+        let mut effects = VecDeque::from(std::mem::take(&mut out.effects));
+        while let Some(effect) = effects.pop_front() {
+            let Some(event) = self.perform(effect, now) else {
+                continue;
+            };
+            let mut more = Effects::at(now);
+            self.session.handle_platform_event(event, &mut more);
+            effects.extend(std::mem::take(&mut more.effects));
+            out.merge(more);
+        }
+        telemetry::denials(&self.session, &out.denied);
+        (result, out)
+    }
+
+    /// Handles a report of the platform. Gives the outcome of a trigger's message.
+    pub(crate) fn on_report(
+        &mut self,
+        now: Millis,
+        report: PlatformEvent,
+    ) -> (Option<TriggerOutcome>, Effects) {
+        let event = match (report, &mut self.host_gate) {
+            (PlatformEvent::GateFinished { gate, reports }, Some(running))
+                if running.id() == gate =>
+            {
+                running.add_reports(reports);
+                self.continue_host_gate(now)
+            }
+            // The platform counts only the checks that it was given.
+            (PlatformEvent::GateProgress { gate, .. }, Some(running)) if running.id() == gate => {
+                None
+            }
+            (event, _) => Some(event),
+        };
+        self.on_event(now, event)
+    }
+
+    /// Handles the end of a command that the host ran.
+    pub(crate) fn on_command_ended(&mut self, now: Millis, answer: HostAnswer) -> Effects {
+        let event = self.end_command(now, answer);
+        self.on_event(now, event).1
+    }
+
+    fn on_event(
+        &mut self,
+        now: Millis,
+        event: Option<PlatformEvent>,
+    ) -> (Option<TriggerOutcome>, Effects) {
+        self.handle(now, |session, out| {
+            let event = event?;
+            if let PlatformEvent::GateFinished { reports, .. } = &event {
+                telemetry::gate(session, reports);
+            }
+            session.handle_platform_event(event, out)
+        })
+    }
+
+    /// Returns true if an event since the last call led to more than an answer.
+    pub(crate) fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    /// The time at which [`poll`](Self::poll) is due next.
+    pub(crate) fn deadline(&self) -> Option<Millis> {
+        let of_command = self.host_gate.as_ref().and_then(HostGate::deadline);
+        let deadlines = [self.session.deadline(), of_command];
+        deadlines.into_iter().flatten().min()
+    }
+
+    /// Does everything that is due.
+    pub(crate) fn poll(&mut self, now: Millis) -> Effects {
+        let of_command = self.host_gate.as_ref().and_then(HostGate::deadline);
+        let late = of_command.filter(|deadline| *deadline <= now);
+        let event = late.and_then(|_| {
+            self.host_calls.push(HostCall::Cancel);
+            self.end_command(now, HostAnswer::Late)
+        });
+        let ((), mut out) = self.handle(now, Session::poll_deadline);
+        if event.is_some() {
+            out.merge(self.on_event(now, event).1);
+        }
+        out
+    }
+
+    /// Ends the session, and what runs for it.
+    pub(crate) fn close(&mut self, now: Millis) -> Effects {
+        let ((), out) = self.handle(now, Session::handle_shutdown);
+        self.end_host_gate(None);
+        self.platform.close_session(&self.id);
+        out
+    }
+
+    pub(crate) fn platform(&self) -> Arc<dyn Platform> {
+        Arc::clone(&self.platform)
+    }
+
+    /// Lets the user answer outside of the host from now on.
+    pub(crate) fn open(&self) {
+        self.platform.open_session(&self.context());
+    }
+
+    /// Takes the calls of the host that gates need.
+    pub(crate) fn take_host_calls(&mut self) -> Vec<HostCall> {
+        std::mem::take(&mut self.host_calls)
+    }
+
+    /// Takes the effect that was left out because it cannot be repeated.
+    pub(crate) fn take_left_out(&mut self) -> Option<Effect> {
+        self.left_out.take()
+    }
+
+    /// Gives the gate that ran after an earlier attempt to handle the event.
+    pub(crate) fn set_finished_gate(&mut self, gate: Option<FinishedGate>) {
+        self.finished_gate = gate;
+    }
+
+    fn perform(&mut self, effect: Effect, now: Millis) -> Option<PlatformEvent> {
+        match self.reach {
+            Reach::All { runs_commands, .. } => {
+                if let Effect::RunGate(run) = &effect
+                    && runs_commands
+                    && HostGate::has_command(run)
+                {
+                    self.end_host_gate(None);
+                    self.host_gate = Some(HostGate::new(run.clone()));
+                    return self.continue_host_gate(now);
+                }
+                if let Effect::CancelGate { gate } = &effect {
+                    self.end_host_gate(Some(*gate));
+                }
+            }
+            Reach::Repeatable { asks_user } => match effect.result() {
+                EffectResult::Gate(_) => {
+                    if let Effect::RunGate(run) = &effect
+                        && let Some(finished) = &self.finished_gate
+                        && let Some(result) = finished.result_for(run)
+                    {
+                        return Some(result);
+                    }
+                    self.left_out = Some(effect);
+                    return None;
+                }
+                EffectResult::Request if !asks_user => {
+                    self.left_out = Some(effect);
+                    return None;
+                }
+                EffectResult::Approval if asks_user => {}
+                EffectResult::Approval
+                | EffectResult::Checkpoint
+                | EffectResult::Restore(_)
+                | EffectResult::Watch => return effect.result().on_empty_platform(),
+                EffectResult::None
+                | EffectResult::Baseline
+                | EffectResult::Trust
+                | EffectResult::Request => {}
+            },
+        }
+        self.perform_now(effect)
+    }
+
+    /// Has the platform perform an effect, whatever the driver leaves out.
+    pub(crate) fn perform_now(&self, effect: Effect) -> Option<PlatformEvent> {
+        self.platform.perform(&self.context(), effect)
+    }
+
+    fn context(&self) -> SessionContext<'_> {
+        SessionContext {
+            id: &self.id,
+            project: self.directories.project(),
+            is_trusted: self.directories.is_trusted,
+            is_virtual: matches!(
+                self.reach,
+                Reach::All {
+                    is_virtual: true,
+                    ..
+                }
+            ),
+        }
+    }
+
+    fn end_command(&mut self, now: Millis, answer: HostAnswer) -> Option<PlatformEvent> {
+        self.host_gate.as_mut()?.on_answer(answer, now);
+        self.continue_host_gate(now)
+    }
+
+    /// Runs what a gate of the host needs next. Gives the event for the session that is known at once.
+    fn continue_host_gate(&mut self, now: Millis) -> Option<PlatformEvent> {
+        loop {
+            let cwd = Arc::clone(&self.directories.cwd);
+            let running = self.host_gate.as_mut()?;
+            let gate = running.id();
+            match running.next(&cwd, now) {
+                NextCheck::Finished(reports) => {
+                    self.host_gate = None;
+                    return Some(PlatformEvent::GateFinished { gate, reports });
+                }
+                NextCheck::Platform(part, text) => match self.perform_now(Effect::RunGate(part)) {
+                    Some(PlatformEvent::GateFinished { reports, .. }) => {
+                        self.host_gate.as_mut()?.add_reports(reports);
+                    }
+                    Some(refused) => {
+                        self.host_gate = None;
+                        return Some(refused);
+                    }
+                    None => return Some(PlatformEvent::GateProgress { gate, text }),
+                },
+                NextCheck::Host(command, text) => {
+                    self.host_calls.push(HostCall::Run(command));
+                    return Some(PlatformEvent::GateProgress { gate, text });
+                }
+            }
+        }
+    }
+
+    /// Ends the gate whose commands the host runs.
+    fn end_host_gate(&mut self, gate: Option<GateRunId>) {
+        let is_it = |running: &mut HostGate| gate.is_none_or(|gate| gate == running.id());
+        if let Some(ended) = self.host_gate.take_if(is_it)
+            && ended.deadline().is_some()
+        {
+            self.host_calls.push(HostCall::Cancel);
+        }
+    }
+}
+
+impl FinishedGate {
+    /// The result of a gate.
+    pub(crate) fn new(run: &GateRun, result: PlatformEvent) -> Self {
+        let run = without_id(run);
+        Self { run, result }
+    }
+
+    /// The result, for another run of the same gate.
+    fn result_for(&self, run: &GateRun) -> Option<PlatformEvent> {
+        let gate = run.id;
+        (self.run == without_id(run)).then(|| match self.result.clone() {
+            PlatformEvent::GateFinished { reports, .. } => {
+                PlatformEvent::GateFinished { gate, reports }
+            }
+            _ => PlatformEvent::GateNotTrusted { gate },
+        })
+    }
+}
+
+/// A gate as text, without the number of its run.
+fn without_id(run: &GateRun) -> String {
+    let run = GateRun {
+        id: GateRunId(0),
+        ..run.clone()
+    };
+    serde_json::to_string(&run).expect("a gate has string keys only")
+}

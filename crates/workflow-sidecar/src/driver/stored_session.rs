@@ -1,0 +1,202 @@
+//! A session of the store for the time of one event: restored, used, and saved.
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+
+use workflow_core::definition::Loaded;
+use workflow_core::effect::{Action, Question, Reply};
+use workflow_core::event::Entry;
+use workflow_core::session::Abilities;
+use workflow_core::types::{Millis, RequestId};
+use workflow_core::{Effects, Session};
+
+use super::memory::HostMemory;
+use super::prompt_names::with_commands_as_prompts;
+use super::{Driver, Reach, SessionDirectories};
+use crate::platform::Platform;
+use crate::platform::disk::user_agent_dir;
+use crate::present::{ended_run, indexed_run};
+use crate::server::{Loader, OnDisk};
+use crate::store::{
+    Run, Saved, SessionChange, SessionKey, Store, StoreError, StoredEntry, StoredSession,
+};
+use crate::telemetry::PhaseClock;
+use crate::time::wall_time;
+
+/// The notice of an approval that waits, in place of the one with its code.
+const WAITS: &str = "The run waits for your approval. Answer with a prompt: `workflow approve`.";
+
+/// Attempts to save a change while other processes change the same session.
+pub(crate) const ATTEMPTS: u32 = 16;
+
+/// A restored session.
+pub(crate) struct RestoredSession {
+    pub(crate) driver: Driver,
+    pub(crate) loaded: Arc<Loaded>,
+    pub(crate) memory: HostMemory,
+    /// The version of the stored session.
+    version: u64,
+    now: Millis,
+    requests: u64,
+    out: Effects,
+    /// The entries to save.
+    entries: Vec<StoredEntry>,
+    /// The run for the index, which may just have ended; `None` without a run.
+    run: Option<Run>,
+}
+
+impl RestoredSession {
+    /// Restores a session, with its memory.
+    pub(crate) fn restore(
+        key: &SessionKey,
+        stored: &StoredSession,
+        memory: HostMemory,
+        abilities: Abilities,
+        project: &Path,
+        platform: Arc<dyn Platform>,
+        asks_user: bool,
+    ) -> Self {
+        let agent_dir = user_agent_dir(None);
+        let loaded = OnDisk::default().load(&agent_dir, project);
+        let seed = RandomState::new().hash_one(&key.session);
+        // Nothing shows a widget, and nobody is there for a trigger to be watched.
+        let abilities = Abilities {
+            widgets: Some(false),
+            awaits_reminder: true,
+            ..abilities
+        };
+        let mut session = Session::new(abilities, seed);
+        session.set_has_ui(false);
+        let directories = SessionDirectories {
+            agent_dir: agent_dir.into(),
+            cwd: project.into(),
+            session_file: None,
+            is_trusted: true,
+        };
+        let id = format!("{}:{}", key.host, key.session);
+        let reach = Reach::Repeatable { asks_user };
+        let mut restored = Self {
+            driver: Driver::new(id, session, directories, platform, reach),
+            loaded: Arc::clone(&loaded),
+            memory,
+            version: stored.version,
+            now: wall_time(),
+            requests: 0,
+            out: Effects::default(),
+            entries: Vec::new(),
+            run: None,
+        };
+        let entries: Vec<Entry<'_>> = stored
+            .entries
+            .iter()
+            .map(|entry| Entry {
+                custom_type: &entry.custom_type,
+                data: Some(&entry.data),
+            })
+            .collect();
+        restored.handle(|session, out| session.handle_session(&entries, &loaded, out));
+        let memory = restored.memory.session.clone();
+        restored.driver.session.recall(memory);
+        restored
+    }
+
+    /// Handles an event of the session, with the effects that follow.
+    pub(crate) fn handle<T>(&mut self, handle: impl FnOnce(&mut Session, &mut Effects) -> T) -> T {
+        let (result, out) = self.driver.handle(self.now, handle);
+        self.out.merge(out);
+        result
+    }
+
+    /// Handles a request, and gives its answer if there is one already.
+    pub(crate) fn request(
+        &mut self,
+        handle: impl FnOnce(&mut Session, RequestId, &mut Effects),
+    ) -> (RequestId, Option<Reply>) {
+        self.requests += 1;
+        let id = RequestId(self.requests);
+        self.handle(|session, out| handle(session, id, out));
+        (id, self.take_answer(id))
+    }
+
+    /// Takes the answer to a request, if there is one.
+    pub(crate) fn take_answer(&mut self, request: RequestId) -> Option<Reply> {
+        let answer = self.out.take_answer(request)?;
+        self.out.actions.extend(answer.actions);
+        Some(answer.reply)
+    }
+
+    /// Takes the questions that were asked.
+    pub(crate) fn take_questions(&mut self) -> Vec<Question> {
+        std::mem::take(&mut self.out.questions)
+    }
+
+    /// Forgets the texts for the user so far.
+    pub(crate) fn drop_notices(&mut self) {
+        self.out
+            .actions
+            .retain(|action| !matches!(action, Action::Notify { .. } | Action::SendMessage { .. }));
+    }
+
+    /// Takes the texts for the agent. The entries are kept to be saved, and texts for the user wait in the memory.
+    pub(crate) fn take_texts(&mut self) -> Vec<String> {
+        let mut to_agent = Vec::new();
+        let mut notices = Vec::new();
+        for action in std::mem::take(&mut self.out.actions) {
+            match action {
+                Action::AppendEntry { custom_type, data } => self.entries.push(StoredEntry {
+                    custom_type: custom_type.to_owned(),
+                    data,
+                }),
+                Action::SendMessage { content, .. } => {
+                    notices.push(with_commands_as_prompts(&content));
+                }
+                // What a hook host shows goes through files that the agent can read.
+                Action::Notify {
+                    is_secret: true, ..
+                } => notices.push(WAITS.to_owned()),
+                Action::Notify { message, .. } => notices.push(with_commands_as_prompts(&message)),
+                Action::SendUserMessage { content, .. } => to_agent.push(content),
+                Action::SetHints { .. }
+                | Action::SetSessionName { .. }
+                | Action::SetStatus { .. }
+                | Action::SetWidget { .. } => {}
+            }
+        }
+        self.memory.add_notices(notices);
+        to_agent
+    }
+
+    /// Notes what is saved beside the entries: the run, and what the next process continues with.
+    pub(crate) fn finish(&mut self) {
+        let session = &self.driver.session;
+        self.memory.session = session.memory();
+        PhaseClock::follow(&mut self.memory.clock, session, wall_time());
+        let active = session.view().as_ref().map(indexed_run);
+        self.run = active.or_else(|| self.out.ended.last().map(ended_run));
+    }
+
+    /// Returns true if the session is not stored yet and has no run.
+    pub(crate) fn is_new(&self) -> bool {
+        self.version == 0 && self.run.is_none()
+    }
+
+    /// Returns true if there is nothing to save.
+    pub(crate) fn is_unchanged(&self, stored: &StoredSession) -> bool {
+        let before = HostMemory::parse(&stored.memory).to_text();
+        self.entries.is_empty() && self.memory.to_text() == before
+    }
+
+    /// Saves the session, if it still has the version from which it was restored.
+    pub(crate) fn save(&self, store: &dyn Store, key: &SessionKey) -> Result<Saved, StoreError> {
+        let change = SessionChange {
+            from: self.version,
+            entries: &self.entries,
+            memory: &self.memory.to_text(),
+            run: self.run.clone(),
+            cwd: &self.driver.directories.cwd,
+            now: wall_time(),
+        };
+        store.save(key, &change)
+    }
+}

@@ -1,0 +1,93 @@
+//! A session of the host, and the facts about it that only the process needs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tracing::{Level, Span};
+use workflow_core::types::Millis;
+use workflow_protocol::Context;
+
+use crate::driver::Driver;
+use crate::store::Run;
+use crate::telemetry::PhaseClock;
+
+/// An open session.
+#[derive(Debug)]
+pub(super) struct OpenSession {
+    pub(super) driver: Driver,
+    /// True if the host was last informed that settings apply without a run.
+    guarded_reported: bool,
+    /// The deadline that the timer has for the session.
+    pub(super) deadline: Option<Millis>,
+    /// The run as the index of all runs was told last.
+    pub(super) noted: Option<Run>,
+    /// The phase and its times, if measurements are exported.
+    pub(super) clock: Option<PhaseClock>,
+    /// The life of the session in the log.
+    span: Span,
+}
+
+impl OpenSession {
+    pub(super) fn new(id: &str, driver: Driver) -> Self {
+        Self {
+            span: tracing::info_span!(parent: None, "session", id),
+            driver,
+            guarded_reported: false,
+            deadline: None,
+            noted: None,
+            clock: None,
+        }
+    }
+
+    /// The session's span, to be entered during its work. The span of the message in progress gets the session's id.
+    pub(super) fn span(&self, id: &str) -> Span {
+        if tracing::enabled!(Level::DEBUG) {
+            Span::current().record("session", id);
+        }
+        self.span.clone()
+    }
+
+    /// Compares the session with the last report to the host: returns the new state if its settings have begun or ceased
+    /// to apply without a run, and remembers it as reported.
+    pub(super) fn take_guarded_change(&mut self) -> Option<bool> {
+        let before = self.guarded_reported;
+        let is_guarded = self.report_guarded();
+        (before != is_guarded).then_some(is_guarded)
+    }
+
+    /// Returns true if the settings apply without a run, and remembers it as reported.
+    pub(super) fn report_guarded(&mut self) -> bool {
+        self.guarded_reported = self.driver.session.is_guarded();
+        self.guarded_reported
+    }
+
+    /// Adopts what the host says of the session now. Returns true if other definitions may apply.
+    pub(super) fn adopt_context(&mut self, context: &Context<'_>) -> bool {
+        let Driver {
+            session,
+            directories,
+            ..
+        } = &mut self.driver;
+        let mut has_moved = false;
+        if let Some(cwd) = context.cwd.as_deref().map(Path::new)
+            && *directories.cwd != *cwd
+        {
+            directories.cwd = Arc::from(cwd);
+            has_moved = true;
+        }
+        if let Some(file) = context.session_file.as_deref()
+            && !file.is_empty()
+        {
+            directories.session_file = Some(Arc::from(Path::new(file)));
+        }
+        if let Some(is_trusted) = context.project_trusted {
+            has_moved |= directories.is_trusted != is_trusted;
+            directories.is_trusted = is_trusted;
+            session.set_project_trusted(is_trusted);
+        }
+        if let Some(has_ui) = context.has_ui {
+            session.set_has_ui(has_ui);
+        }
+        has_moved
+    }
+}
