@@ -144,6 +144,7 @@ fn newest_state(entries: &[Entry<'_>], diagnostics: &mut Vec<Diagnostic>) -> Opt
 }
 
 /// The newest entry of a type that belongs to the run of a task, without those that cannot be read.
+#[must_use]
 pub fn last_of_run<T: RunEntry>(entries: &[Entry<'_>], task_id: &str) -> Option<T> {
     RunEntries::of(entries, task_id).last(|_| true)
 }

@@ -129,10 +129,10 @@ impl Session {
     /// Resumes the run for its owner, and reminds an idle agent.
     fn resume(&mut self, argument: &str, out: &mut Effects) {
         let Some(run) = &mut self.run else { return };
-        if !argument.is_empty() {
-            if let Err(refusal) = run.allow(argument, out) {
-                return out.notify(Severity::Warning, refusal);
-            }
+        if !argument.is_empty()
+            && let Err(refusal) = run.allow(argument, out)
+        {
+            return out.notify(Severity::Warning, refusal);
         }
         let is_paused = run.is_paused();
         // A message resumes the run as well, but does not allow the visit.

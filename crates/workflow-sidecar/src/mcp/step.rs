@@ -118,7 +118,9 @@ impl StepRunner {
         let id = step.arguments.get(TICKET_ARGUMENT).and_then(Value::as_str);
         let id = id.filter(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let ticket = self.store.take(id.ok_or(NO_TICKET)?, wall_time());
-        let ticket = ticket.map_err(unusable)?.ok_or(USED_TICKET)?;
+        let ticket = ticket
+            .map_err(|error| unusable(&error))?
+            .ok_or(USED_TICKET)?;
         // The host may name the session as well.
         match step.meta.get("sessionId").and_then(Value::as_str) {
             Some(session) if *session != ticket.key.session => Err(OTHER_SESSION.to_owned()),
@@ -141,7 +143,7 @@ impl StepRunner {
         let mut is_late = false;
         for _ in 0..ATTEMPTS {
             let turn_in_queue = is_late.then(|| self.store.wait_turn(&ticket.key));
-            let mut session = self.restore(ticket).map_err(unusable)?;
+            let mut session = self.restore(ticket).map_err(|error| unusable(&error))?;
             // The call is about the phase that it was made in, whoever has moved the run since.
             let state = session.driver.session.view().map(|view| view.state.clone());
             if *state_at_call.get_or_insert_with(|| state.clone()) != state {
@@ -159,7 +161,7 @@ impl StepRunner {
                 }
                 // Hooks continue while the gate runs.
                 drop(turn_in_queue);
-                finished = Some(run_gate(&session.driver, run, step, reports, progress)?);
+                finished = Some(run_gate(&session.driver, &run, step, reports, progress)?);
                 continue;
             };
             if step.cancelled.is_cancelled() {
@@ -168,7 +170,7 @@ impl StepRunner {
             session.take_texts();
             session.finish();
             let saved = session.save(&*self.store, &ticket.key);
-            if saved.map_err(unusable)? == Saved::Stored {
+            if saved.map_err(|error| unusable(&error))? == Saved::Stored {
                 let text = with_commands_as_prompts(&answer.text);
                 return match answer.kind {
                     Some(AnswerKind::Error) => Err(text),
@@ -202,13 +204,13 @@ impl StepRunner {
 /// Runs a gate to its end, unless the call is cancelled.
 fn run_gate(
     driver: &Driver,
-    run: GateRun,
+    run: &GateRun,
     step: &StepRequest,
     reports: &Receiver<PlatformEvent>,
     progress: &dyn Fn(&str),
 ) -> Result<FinishedGate, String> {
     let id = run.id;
-    let finished = |result| FinishedGate::new(&run, result);
+    let finished = |result| FinishedGate::new(run, result);
     if let Some(result) = driver.perform_now(Effect::RunGate(run.clone())) {
         return Ok(finished(result));
     }
@@ -230,7 +232,7 @@ fn run_gate(
     ended
 }
 
-fn unusable(error: StoreError) -> String {
+fn unusable(error: &StoreError) -> String {
     format!(
         "[workflow] Nothing was done: the store of workflow-sidecar cannot be used: {error}. Tell the user."
     )
