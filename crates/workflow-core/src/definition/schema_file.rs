@@ -33,22 +33,21 @@ impl SchemaFile {
         }
     }
 
-    fn title(self) -> &'static str {
+    fn title_and_summary(self) -> (&'static str, String) {
         match self {
-            Self::Workflow => "Workflow",
-            Self::Phase => "Phase",
-            Self::Settings => "Settings of workflow-sidecar",
-        }
-    }
-
-    fn summary(self) -> String {
-        match self {
-            Self::Workflow => "A workflow: `workflow.yaml` or `workflow.json5`.".to_owned(),
-            Self::Phase => {
-                "The frontmatter of a phase file. What follows it are the instructions.".to_owned()
-            }
-            Self::Settings => format!(
-                "Settings: `{SETTINGS_FILE}` in `~/.pi/agent`, or in the `.pi` of a project."
+            Self::Workflow => (
+                "Workflow",
+                "A workflow: `workflow.yaml` or `workflow.json5`.".to_owned(),
+            ),
+            Self::Phase => (
+                "Phase",
+                "The frontmatter of a phase file. What follows it are the instructions.".to_owned(),
+            ),
+            Self::Settings => (
+                "Settings of workflow-sidecar",
+                format!(
+                    "Settings: `{SETTINGS_FILE}` in `~/.pi/agent`, or in the `.pi` of a project."
+                ),
             ),
         }
     }
@@ -61,10 +60,11 @@ impl SchemaFile {
             Self::Phase => frontmatter(),
             Self::Settings => map_of(TierSettings::SECTION.keys),
         };
+        let (title, summary) = self.title_and_summary();
         let head = [
             ("$schema", json!("http://json-schema.org/draft-07/schema#")),
-            ("title", json!(self.title())),
-            ("description", json!(self.summary())),
+            ("title", json!(title)),
+            ("description", json!(summary)),
         ];
         for (key, value) in head {
             schema.insert(key.to_owned(), value);

@@ -309,7 +309,7 @@ fn a_stored_definition_that_contains_itself_is_refused() {
         .expect("it is stored");
     let mut stored: Value =
         serde_json::from_str(world.branch[at].1.get()).expect("entries are JSON");
-    stored["workflows"][1]["phases"][0] = json!({ "subworkflow": "w" });
+    stored["workflows"][1]["phases"][0] = json!({ "subworkflow": { "key": "w" } });
     world.branch.remove(at);
     world.append("workflow:definition", &stored);
     world.workflows.clear();

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
-use super::flow::{Flow, PhaseSites, check_flow};
+use super::flow::{Flow, check_flow};
 use super::idle::{check_phase_openings, check_unused_sets, check_workflow_openings};
 use super::listing::{Listing, LoadOutcome};
 use super::origins::{EntryOrigin, WorkflowOrigin};
 use super::phase::{ReadPhase, read_phase};
 use super::phase_file::{parse_frontmatter, read_phase_source};
 use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
-use crate::definition::model::{Limits, Phase, PhaseEntry, RuleSets, Show, Workflow};
+use crate::definition::model::{Limits, PhaseEntry, RuleSets, Show, Workflow};
 use crate::definition::schema::{Reader, Section, Sites};
 use crate::definition::syntax::frontmatter;
 use crate::definition::syntax::{
@@ -252,7 +252,7 @@ impl Directory<'_> {
             origin: None,
         };
         let sets = read.sets.as_ref().unwrap_or(self.sets);
-        let own = PhaseSites::new(None, read.sites);
+        let own = read.sites;
         let mut phases = Vec::new();
         let mut sites = Vec::new();
         let workflow = &draft.workflow;
@@ -263,13 +263,10 @@ impl Directory<'_> {
                     let location = reader.source.location(of_reference.id);
                     draft.references.push((phases.len(), location));
                     let entry = span;
-                    sites.push(PhaseSites::new(
-                        None,
-                        Sites {
-                            entry,
-                            ..*of_reference
-                        },
-                    ));
+                    sites.push(Sites {
+                        entry,
+                        ..*of_reference
+                    });
                     phases.push(PhaseEntry::Subworkflow(reference));
                     continue;
                 }
@@ -283,7 +280,7 @@ impl Directory<'_> {
                 }
             };
             if let Some((phase, mut of_phase)) = phase {
-                of_phase.sites.entry = span;
+                of_phase.entry = span;
                 phases.push(PhaseEntry::Phase(phase));
                 sites.push(of_phase);
             }
@@ -314,9 +311,9 @@ impl Directory<'_> {
         }
         draft.origin = self.keeps_locations.then(|| WorkflowOrigin {
             tier: self.tier,
-            keys: own.sites.keys,
+            keys: own.keys,
             entries: (sites.into_iter())
-                .map(|PhaseSites { sites, .. }| EntryOrigin {
+                .map(|sites| EntryOrigin {
                     entry: sites.entry.map(|span| reader.source.location(Some(span))),
                     keys: sites.keys,
                 })
@@ -376,7 +373,7 @@ impl Directory<'_> {
         ids: &mut HashSet<String>,
         (path, span): (&str, Option<Span>),
         sets: &RuleSets,
-    ) -> Option<(Phase, PhaseSites)> {
+    ) -> Option<ReadPhase> {
         let source = match self.open_phase_file(path, span) {
             Ok(source) => source,
             Err(finding) => {
@@ -388,7 +385,7 @@ impl Directory<'_> {
         let phase = read_phase_source(reader, self.tree_limits(), sets);
         let (phase, sites) = unique(reader, workflow, ids, phase)?;
         let source = Some(source);
-        Some((phase, PhaseSites { source, ..sites }))
+        Some((phase, Sites { source, ..sites }))
     }
 
     fn open_phase_file(&self, entry: &str, span: Option<Span>) -> Result<Source, Finding> {
@@ -465,7 +462,7 @@ fn unique(
     workflow: &Workflow,
     ids: &mut HashSet<String>,
     read: Option<ReadPhase>,
-) -> Option<(Phase, PhaseSites)> {
+) -> Option<ReadPhase> {
     let (phase, sites) = read?;
     check_phase_openings(reader, workflow, &phase, &sites.openings);
     phase
@@ -476,5 +473,5 @@ fn unique(
         reader.report(Finding::error(Code::DuplicatePhaseId, sites.id, message));
         return None;
     }
-    Some((phase, PhaseSites::new(None, sites)))
+    Some((phase, sites))
 }

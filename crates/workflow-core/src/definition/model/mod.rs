@@ -3,9 +3,11 @@
 //! A workflow from YAML, from JSON5 or from a session's stored entry is the same value. Beside the maps are the types of
 //! keys that only they have. Files, references between workflows and the checks across phases are in `load/`.
 
+mod approval;
 mod auto_continue;
 mod budget;
 mod catalog;
+mod check;
 mod condition;
 mod dead_conditions;
 pub(crate) mod fail_closed;
@@ -24,11 +26,13 @@ mod trigger;
 mod workflow;
 
 use super::schema::{Declared, Section, Sections};
+pub use approval::Approval;
 pub use auto_continue::{Bound, ContinueRule, OnLimit, OnStop};
 pub use budget::Budget;
 pub use catalog::Catalog;
+pub use check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
 pub use condition::{Condition, Subject};
-pub use gate::{Approval, Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck};
+pub use gate::Gate;
 pub use guards::{Guards, SettingsStatus, ToolAccess};
 pub use parameter::{Parameter, ParameterKind};
 pub use phase::{Checkpoint, Hints, Phase, Thinking};

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::approval::Approval;
 use super::auto_continue::{ContinueRule, WaitOrMap};
 use super::budget::Budget;
 use super::condition::{Condition, Conditions};
-use super::gate::{Approval, Gate};
+use super::gate::Gate;
 use super::guards::ToolAccess;
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;

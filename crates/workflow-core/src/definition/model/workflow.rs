@@ -5,10 +5,11 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::approval::Approval;
 use super::auto_continue::{ContinueRule, WaitOrMap};
 use super::budget::Budget;
 use super::condition::{Condition, Conditions};
-use super::gate::{Approval, Gate};
+use super::gate::Gate;
 use super::guards::ToolAccess;
 use super::parameter::{Inputs, Parameter};
 use super::phase::{Checkpoint, Phase};
@@ -338,13 +339,13 @@ section! {
     Section::new("a subworkflow reference");
     /// A reference to the workflow that runs in this place. It dereferences to the workflow's key.
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(from = "StoredSubworkflow", into = "StoredSubworkflow")]
     pub struct Subworkflow {
         /// The key of the workflow that runs here: the name of its directory.
         #[key("subworkflow": Text, required, example(r#""review""#))]
         pub key: String,
         /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>` of the workflow that has the reference.
         #[key("when": Conditions, never_dropped, guard, change(Change::Way), otherwise("always"), example(r#"{"visits.reproduce": {"not": 9}}"#))]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub when: Vec<Condition>,
     }
 }
@@ -354,33 +355,6 @@ impl FromMap for Subworkflow {
         let mut reference = Self::default();
         reference.read_keys(keys);
         keys.is_complete.then_some(reference)
-    }
-}
-
-/// A reference in a session: sessions of earlier versions have the key only.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(untagged)]
-enum StoredSubworkflow {
-    Key(String),
-    Conditional { key: String, when: Vec<Condition> },
-}
-
-impl From<StoredSubworkflow> for Subworkflow {
-    fn from(stored: StoredSubworkflow) -> Self {
-        match stored {
-            StoredSubworkflow::Key(key) => key.into(),
-            StoredSubworkflow::Conditional { key, when } => Self { key, when },
-        }
-    }
-}
-
-impl From<Subworkflow> for StoredSubworkflow {
-    fn from(Subworkflow { key, when }: Subworkflow) -> Self {
-        if when.is_empty() {
-            Self::Key(key)
-        } else {
-            Self::Conditional { key, when }
-        }
     }
 }
 

@@ -52,6 +52,8 @@ impl Reader<'_> {
 /// The locations in a phase, or in a workflow outside of its phases, for the checks across phases.
 #[derive(Debug, Default)]
 pub(crate) struct Sites {
+    /// The phase file; `None` is the definition itself.
+    pub(crate) source: Option<Source>,
     /// All keys, where they are kept.
     pub(crate) keys: KeyLocations,
     /// The entry of `phases`.

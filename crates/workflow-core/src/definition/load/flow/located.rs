@@ -1,40 +1,17 @@
 //! A workflow with the locations of its flow, and findings in its files.
 
-use std::ops::Deref;
-
 use crate::definition::model::{Parameter, Phase, Subject, Workflow};
 use crate::definition::schema::{Reader, Sites, listed, nearest};
 use crate::definition::syntax::Source;
 use crate::diagnostic::Finding;
 
-/// The locations of an entry of a workflow, or of the workflow outside of its entries.
-pub(crate) struct PhaseSites {
-    /// The phase file; `None` is the definition itself.
-    pub(crate) source: Option<Source>,
-    pub(crate) sites: Sites,
-}
-
-impl PhaseSites {
-    pub(crate) fn new(source: Option<Source>, sites: Sites) -> Self {
-        Self { source, sites }
-    }
-}
-
-impl Deref for PhaseSites {
-    type Target = Sites;
-
-    fn deref(&self) -> &Sites {
-        &self.sites
-    }
-}
-
 /// A workflow with the locations of its flow.
 pub(crate) struct Flow<'a> {
     pub(crate) workflow: &'a Workflow,
     /// The locations of what the workflow says for all of its phases.
-    pub(crate) own: &'a PhaseSites,
+    pub(crate) own: &'a Sites,
     /// The locations of its entries, in order.
-    pub(crate) phases: &'a [PhaseSites],
+    pub(crate) phases: &'a [Sites],
     /// The jumps that lead into a phase without `maxVisits` at most.
     pub(crate) jumps: u32,
     /// Finds the key of another workflow with a phase of this id.
@@ -51,7 +28,7 @@ pub(super) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, findin
 
 impl<'a> Flow<'a> {
     /// Its phases, each with its index and its locations.
-    pub(super) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a PhaseSites)> {
+    pub(super) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a Sites)> {
         let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
         entries.filter_map(|(at, (entry, sites))| Some((at, entry.phase()?, sites)))
     }
@@ -122,7 +99,7 @@ impl<'a> Flow<'a> {
 
     /// Returns whether it has anything to check. Most workflows have not.
     pub(super) fn is_plain(&self) -> bool {
-        let is_plain = |sites: &PhaseSites| {
+        let is_plain = |sites: &Sites| {
             sites.targets.is_empty()
                 && sites.when.is_empty()
                 && sites.max_visits.is_none()

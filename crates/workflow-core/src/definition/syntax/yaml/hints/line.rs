@@ -11,6 +11,15 @@ pub(in super::super) struct MistakeHint {
     pub(in super::super) to: Option<&'static str>,
 }
 
+impl<H: Into<Cow<'static, str>>> From<H> for MistakeHint {
+    /// The help where the parser stopped.
+    fn from(help: H) -> Self {
+        let help = help.into();
+        let (at, to) = (None, None);
+        Self { help, at, to }
+    }
+}
+
 /// A line of the text, and its offset.
 #[derive(Clone, Copy)]
 pub(super) struct YamlLine<'t> {

@@ -53,11 +53,8 @@ fn tab(around: &[YamlLine<'_>]) -> Option<MistakeHint> {
 fn typographic(here: YamlLine<'_>) -> Option<MistakeHint> {
     let (_, value) = here.text.split_once(": ")?;
     let quote = value.trim_start().chars().next()?;
-    TYPOGRAPHIC_QUOTES.contains(&quote).then(|| MistakeHint {
-        help: format!("`{quote}` is a typographic quote, which is part of the text: write `\"`")
-            .into(),
-        at: None,
-        to: None,
+    TYPOGRAPHIC_QUOTES.contains(&quote).then(|| {
+        format!("`{quote}` is a typographic quote, which is part of the text: write `\"`").into()
     })
 }
 
@@ -90,11 +87,7 @@ fn block_without_indent(before: &[YamlLine<'_>], here: YamlLine<'_>) -> Option<M
         rest.is_some_and(|rest| rest.ends_with(": "))
     });
     let is_outside = here.indent().len() <= head.indent().len();
-    (opens && is_outside).then_some(MistakeHint {
-        help: "indent the text that belongs to the key above".into(),
-        at: None,
-        to: None,
-    })
+    (opens && is_outside).then(|| "indent the text that belongs to the key above".into())
 }
 
 /// A text that needs quotes.
@@ -116,11 +109,7 @@ fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<MistakeHint> {
         _ if value.contains(": ") => "put a text that contains `: ` in quotes",
         _ => return None,
     };
-    Some(MistakeHint {
-        help: help.into(),
-        at: None,
-        to: None,
-    })
+    Some(help.into())
 }
 
 /// A line with an indentation that no line before it has.
@@ -129,9 +118,6 @@ fn uneven(before: &[YamlLine<'_>], here: YamlLine<'_>, column: usize) -> Option<
     said.peek()?;
     let depth = here.indent().len();
     let is_known = said.any(|line| line.indent().len() == depth);
-    (!here.is_blank() && !is_known && column == depth).then_some(MistakeHint {
-        help: "indent this line like the lines it belongs to".into(),
-        at: None,
-        to: None,
-    })
+    (!here.is_blank() && !is_known && column == depth)
+        .then(|| "indent this line like the lines it belongs to".into())
 }

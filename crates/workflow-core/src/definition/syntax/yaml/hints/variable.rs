@@ -56,13 +56,12 @@ fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> Mistake
     let key = &line.text[found.key.clone()];
     let variable = &line.text[found.variable.clone()];
     let text = quoted(&text);
+    let help = format!(
+        "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{text}`"
+    );
     MistakeHint {
-        help: format!(
-            "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{text}`"
-        )
-        .into(),
         at: Some(line.part(found.value.clone())),
-        to: None,
+        ..help.into()
     }
 }
 

@@ -1,0 +1,85 @@
+//! Approvals: the question that the user must answer before a phase is left. They are a guard: any mistake is an error.
+
+use serde::{Deserialize, Serialize};
+
+use super::target::{Answers, Target};
+use crate::definition::schema::{Declared, FromMap, MapReader, Section, Written, section};
+use crate::definition::value::{File, Flag, One, Template};
+use crate::diagnostic::{Finding, shown};
+use crate::template::TemplateKind;
+
+section! {
+    Section::guard("`approve`").expected("a map with `ask`");
+    /// The approval of a person that `next` needs after the gate has passed.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Approval {
+        /// The question.
+        #[key("ask": Template, of(TemplateKind::Ask), required, example(r#""Is the plan right?""#))]
+        pub ask: String,
+        /// The possible answers. In a list the first one approves; with any other one the run stays in the phase. A map names the target of each answer: an id of the same workflow, `next`, `end`, `done` or `cancel`.
+        #[key("choices": Answers, otherwise("`[approve, revise]`"), example(r#"["approve", "revise"]"#))]
+        const answers;
+        /// The possible answers; the first one approves unless `targets` says where each leads.
+        pub choices: Vec<String>,
+        /// The place that each answer leads to, if given.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub targets: Vec<Target>,
+        /// Whether the user is asked for a comment, which the agent reads: `{approval.comment}`.
+        #[key("comment": Flag, otherwise("`false`"), example("true"))]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub comment: bool,
+        /// A file of the project that is shown with the question.
+        #[key("show": One<File>, example(r#""docs/plan.md""#))]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub show: Option<String>,
+        /// Its location, as `file:line`.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pub source: String,
+    }
+}
+
+impl FromMap for Approval {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let mut approval = Self {
+            choices: ["approve", "revise"].map(str::to_owned).to_vec(),
+            source: keys.reader.file_and_line(keys.key_span()),
+            ..Self::default()
+        };
+        approval.read_keys(keys);
+        if let Some((choices, targets)) = keys.get(&Self::answers) {
+            (approval.choices, approval.targets) = (choices, targets);
+        }
+        (keys.is_complete && !keys.is_unreadable(&Self::answers)).then_some(approval)
+    }
+
+    fn meant(finding: Finding, written: Written<'_>) -> Option<Finding> {
+        let (name, text) = (written.key.name, shown(written.short_text()?));
+        Some(finding.help(format!("write `{name}: {{ask: \"{text}\"}}`")))
+    }
+}
+
+impl Approval {
+    /// The question and its answers, with the place that each leads to, on one line.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let choices = self.choices.iter().enumerate();
+        let choices: Vec<String> = choices
+            .map(|(index, choice)| match self.targets.get(index) {
+                Some(target) => format!("{choice} → {target}"),
+                None => choice.clone(),
+            })
+            .collect();
+        let comment = if self.comment { "; with a comment" } else { "" };
+        format!("{} ({}{comment})", self.ask, choices.join(", "))
+    }
+
+    /// The place that an answer leads to, by its index; `None` if the run stays in the phase.
+    #[must_use]
+    pub fn target(&self, choice: usize) -> Option<Target> {
+        match self.targets.get(choice) {
+            Some(target) => Some(target.clone()),
+            None => (choice == 0).then_some(Target::Next),
+        }
+    }
+}
