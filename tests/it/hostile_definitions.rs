@@ -187,10 +187,10 @@ fn project(level: &str, key: &str, value: &Value) -> (Value, Value) {
             "onFail" => json!({"git": "clean"}),
             _ => json!({}),
         },
-        "a workflow" | "a phase" if ["writable", "run"].contains(&key) => {
+        "a workflow" | "a phase" if ["writable", "commands"].contains(&key) => {
             json!({"tools": "read-only"})
         }
-        "a phase" if key == "onMaxVisits" => json!({"maxVisits": 1}),
+        "a phase" if key == "onLimit" => json!({"maxVisits": 1}),
         "an input" if key != "required" && key != "default" => json!({"required": false}),
         _ => json!({}),
     };

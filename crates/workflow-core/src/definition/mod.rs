@@ -39,7 +39,7 @@ pub use load::{
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
     ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
-    OnMaxVisits, OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry,
+    OnRepeat, OnStop, OnVisitLimit, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry,
     PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
     SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Thinking, TierSettings, Token,
     ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,

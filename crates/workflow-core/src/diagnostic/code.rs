@@ -92,7 +92,7 @@ codes! {
     /// An invalid glob or regular expression.
     Pattern = "WF025", "correct the pattern";
     /// A guard on files that other tools can bypass.
-    FreeShell = "WF026", "write `tools: read-only`, with `writable` and `run` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` states that it is intended";
+    FreeShell = "WF026", "write `tools: read-only`, with `writable` and `commands` for what may change, or add `rules: [{block: bash, writes: true}]`; `rules: [{allow: bash}]` states that it is intended";
     /// A text that people read contains control or invisible characters.
     HiddenCharacter = "WF028", "remove it: it is shown as an escape";
     /// Workflows that contain themselves.
@@ -124,7 +124,7 @@ codes! {
     /// A rule that allows what an outer level blocks.
     OverruledAllow = "WF055", "move it to the level that blocks, before the rule there: an inner level cannot allow what an outer one blocks";
     /// An approval in a workflow that the agent may cancel.
-    CancelByAgent = "WF056", "write `cancel: person`, or block what must not happen without the approval in the settings";
+    CancelByAgent = "WF056", "write `cancel: user`, or block what must not happen without the approval in the settings";
     /// The role text of the npm package forbids what a phase allows.
     BuiltInRole = "WF057", "write a `roleInstruction` that says who changes files, or block `edit` and `write` in these phases";
     /// A jump to a place that is not in the workflow.
@@ -135,7 +135,7 @@ codes! {
     UnboundedLoop = "WF060", "give one of its phases `maxVisits: 3`, for example";
     /// A bound that can never act.
     IdleVisits = "WF061", "remove it, or let an outcome or a gate lead back to the phase";
-    /// `onMaxVisits` leads back to where it comes from.
+    /// `onLimit` leads back to where it comes from.
     VisitsCycle = "WF062", "lead it to a phase without `maxVisits`, or write `pause`";
     /// A value of the wrong type.
     ValueOutsideType = "WF063", "write a value of the type, or change the type";

@@ -64,7 +64,7 @@ pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
     if let Some(by) = root.cancel {
         let by = match by {
             CancelBy::Anyone => "by the agent and by persons",
-            CancelBy::Person => "by the user only",
+            CancelBy::User => "by the user only",
         };
         rows.label("cancel", by, of_root(&["cancel"]));
     }
@@ -111,7 +111,7 @@ fn visits(phase: &Phase) -> Option<String> {
     let most = phase.max_visits?;
     Some(match phase.redirect() {
         Some(id) => format!("{most}, then → {}", shown(id)),
-        None => format!("{most}, then {}", phase.on_max_visits),
+        None => format!("{most}, then {}", phase.on_limit),
     })
 }
 

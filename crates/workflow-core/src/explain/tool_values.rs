@@ -88,11 +88,11 @@ fn allowed_by_phase(lookup: &OriginLookup<'_>) -> Option<String> {
 fn openings(lookup: &OriginLookup<'_>, rows: &mut Rows) {
     let (own, phase) = (lookup.position.own_workflow(), lookup.position.phase);
     let openings = [
-        (RuleSource::Workflow(&own.key), &own.writable, &own.run),
-        (RuleSource::Phase, &phase.writable, &phase.run),
+        (RuleSource::Workflow(&own.key), &own.writable, &own.commands),
+        (RuleSource::Phase, &phase.writable, &phase.commands),
     ];
     for (source, writable, run) in openings {
-        for (key, values) in [("writable", writable), ("run", run)] {
+        for (key, values) in [("writable", writable), ("commands", run)] {
             if own.read_only_in(phase).is_some() && !values.is_empty() {
                 let origin = lookup.key_of(source, &[key]);
                 rows.add(key, Value::Names(values.clone()), origin);

@@ -242,7 +242,7 @@ pub(crate) fn meaning(of: &impl Serialize) -> Value {
 
 fn hold_in_workflow(workflow: &mut Workflow, before: &Workflow) {
     hold_budget(&mut workflow.budget, before.budget);
-    if before.cancel == Some(CancelBy::Person) {
+    if before.cancel == Some(CancelBy::User) {
         workflow.cancel = before.cancel;
     }
     if before.on_repeat == Some(OnRepeat::Block) {

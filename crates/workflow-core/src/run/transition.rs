@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::definition::{Catalog, OnMaxVisits, PhaseEntry, Target, Workflow};
+use crate::definition::{Catalog, OnVisitLimit, PhaseEntry, Target, Workflow};
 
 use super::data::visit_key;
 use super::{
@@ -398,7 +398,7 @@ impl<'a> Arrival<'a> {
             let limit = self.limit(&path, &phase.id, &phase.name, phase.max_visits, &mut data);
             if let Some(limit) = limit {
                 data.limits.push(limit.to_string());
-                if limit.is_declared && phase.on_max_visits == OnMaxVisits::Cancel {
+                if limit.is_declared && phase.on_limit == OnVisitLimit::Cancel {
                     return Ok(cancelled(self.from, data.limits));
                 }
                 let redirect = phase.redirect();

@@ -360,9 +360,9 @@ pub(crate) fn levels<'a>(
         let workflow = level.workflow;
         // The phases of subworkflows cannot replace it.
         let read_only = match &workflow.tools {
-            Some(ToolAccess::ReadOnly { source }) if workflow.key != own.key => {
-                Some(ReadOnly::new(source, &workflow.writable, &workflow.run))
-            }
+            Some(ToolAccess::ReadOnly { source }) if workflow.key != own.key => Some(
+                ReadOnly::new(source, &workflow.writable, &workflow.commands),
+            ),
             _ => None,
         };
         LevelRules {
@@ -376,7 +376,7 @@ pub(crate) fn levels<'a>(
     });
     let read_only = own.read_only_in(phase).map(|source| {
         let writable = own.writable.iter().chain(&phase.writable);
-        let run = own.run.iter().chain(&phase.run);
+        let run = own.commands.iter().chain(&phase.commands);
         ReadOnly::new(source, writable, run)
     });
     let phase = names.last().map(|name| LevelRules {

@@ -286,7 +286,7 @@ initialMessage: Go
 budget: {turns: 9}
 inputs:
   hotfix: {type: flag, default: false}
-cancel: person
+cancel: user
 phases:
   - id: build
     name: Build

@@ -40,7 +40,7 @@ fn a_jump_to_a_phase_of_the_same_workflow_is_sound() {
     let phases = [
         ("a", "outcomes: { ok: next, back: c }"),
         ("b", "gate: [{ git: clean, onFail: a }], maxVisits: 2"),
-        ("c", "maxVisits: 2, onMaxVisits: b"),
+        ("c", "maxVisits: 2, onLimit: b"),
     ];
     assert_eq!(found("", &phases), NOTHING);
 }
@@ -133,7 +133,7 @@ fn a_check_that_leads_back_needs_a_bound() {
 #[test]
 fn a_phase_that_replaces_another_does_not_hide_a_loop() {
     let phases = [
-        ("a", "maxVisits: 2, onMaxVisits: b"),
+        ("a", "maxVisits: 2, onLimit: b"),
         ("b", "outcomes: { ok: next, back: a }"),
     ];
     assert_eq!(found("", &phases), ["w WF060"]);

@@ -121,7 +121,7 @@ const EXPLAINED_BY: &[(&str, &str)] = &[
     ("inputs", "input"),
     ("loopable", "loop"),
     ("notDoneReminder", "reminder"),
-    ("onMaxVisits", "maxVisits"),
+    ("onLimit", "maxVisits"),
     ("outcomes", "outcome"),
     ("outputs", "output"),
     ("phases", "next"),

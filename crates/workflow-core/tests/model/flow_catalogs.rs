@@ -42,11 +42,11 @@ fn phase(id: &str, kind: usize, first: &str, final_id: &str) -> PhaseEntry {
             json!({ "outputs": flag, "outcomes": outcomes(&[("ok", "next"), ("back", first)]) })
         }
         6 => json!({ "maxVisits": 1 }),
-        7 => json!({ "maxVisits": 1, "onMaxVisits": "cancel" }),
-        8 => json!({ "maxVisits": 1, "onMaxVisits": to(final_id) }),
-        9 => json!({ "maxVisits": 2, "onMaxVisits": to(first) }),
+        7 => json!({ "maxVisits": 1, "onLimit": "cancel" }),
+        8 => json!({ "maxVisits": 1, "onLimit": to(final_id) }),
+        9 => json!({ "maxVisits": 2, "onLimit": to(first) }),
         10 => json!({ "gate": gate(Some(first)) }),
-        11 => json!({ "gate": gate(None), "maxVisits": 1, "onMaxVisits": to(final_id) }),
+        11 => json!({ "gate": gate(None), "maxVisits": 1, "onLimit": to(final_id) }),
         12 => json!({ "approve": approve(&["yes", "redo", "stop"], &["next", first, "cancel"]) }),
         13 => json!({
             "approve": approve(&["yes", "no"], &[]),

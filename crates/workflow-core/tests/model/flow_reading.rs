@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Condition, OnMaxVisits, Phase, PhaseEntry, Subject, Target, Workflow,
+    Condition, OnVisitLimit, Phase, PhaseEntry, Subject, Target, Workflow,
 };
 
 use crate::flow_catalogs::JUMPS;
@@ -599,9 +599,11 @@ impl Flow {
             let key = walk.own_key(to, &phase.id);
             if let Some(limit) = self.limit(&key, &phase.name, limits, phase.max_visits) {
                 self.limits.push(limit);
-                match &phase.on_max_visits {
-                    OnMaxVisits::Cancel if phase.max_visits.is_some() => return Arrived::Cancelled,
-                    OnMaxVisits::Phase(id) if redirected.insert(key.clone()) => {
+                match &phase.on_limit {
+                    OnVisitLimit::Cancel if phase.max_visits.is_some() => {
+                        return Arrived::Cancelled;
+                    }
+                    OnVisitLimit::Phase(id) if redirected.insert(key.clone()) => {
                         let first = *walk.entry(to, id).first().expect("an entry has phases");
                         match &mut fence {
                             Fence::Back(phases) if !phases.contains(&first) => {

@@ -3,7 +3,7 @@
 use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{
-    Approval, CancelBy, Catalog, Check, Condition, ExpectedExit, Gate, Hints, OnMaxVisits,
+    Approval, CancelBy, Catalog, Check, Condition, ExpectedExit, Gate, Hints, OnVisitLimit,
     OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject,
     Target, Thinking, ToolAccess, Workflow,
 };
@@ -237,7 +237,7 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     let mut work = with_review();
     edit(&mut work, "build", |build| {
         build.max_visits = Some(1);
-        build.on_max_visits = OnMaxVisits::Phase("release".to_owned());
+        build.on_limit = OnVisitLimit::Phase("release".to_owned());
     });
     let mut world = started(work.clone());
     world.tool("next");
@@ -255,7 +255,7 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     );
 
     edit(&mut work, "build", |build| {
-        build.on_max_visits = OnMaxVisits::Cancel;
+        build.on_limit = OnVisitLimit::Cancel;
     });
     let mut world = started(work);
     world.tool("next");
@@ -888,7 +888,7 @@ fn hints_without_effect_are_mentioned_once_a_run() {
 #[test]
 fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
     let mut work = workflow("w", &["a", "b"]);
-    work.cancel = Some(CancelBy::Person);
+    work.cancel = Some(CancelBy::User);
     let mut world = started(work);
     let lines = world.tool("cancel");
     line(&lines, "ask Cancel the workflow?");
@@ -906,7 +906,7 @@ fn the_agent_cannot_cancel_a_run_that_only_a_person_may_cancel() {
 
 fn cancelled_by_the_user_only() -> World {
     let mut work = workflow("w", &["a", "b"]);
-    work.cancel = Some(CancelBy::Person);
+    work.cancel = Some(CancelBy::User);
     let mut world = started(work);
     world.tool("cancel");
     world.stop("stop");
@@ -960,7 +960,7 @@ fn a_no_to_a_cancellation_ends_no_other_pause() {
     line(&lines, "status ⏸ paused by you");
 
     let mut work = workflow("w", &["a", "b"]);
-    work.cancel = Some(CancelBy::Person);
+    work.cancel = Some(CancelBy::User);
     edit(&mut work, "a", |a| a.max_visits = Some(1));
     let mut world = started(work);
     world.tool("loop");

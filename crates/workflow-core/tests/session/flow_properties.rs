@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Condition, OnMaxVisits, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
+    Approval, Condition, OnVisitLimit, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
     Subject, Target, Workflow,
 };
 use workflow_core::session::Control;
@@ -83,10 +83,10 @@ fn with_keys(id: &str, keys: &Keys, ids: &[String]) -> Phase {
             }]
         }),
         max_visits: keys.max.map(|(most, _)| u32::from(most)),
-        on_max_visits: match keys.max {
-            None | Some((_, 0 | 1)) => OnMaxVisits::Pause,
-            Some((_, 2)) => OnMaxVisits::Cancel,
-            Some((_, number)) => OnMaxVisits::Phase(id_of(number)),
+        on_limit: match keys.max {
+            None | Some((_, 0 | 1)) => OnVisitLimit::Pause,
+            Some((_, 2)) => OnVisitLimit::Cancel,
+            Some((_, number)) => OnVisitLimit::Phase(id_of(number)),
         },
         gate: keys.gate.map_or_else(Vec::new, |number| {
             let id = id_of(number);

@@ -1,4 +1,4 @@
-//! `tools: read-only`, `writable`, `run` and `unknown`.
+//! `tools: read-only`, `writable`, `commands` and `unknown`.
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
@@ -13,12 +13,12 @@ fn read_only() -> ToolAccess {
 }
 
 /// A read-only phase with these globs and patterns open.
-fn open(writable: &[&str], run: &[&str]) -> Phase {
+fn open(writable: &[&str], commands: &[&str]) -> Phase {
     let texts = |all: &[&str]| all.iter().map(ToString::to_string).collect();
     Phase {
         tools: Some(read_only()),
         writable: texts(writable),
-        run: texts(run),
+        commands: texts(commands),
         ..phase("a")
     }
 }
@@ -82,7 +82,7 @@ fn code_of_the_project_needs_a_pattern_of_run() {
         said.contains("`cargo build` runs code of the project."),
         "{said}"
     );
-    assert!(said.contains("`run: [\"cargo build *\"]`"), "{said}");
+    assert!(said.contains("`commands: [\"cargo build *\"]`"), "{said}");
     for command in ["cargo test > a", "cargo test; rm a", "./cargo test"] {
         assert!(!is_allowed(&bash(&mut world, command)), "{command}");
     }

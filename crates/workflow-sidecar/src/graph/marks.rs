@@ -32,7 +32,7 @@ pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
             NodeMark::Rule(text)
         }
     }));
-    if workflow.cancel == Some(CancelBy::Person) {
+    if workflow.cancel == Some(CancelBy::User) {
         marks.push(NodeMark::Flow("only you can cancel".to_owned()));
     }
     if !workflow.budget.is_unlimited() {
@@ -61,7 +61,7 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
         return Vec::new();
     }
     let writable: Vec<&String> = workflow.writable.iter().chain(&phase.writable).collect();
-    let run: Vec<&String> = workflow.run.iter().chain(&phase.run).collect();
+    let run: Vec<&String> = workflow.commands.iter().chain(&phase.commands).collect();
     let open = [("may write", writable), ("may run", run)];
     let open = open.into_iter().filter(|(_, items)| !items.is_empty());
     let open = open.map(|(may, items)| {
@@ -159,7 +159,7 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
     }
     if let Some(most) = phase.max_visits {
         let visits = if most == 1 { "visit" } else { "visits" };
-        let instead = &phase.on_max_visits;
+        let instead = &phase.on_limit;
         texts.push(format!("at most {most} {visits}, then {instead}"));
     }
     if !phase.budget.is_unlimited() {
@@ -198,7 +198,7 @@ pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
         to: Target::Phase(id.clone()),
     });
     let limit = phase.max_visits.and_then(|most| {
-        let to = phase.on_max_visits.target()?;
+        let to = phase.on_limit.target()?;
         let label = format!("instead of visit {}", u64::from(most) + 1);
         Some(LabelledExit { label, to })
     });

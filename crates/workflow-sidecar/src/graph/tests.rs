@@ -435,7 +435,7 @@ fn a_workflow_shows_its_own_rules_its_inputs_and_who_cancels() {
 
 #[test]
 fn what_a_phase_opens_has_no_lock() {
-    let graph = graph_of_phase("tools: read-only\nrun: [make test]\nunknown: block\n");
+    let graph = graph_of_phase("tools: read-only\ncommands: [make test]\nunknown: block\n");
     let expected = [
         NodeMark::ReadOnly,
         NodeMark::Open("may run make test".to_owned()),
@@ -501,7 +501,7 @@ phases:
     instructions: Build.
     gate: [{ run: [make], onFail: plan }]
     maxVisits: 3
-    onMaxVisits: publish
+    onLimit: publish
   - id: review
     name: Review
     emoji: r

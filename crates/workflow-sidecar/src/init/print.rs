@@ -37,7 +37,7 @@ impl WrittenTemplate {
         }
         if self.tests.is_detected {
             page.line(format_args!(
-                "Detected test command: `{command}` (change it under `gate` and `run`)."
+                "Detected test command: `{command}` (change it under `gate` and `commands`)."
             ));
         } else {
             page.line(format_args!(

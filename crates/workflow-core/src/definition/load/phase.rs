@@ -25,12 +25,12 @@ pub(super) fn read_phase(
     let instructions = read_instructions(&mut keys, body);
     let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
     (phase.tools, phase.rules, phase.results) = level;
-    note_openings(&mut keys, &phase.run);
-    if let Some(place) = keys.place(&Phase::on_max_visits)
-        && !keys.is_unreadable(&Phase::on_max_visits)
+    note_openings(&mut keys, &phase.commands);
+    if let Some(place) = keys.place(&Phase::on_limit)
+        && !keys.is_unreadable(&Phase::on_limit)
         && phase.max_visits.is_none()
     {
-        let message = "`onMaxVisits` has no effect without `maxVisits`";
+        let message = "`onLimit` has no effect without `maxVisits`";
         let finding = Finding::error(Code::IdleVisits, place.value, message);
         keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
     }
@@ -46,7 +46,7 @@ pub(super) fn read_phase(
 }
 
 /// Notes what is open where a phase is read-only.
-pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, run: &[String]) {
+pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, commands: &[String]) {
     let places = [
         (
             "writable",
@@ -54,9 +54,9 @@ pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, run: &[String]) {
             keys.is_unreadable(&Phase::writable),
         ),
         (
-            "run",
-            keys.place(&Phase::run),
-            keys.is_unreadable(&Phase::run),
+            "commands",
+            keys.place(&Phase::commands),
+            keys.is_unreadable(&Phase::commands),
         ),
     ];
     for (key, place, is_wrong) in places {
@@ -64,7 +64,7 @@ pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, run: &[String]) {
         let openings = &mut keys.reader.sites.openings;
         openings.extend(place.map(|place| (key, place.key)));
     }
-    if let Some(finding) = too_many_patterns(run.len(), keys.start) {
+    if let Some(finding) = too_many_patterns(commands.len(), keys.start) {
         keys.report(finding);
     }
 }

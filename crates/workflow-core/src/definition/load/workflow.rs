@@ -76,7 +76,7 @@ pub(super) fn read_workflow<'m>(
         sets.as_ref().unwrap_or(outer),
     );
     (workflow.tools, workflow.rules, workflow.results) = level;
-    note_openings(&mut keys, &workflow.run);
+    note_openings(&mut keys, &workflow.commands);
     let gate = keys.get(&Workflow::gate).map(Vec::from).unwrap_or_default();
     let approve = keys.get(&Workflow::approve);
     keys.reader.keep_locations(map, None);

@@ -56,7 +56,7 @@ impl SettingsStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolAccess {
-    /// All calls that change nothing, and those that `writable` and `run` open.
+    /// All calls that change nothing, and those that `writable` and `commands` open.
     #[serde(rename = "readOnly")]
     ReadOnly {
         /// Its location, as `file:line`.

@@ -13,7 +13,7 @@ use super::guards::ToolAccess;
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;
 use super::rules::{Rule, UnknownAction};
-use super::target::{AfterMaxVisits, OnMaxVisits, Outcomes, PhaseOutcome};
+use super::target::{AfterVisitLimit, OnVisitLimit, Outcomes, PhaseOutcome};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::schema::Default::Text as Word;
 use crate::definition::schema::{Change, Section, section};
@@ -42,7 +42,7 @@ section! {
         const body;
         /// The instructions for the agent.
         pub instructions: String,
-        /// `read-only` blocks every call that may change files, except what `writable` and `run` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
+        /// `read-only` blocks every call that may change files, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
         #[key("tools": ReadOnlyOrTools, strict, guard, otherwise("all tools"), example(r#""read-only""#))]
         const level_tools;
         /// The tools that it may use; `None` is all.
@@ -52,9 +52,9 @@ section! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub writable: Vec<String>,
         /// Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
-        #[key("run": Commands, change(Change::Guard), never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
+        #[key("commands": Commands, change(Change::Guard), never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub run: Vec<String>,
+        pub commands: Vec<String>,
         /// As in a rule.
         #[as_in(Rule: OneOf<UnknownAction>)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,9 +104,9 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_visits: Option<u32>,
         /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
-        #[key("onMaxVisits": AfterMaxVisits, never_dropped, guard, change(Change::Way), default(Word("pause")), example(r#""cancel""#))]
-        #[serde(default, skip_serializing_if = "OnMaxVisits::is_pause")]
-        pub on_max_visits: OnMaxVisits,
+        #[key("onLimit": AfterVisitLimit, never_dropped, guard, change(Change::Way), default(Word("pause")), example(r#""cancel""#))]
+        #[serde(default, skip_serializing_if = "OnVisitLimit::is_pause")]
+        pub on_limit: OnVisitLimit,
         /// How much the phase may use each time it is entered. At a limit the run pauses.
         #[key("budget": Map<Budget>, never_dropped, guard, otherwise("no limit"), example(r#"{"turns": 120, "minutes": 180}"#))]
         #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
@@ -195,9 +195,9 @@ impl Phase {
     /// The id of the entry that is entered in place of it after too many visits, if it is one.
     #[must_use]
     pub fn redirect(&self) -> Option<&str> {
-        match &self.on_max_visits {
-            OnMaxVisits::Phase(id) if self.max_visits.is_some() => Some(id),
-            OnMaxVisits::Phase(_) | OnMaxVisits::Pause | OnMaxVisits::Cancel => None,
+        match &self.on_limit {
+            OnVisitLimit::Phase(id) if self.max_visits.is_some() => Some(id),
+            OnVisitLimit::Phase(_) | OnVisitLimit::Pause | OnVisitLimit::Cancel => None,
         }
     }
 

@@ -84,7 +84,7 @@ pub struct PhaseOutcome {
 /// The consequence of one more visit than `maxVisits`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum OnMaxVisits {
+pub enum OnVisitLimit {
     /// The run pauses where it is.
     #[default]
     Pause,
@@ -94,7 +94,7 @@ pub enum OnMaxVisits {
     Phase(String),
 }
 
-impl fmt::Display for OnMaxVisits {
+impl fmt::Display for OnVisitLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Pause => "pause",
@@ -104,7 +104,7 @@ impl fmt::Display for OnMaxVisits {
     }
 }
 
-impl OnMaxVisits {
+impl OnVisitLimit {
     /// The place that it leads to; `None` if the run pauses where it is.
     #[must_use]
     pub fn target(&self) -> Option<Target> {
@@ -171,21 +171,21 @@ impl KeyType for OnFail {
 }
 
 /// `pause`, `cancel`, or the id of an entry.
-pub(crate) struct AfterMaxVisits;
+pub(crate) struct AfterVisitLimit;
 
-impl KeyType for AfterMaxVisits {
-    type Value = OnMaxVisits;
+impl KeyType for AfterVisitLimit {
+    type Value = OnVisitLimit;
     const SHAPE: Shape = FilledText::SHAPE;
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<OnMaxVisits> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<OnVisitLimit> {
         let text = FilledText::read(reader, written)?;
         let instead = match &*text {
-            "pause" => OnMaxVisits::Pause,
-            "cancel" => OnMaxVisits::Cancel,
-            _ => OnMaxVisits::Phase(text),
+            "pause" => OnVisitLimit::Pause,
+            "cancel" => OnVisitLimit::Cancel,
+            _ => OnVisitLimit::Phase(text),
         };
-        if instead != OnMaxVisits::Pause {
-            reader.jump(JumpKind::OnMaxVisits, &instead.to_string(), written.span());
+        if instead != OnVisitLimit::Pause {
+            reader.jump(JumpKind::OnLimit, &instead.to_string(), written.span());
         }
         Some(instead)
     }
@@ -222,7 +222,7 @@ fn targets_of(
         let name = shown(&entry.key);
         let what = match jump {
             JumpKind::Choice => "answer",
-            JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnMaxVisits => "outcome",
+            JumpKind::Outcome | JumpKind::OnFail | JumpKind::OnLimit => "outcome",
         };
         let message = match &entry.value.kind {
             Kind::Text(to) if !trim(to).is_empty() => {

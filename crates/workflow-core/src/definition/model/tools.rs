@@ -174,7 +174,7 @@ let help = "write `tools: {blacklist: [..]}` for tools that are blocked, or `too
 impl KeyType for ReadOnlyOrTools {
     type Value = ReadTools;
     const SHAPE: Shape = Shape::new(|| json!({"anyOf": [
-            {"const": "read-only", "description": "Nothing is changed, except what `writable` and `run` open."},
+            {"const": "read-only", "description": "Nothing is changed, except what `writable` and `commands` open."},
             (ToolsMap::SHAPE.schema)(),
         ]}), || "`read-only`, or a map".to_owned()).meant(ToolsMap::SHAPE.meant);
 

@@ -82,7 +82,7 @@ section! {
         /// As in a phase.
         #[as_in(Phase: Commands)]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        pub run: Vec<String>,
+        pub commands: Vec<String>,
         /// As in a rule.
         #[as_in(Rule: OneOf<UnknownAction>)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,7 +116,7 @@ section! {
         #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
         pub budget: Budget,
         /// Who may cancel a run.
-        #[key("cancel": OneOf<CancelBy>, never_dropped, guard, default(Absent::Text("anyone")), example(r#""person""#))]
+        #[key("cancel": OneOf<CancelBy>, never_dropped, guard, default(Absent::Text("anyone")), example(r#""user""#))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub cancel: Option<CancelBy>,
         /// Lists of rules, each with a name by which `tools` uses it. A name of an outer level cannot be defined again.
@@ -189,7 +189,7 @@ words! {
         /// The agent and the user.
         "anyone" => Anyone,
         /// The user only. A call of the agent asks the user.
-        "person" => Person,
+        "user" => User,
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) enum JumpKind {
     /// An answer of a person.
     Choice,
     /// More visits than the phase may have.
-    OnMaxVisits,
+    OnLimit,
 }
 
 /// A jump and its location.

@@ -123,6 +123,9 @@ fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
     rows.map(|(_, ours)| *ours)
 }
 
+/// Names that keys had before, each with the name of today.
+const RENAMED: &[(&str, &str)] = &[("run", "commands"), ("onMaxVisits", "onLimit")];
+
 fn unknown(
     reader: &Reader<'_>,
     section: &'static Section,
@@ -144,6 +147,16 @@ fn unknown(
         let message = format!("unknown key `{key}`{near}, which may be a misspelled restriction");
         Finding::error(Code::UnknownGuardKey, entry.key_span, message)
     };
+    let is_here = |to: &str| names(section).any(|known| known == to);
+    let mut before = RENAMED.iter();
+    if let Some((from, to)) = before.find(|(from, to)| *from == entry.key && is_here(to)) {
+        let message = format!(
+            "unknown key `{from}` in {}: its name is `{to}` now",
+            section.name
+        );
+        let finding = Finding::error(Code::UnknownGuardKey, entry.key_span, message);
+        return finding.help(format!("write `{to}`")).fix(from, to);
+    }
     let foreign = foreign(&entry.key);
     if let Some(foreign) = foreign.filter(|_| !section.is_guard) {
         let finding = match foreign.guard {
@@ -168,8 +181,6 @@ fn unknown(
         };
     }
     let suggestion = synonyms(&entry.key)
-        // `run` of a phase has patterns, and no command.
-        .filter(|meant| section.is_guard || *meant != "run")
         .find(|meant| names(section).any(|known| known == *meant))
         .or_else(|| nearest(&entry.key, names(section)));
     // Too short for a likeness by itself, but a condition is always a map.

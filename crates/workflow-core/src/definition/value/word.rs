@@ -73,7 +73,9 @@ impl<T: NamedValues> KeyType for OneOf<T> {
             written.key.consequence()
         );
         let finding = written.wrong(Code::InvalidValue, written.span(), message);
-        reader.report(match nearest(text, known::<T>()) {
+        // The user had this name before.
+        let word = if text == "person" { "user" } else { text };
+        reader.report(match nearest(word, known::<T>()) {
             Some(near) => finding
                 .help(format!("did you mean `{near}`?"))
                 .fix(text, near),

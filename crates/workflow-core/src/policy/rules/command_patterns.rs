@@ -163,7 +163,7 @@ impl CommandPatterns {
         self.covers(command, left, shell::matches_exactly)
     }
 
-    /// Returns whether a pattern of `run` covers a command completely. A `*` at the end of its last word also stands
+    /// Returns whether a pattern of `commands` covers a command completely. A `*` at the end of its last word also stands
     /// for further words.
     pub(super) fn opens(
         &self,

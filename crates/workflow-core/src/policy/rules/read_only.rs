@@ -1,4 +1,4 @@
-//! `tools: read-only`: calls that change nothing, and those that `writable` and `run` open.
+//! `tools: read-only`: calls that change nothing, and those that `writable` and `commands` open.
 
 use workflow_shell::{Analysis, Effect, FileWrite, SimpleCommand};
 
@@ -167,7 +167,7 @@ impl ReadOnlyRule {
         let findings = self.findings(call).unwrap_or_default();
         let mut text = line_verdict::describe(&findings);
         let open = if let Some(pattern) = findings.iter().find_map(LineFinding::pattern) {
-            Some(format!("`run: [\"{pattern}\"]`"))
+            Some(format!("`commands: [\"{pattern}\"]`"))
         } else {
             let path = self.closed_path(call, &findings);
             path.map(|path| format!("`writable: [\"{path}\"]`"))

@@ -387,7 +387,7 @@ impl ActiveRun {
     pub(crate) fn is_cancelled_by_person(&self) -> bool {
         let root = self.in_force.catalog.get(&self.progress.state.workflow_key);
         let by = root.and_then(|root| root.cancel);
-        self.progress.state.active && by == Some(CancelBy::Person)
+        self.progress.state.active && by == Some(CancelBy::User)
     }
 
     /// The number of the visit of the phase, where it has a limit.

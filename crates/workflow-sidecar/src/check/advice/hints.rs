@@ -64,7 +64,7 @@ fn cancel_by_agent(root: &Workflow, phases: &[Located<'_>], loaded: &Loaded) -> 
             };
             level.lists_out(SHELL) || level.rules.iter().any(|rule| forbids(&rule))
         });
-    if holds || root.cancel == Some(CancelBy::Person) {
+    if holds || root.cancel == Some(CancelBy::User) {
         return None;
     }
     // After the last phase there is nothing that the approval holds back.
@@ -76,7 +76,7 @@ fn cancel_by_agent(root: &Workflow, phases: &[Located<'_>], loaded: &Loaded) -> 
         shown(&phase.name)
     );
     let found = Diagnostic::new(Code::CancelByAgent, Severity::Info, message).with_help(
-        "write `cancel: person` in the workflow, or add a rule that blocks or asks for what needs the approval to `.pi/workflow-sidecar.json5`: those rules apply without a run",
+        "write `cancel: user` in the workflow, or add a rule that blocks or asks for what needs the approval to `.pi/workflow-sidecar.json5`: those rules apply without a run",
     );
     Some(found.at(location(workflow, *at, "approve", loaded)))
 }

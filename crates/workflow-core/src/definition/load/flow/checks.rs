@@ -84,7 +84,7 @@ fn key_of(kind: JumpKind) -> &'static str {
         JumpKind::Outcome => "outcomes",
         JumpKind::OnFail => "onFail",
         JumpKind::Choice => "choices",
-        JumpKind::OnMaxVisits => "onMaxVisits",
+        JumpKind::OnLimit => "onLimit",
     }
 }
 
@@ -94,7 +94,7 @@ fn words_of(kind: JumpKind) -> &'static [&'static str] {
         JumpKind::Outcome => &["next", "end", "done"],
         JumpKind::OnFail => &[],
         JumpKind::Choice => &["next", "end", "done", "cancel"],
-        JumpKind::OnMaxVisits => &["pause", "cancel"],
+        JumpKind::OnLimit => &["pause", "cancel"],
     }
 }
 
@@ -212,11 +212,8 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
             let site = sites
                 .targets
                 .iter()
-                .find(|site| site.kind == JumpKind::OnMaxVisits);
-            let message = format!(
-                "`onMaxVisits` of `{}` leads back to itself",
-                shown(&phase.id)
-            );
+                .find(|site| site.kind == JumpKind::OnLimit);
+            let message = format!("`onLimit` of `{}` leads back to itself", shown(&phase.id));
             let span = site.and_then(|site| site.span);
             report_in(
                 reader,
