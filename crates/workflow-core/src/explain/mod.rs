@@ -39,7 +39,7 @@ pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Workflow};
-use crate::policy::rules::{Call, Decision, PlainPaths};
+use crate::policy::rules::{Call, Decision, PLAIN_PATHS};
 use crate::reminders::ContinuePolicy;
 use crate::run::{DefinitionMismatch, Position, RunState};
 use crate::session::commands::initial_message;
@@ -102,7 +102,7 @@ impl Explained {
     #[expect(clippy::missing_panics_doc, reason = "an empty object is JSON")]
     pub fn blocks(&self, tool: &str) -> Option<String> {
         let no_arguments = serde_json::from_str("{}").expect("an empty object is JSON");
-        self.denies(&Call::new(tool, Some(no_arguments), &PlainPaths))
+        self.denies(&Call::new(tool, Some(no_arguments), &*PLAIN_PATHS))
     }
 
     /// Returns true if this is the reason of a call that a list blocks, with or without the line on what is allowed.

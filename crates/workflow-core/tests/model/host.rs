@@ -9,7 +9,7 @@ use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
 use workflow_core::effect::{Action, Decider, Effect, Reply, ToolDecision};
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
-use workflow_core::policy::rules::{Call, PlainPaths};
+use workflow_core::policy::rules::{Call, PLAIN_PATHS};
 use workflow_core::session::{Abilities, Control, StepCall, TurnUsage};
 use workflow_core::types::{GateRunId, QuestionId, RequestId};
 use workflow_core::{Effects, Session};
@@ -302,7 +302,7 @@ impl Host {
     /// Returns the decision on a tool call at this moment.
     pub(crate) fn access(&self, tool: &str) -> Access {
         let mut out = Effects::at(self.now);
-        let call = Call::new(tool, None, &PlainPaths);
+        let call = Call::new(tool, None, &*PLAIN_PATHS);
         let mut session = self.session.clone();
         session.handle_tool_call(RequestId(u64::MAX), &call, &mut out);
         match out.answers.pop().map(|answer| answer.reply) {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
-use workflow_core::policy::rules::{Call, Decision, Override, PlainPaths, Rules};
+use workflow_core::policy::rules::{Call, Decision, Override, PLAIN_PATHS, Rules};
 
 /// A spelling of one character of a line for a shell.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,7 @@ fn arguments(field: &str, line: &str, more: &str) -> Box<RawValue> {
 
 /// Returns whether a call is denied without a question.
 fn is_denied(tool: &str, input: &RawValue) -> bool {
-    match Rules::default().decide(&Call::new(tool, Some(input), &PlainPaths)) {
+    match Rules::default().decide(&Call::new(tool, Some(input), &*PLAIN_PATHS)) {
         Decision::Block(denial) => {
             assert_eq!(
                 denial.override_by,

@@ -8,7 +8,7 @@ use workflow_core::effect::{
     ContextMessage, Mutation, Reply, ToolAnswer, ToolDecision, TriggerOutcome,
 };
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
-use workflow_core::policy::rules::{Call, PlainPaths};
+use workflow_core::policy::rules::{Call, PLAIN_PATHS};
 use workflow_core::session::{Control, StepCall, TurnUsage};
 use workflow_core::types::{QuestionId, RequestId};
 use workflow_core::{Effects, Session};
@@ -139,7 +139,7 @@ pub(crate) fn send(session: &mut Session, event: Event<'_>, out: &mut Effects) -
             tool,
             input,
         } => {
-            let call = Call::new(tool, input, &PlainPaths);
+            let call = Call::new(tool, input, &*PLAIN_PATHS);
             session.handle_tool_call(request, &call, out);
             return Replied::ToRequest(request, RequestKind::ToolCall);
         }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 use workflow_core::definition::{Rule, ToolAccess};
 use workflow_core::policy::rules::{
-    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
+    Call, Decision, LevelRules, PLAIN_PATHS, PathForm, Paths, RuleSource, Rules,
 };
 
 fn rule(said: &Value) -> Rule {
@@ -39,7 +39,7 @@ fn is_allowed(
 fn is_blocked(said: &Value, tool: &str, input: &Value) -> bool {
     let mut said = said.clone();
     said["action"] = json!("block");
-    !is_allowed(&[rule(&said)], None, tool, input, &PlainPaths)
+    !is_allowed(&[rule(&said)], None, tool, input, &*PLAIN_PATHS)
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn possible_writes_are_not_allowed_as_reads() {
     let allows = [rule(&json!({"action":"allow", "writes": false}))];
     let nothing = ToolAccess::Whitelist(Vec::new());
     let allowed =
-        |tool: &str, input: Value| is_allowed(&allows, Some(&nothing), tool, &input, &PlainPaths);
+        |tool: &str, input: Value| is_allowed(&allows, Some(&nothing), tool, &input, &*PLAIN_PATHS);
     assert!(allowed("read", json!({"path": "a"})));
     assert!(allowed("bash", json!({"command": "ls"})));
     assert!(!allowed("bash", json!({"command": "rm a"})));
@@ -162,7 +162,7 @@ fn all_that_a_call_names_must_be_allowed() {
     let allows = [rule(&json!({"action":"allow", "path": ["docs/**"]}))];
     let nothing = ToolAccess::Whitelist(Vec::new());
     let allowed =
-        |tool: &str, input: Value| is_allowed(&allows, Some(&nothing), tool, &input, &PlainPaths);
+        |tool: &str, input: Value| is_allowed(&allows, Some(&nothing), tool, &input, &*PLAIN_PATHS);
     assert!(allowed("write", json!({"path": "docs/a", "content": "x"})));
     assert!(allowed(
         "move",
@@ -193,7 +193,7 @@ struct Counted(Cell<usize>);
 impl Paths for Counted {
     fn forms(&self, path: &str) -> Vec<PathForm> {
         self.0.set(self.0.get() + 1);
-        PlainPaths.forms(path)
+        PLAIN_PATHS.forms(path)
     }
 
     fn ignores_case(&self) -> bool {
@@ -243,7 +243,7 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
             unknown: None,
         }]);
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
-        match rules.decide(&Call::new("bash", Some(&input), &PlainPaths)) {
+        match rules.decide(&Call::new("bash", Some(&input), &*PLAIN_PATHS)) {
             Decision::Block(denial) => denial.seen,
             Decision::Allow | Decision::Ask(_) => panic!("it is blocked"),
         }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use workflow_core::definition::{Guards, PhaseEntry, ResultRule, Rule, RuleAction, ToolAccess};
 use workflow_core::policy::rules::{
-    Call, Decision, LevelRules, PathForm, Paths, PlainPaths, RuleSource, Rules,
+    Call, Decision, LevelRules, PLAIN_PATHS, PathForm, Paths, RuleSource, Rules,
 };
 
 use crate::event::Event;
@@ -153,7 +153,7 @@ struct WithoutAt;
 
 impl Paths for WithoutAt {
     fn forms(&self, path: &str) -> Vec<PathForm> {
-        PlainPaths.forms(path.strip_prefix('@').unwrap_or(path))
+        PLAIN_PATHS.forms(path.strip_prefix('@').unwrap_or(path))
     }
 
     fn ignores_case(&self) -> bool {
@@ -434,7 +434,7 @@ proptest! {
     ) {
         let input = json!({"path": path, "command": "echo x > docs/a.md"});
         let input = serde_json::value::to_raw_value(&input).expect("a value is JSON");
-        let call = Call::new(tool, Some(&input), &PlainPaths);
+        let call = Call::new(tool, Some(&input), &*PLAIN_PATHS);
         let all = strictness(&levels, &call);
         let strictest = levels.iter().map(|level| strictness(std::slice::from_ref(level), &call)).max();
         prop_assert_eq!(Some(all), strictest, "the strictest level decides");

@@ -13,7 +13,7 @@ use super::marks::{
 };
 use super::model::{
     Graph, GraphEntry, GraphNode, GraphScope, InOrder, Jump, JumpTarget, LoopEdge, MAX_NODES,
-    NodeMark, TooLarge, label,
+    MarkKind, NodeMark, TooLarge, label,
 };
 
 impl Graph {
@@ -89,7 +89,7 @@ fn edges(root: &GraphScope) -> (Vec<InOrder>, Vec<Jump>) {
                     order[at] = match &order[at] {
                         InOrder::Named(names) => InOrder::Named(format!("{names}, {}", exit.label)),
                         InOrder::Never => InOrder::Named(exit.label.clone()),
-                        // The order leads there anyexit.
+                        // The order leads there anyway.
                         InOrder::Plain => InOrder::Plain,
                     };
                     continue;
@@ -193,7 +193,10 @@ impl GraphBuilder<'_> {
 
     fn phase(&mut self, workflow: &Workflow, phase: &Phase, outer: &ContinueRule) -> GraphNode {
         let approval = phase.approve.as_ref();
-        let approval = approval.map(|approval| NodeMark::Approval(short(&approval.describe())));
+        let approval = approval.map(|approval| {
+            let asks = format!("asks you: {}", short(&approval.describe()));
+            NodeMark::new(MarkKind::Approval, asks)
+        });
         let waits = phase.auto_continue.within(outer).wait == Some(true);
         GraphNode {
             id: self.id(),
@@ -204,7 +207,7 @@ impl GraphBuilder<'_> {
                 .chain(tools(phase.tools.as_ref()))
                 .chain(rules(&phase.rules))
                 .chain(unknown(phase.unknown))
-                .chain(waits.then_some(NodeMark::Waits))
+                .chain(waits.then(|| NodeMark::new(MarkKind::Waits, "waits for you")))
                 .chain(gate(&phase.gate))
                 .chain(approval)
                 .chain(flow(phase))
@@ -216,8 +219,12 @@ impl GraphBuilder<'_> {
     }
 
     fn collapsed(&mut self, workflow: &Workflow, condition: Option<String>) -> GraphNode {
-        let condition = condition.map(|condition| NodeMark::Flow(short(&condition)));
-        let size = NodeMark::Collapsed(workflow.phases.len());
+        let condition = condition.map(|condition| NodeMark::new(MarkKind::Flow, short(&condition)));
+        let size = match workflow.phases.len() {
+            1 => "1 phase".to_owned(),
+            phases => format!("{phases} phases"),
+        };
+        let size = NodeMark::new(MarkKind::Collapsed, size);
         GraphNode {
             id: self.id(),
             emoji: String::new(),

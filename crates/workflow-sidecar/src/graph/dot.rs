@@ -3,9 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::Direction;
-use super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark, lines,
-};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, InOrder, MarkKind, NodeMark, lines};
 
 /// Returns the diagram's source.
 pub(crate) fn dot(graph: &Graph, direction: Direction) -> String {
@@ -36,12 +34,7 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     }
     draw_order(out, graph)?;
     for jump in &graph.jumps {
-        let (from, label) = (jump.from, quoted(&jump.label));
-        let to = match jump.to {
-            JumpTarget::Node(id) => format!("n{id}"),
-            JumpTarget::Done => "done".to_owned(),
-            JumpTarget::Cancelled => "cancelled".to_owned(),
-        };
+        let (from, to, label) = (jump.from, jump.to, quoted(&jump.label));
         writeln!(out, "  n{from} -> {to} [label={label}, constraint=false];")?;
     }
     for (from, to) in graph.root.loops() {
@@ -78,8 +71,8 @@ fn draw_order(out: &mut String, graph: &Graph) -> fmt::Result {
 fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result {
     let indent = "  ".repeat(level);
     writeln!(out, "{indent}subgraph cluster_{} {{", scope.id)?;
-    let texts = std::iter::once(scope.name.clone()).chain(scope.marks.iter().map(NodeMark::text));
-    writeln!(out, "{indent}  label=\"{}\";", in_lines(texts))?;
+    let label = in_lines(scope.name.clone(), &scope.marks);
+    writeln!(out, "{indent}  label=\"{label}\";")?;
     writeln!(out, "{indent}  style=rounded;")?;
     for entry in &scope.entries {
         match entry {
@@ -91,30 +84,23 @@ fn draw_scope(out: &mut String, scope: &GraphScope, level: usize) -> fmt::Result
 }
 
 fn node(step: &GraphNode) -> String {
-    let texts = std::iter::once(step.title()).chain(step.marks.iter().map(NodeMark::text));
-    let style = step.marks.iter().find_map(|mark| match mark {
-        NodeMark::Waits => Some(", style=\"rounded,dashed\""),
-        NodeMark::Collapsed(_) => Some(", peripheries=2"),
-        NodeMark::Only(_)
-        | NodeMark::ReadOnly
-        | NodeMark::Open(_)
-        | NodeMark::Without(_)
-        | NodeMark::Rule(_)
-        | NodeMark::Gate(_)
-        | NodeMark::Flow(_)
-        | NodeMark::Approval(_) => None,
-    });
-    format!(
-        "n{} [label=\"{}\"{}];",
-        step.id,
-        in_lines(texts),
-        style.unwrap_or_default()
-    )
+    let style = if step.has(MarkKind::Waits) {
+        ", style=\"rounded,dashed\""
+    } else if step.has(MarkKind::Collapsed) {
+        ", peripheries=2"
+    } else {
+        ""
+    };
+    let label = in_lines(step.title(), &step.marks);
+    format!("n{} [label=\"{label}\"{style}];", step.id)
 }
 
-/// Breaks texts into the lines of a label.
-fn in_lines(texts: impl Iterator<Item = String>) -> String {
-    let lines = texts.flat_map(|text| lines(&text));
+/// Breaks a title and the marks below it into the lines of a label.
+fn in_lines(title: String, marks: &[NodeMark]) -> String {
+    let marks = marks.iter().map(|mark| mark.text.clone());
+    let lines = std::iter::once(title)
+        .chain(marks)
+        .flat_map(|text| lines(&text));
     let lines: Vec<String> = lines.map(|line| escaped(&line)).collect();
     lines.join("\\n")
 }

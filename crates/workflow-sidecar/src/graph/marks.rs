@@ -5,7 +5,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::visible;
 
-use super::model::{LabelledExit, NodeMark, label};
+use super::model::{LabelledExit, MarkKind, NodeMark, label};
 
 /// The most rules and checks of a phase that are drawn.
 const MAX_MARKS: usize = 8;
@@ -18,28 +18,33 @@ pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
     let mut marks = Vec::new();
     if !workflow.inputs.is_empty() {
         let names = workflow.inputs.iter().map(|input| &*input.name);
-        marks.push(NodeMark::Flow(format!("inputs: {}", listed(names))));
+        marks.push(NodeMark::new(
+            MarkKind::Flow,
+            format!("inputs: {}", listed(names)),
+        ));
     }
     let guards = tools(workflow.tools.as_ref())
         .into_iter()
         .chain(rules(&workflow.rules))
         .chain(unknown(workflow.unknown));
     marks.extend(guards.map(|mark| {
-        let text = format!("all phases: {}", mark.text());
-        if matches!(mark, NodeMark::Open(_)) {
-            NodeMark::Open(text)
-        } else {
-            NodeMark::Rule(text)
-        }
+        let kind = match mark.kind {
+            MarkKind::Open => MarkKind::Open,
+            _ => MarkKind::Rule,
+        };
+        NodeMark::new(kind, format!("all phases: {}", mark.text))
     }));
     if workflow.cancel == Some(CancelBy::User) {
-        marks.push(NodeMark::Flow("only you can cancel".to_owned()));
+        marks.push(NodeMark::new(
+            MarkKind::Flow,
+            "only you can cancel".to_owned(),
+        ));
     }
     if !workflow.budget.is_unlimited() {
-        marks.push(NodeMark::Flow(format!(
-            "at most {}",
-            workflow.budget.describe()
-        )));
+        marks.push(NodeMark::new(
+            MarkKind::Flow,
+            format!("at most {}", workflow.budget.describe()),
+        ));
     }
     marks
 }
@@ -49,10 +54,12 @@ pub(super) fn tools(tools: Option<&ToolAccess>) -> Option<NodeMark> {
     let list = |names: &[String]| short(&names.join(", "));
     match tools? {
         ToolAccess::ReadOnly { .. } => None,
-        ToolAccess::Whitelist(names) => Some(NodeMark::Only(list(names))),
+        ToolAccess::Whitelist(names) if names.is_empty() => Some("no tools".to_owned()),
+        ToolAccess::Whitelist(names) => Some(format!("only {}", list(names))),
         ToolAccess::Blacklist(names) if names.is_empty() => None,
-        ToolAccess::Blacklist(names) => Some(NodeMark::Without(list(names))),
+        ToolAccess::Blacklist(names) => Some(format!("no {}", list(names))),
     }
+    .map(|text| NodeMark::new(MarkKind::Tools, text))
 }
 
 /// Returns the marks of a phase that is read-only: what is open in it comes after.
@@ -65,21 +72,26 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
     let open = [("may write", writable), ("may run", run)];
     let open = open.into_iter().filter(|(_, items)| !items.is_empty());
     let open = open.map(|(may, items)| {
-        NodeMark::Open(short(&format!(
-            "{may} {}",
-            listed(items.into_iter().map(|item| &**item))
-        )))
+        NodeMark::new(
+            MarkKind::Open,
+            short(&format!(
+                "{may} {}",
+                listed(items.into_iter().map(|item| &**item))
+            )),
+        )
     });
-    [NodeMark::ReadOnly].into_iter().chain(open).collect()
+    let read_only = NodeMark::new(MarkKind::Tools, "read-only");
+    [read_only].into_iter().chain(open).collect()
 }
 
 /// Returns the mark of the decision on unknown commands.
 pub(super) fn unknown(action: Option<UnknownAction>) -> Option<NodeMark> {
-    Some(match action? {
-        UnknownAction::Allow => NodeMark::Open("allow unknown commands".to_owned()),
-        UnknownAction::Ask => NodeMark::Rule("ask about unknown commands".to_owned()),
-        UnknownAction::Block => NodeMark::Rule("block unknown commands".to_owned()),
-    })
+    let (kind, text) = match action? {
+        UnknownAction::Allow => (MarkKind::Open, "allow unknown commands"),
+        UnknownAction::Ask => (MarkKind::Rule, "ask about unknown commands"),
+        UnknownAction::Block => (MarkKind::Rule, "block unknown commands"),
+    };
+    Some(NodeMark::new(kind, text))
 }
 
 /// Lists items: the first ones, and the number of the others.
@@ -97,16 +109,22 @@ fn listed<'i>(items: impl ExactSizeIterator<Item = &'i str>) -> String {
 
 /// Returns a mark for each rule; equal ones in a row appear once.
 pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
-    let mark = |rule: &Rule| match rule.action {
-        RuleAction::Allow => NodeMark::Open(rule_text(rule)),
-        RuleAction::Ask | RuleAction::Block => NodeMark::Rule(rule_text(rule)),
+    let mark = |rule: &Rule| {
+        let kind = match rule.action {
+            RuleAction::Allow => MarkKind::Open,
+            RuleAction::Ask | RuleAction::Block => MarkKind::Rule,
+        };
+        NodeMark::new(kind, rule_text(rule))
     };
     let mut marks: Vec<NodeMark> = rules.iter().map(mark).collect();
     marks.dedup();
     let more = marks.len().saturating_sub(MAX_MARKS);
     if more > 1 {
         marks.truncate(MAX_MARKS);
-        marks.push(NodeMark::Rule(format!("and {more} more rules")));
+        marks.push(NodeMark::new(
+            MarkKind::Rule,
+            format!("and {more} more rules"),
+        ));
     }
     marks
 }
@@ -140,7 +158,7 @@ fn rule_text(rule: &Rule) -> String {
 pub(super) fn gate(gates: &[Gate]) -> Vec<NodeMark> {
     let marks = gates
         .iter()
-        .map(|gate| NodeMark::Gate(short(&gate.check.requirement(visible))));
+        .map(|gate| NodeMark::new(MarkKind::Gate, short(&gate.check.requirement(visible))));
     marks.take(MAX_MARKS).collect()
 }
 
@@ -167,7 +185,7 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
     }
     texts
         .iter()
-        .map(|text| NodeMark::Flow(short(text)))
+        .map(|text| NodeMark::new(MarkKind::Flow, short(text)))
         .collect()
 }
 

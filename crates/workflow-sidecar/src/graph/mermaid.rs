@@ -5,9 +5,7 @@
 use std::fmt::{self, Write};
 
 use super::Direction;
-use super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark, lines,
-};
+use super::model::{Graph, GraphEntry, GraphNode, GraphScope, InOrder, MarkKind, NodeMark, lines};
 
 /// Returns the diagram's source.
 pub(crate) fn mermaid(graph: &Graph, direction: Direction) -> String {
@@ -40,22 +38,14 @@ fn draw(out: &mut String, graph: &Graph, direction: Direction) -> fmt::Result {
     draw_in_order(out, edge.as_deref(), "done")?;
     writeln!(out)?;
     for jump in &graph.jumps {
-        let (from, label) = (jump.from, escaped(&jump.label));
-        let to = match jump.to {
-            JumpTarget::Node(id) => format!("n{id}"),
-            JumpTarget::Done => "done".to_owned(),
-            JumpTarget::Cancelled => "cancelled".to_owned(),
-        };
+        let (from, to, label) = (jump.from, jump.to, escaped(&jump.label));
         writeln!(out, "  n{from} -->|\"{label}\"| {to}")?;
     }
     for (from, to) in graph.root.loops() {
         let from: Vec<String> = from.iter().map(|id| format!("n{id}")).collect();
         writeln!(out, "  {} -. loop .-> n{to}", from.join(" & "))?;
     }
-    let waiting = nodes
-        .iter()
-        .filter(|step| step.marks.contains(&NodeMark::Waits));
-    for step in waiting {
+    for step in nodes.iter().filter(|step| step.has(MarkKind::Waits)) {
         writeln!(
             out,
             "  style n{} stroke-dasharray:6 4,stroke-width:2px",
@@ -104,7 +94,7 @@ fn node(step: &GraphNode) -> String {
     for mark in &step.marks {
         label = format!("{label}<br>{}", marked(mark));
     }
-    if step.is_collapsed() {
+    if step.has(MarkKind::Collapsed) {
         format!("n{}[[\"{label}\"]]", step.id)
     } else {
         format!("n{}[\"{label}\"]", step.id)
@@ -113,15 +103,15 @@ fn node(step: &GraphNode) -> String {
 
 /// Returns the text of a mark after its icon.
 fn marked(mark: &NodeMark) -> String {
-    let icon = match mark {
-        NodeMark::Only(_) | NodeMark::ReadOnly | NodeMark::Without(_) | NodeMark::Rule(_) => "🔒 ",
-        NodeMark::Gate(_) => "✅ ",
-        NodeMark::Approval(_) => "👤 ",
-        NodeMark::Flow(_) => "🔀 ",
-        NodeMark::Waits => "⏸️ ",
-        NodeMark::Open(_) | NodeMark::Collapsed(_) => "",
+    let icon = match mark.kind {
+        MarkKind::Tools | MarkKind::Rule => "🔒 ",
+        MarkKind::Gate => "✅ ",
+        MarkKind::Approval => "👤 ",
+        MarkKind::Flow => "🔀 ",
+        MarkKind::Waits => "⏸️ ",
+        MarkKind::Open | MarkKind::Collapsed => "",
     };
-    format!("{icon}{}", broken(&mark.text()))
+    format!("{icon}{}", broken(&mark.text))
 }
 
 /// Escapes a text for a quoted label, in lines.

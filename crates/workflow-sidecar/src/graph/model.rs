@@ -3,6 +3,8 @@
 //! Decides which parts of a definition are drawn, and limits the number of nodes. Every text is short and without
 //! control characters, but not yet escaped for a format.
 
+use std::fmt;
+
 use workflow_core::definition::Target;
 use workflow_core::diagnostic::shown;
 
@@ -47,6 +49,17 @@ pub(crate) enum JumpTarget {
     Node(usize),
     Done,
     Cancelled,
+}
+
+impl fmt::Display for JumpTarget {
+    /// Writes the name of the node in Mermaid and Graphviz.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node(id) => write!(f, "n{id}"),
+            Self::Done => f.write_str("done"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
 }
 
 impl Graph {
@@ -111,47 +124,38 @@ pub(super) struct LabelledExit {
     pub(super) to: Target,
 }
 
-/// A guard of a phase, or the size of a collapsed subworkflow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NodeMark {
-    /// It is read-only.
-    ReadOnly,
-    /// Only these tools.
-    Only(String),
-    /// All tools but these.
-    Without(String),
+/// What a mark is about, which decides how a format draws it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkKind {
+    /// The tools that are left.
+    Tools,
     /// A rule on tool calls.
-    Rule(String),
+    Rule,
     /// Calls that are open: a rule that allows, or an exception from read-only.
-    Open(String),
-    /// A check of the gate, with its expectation.
-    Gate(String),
-    /// The question of the approval, with its choices.
-    Approval(String),
-    /// A condition, values, a limit of visits, or a budget.
-    Flow(String),
+    Open,
     /// The phase waits for the user: no reminder is sent.
     Waits,
+    /// A check of the gate, with its expectation.
+    Gate,
+    /// The question of the approval, with its choices.
+    Approval,
+    /// A condition, values, a limit of visits, or a budget.
+    Flow,
     /// A subworkflow that is not expanded, with its number of entries.
-    Collapsed(usize),
+    Collapsed,
+}
+
+/// A guard of a phase, or the size of a collapsed subworkflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NodeMark {
+    pub(crate) kind: MarkKind,
+    pub(crate) text: String,
 }
 
 impl NodeMark {
-    /// Returns the mark's text.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Only(tools) if tools.is_empty() => "no tools".to_owned(),
-            Self::Only(tools) => format!("only {tools}"),
-            Self::Without(tools) => format!("no {tools}"),
-            Self::ReadOnly => "read-only".to_owned(),
-            Self::Rule(text) | Self::Open(text) | Self::Gate(text) | Self::Flow(text) => {
-                text.clone()
-            }
-            Self::Approval(ask) => format!("asks you: {ask}"),
-            Self::Waits => "waits for you".to_owned(),
-            Self::Collapsed(1) => "1 phase".to_owned(),
-            Self::Collapsed(phases) => format!("{phases} phases"),
-        }
+    pub(super) fn new(kind: MarkKind, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { kind, text }
     }
 }
 
@@ -209,11 +213,9 @@ impl GraphNode {
             .to_owned()
     }
 
-    /// Returns true for a subworkflow that is not expanded.
-    pub(crate) fn is_collapsed(&self) -> bool {
-        self.marks
-            .iter()
-            .any(|mark| matches!(mark, NodeMark::Collapsed(_)))
+    /// Returns true if it has a mark of a kind.
+    pub(crate) fn has(&self, kind: MarkKind) -> bool {
+        self.marks.iter().any(|mark| mark.kind == kind)
     }
 }
 
@@ -258,7 +260,9 @@ impl GraphScope {
     fn loop_callers(&self) -> Option<Vec<usize>> {
         let LoopEdge { from, to } = self.loop_edge?;
         let own = self.entries.iter().filter_map(|entry| match entry {
-            GraphEntry::Node(step) if !step.is_collapsed() && step.id <= from => Some(step.id),
+            GraphEntry::Node(step) if !step.has(MarkKind::Collapsed) && step.id <= from => {
+                Some(step.id)
+            }
             GraphEntry::Node(_) | GraphEntry::Scope(_) => None,
         });
         let mut callers: Vec<usize> = own.collect();

@@ -7,7 +7,7 @@ use workflow_core::definition::{
 };
 use workflow_core::diagnostic::shown;
 
-use super::model::{MAX_NODES, NodeMark, TooLarge};
+use super::model::{MAX_NODES, MarkKind, NodeMark, TooLarge};
 use super::*;
 use crate::init::{Language, STARTER, templates};
 
@@ -113,7 +113,7 @@ fn continue_wait_applies_inside_subworkflows() {
         .root
         .nodes()
         .iter()
-        .map(|step| step.marks.contains(&NodeMark::Waits))
+        .map(|step| step.has(MarkKind::Waits))
         .collect();
     assert_eq!(waits, [true, false]);
 }
@@ -408,7 +408,7 @@ fn a_workflow_shows_its_own_rules_its_inputs_and_who_cancels() {
     let marks: Vec<String> = graph.root.scopes()[1]
         .marks
         .iter()
-        .map(NodeMark::text)
+        .map(|mark| mark.text.clone())
         .collect();
     assert_eq!(
         marks,
@@ -437,14 +437,14 @@ fn a_workflow_shows_its_own_rules_its_inputs_and_who_cancels() {
 fn what_a_phase_opens_has_no_lock() {
     let graph = graph_of_phase("tools: read-only\ncommands: [make test]\nunknown: block\n");
     let expected = [
-        NodeMark::ReadOnly,
-        NodeMark::Open("may run make test".to_owned()),
-        NodeMark::Rule("block unknown commands".to_owned()),
+        NodeMark::new(MarkKind::Tools, "read-only"),
+        NodeMark::new(MarkKind::Open, "may run make test"),
+        NodeMark::new(MarkKind::Rule, "block unknown commands"),
     ];
     assert_eq!(graph.root.nodes()[0].marks, expected);
     let graph = graph_of_phase("tools: {rules: [{allow: bash}]}\n");
     let marks = &graph.root.nodes()[0].marks;
-    assert_eq!(*marks, [NodeMark::Open("allow bash".to_owned())]);
+    assert_eq!(*marks, [NodeMark::new(MarkKind::Open, "allow bash")]);
     assert!(!svg(&graph).contains("class=\"wf-lock\""));
 }
 

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use workflow_core::policy::rules::{PathForm, Paths, definition_paths};
+use workflow_core::policy::rules::{PathForm, Paths, definition_paths, normalized_path};
 
 use crate::files::{STATE_DIRECTORY, home_dir};
 
@@ -99,7 +99,7 @@ impl<'a> LocalPaths<'a> {
 
 impl Paths for LocalPaths<'_> {
     fn forms(&self, path: &str) -> Vec<PathForm> {
-        let path = normalized(path);
+        let path = normalized_path(path);
         let ([real_root, root], path) = self.opened(&path);
         let mut forms = vec![self.form(&lexical(&root.join(path)))];
         let real = self.form(&real(real_root, path));
@@ -187,104 +187,7 @@ fn root(path: &Path) -> Root {
     [real(Path::new(""), &path), lexical(&path)]
 }
 
-/// Paths as they are written, without a disk: there are no links.
-#[derive(Debug)]
-pub(crate) struct WrittenPaths {
-    agent_dir: String,
-    session_file: Option<String>,
-    project: Vec<String>,
-    home: Vec<String>,
-    answers: Vec<String>,
-}
-
-impl WrittenPaths {
-    /// Paths relative to a working directory, with a home directory.
-    pub(crate) fn new(cwd: &str, agent_dir: &str, home: &str) -> Self {
-        let parts = |path| written_parts(Vec::new(), path);
-        Self {
-            agent_dir: agent_dir.to_owned(),
-            session_file: None,
-            project: parts(cwd),
-            home: parts(home),
-            answers: parts(&format!("{agent_dir}/workflow-sidecar")),
-        }
-    }
-}
-
-impl WrittenPaths {
-    /// The same, with the file that the session is stored in.
-    pub(crate) fn with_session_file(self, session_file: Option<&Path>) -> Self {
-        Self {
-            session_file: session_file.map(with_slashes),
-            ..self
-        }
-    }
-}
-
-impl Paths for WrittenPaths {
-    fn forms(&self, path: &str) -> Vec<PathForm> {
-        let path = normalized(path);
-        let parts = match path.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-                written_parts(self.home.clone(), rest)
-            }
-            _ if path.starts_with('/') => written_parts(Vec::new(), &path),
-            _ => written_parts(self.project.clone(), &path),
-        };
-        let below = |root: &[String]| {
-            let inside = parts.strip_prefix(root).filter(|_| !root.is_empty());
-            inside.map(|inside| inside.join("/"))
-        };
-        vec![PathForm {
-            absolute: format!("/{}", parts.join("/")),
-            in_project: below(&self.project),
-            in_home: below(&self.home),
-        }]
-    }
-
-    fn ignores_case(&self) -> bool {
-        false
-    }
-
-    fn holds_answers(&self, form: &PathForm) -> bool {
-        written_parts(Vec::new(), &form.absolute).starts_with(&self.answers)
-    }
-
-    fn protected(&self) -> Vec<String> {
-        let project = format!("/{}", self.project.join("/"));
-        let mut paths = definition_paths(&project, &self.agent_dir);
-        paths.extend(self.session_file.clone());
-        paths
-    }
-}
-
-/// Returns the parts of a path from a directory, without `.` and `..`.
-fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part.to_owned()),
-        }
-    }
-    parts
-}
-
-/// Returns a path after the substitutions of the hosts' tools (pi: a leading `@` is dropped, Unicode spaces are spaces).
-fn normalized(path: &str) -> String {
-    let path = path.strip_prefix('@').unwrap_or(path);
-    let is_space = |c: char| {
-        matches!(
-            c,
-            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
-        )
-    };
-    path.chars()
-        .map(|c| if is_space(c) { ' ' } else { c })
-        .collect()
-}
-
-fn with_slashes(path: &Path) -> String {
+pub(crate) fn with_slashes(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) {
         text.replace('\\', "/")

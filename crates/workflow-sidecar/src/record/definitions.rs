@@ -36,34 +36,12 @@ pub(crate) struct RecordedDirectory(pub(crate) BTreeMap<String, FileContent>);
 pub(crate) enum FileContent {
     /// Its text.
     Text(String),
-    /// Its bytes, which are not UTF-8, as two digits each.
-    Bytes {
-        #[serde(with = "hex")]
-        hex: Vec<u8>,
-    },
+    /// Its bytes, which are not UTF-8.
+    Bytes { bytes: Vec<u8> },
     /// The reason why it cannot be read, or why a directory is not searched.
-    Unreadable { problem: Problem },
+    Unreadable { problem: FileProblem },
     /// A directory without files.
     Empty(()),
-}
-
-/// [`FileProblem`] as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Problem {
-    /// A link to nothing.
-    Missing,
-    /// A link that leads out of the directory.
-    Escapes,
-    /// A directory, a pipe or a device.
-    NotAFile,
-    /// More bytes than are read.
-    TooLarge,
-    /// Its name is not UTF-8.
-    NameNotUtf8,
-    /// An error of the system.
-    #[serde(untagged)]
-    System(String),
 }
 
 impl FileContent {
@@ -72,7 +50,7 @@ impl FileContent {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text.to_owned()),
             Err(_) => Self::Bytes {
-                hex: bytes.to_vec(),
+                bytes: bytes.to_vec(),
             },
         }
     }
@@ -80,15 +58,7 @@ impl FileContent {
     /// The content of a file with this problem.
     pub(crate) fn problem(problem: &FileProblem) -> Self {
         Self::Unreadable {
-            problem: match problem {
-                FileProblem::Missing => Problem::Missing,
-                FileProblem::Escapes => Problem::Escapes,
-                FileProblem::NotAFile => Problem::NotAFile,
-                // The limit on all files together is written like that of one file.
-                FileProblem::TooLarge { .. } | FileProblem::TooMuch { .. } => Problem::TooLarge,
-                FileProblem::NameNotUtf8 => Problem::NameNotUtf8,
-                FileProblem::Unreadable(why) => Problem::System(why.clone()),
-            },
+            problem: problem.clone(),
         }
     }
 
@@ -96,27 +66,14 @@ impl FileContent {
     fn read(&self, limit: u32) -> Result<&[u8], FileProblem> {
         let bytes = match self {
             Self::Text(text) => text.as_bytes(),
-            Self::Bytes { hex } => hex,
-            Self::Unreadable { problem } => return Err(problem.file_problem(limit)),
+            Self::Bytes { bytes } => bytes,
+            Self::Unreadable { problem } => return Err(problem.clone()),
             Self::Empty(()) => return Err(FileProblem::NotAFile),
         };
         if bytes.len() > limit as usize {
             return Err(FileProblem::TooLarge { limit });
         }
         Ok(bytes)
-    }
-}
-
-impl Problem {
-    fn file_problem(&self, limit: u32) -> FileProblem {
-        match self {
-            Self::Missing => FileProblem::Missing,
-            Self::Escapes => FileProblem::Escapes,
-            Self::NotAFile => FileProblem::NotAFile,
-            Self::TooLarge => FileProblem::TooLarge { limit },
-            Self::NameNotUtf8 => FileProblem::NameNotUtf8,
-            Self::System(why) => FileProblem::Unreadable(why.clone()),
-        }
     }
 }
 
@@ -149,7 +106,7 @@ impl RecordedDirectory {
     /// The entries of the workflows directory, in byte order of their names.
     pub(crate) fn entries(&self) -> Result<Vec<TierEntry>, FileProblem> {
         if let Some(FileContent::Unreadable { problem }) = self.0.get(WORKFLOWS) {
-            return Err(problem.file_problem(0));
+            return Err(problem.clone());
         }
         let mut entries: BTreeMap<&str, TierEntry> = BTreeMap::new();
         for (path, content) in &self.0 {
@@ -162,7 +119,7 @@ impl RecordedDirectory {
             let entry = match content {
                 FileContent::Unreadable { problem } if file.is_empty() => TierEntry::Skipped {
                     name: name.to_owned(),
-                    problem: problem.file_problem(0),
+                    problem: problem.clone(),
                 },
                 _ => TierEntry::Directory(name.to_owned()),
             };
@@ -217,41 +174,6 @@ pub(super) fn project_name(cwd: &str) -> String {
     }
 }
 
-/// Bytes as text of two digits each.
-mod hex {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&super::to_hex(bytes))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        super::from_hex(&text)
-            .ok_or_else(|| D::Error::custom("bytes are written as two digits each"))
-    }
-}
-
-/// Bytes as text of two digits each.
-pub(super) fn to_hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
-    let digits = |byte: &u8| [digit(byte >> 4), digit(byte & 15)];
-    bytes.iter().flat_map(digits).collect()
-}
-
-/// The bytes of such a text.
-pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: &u8| char::from(*c).to_digit(16);
-    let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
-        [high, low] => u8::try_from(digit(high)? << 4 | digit(low)?).ok(),
-        _ => None,
-    });
-    pairs.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use workflow_core::definition::Tier;
@@ -296,6 +218,7 @@ mod tests {
             FileContent::of(b"\xff\x00a"),
             FileContent::of("é".as_bytes()),
             FileContent::problem(&FileProblem::Escapes),
+            FileContent::problem(&FileProblem::TooLarge { limit: 5 }),
             FileContent::problem(&FileProblem::Unreadable("Permission denied".to_owned())),
             FileContent::Empty(()),
         ] {
@@ -306,7 +229,7 @@ mod tests {
                 "{json}"
             );
         }
-        assert!(serde_json::from_str::<FileContent>(r#"{"hex":"0"}"#).is_err());
-        assert!(serde_json::from_str::<FileContent>(r#"{"hex":"zz"}"#).is_err());
+        assert!(serde_json::from_str::<FileContent>(r#"{"bytes":"0"}"#).is_err());
+        assert!(serde_json::from_str::<FileContent>(r#"{"bytes":[256]}"#).is_err());
     }
 }

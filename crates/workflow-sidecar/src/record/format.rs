@@ -20,7 +20,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
-use super::definitions::{DefinitionsLine, from_hex};
+use super::definitions::DefinitionsLine;
 use super::results::{PlatformResult, ReportedEvent};
 use crate::sessions::is_session;
 
@@ -215,8 +215,8 @@ pub(super) enum Wrong {
         "unknown field `{0}`, expected one of `at`, `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end`"
     )]
     Unknown(String),
-    #[error("`bytes` are written as two digits each: \"6e6f\"")]
-    Bytes,
+    #[error("`bytes` are numbers: [110,111] ({0})")]
+    Bytes(serde_json::Error),
     #[error(
         "`definitions` is the name of a directory beside this file, or an object: {{\"<directory>\":{{\"workflows/w/workflow.yaml\":\"…\"}}}} ({0})"
     )]
@@ -299,10 +299,9 @@ impl TranscriptEntry {
         Ok(match name.as_str() {
             "in" => Self::In(ProtocolLine::Json(value.to_owned())),
             "out" => Self::Out(ProtocolLine::Json(value.to_owned())),
-            "bytes" => {
-                let hex: String = serde_json::from_str(json)?;
-                Self::In(ProtocolLine::Bytes(from_hex(&hex).ok_or(Wrong::Bytes)?))
-            }
+            "bytes" => Self::In(ProtocolLine::Bytes(
+                serde_json::from_str(json).map_err(Wrong::Bytes)?,
+            )),
             "tooLong" => Self::In(ProtocolLine::TooLong(serde_json::from_str(json)?)),
             "note" => Self::Note(value.to_owned()),
             "definitions" => {

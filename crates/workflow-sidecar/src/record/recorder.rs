@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 use workflow_protocol::PROTOCOL_VERSION;
 
-use super::definitions::{DefinitionsLine, RecordedDirectory, to_hex};
+use super::definitions::{DefinitionsLine, RecordedDirectory};
 use super::format::{ANY, Header, RecordedBy, RecordingClock, UNKNOWN, VERSION};
 use super::recording_loader::{ReadDirectory, RecordingLoader};
 use super::recording_platform::RecordingPlatform;
@@ -196,7 +196,7 @@ impl Recorder {
             HostLine::Line(line) => {
                 let line = self.redaction.host_line(line, followed, depends_on_payload);
                 match std::str::from_utf8(&line.text) {
-                    Err(_) => lines.push("bytes", &to_hex(&line.text)),
+                    Err(_) => lines.push("bytes", &line.text),
                     Ok(text) if is_value(text) => lines.push_json("in", text),
                     Ok(text) => lines.push("in", text),
                 }
@@ -395,7 +395,7 @@ mod tests {
             (b"\"a\"", r#""in":"\"a\"""#),
             (b"nope", r#""in":"nope""#),
             (b"[1]", r#""in":[1]"#),
-            (b"a\xff", r#""bytes":"61ff""#),
+            (b"a\xff", r#""bytes":[97,255]"#),
         ] {
             let mut lines = Lines {
                 at: 3,

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
-use workflow_core::policy::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
 
 use super::replay_platform::written;
-use super::results::{ApprovalStore, Form, PlatformResult, QueryResult, ResolvedPath};
-use crate::platform::paths::WrittenPaths;
+use super::results::{ApprovalStore, PlatformResult, QueryResult, ResolvedPath};
 use crate::platform::{Platform, PlatformReport, Project, SessionContext};
 use crate::store::Run;
 
@@ -120,7 +119,7 @@ impl Paths for RecordingPaths<'_> {
         if forms != self.written.forms(path) {
             self.note(QueryResult::Path(ResolvedPath {
                 written: path.to_owned(),
-                forms: forms.iter().cloned().map(Form).collect(),
+                forms: forms.clone(),
             }));
         }
         forms

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use workflow_core::effect::{Effect, EffectResult};
 use workflow_core::event::PlatformEvent;
-use workflow_core::policy::rules::{PathForm, Paths};
+use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
 
 use super::results::{PlatformResult, QueryResult};
-use crate::platform::paths::WrittenPaths;
+use crate::platform::paths::with_slashes;
 use crate::platform::{Platform, Project, SessionContext};
 
 /// A platform on which every recorded result is given once, in order. Without one, the result is that of an empty
@@ -115,9 +115,7 @@ impl ReplayPaths {
 impl Paths for ReplayPaths {
     fn forms(&self, path: &str) -> Vec<PathForm> {
         let recorded = self.find(|query| match query {
-            QueryResult::Path(resolved) if resolved.written == path => {
-                Some(resolved.forms.iter().map(|form| form.0.clone()).collect())
-            }
+            QueryResult::Path(resolved) if resolved.written == path => Some(resolved.forms.clone()),
             _ => None,
         });
         recorded.unwrap_or_else(|| self.written.forms(path))
@@ -149,7 +147,12 @@ pub(super) fn written(project: &Project<'_>, home: &str) -> WrittenPaths {
         project.cwd.to_string_lossy(),
         project.agent_dir.to_string_lossy(),
     );
-    WrittenPaths::new(&cwd, &agent_dir, home).with_session_file(project.session_file)
+    WrittenPaths::new(
+        &cwd,
+        &agent_dir,
+        home,
+        project.session_file.map(with_slashes),
+    )
 }
 
 #[cfg(test)]

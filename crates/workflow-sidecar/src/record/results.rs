@@ -35,7 +35,7 @@ pub(crate) enum QueryResult {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResolvedPath {
     pub(super) written: String,
-    pub(super) forms: Vec<Form>,
+    pub(super) forms: Vec<PathForm>,
 }
 
 /// A path at which approvals are stored, or are not.
@@ -45,22 +45,6 @@ pub(crate) struct ApprovalStore {
     pub(super) absolute: String,
     pub(super) contains: bool,
 }
-
-/// [`PathForm`] as it is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, remote = "PathForm")]
-struct FormFields {
-    absolute: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    in_project: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    in_home: Option<String>,
-}
-
-/// A form of a path that can be written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct Form(#[serde(with = "FormFields")] pub(super) PathForm);
 
 /// The value of an `event` line: what the platform reports by itself.
 #[derive(Debug, Clone, Serialize, Deserialize)]

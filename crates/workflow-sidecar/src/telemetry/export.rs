@@ -137,36 +137,34 @@ pub(super) fn reminders(labels: &Labels, count: u64) {
 
 pub(super) fn approval(labels: &Labels, from: Millis, to: Millis) {
     let Some(export) = EXPORT.get() else { return };
-    let attributes = attributes(labels);
-    export.approvals.add(1, &attributes);
-    export
-        .approval_wait
-        .record(seconds(to.saturating_sub(from)), &attributes);
-    let (start, end) = (time(from), time(to));
-    span(
-        export,
-        "workflow.approval",
-        labels,
-        attributes.into(),
-        start,
-        end,
-    );
+    export.approvals.add(1, &attributes(labels));
+    let wait = &export.approval_wait;
+    lasted(export, wait, "workflow.approval", labels, (from, to));
 }
 
+/// Counts how long a phase was active.
 pub(super) fn phase(labels: &Labels, from: Millis, to: Millis) {
     let Some(export) = EXPORT.get() else { return };
+    let duration = &export.phase_duration;
+    lasted(export, duration, "workflow.phase", labels, (from, to));
+}
+
+fn lasted(
+    export: &Export,
+    histogram: &Histogram<f64>,
+    name: &'static str,
+    labels: &Labels,
+    (from, to): (Millis, Millis),
+) {
     let attributes = attributes(labels);
-    export
-        .phase_duration
-        .record(seconds(to.saturating_sub(from)), &attributes);
-    let (start, end) = (time(from), time(to));
+    histogram.record(seconds(to.saturating_sub(from)), &attributes);
     span(
         export,
-        "workflow.phase",
+        name,
         labels,
         attributes.into(),
-        start,
-        end,
+        time(from),
+        time(to),
     );
 }
 

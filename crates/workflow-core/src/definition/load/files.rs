@@ -8,6 +8,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::definition::model::SETTINGS_FILE;
 use crate::definition::tier::Tier;
 
@@ -44,7 +46,8 @@ pub enum TierEntry {
 }
 
 /// The reason why a file or directory cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum FileProblem {
     /// There is no such file.
     #[error("does not exist")]
@@ -72,6 +75,7 @@ pub enum FileProblem {
     NameNotUtf8,
     /// The system refuses.
     #[error("cannot be read: {0}")]
+    #[serde(untagged)]
     Unreadable(
         /// The system's reason.
         String,

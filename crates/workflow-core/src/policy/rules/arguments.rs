@@ -116,28 +116,22 @@ pub(super) fn is_about_files(tool: &str) -> bool {
     words(tool).iter().any(|word| FILES.contains(&&**word))
 }
 
-/// Collects the files of patches.
-fn in_patch<'a>(value: &'a Value, depth: usize, found: &mut Vec<PathArgument<'a>>) {
+/// Collects the texts in a value, at any depth.
+pub(super) fn all_texts<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
-        Value::String(text) => {
-            let files = patched_files(text).into_iter();
-            found.extend(files.map(|file| file.map_or(PathArgument::Opaque, PathArgument::Path)));
-        }
-        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => {
-            found.push(PathArgument::Opaque);
-        }
-        Value::Array(items) => {
-            for item in items {
-                in_patch(item, depth + 1, found);
-            }
-        }
-        Value::Object(fields) => {
-            for value in fields.values() {
-                in_patch(value, depth + 1, found);
-            }
-        }
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| all_texts(item, found)),
+        Value::Object(fields) => fields.values().for_each(|value| all_texts(value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Collects the files of patches.
+fn in_patch<'a>(value: &'a Value, found: &mut Vec<PathArgument<'a>>) {
+    let mut texts = Vec::new();
+    all_texts(value, &mut texts);
+    let files = texts.into_iter().flat_map(patched_files);
+    found.extend(files.map(|file| file.map_or(PathArgument::Opaque, PathArgument::Path)));
 }
 
 /// Returns whether a tool is one of the hosts' tools that write the file they name.
@@ -166,7 +160,7 @@ pub(super) fn path_arguments<'a>(
     // Where a tool writes a file that it names, a patch is content.
     if matches!(tool_effect(tool), ToolEffect::Changes(_)) && !is_editor(tool) {
         for value in fields.values() {
-            in_patch(value, 0, &mut found);
+            in_patch(value, &mut found);
         }
     }
     let words = words(tool);
@@ -200,7 +194,7 @@ fn in_map<'a>(fields: &'a Map<String, Value>, depth: usize, found: &mut Vec<Path
             let globs = texts(value).into_iter().flatten();
             found.extend(globs.map(PathArgument::Glob));
         } else if is_of_patch(&words(key)) {
-            in_patch(value, depth, found);
+            in_patch(value, found);
             in_value(value, depth, found);
         } else {
             in_value(value, depth, found);

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::call::Call;
-use super::decision::{Denial, Override, Subject};
+use super::decision::Denial;
 use super::patches::patched_files;
 use crate::definition::{Rule, RuleAction};
 use workflow_shell::{SimpleCommand, Word};
@@ -84,15 +84,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     } else {
         return None;
     };
-    Some(Denial {
-        level: NAME,
-        override_by: Override::Never,
-        in_workflow: false,
-        rule: Some(rule),
-        allowed: "".into(),
-        seen: String::new(),
-        subject: Subject::default(),
-    })
+    Some(Denial::built_in(rule))
 }
 
 /// Returns whether arguments, as JSON, may name the program or its files. Every call is asked about, so this only searches the
@@ -317,12 +309,12 @@ mod tests {
     use serde_json::json;
     use serde_json::value::to_raw_value;
 
-    use super::super::PlainPaths;
+    use super::super::PLAIN_PATHS;
     use super::*;
 
     fn is_denied(tool: &str, input: &serde_json::Value) -> bool {
         let input = to_raw_value(input).expect("a value is JSON");
-        denial(&Call::new(tool, Some(&input), &PlainPaths)).is_some()
+        denial(&Call::new(tool, Some(&input), &*PLAIN_PATHS)).is_some()
     }
 
     fn is_denied_line(line: &str) -> bool {

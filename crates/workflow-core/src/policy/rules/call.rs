@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::arguments::{self, PathArgument, ToolEffect};
-use super::command_patterns::{CommandsByProgram, Comparisons};
+use super::command_patterns::Comparisons;
 use super::file_access::{AccessedPaths, accessed_paths, is_too_many};
 use super::known::Known;
 use super::line_verdict;
@@ -35,7 +35,6 @@ pub struct Call<'a> {
     shell_lines: OnceCell<Vec<ShellLine>>,
     shell_analysis: OnceCell<Option<Analysis>>,
     shell_effect: OnceCell<Option<Effect>>,
-    commands_by_program: OnceCell<CommandsByProgram>,
     comparisons: Comparisons,
     accessed_paths: OnceCell<AccessedPaths>,
     written_paths: OnceCell<Vec<Target>>,
@@ -84,7 +83,6 @@ impl<'a> Call<'a> {
             shell_lines: OnceCell::new(),
             shell_analysis: OnceCell::new(),
             shell_effect: OnceCell::new(),
-            commands_by_program: OnceCell::new(),
             comparisons: Comparisons::default(),
             accessed_paths: OnceCell::new(),
             written_paths: OnceCell::new(),
@@ -178,16 +176,6 @@ impl<'a> Call<'a> {
     pub(super) fn shell_effect(&self) -> Option<&Effect> {
         let effect = || self.shell_analysis().map(Analysis::effect);
         self.shell_effect.get_or_init(effect).as_ref()
-    }
-
-    /// Returns the commands of its shell lines by their programs.
-    pub(super) fn commands_by_program(&self) -> &CommandsByProgram {
-        self.commands_by_program.get_or_init(|| {
-            let analysis = self.shell_analysis();
-            analysis.map_or_else(CommandsByProgram::default, |analysis| {
-                CommandsByProgram::new(&analysis.commands)
-            })
-        })
     }
 
     /// Returns the comparisons of commands that are left.

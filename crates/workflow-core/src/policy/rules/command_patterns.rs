@@ -50,30 +50,9 @@ impl Comparisons {
     }
 }
 
-/// The commands of a line, by the names of their programs.
-#[derive(Debug, Default)]
-pub(super) struct CommandsByProgram {
-    by_program: HashMap<String, Vec<usize>>,
-}
-
-impl CommandsByProgram {
-    pub(super) fn new(commands: &[SimpleCommand]) -> Self {
-        let mut by_program: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, command) in commands.iter().enumerate() {
-            if let Some(program) = program(command) {
-                by_program.entry(program.to_owned()).or_default().push(at);
-            }
-        }
-        Self { by_program }
-    }
-}
-
 fn program(command: &SimpleCommand) -> Option<&str> {
     command.words.first()?.program()
 }
-
-/// The indexes of the patterns and of the commands of one program.
-type SameProgram<'a> = (&'a [usize], &'a [usize]);
 
 /// The patterns of a rule.
 #[derive(Debug, Clone, Default)]
@@ -113,45 +92,20 @@ impl CommandPatterns {
     pub(super) fn match_any(
         &self,
         commands: &[SimpleCommand],
-        by_program: &CommandsByProgram,
         left: &Comparisons,
     ) -> Result<bool, TooMany> {
-        let compare = |pattern: usize, command: usize| {
-            shell::matches(&self.patterns[pattern], &commands[command])
-        };
-        for (same, at) in self.same_program(by_program, left)? {
-            left.spend(same.len().saturating_mul(at.len()))?;
-            let mut pairs = same.iter().flat_map(|p| at.iter().map(move |c| (*p, *c)));
-            if pairs.any(|(pattern, command)| compare(pattern, command)) {
+        for command in commands {
+            if self.covers(command, self.of_program(command), left, shell::matches)? {
                 return Ok(true);
             }
         }
-        left.spend(self.others.len().saturating_mul(commands.len()))?;
-        let mut others = self.others.iter();
-        Ok(others.any(|&pattern| (0..commands.len()).any(|command| compare(pattern, command))))
+        Ok(false)
     }
 
-    /// Returns the patterns and the commands of each program that both have.
-    fn same_program<'a>(
-        &'a self,
-        commands: &'a CommandsByProgram,
-        left: &Comparisons,
-    ) -> Result<Vec<SameProgram<'a>>, TooMany> {
-        let (few, many, is_swapped) = if self.by_program.len() <= commands.by_program.len() {
-            (&self.by_program, &commands.by_program, false)
-        } else {
-            (&commands.by_program, &self.by_program, true)
-        };
-        left.spend(few.len())?;
-        let pairs = few.iter().filter_map(|(program, of_few)| {
-            let of_many = many.get(program)?;
-            Some(if is_swapped {
-                (of_many.as_slice(), of_few.as_slice())
-            } else {
-                (of_few.as_slice(), of_many.as_slice())
-            })
-        });
-        Ok(pairs.collect())
+    /// Returns the patterns that name the program of a command.
+    fn of_program(&self, command: &SimpleCommand) -> &[usize] {
+        let same = program(command).and_then(|program| self.by_program.get(program));
+        same.map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether a pattern covers a command completely, so that a rule allows it.
@@ -160,7 +114,7 @@ impl CommandPatterns {
         command: &SimpleCommand,
         left: &Comparisons,
     ) -> Result<bool, TooMany> {
-        self.covers(command, left, shell::matches_exactly)
+        self.covers_exactly(command, left, shell::matches_exactly)
     }
 
     /// Returns whether a pattern of `commands` covers a command completely. A `*` at the end of its last word also stands
@@ -170,27 +124,37 @@ impl CommandPatterns {
         command: &SimpleCommand,
         left: &Comparisons,
     ) -> Result<bool, TooMany> {
-        self.covers(command, left, |pattern, command| {
+        self.covers_exactly(command, left, |pattern, command| {
             shell::matches_exactly(pattern, command)
                 || pattern.ends_with('*')
                     && shell::matches_exactly(&format!("{pattern} *"), command)
         })
     }
 
-    fn covers(
+    fn covers_exactly(
         &self,
         command: &SimpleCommand,
         left: &Comparisons,
         matches: fn(&str, &SimpleCommand) -> bool,
     ) -> Result<bool, TooMany> {
-        let program = program(command);
-        let same = program.and_then(|program| self.by_program.get(program));
-        let same = same.filter(|_| is_installed(command));
-        let candidates = same.into_iter().flatten().chain(&self.others);
-        left.spend(1 + same.map_or(0, Vec::len) + self.others.len())?;
-        Ok(candidates
-            .into_iter()
-            .any(|&at| matches(&self.patterns[at], command)))
+        let same = if is_installed(command) {
+            self.of_program(command)
+        } else {
+            &[]
+        };
+        self.covers(command, same, left, matches)
+    }
+
+    fn covers(
+        &self,
+        command: &SimpleCommand,
+        same: &[usize],
+        left: &Comparisons,
+        matches: fn(&str, &SimpleCommand) -> bool,
+    ) -> Result<bool, TooMany> {
+        left.spend(1 + same.len() + self.others.len())?;
+        let mut candidates = same.iter().chain(&self.others);
+        Ok(candidates.any(|&at| matches(&self.patterns[at], command)))
     }
 }
 
@@ -215,7 +179,7 @@ mod tests {
     fn any(patterns: &CommandPatterns, line: &str) -> (Result<bool, TooMany>, u32) {
         let commands = analyze(line).commands;
         let left = Comparisons::default();
-        let found = patterns.match_any(&commands, &CommandsByProgram::new(&commands), &left);
+        let found = patterns.match_any(&commands, &left);
         (found, left.spent())
     }
 

@@ -124,8 +124,7 @@ impl CompiledRule {
             let all = all.collect::<Result<Vec<bool>, TooMany>>();
             all.map(|all| !all.is_empty() && all.into_iter().all(|allowed| allowed))
         } else {
-            let by_program = call.commands_by_program();
-            self.command.match_any(&analysis.commands, by_program, left)
+            self.command.match_any(&analysis.commands, left)
         };
         match matched {
             Ok(false) if hides_commands => Known::Unknown,

@@ -43,7 +43,20 @@ pub struct Denial<'r> {
     pub subject: Subject,
 }
 
-impl Denial<'_> {
+impl<'r> Denial<'r> {
+    /// The denial by a built-in rule, which nobody may override.
+    pub(super) fn built_in(rule: &'r Rule) -> Self {
+        Self {
+            level: "workflow-sidecar",
+            override_by: Override::Never,
+            in_workflow: false,
+            rule: Some(rule),
+            allowed: "".into(),
+            seen: String::new(),
+            subject: Subject::default(),
+        }
+    }
+
     /// The level, and the location of the rule.
     pub(crate) fn location(&self) -> String {
         match self.rule {

@@ -141,14 +141,14 @@ fn heads(anchored: &Anchored, paths: &dyn Paths) -> Vec<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::paths::PlainPaths;
+    use super::super::paths::PLAIN_PATHS;
     use super::*;
     use crate::pattern::check_glob;
 
     fn matches(pattern: &str, path: &str) -> bool {
         let globs = Globs::anywhere(&[pattern.to_owned()]);
         globs
-            .matches(&PlainPaths.forms(path)[0], &PlainPaths)
+            .matches(&PLAIN_PATHS.forms(path)[0], &*PLAIN_PATHS)
             .expect("the pattern is a glob")
     }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_rule_that_allows_applies_bare_names_to_the_project() {
         let globs = Globs::in_project(&["*.md".to_owned()]);
-        let matches = |path| globs.matches(&PlainPaths.forms(path)[0], &PlainPaths);
+        let matches = |path| globs.matches(&PLAIN_PATHS.forms(path)[0], &*PLAIN_PATHS);
         assert_eq!(matches("docs/a.md"), Some(true));
         assert_eq!(matches("/elsewhere/a.md"), Some(false));
     }

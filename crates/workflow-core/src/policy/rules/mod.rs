@@ -42,7 +42,7 @@ pub use known::Known;
 pub use level_rules::{LevelRules, RuleSource};
 pub use line_verdict::{LineReport, PartReport, Verdict};
 pub use patches::{PatchedFile, contains_patch, directory_of_patch};
-pub use paths::{PathForm, Paths, PlainPaths, definition_paths};
+pub use paths::{PLAIN_PATHS, PathForm, Paths, WrittenPaths, definition_paths, normalized_path};
 pub use read_only::ReadOnly;
 use read_only::ReadOnlyRule;
 pub(crate) use reason::{block_notice, cause, describe_rule, reason};

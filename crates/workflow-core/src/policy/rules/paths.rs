@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
 
 use crate::definition::SETTINGS_FILE;
 
@@ -44,41 +47,69 @@ pub(super) fn of_shell(path: &str) -> Cow<'_, str> {
 }
 
 /// A form of a path, without `.` and `..`, with `/` between its parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PathForm {
     /// The path relative to the root of the file system.
     pub absolute: String,
     /// The path relative to the project, if it is inside; empty for the project itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_project: Option<String>,
     /// The path relative to the home directory, if it is inside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_home: Option<String>,
 }
 
-/// Paths without links, with the project at `/project`, the home directory at `/home` and the user's
-/// directory in `.pi/agent`: for tests and dry runs.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PlainPaths;
+/// Paths as they are written, without a disk: there are no links.
+#[derive(Debug)]
+pub struct WrittenPaths {
+    agent_dir: String,
+    session_file: Option<String>,
+    project: Vec<String>,
+    home: Vec<String>,
+    answers: Vec<String>,
+}
 
-impl Paths for PlainPaths {
-    fn forms(&self, path: &str) -> Vec<PathForm> {
-        let path = match path.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("/home{rest}"),
-            _ if path.starts_with('/') => path.to_owned(),
-            _ => format!("/project/{path}"),
-        };
-        let mut parts: Vec<&str> = Vec::new();
-        for part in path.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => drop(parts.pop()),
-                part => parts.push(part),
-            }
+/// Paths of a project at `/project` and a home directory at `/home`, with the user's directory in `.pi/agent`: for tests and
+/// dry runs.
+pub static PLAIN_PATHS: LazyLock<WrittenPaths> = LazyLock::new(|| {
+    let session_file = "/home/.pi/agent/sessions/session.jsonl".to_owned();
+    WrittenPaths::new("/project", "/home/.pi/agent", "/home", Some(session_file))
+});
+
+impl WrittenPaths {
+    /// Creates paths relative to a working directory, with a home directory and the file that the session is stored in.
+    #[must_use]
+    pub fn new(cwd: &str, agent_dir: &str, home: &str, session_file: Option<String>) -> Self {
+        let parts = |path| written_parts(Vec::new(), path);
+        Self {
+            agent_dir: agent_dir.to_owned(),
+            session_file,
+            project: parts(cwd),
+            home: parts(home),
+            answers: parts(&format!("{agent_dir}/workflow-sidecar")),
         }
-        let below = |root: &str| (parts.first() == Some(&root)).then(|| parts[1..].join("/"));
+    }
+}
+
+impl Paths for WrittenPaths {
+    fn forms(&self, path: &str) -> Vec<PathForm> {
+        let path = normalized_path(path);
+        let parts = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+                written_parts(self.home.clone(), rest)
+            }
+            _ if path.starts_with('/') => written_parts(Vec::new(), &path),
+            _ => written_parts(self.project.clone(), &path),
+        };
+        let below = |root: &[String]| {
+            let inside = parts.strip_prefix(root).filter(|_| !root.is_empty());
+            inside.map(|inside| inside.join("/"))
+        };
         vec![PathForm {
             absolute: format!("/{}", parts.join("/")),
-            in_project: below("project"),
-            in_home: below("home"),
+            in_project: below(&self.project),
+            in_home: below(&self.home),
         }]
     }
 
@@ -87,16 +118,40 @@ impl Paths for PlainPaths {
     }
 
     fn holds_answers(&self, form: &PathForm) -> bool {
-        let inside = |path: &String| {
-            path.strip_prefix(".pi/agent/workflow-sidecar")
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        form.in_home.as_ref().is_some_and(inside)
+        written_parts(Vec::new(), &form.absolute).starts_with(&self.answers)
     }
 
     fn protected(&self) -> Vec<String> {
-        let mut paths = definition_paths("/project", "/home/.pi/agent");
-        paths.push("/home/.pi/agent/sessions/session.jsonl".to_owned());
+        let project = format!("/{}", self.project.join("/"));
+        let mut paths = definition_paths(&project, &self.agent_dir);
+        paths.extend(self.session_file.clone());
         paths
     }
+}
+
+/// Returns the parts of a path from a directory, without `.` and `..`.
+fn written_parts(mut parts: Vec<String>, path: &str) -> Vec<String> {
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    parts
+}
+
+/// Returns a path after the substitutions of the hosts' tools (pi: a leading `@` is dropped, Unicode spaces are spaces).
+#[must_use]
+pub fn normalized_path(path: &str) -> String {
+    let path = path.strip_prefix('@').unwrap_or(path);
+    let is_space = |c: char| {
+        matches!(
+            c,
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+        )
+    };
+    path.chars()
+        .map(|c| if is_space(c) { ' ' } else { c })
+        .collect()
 }

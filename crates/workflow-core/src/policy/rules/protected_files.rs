@@ -6,11 +6,9 @@
 
 use std::sync::LazyLock;
 
-use serde_json::Value;
-
-use super::arguments::{ToolEffect, tool_effect};
+use super::arguments::{ToolEffect, all_texts, tool_effect};
 use super::call::Call;
-use super::decision::{Denial, Override, Subject};
+use super::decision::{Denial, Override};
 use super::file_access::AccessedPath;
 use super::globs::Globs;
 use super::paths::{PathForm, Paths};
@@ -22,8 +20,6 @@ use workflow_shell::AccessKind;
 const MAX_TEXTS: usize = 64;
 /// The longest text that may be a path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
-/// The depth to which arguments are searched.
-const MAX_DEPTH: usize = 8;
 
 static RULE: LazyLock<Rule> = LazyLock::new(|| {
     let reason = "workflow definitions, settings, the session's file and the host's hooks decide which rules are in force, so changing \
@@ -40,13 +36,9 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     let path = written(call)?;
     Some(Denial {
-        level: "workflow-sidecar",
         override_by: Override::Person(Vec::new()),
-        in_workflow: false,
-        rule: Some(&RULE),
-        allowed: "".into(),
         seen: format!("It would write `{}`.", shown(&path)),
-        subject: Subject::default(),
+        ..Denial::built_in(&RULE)
     })
 }
 
@@ -69,9 +61,12 @@ fn written(call: &Call<'_>) -> Option<String> {
     // A tool that changes files may name them in any field.
     let mut texts = Vec::new();
     if let (ToolEffect::Changes(_), Some(fields)) = (effect, call.expanded_fields()) {
-        for value in fields.values() {
-            collect(value, 0, &mut texts);
-        }
+        let fields = fields.values();
+        fields.for_each(|value| all_texts(value, &mut texts));
+        texts.retain(|text| {
+            !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n')
+        });
+        texts.truncate(MAX_TEXTS);
     }
     if written.peek().is_none() && texts.is_empty() {
         return None;
@@ -95,7 +90,9 @@ fn written(call: &Call<'_>) -> Option<String> {
         return Some(path.path.replace('\0', "…"));
     }
     let is_protected = |text: &&str| is_one(&call.paths.forms(&call.opened(text)));
-    texts.into_iter().find(is_protected).map(str::to_owned)
+    let texts = texts.into_iter();
+    let mut texts = texts.map(|text| text.strip_prefix("file://").unwrap_or(text));
+    texts.find(is_protected).map(str::to_owned)
 }
 
 /// Returns true if a path plainly leads to the directory of a protected file, or to one around it that is not the whole
@@ -131,26 +128,4 @@ fn is_plain(path: &AccessedPath, protected: &[String], paths: &dyn Paths) -> boo
         })
     };
     is_near || path.kind.includes_tree() && path.tail.is_empty() && !contains_all()
-}
-
-/// Collects the texts of a value that may be paths.
-fn collect<'v>(value: &'v Value, depth: usize, texts: &mut Vec<&'v str>) {
-    match value {
-        _ if depth > MAX_DEPTH || texts.len() >= MAX_TEXTS => {}
-        Value::String(text) => {
-            let is_path = !text.is_empty() && text.len() <= MAX_PATH_BYTES && !text.contains('\n');
-            if is_path {
-                texts.push(text.strip_prefix("file://").unwrap_or(text));
-            }
-        }
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| collect(item, depth + 1, texts)),
-        Value::Object(fields) => {
-            fields
-                .values()
-                .for_each(|value| collect(value, depth + 1, texts));
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

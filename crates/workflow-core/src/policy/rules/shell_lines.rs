@@ -137,18 +137,16 @@ fn script(fields: &Map<String, Value>, tool_effect: ToolEffect) -> Option<Option
 
 /// Returns the arguments with texts parsed that contain arguments as JSON.
 pub(super) fn with_nested_json(fields: &Map<String, Value>) -> Cow<'_, Map<String, Value>> {
+    fn has_json((key, value): (&String, &Value)) -> bool {
+        looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
+    }
     fn contains_json(value: &Value) -> bool {
         match value {
-            Value::Object(fields) => fields.iter().any(|(key, value)| {
-                looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
-            }),
+            Value::Object(fields) => fields.iter().any(has_json),
             Value::Array(items) => items.iter().any(contains_json),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
         }
     }
-    let has_json = |(key, value): (&String, &Value)| {
-        looks_like_json(value) && may_contain_json(&normalized(key)) || contains_json(value)
-    };
     if fields.iter().any(has_json) {
         let mut fields = fields.clone();
         parse_in_map(&mut fields);

@@ -2,50 +2,20 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::super::model::{Graph, GraphEntry, GraphNode, GraphScope, NodeMark};
+use super::super::model::{Graph, GraphEntry, GraphNode, GraphScope, MarkKind, NodeMark};
 use super::measure::{width, wrapped};
 use super::sizes::{
     BOLD, EMOJI, ICON, INSET, LINE, LINES, MARK_LINES, NARROWEST, PAD, SMALL, SMALL_LINE, TO_LANE,
     WIDEST,
 };
 
-/// The text of a card, in lines.
+/// The text of a card or of a scope's head, in lines.
 #[derive(Debug)]
-pub(super) struct CardText<'g> {
+pub(super) struct BoxText<'g> {
     /// The emoji before the name, if it is short enough.
     pub(super) emoji: Option<&'g str>,
     pub(super) name: Vec<String>,
-    pub(super) marks: Vec<(Icon, Vec<String>)>,
-}
-
-/// An icon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Icon {
-    Lock,
-    Open,
-    Check,
-    Person,
-    Pause,
-    Plus,
-    Loop,
-    Fork,
-}
-
-impl Icon {
-    /// Returns the icon of a mark.
-    pub(super) fn of(mark: &NodeMark) -> Self {
-        match mark {
-            NodeMark::Only(_) | NodeMark::ReadOnly | NodeMark::Without(_) | NodeMark::Rule(_) => {
-                Self::Lock
-            }
-            NodeMark::Open(_) => Self::Open,
-            NodeMark::Gate(_) => Self::Check,
-            NodeMark::Approval(_) => Self::Person,
-            NodeMark::Flow(_) => Self::Fork,
-            NodeMark::Waits => Self::Pause,
-            NodeMark::Collapsed(_) => Self::Plus,
-        }
-    }
+    pub(super) marks: Vec<(MarkKind, Vec<String>)>,
 }
 
 /// The extent of a box on both sides of the axis.
@@ -80,7 +50,7 @@ impl CardMetrics {
             let marks = step
                 .marks
                 .iter()
-                .map(|mark| ICON + width(&mark.text(), SMALL));
+                .map(|mark| ICON + width(&mark.text, SMALL));
             indent + marks.max().unwrap_or(0).max(width(&name, BOLD))
         });
         let text = natural.max().unwrap_or(0).clamp(NARROWEST, WIDEST);
@@ -120,32 +90,9 @@ impl CardMetrics {
         })
     }
 
-    pub(super) fn text<'g>(&self, step: &'g GraphNode) -> CardText<'g> {
+    pub(super) fn text<'g>(&self, step: &'g GraphNode) -> BoxText<'g> {
         let (emoji, name) = label(step);
-        let room = self.card - 2 * INSET - if emoji.is_some() { EMOJI } else { 0 };
-        CardText {
-            emoji,
-            name: wrapped(&name, BOLD, room, LINES),
-            marks: marked_lines(&step.marks, room),
-        }
-    }
-}
-
-/// Wraps marks to a width, with their icons.
-pub(super) fn marked_lines(marks: &[NodeMark], room: u32) -> Vec<(Icon, Vec<String>)> {
-    let lines = |mark: &NodeMark| wrapped(&mark.text(), SMALL, room - ICON, MARK_LINES);
-    marks
-        .iter()
-        .map(|mark| (Icon::of(mark), lines(mark)))
-        .collect()
-}
-
-/// Returns the height of marks below a name.
-pub(super) fn marks_height(marks: &[(Icon, Vec<String>)]) -> u32 {
-    let lines: usize = marks.iter().map(|(_, lines)| lines.len()).sum();
-    match u32::try_from(lines).expect("a few lines") {
-        0 => 0,
-        lines => 3 + lines * SMALL_LINE,
+        BoxText::new(emoji, &name, &step.marks, self.card)
     }
 }
 
@@ -163,9 +110,24 @@ fn label(step: &GraphNode) -> (Option<&str>, String) {
     }
 }
 
-impl CardText<'_> {
+impl<'g> BoxText<'g> {
+    /// Wraps a name and marks to a box of a width.
+    pub(super) fn new(emoji: Option<&'g str>, name: &str, marks: &[NodeMark], width: u32) -> Self {
+        let room = width - 2 * INSET - if emoji.is_some() { EMOJI } else { 0 };
+        let lines = |mark: &NodeMark| wrapped(&mark.text, SMALL, room - ICON, MARK_LINES);
+        Self {
+            emoji,
+            name: wrapped(name, BOLD, room, LINES),
+            marks: marks.iter().map(|mark| (mark.kind, lines(mark))).collect(),
+        }
+    }
+
     pub(super) fn height(&self) -> u32 {
-        let lines = u32::try_from(self.name.len()).expect("a few lines");
-        2 * 10 + lines.max(1) * LINE + marks_height(&self.marks)
+        let count = |lines: usize| u32::try_from(lines).expect("a few lines");
+        let of_marks = match self.marks.iter().map(|(_, lines)| lines.len()).sum() {
+            0 => 0,
+            lines => 3 + count(lines) * SMALL_LINE,
+        };
+        2 * 10 + count(self.name.len()).max(1) * LINE + of_marks
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Write};
 
-use super::super::model::{Jump, JumpTarget, NodeMark};
-use super::cards::Icon;
+use super::super::model::{Jump, JumpTarget, MarkKind, NodeMark};
+use super::cards::BoxText;
 use super::layout::{Area, Arrow, Card, Frame, JumpLane, Lane, Layout, Pill};
-use super::sizes::{EMOJI, ICON, INSET, LEGEND_ICON, LINE, MARGIN, NAME, SMALL, SMALL_LINE, TITLE};
+use super::sizes::{EMOJI, ICON, INSET, LEGEND_ICON, LINE, MARGIN, NAME, SMALL, SMALL_LINE};
 
 const STYLE: &str = "\
   .wf { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif }
@@ -141,7 +141,7 @@ fn jump_description(layout: &Layout<'_>, jump: &Jump) -> String {
 
 /// Describes a node or a scope in text.
 fn described(name: &str, marks: &[NodeMark]) -> String {
-    let marks: Vec<String> = marks.iter().map(NodeMark::text).collect();
+    let marks: Vec<&str> = marks.iter().map(|mark| &*mark.text).collect();
     match &*marks.join(", ") {
         "" => name.to_owned(),
         marks => format!("{name} ({marks})"),
@@ -169,12 +169,8 @@ fn quiet(out: &mut String, x: u32, y: u32, text: &str) -> fmt::Result {
     )
 }
 
-fn strong(out: &mut String, size: u32, x: u32, y: u32, text: &str) -> fmt::Result {
-    let text = escaped(text);
-    writeln!(
-        out,
-        "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" font-weight=\"600\">{text}</text>"
-    )
+fn path(out: &mut String, class: &str, path: &str) -> fmt::Result {
+    writeln!(out, "<path class=\"{class}\" d=\"{path}\"/>")
 }
 
 fn draw_frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
@@ -186,20 +182,31 @@ fn draw_frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
     let (name, key) = (escaped(&frame.scope.name), escaped(&frame.scope.key));
     writeln!(out, "<g><title>{name} ({key})</title>")?;
     rect(out, class, frame.area, 10)?;
-    let mut y = frame.area.y + 12 + 13;
-    for line in &frame.title {
-        strong(out, TITLE, frame.area.x + INSET, y, line)?;
-        y += LINE;
-    }
-    draw_marks(out, &frame.marks, frame.area.x + INSET, y + 1)?;
+    draw_text(out, &frame.text, frame.area.x + INSET, frame.area.y + 25)?;
     writeln!(out, "</g>")
 }
 
-/// Draws marks below each other, with the first line at `y`.
-fn draw_marks(out: &mut String, marks: &[(Icon, Vec<String>)], x: u32, y: u32) -> fmt::Result {
-    let mut y = y;
-    for (icon, lines) in marks {
-        draw_icon(out, *icon, x, y - 10)?;
+/// Draws the text of a box, with its first line at `y`.
+fn draw_text(out: &mut String, text: &BoxText<'_>, mut x: u32, mut y: u32) -> fmt::Result {
+    if let Some(emoji) = text.emoji {
+        let (middle, below, emoji) = (x + 10, y + 1, escaped(emoji));
+        writeln!(
+            out,
+            "<text x=\"{middle}\" y=\"{below}\" font-size=\"18\" text-anchor=\"middle\">{emoji}</text>"
+        )?;
+        x += EMOJI;
+    }
+    for line in &text.name {
+        let line = escaped(line);
+        writeln!(
+            out,
+            "<text x=\"{x}\" y=\"{y}\" font-size=\"{NAME}\" font-weight=\"600\">{line}</text>"
+        )?;
+        y += LINE;
+    }
+    y += 1;
+    for (kind, lines) in &text.marks {
+        draw_icon(out, Some(*kind), x, y - 10)?;
         for line in lines {
             quiet(out, x + ICON, y, line)?;
             y += SMALL_LINE;
@@ -209,18 +216,10 @@ fn draw_marks(out: &mut String, marks: &[(Icon, Vec<String>)], x: u32, y: u32) -
 }
 
 fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
-    let Card {
-        step,
-        area,
-        text: lines,
-    } = card;
-    writeln!(
-        out,
-        "<g><title>{}</title>",
-        escaped(&described(&step.name, &step.marks))
-    )?;
-    let waits = lines.marks.iter().any(|(icon, _)| *icon == Icon::Pause);
-    if step.is_collapsed() {
+    let Card { step, area, text } = card;
+    let title = escaped(&described(&step.name, &step.marks));
+    writeln!(out, "<g><title>{title}</title>")?;
+    if step.has(MarkKind::Collapsed) {
         let behind = Area {
             x: area.x + 4,
             y: area.y + 4,
@@ -228,23 +227,13 @@ fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
         };
         rect(out, "wf-card", behind, 8)?;
     }
-    let class = if waits { "wf-card wf-waits" } else { "wf-card" };
+    let class = if step.has(MarkKind::Waits) {
+        "wf-card wf-waits"
+    } else {
+        "wf-card"
+    };
     rect(out, class, *area, 8)?;
-    let mut x = area.x + INSET;
-    let mut y = area.y + 10 + 14;
-    if let Some(emoji) = lines.emoji {
-        let (middle, below, emoji) = (x + 10, y + 1, escaped(emoji));
-        writeln!(
-            out,
-            "<text x=\"{middle}\" y=\"{below}\" font-size=\"18\" text-anchor=\"middle\">{emoji}</text>"
-        )?;
-        x += EMOJI;
-    }
-    for line in &lines.name {
-        strong(out, NAME, x, y, line)?;
-        y += LINE;
-    }
-    draw_marks(out, &lines.marks, x, y + 1)?;
+    draw_text(out, text, area.x + INSET, area.y + 24)?;
     writeln!(out, "</g>")
 }
 
@@ -260,139 +249,93 @@ fn draw_pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
 fn draw_arrow(out: &mut String, x: u32, arrow: &Arrow) -> fmt::Result {
     let Arrow { from, to, label } = arrow;
     let (left, right, neck) = (x - 4, x + 4, to - 7);
-    writeln!(out, "<path class=\"wf-line\" d=\"M{x} {from}V{neck}\"/>")?;
-    writeln!(
-        out,
-        "<path class=\"wf-head\" d=\"M{left} {neck}H{right}L{x} {to}Z\"/>"
-    )?;
+    path(out, "wf-line", &format!("M{x} {from}V{neck}"))?;
+    path(out, "wf-head", &format!("M{left} {neck}H{right}L{x} {to}Z"))?;
     match label {
         Some(label) => quiet(out, x + 8, to - 11, label),
         None => Ok(()),
     }
 }
 
-/// Draws a jump: left from its card, along its lane, and right to its target.
-fn draw_jump(out: &mut String, jump: &JumpLane<'_>) -> fmt::Result {
-    let JumpLane { x, from, to, .. } = jump;
-    let ((from_x, from_y), (to_x, to_y)) = (from, to);
-    let turn = 7.min(from_y.abs_diff(*to_y) / 2);
-    let inside = x + turn;
+/// Draws a line from a box to a lane beside all boxes, along it, and back to a box.
+fn draw_around(
+    out: &mut String,
+    class: &str,
+    lane: u32,
+    (from_x, from_y): (u32, u32),
+    (to_x, to_y): (u32, u32),
+) -> fmt::Result {
+    let turn = 7.min(from_y.abs_diff(to_y) / 2);
+    let (inside, neck) = if lane < from_x {
+        (lane + turn, to_x - 7)
+    } else {
+        (lane - turn, to_x + 7)
+    };
     let (leave, arrive) = if to_y < from_y {
         (from_y - turn, to_y + turn)
     } else {
         (from_y + turn, to_y - turn)
     };
-    let (neck, up, down) = (to_x - 7, to_y - 4, to_y + 4);
+    let around = format!(
+        "M{from_x} {from_y}H{inside}Q{lane} {from_y} {lane} {leave}V{arrive}Q{lane} {to_y} {inside} {to_y}H{neck}"
+    );
+    path(out, class, &around)?;
+    let (up, down) = (to_y - 4, to_y + 4);
+    let head = format!("M{neck} {up}V{down}L{to_x} {to_y}Z");
+    path(
+        out,
+        if class == LOOP { LOOP_HEAD } else { "wf-head" },
+        &head,
+    )
+}
+
+fn draw_jump(out: &mut String, jump: &JumpLane<'_>) -> fmt::Result {
     writeln!(out, "<g><title>{}</title>", escaped(jump.title))?;
-    writeln!(
-        out,
-        "<path class=\"wf-line\" d=\"M{from_x} {from_y}H{inside}Q{x} {from_y} {x} {leave}V{arrive}Q{x} {to_y} {inside} {to_y}H{neck}\"/>"
-    )?;
-    writeln!(
-        out,
-        "<path class=\"wf-head\" d=\"M{neck} {up}V{down}L{to_x} {to_y}Z\"/>"
-    )?;
-    quiet(out, jump.label_x, from_y - 3, &jump.label)?;
+    draw_around(out, "wf-line", jump.x, jump.from, jump.to)?;
+    quiet(out, jump.label_x, jump.from.1 - 3, &jump.label)?;
     writeln!(out, "</g>")
 }
 
 fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
-    const TURN: u32 = 7;
-    let Lane { scope, x, from, to } = lane;
-    let (to_x, to_y) = to;
-    let name = escaped(&scope.name);
+    let name = escaped(&lane.scope.name);
     writeln!(out, "<g><title>loop: {name} starts over</title>")?;
-    if let Some(((last_x, last_y), others)) = from.split_last() {
-        writeln!(
-            out,
-            "<path class=\"wf-loop\" d=\"M{last_x} {last_y}H{}Q{x} {last_y} {x} {}V{}Q{x} {to_y} {} {to_y}H{}\"/>",
-            x - TURN,
-            last_y - TURN,
-            to_y + TURN,
-            x - TURN,
-            to_x + 7,
-        )?;
-        for (from_x, from_y) in others {
-            writeln!(
-                out,
-                "<path class=\"wf-loop\" d=\"M{from_x} {from_y}H{x}\"/>"
-            )?;
+    if let Some((last, others)) = lane.from.split_last() {
+        for (x, y) in others {
+            path(out, LOOP, &format!("M{x} {y}H{}", lane.x))?;
         }
+        draw_around(out, LOOP, lane.x, *last, lane.to)?;
     }
-    let (neck, up, down) = (to_x + 7, to_y - 4, to_y + 4);
-    writeln!(
-        out,
-        "<path class=\"wf-loop-head\" d=\"M{neck} {up}V{down}L{to_x} {to_y}Z\"/>\n</g>"
-    )
+    writeln!(out, "</g>")
 }
 
-/// Draws an icon with its upper left corner at `x` and `y`.
-fn draw_icon(out: &mut String, icon: Icon, x: u32, y: u32) -> fmt::Result {
-    match icon {
-        Icon::Lock => writeln!(
-            out,
-            "<path class=\"wf-lock\" d=\"M{} {}h9v6h-9zM{} {}v-2a2.5 2.5 0 0 1 5 0v2\"/>",
-            x + 1,
-            y + 5,
-            x + 3,
-            y + 5
-        ),
-        Icon::Open => writeln!(
-            out,
-            "<path class=\"wf-open\" d=\"M{} {}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0\"/>",
-            x + 1,
-            y + 6
-        ),
-        Icon::Check => writeln!(
-            out,
-            "<path class=\"wf-check\" d=\"M{} {}l3.5 3.5l6 -8\"/>",
-            x + 1,
-            y + 7
-        ),
-        Icon::Person => writeln!(
-            out,
-            "<path class=\"wf-person\" d=\"M{} {}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0M{} {}a4.5 4 0 0 1 9 0\"/>",
-            x + 3,
-            y + 3,
-            x + 1,
-            y + 11
-        ),
-        Icon::Pause => writeln!(
-            out,
-            "<path class=\"wf-pause\" d=\"M{} {}h3v10h-3zM{} {}h3v10h-3z\"/>",
-            x + 1,
-            y + 1,
-            x + 7,
-            y + 1
-        ),
-        Icon::Fork => writeln!(
-            out,
-            "<path class=\"wf-line\" d=\"M{} {}v-4l-3.5 -4M{} {}l3.5 -4\"/>",
-            x + 6,
-            y + 11,
-            x + 6,
-            y + 7
-        ),
-        Icon::Plus => writeln!(
-            out,
-            "<path class=\"wf-line\" d=\"M{} {}h10v10h-10zM{} {}h4M{} {}v4\"/>",
-            x + 1,
-            y + 1,
-            x + 4,
-            y + 6,
-            x + 6,
-            y + 4
-        ),
-        Icon::Loop => {
-            let (middle, neck) = (y + 6, x + 7);
-            writeln!(
-                out,
-                "<path class=\"wf-loop\" d=\"M{neck} {middle}h13\"/>\n\
-                 <path class=\"wf-loop-head\" d=\"M{neck} {}v8L{x} {middle}Z\"/>",
-                middle - 4
-            )
+/// The classes of the line of `loop`.
+const LOOP: &str = "wf-loop";
+const LOOP_HEAD: &str = "wf-loop-head";
+
+/// Draws the icon of a kind of mark, or of `loop`, with its upper left corner at `x` and `y`.
+fn draw_icon(out: &mut String, kind: Option<MarkKind>, x: u32, y: u32) -> fmt::Result {
+    let paths: &[(&str, &str)] = match kind {
+        Some(MarkKind::Tools | MarkKind::Rule) => {
+            &[("wf-lock", "M1 5h9v6h-9zM3 5v-2a2.5 2.5 0 0 1 5 0v2")]
         }
+        Some(MarkKind::Open) => &[("wf-open", "M1 6a4 4 0 1 0 8 0a4 4 0 1 0 -8 0")],
+        Some(MarkKind::Gate) => &[("wf-check", "M1 7l3.5 3.5l6 -8")],
+        Some(MarkKind::Approval) => &[(
+            "wf-person",
+            "M3 3a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0M1 11a4.5 4 0 0 1 9 0",
+        )],
+        Some(MarkKind::Waits) => &[("wf-pause", "M1 1h3v10h-3zM7 1h3v10h-3z")],
+        Some(MarkKind::Flow) => &[("wf-line", "M6 11v-4l-3.5 -4M6 7l3.5 -4")],
+        Some(MarkKind::Collapsed) => &[("wf-line", "M1 1h10v10h-10zM4 6h4M6 4v4")],
+        None => &[(LOOP, "M7 6h13"), (LOOP_HEAD, "M7 2v8L0 6Z")],
+    };
+    for (class, path) in paths {
+        writeln!(
+            out,
+            "<path class=\"{class}\" transform=\"translate({x} {y})\" d=\"{path}\"/>"
+        )?;
     }
+    Ok(())
 }
 
 /// Escapes a text for XML content and attributes.

@@ -4,13 +4,13 @@
 //! pixels.
 
 use super::super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, NodeMark,
+    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, MarkKind,
 };
-use super::cards::{CardMetrics, CardText, Icon, marked_lines, marks_height};
+use super::cards::{BoxText, CardMetrics};
 use super::measure::{width, wrapped};
 use super::sizes::{
-    BOLD, GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, LINE, LINES, MARGIN,
-    PAD, PILL_HEIGHT, SMALL, TO_LANE, WIDEST,
+    GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, MARGIN, PAD, PILL_HEIGHT,
+    SMALL, TO_LANE, WIDEST,
 };
 
 /// A graph with the positions of its boxes.
@@ -28,8 +28,8 @@ pub(super) struct Layout<'g> {
     pub(super) loops: Vec<Lane<'g>>,
     /// The command, the end, and the end by cancelling if a jump leads there.
     pub(super) pills: Vec<Pill>,
-    /// The icons with their explanation and vertical position.
-    pub(super) legend: Vec<(Icon, &'static str, u32)>,
+    /// The icons with their explanation and vertical position. No kind of mark has that of `loop`.
+    pub(super) legend: Vec<(Option<MarkKind>, &'static str, u32)>,
 }
 
 /// An arrow along the axis.
@@ -67,8 +67,7 @@ pub(super) struct Area {
 pub(super) struct Frame<'g> {
     pub(super) scope: &'g GraphScope,
     pub(super) area: Area,
-    pub(super) title: Vec<String>,
-    pub(super) marks: Vec<(Icon, Vec<String>)>,
+    pub(super) text: BoxText<'g>,
     /// The nesting level.
     pub(super) level: usize,
 }
@@ -78,7 +77,7 @@ pub(super) struct Frame<'g> {
 pub(super) struct Card<'g> {
     pub(super) step: &'g GraphNode,
     pub(super) area: Area,
-    pub(super) text: CardText<'g>,
+    pub(super) text: BoxText<'g>,
 }
 
 /// The line of `loop`.
@@ -158,55 +157,29 @@ impl<'g> Layout<'g> {
 }
 
 /// Returns the legend: only the icons that occur.
-fn legend_entries(graph: &Graph) -> Vec<(Icon, &'static str)> {
+fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
     let marks = graph.root.all_marks();
-    let marked = |icon: Icon| marks.iter().any(|mark| Icon::of(mark) == icon);
-    let has_rules = marks.iter().any(|mark| matches!(mark, NodeMark::Rule(_)));
-    let loops = graph
-        .root
-        .scopes()
-        .iter()
-        .any(|scope| scope.loop_edge.is_some());
+    let has = |kind: MarkKind| marks.iter().any(|mark| mark.kind == kind);
+    let tools = match (has(MarkKind::Rule), has(MarkKind::Tools)) {
+        (true, _) => Some("tools that are blocked, or the only ones allowed, and rules on calls"),
+        (false, true) => Some("tools that are blocked, or the only ones allowed"),
+        (false, false) => None,
+    };
     let lines = [
-        (
-            marked(Icon::Lock),
-            Icon::Lock,
-            if has_rules {
-                "tools that are blocked, or the only ones allowed, and rules on calls"
-            } else {
-                "tools that are blocked, or the only ones allowed"
-            },
-        ),
-        (marked(Icon::Open), Icon::Open, "calls that are allowed"),
-        (
-            marked(Icon::Check),
-            Icon::Check,
-            "checked before the phase can be left",
-        ),
-        (
-            marked(Icon::Person),
-            Icon::Person,
-            "you are asked before the phase is left",
-        ),
-        (
-            marked(Icon::Pause),
-            Icon::Pause,
-            "an agent that stops here is not sent on",
-        ),
-        (
-            marked(Icon::Fork),
-            Icon::Fork,
-            "conditions, values and limits",
-        ),
-        (marked(Icon::Plus), Icon::Plus, "a subworkflow, closed"),
-        (
-            loops,
-            Icon::Loop,
-            "loop starts over, from any phase on the line",
-        ),
+        (MarkKind::Open, "calls that are allowed"),
+        (MarkKind::Gate, "checked before the phase can be left"),
+        (MarkKind::Approval, "you are asked before the phase is left"),
+        (MarkKind::Waits, "an agent that stops here is not sent on"),
+        (MarkKind::Flow, "conditions, values and limits"),
+        (MarkKind::Collapsed, "a subworkflow, closed"),
     ];
-    let shown = lines.into_iter().filter(|(shown, ..)| *shown);
-    shown.map(|(_, icon, text)| (icon, text)).collect()
+    let lines = lines.into_iter().filter(|(kind, _)| has(*kind));
+    let mut scopes = graph.root.scopes().into_iter();
+    let loops = scopes.any(|scope| scope.loop_edge.is_some());
+    let loops = loops.then_some((None, "loop starts over, from any phase on the line"));
+    let tools = tools.map(|text| (Some(MarkKind::Tools), text));
+    let lines = lines.map(|(kind, text)| (Some(kind), text));
+    tools.into_iter().chain(lines).chain(loops).collect()
 }
 
 /// The room for the jumps, left of all scopes: the lanes, then the labels.
@@ -317,9 +290,7 @@ impl<'g> BoxPlacement<'_, 'g> {
     fn scope(&mut self, scope: &'g GraphScope, level: usize) -> Area {
         let extent = self.metrics.extent(scope);
         let (x, y, width) = (self.axis - extent.left, self.y, extent.left + extent.right);
-        let title = wrapped(&scope.name, BOLD, width - 2 * INSET, LINES);
-        let marks = marked_lines(&scope.marks, width - 2 * INSET);
-        let head = marks_height(&marks);
+        let text = BoxText::new(None, &scope.name, &scope.marks, width);
         let at = self.frames.len();
         let area = Area {
             x,
@@ -327,15 +298,13 @@ impl<'g> BoxPlacement<'_, 'g> {
             width,
             height: 0,
         };
+        self.y += text.height();
         self.frames.push(Frame {
             scope,
             area,
-            title,
-            marks,
+            text,
             level,
         });
-        let lines = u32::try_from(self.frames[at].title.len()).expect("a few lines");
-        self.y += 12 + lines.max(1) * LINE + head + 8;
         let areas = self.entries(scope, level);
         self.lane(scope, &areas);
         self.y += PAD;
@@ -390,7 +359,7 @@ impl<'g> BoxPlacement<'_, 'g> {
             GraphEntry::Scope(_) => (first.x + first.width, first.y + 20),
         };
         let callers = scope.entries.iter().zip(areas).filter(|(entry, _)| {
-            matches!(entry, GraphEntry::Node(step) if step.id <= loop_edge.from && !step.is_collapsed())
+            matches!(entry, GraphEntry::Node(step) if step.id <= loop_edge.from && !step.has(MarkKind::Collapsed))
         });
         let mut from: Vec<(u32, u32)> = callers.map(|(_, area)| middle(area)).collect();
         // The arrow ends at the first phase, so a line cannot start there, unless it is the only phase.

@@ -1,7 +1,6 @@
 //! The sizes of text, boxes and lines, in pixels.
 
 /// Font sizes.
-pub(super) const TITLE: u32 = 15;
 pub(super) const NAME: u32 = 15;
 pub(super) const SMALL: u32 = 12;
 /// The size by which names and titles are measured: their bold letters are wider.

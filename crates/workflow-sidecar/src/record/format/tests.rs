@@ -19,7 +19,7 @@ fn a_line_is_read_by_its_member() {
         r#"{"definitions":{"/a":{"workflows/w/a.md":"A"}}}"#,
         r#"{"at":6,"in":{"id": 1.50}}"#,
         r#"{"in":"nope\n"}"#,
-        r#"{"bytes":"ff00"}"#,
+        r#"{"bytes":[255,0]}"#,
         r#"{"tooLong":64}"#,
         r#"{"out":"*"}"#,
         r#"{"at":7,"end":true}"#,
@@ -73,7 +73,7 @@ fn an_error_names_the_line_and_the_correct_form() {
             "{\"inn\":{}}",
             "t.jsonl:1: unknown field `inn`, expected one of `at`, `in`",
         ),
-        ("{\"bytes\":\"f\"}", "t.jsonl:1: `bytes` are written"),
+        ("{\"bytes\":\"f\"}", "t.jsonl:1: `bytes` are numbers"),
         (
             "{\"definitions\":7}",
             "t.jsonl:1: `definitions` is the name",

@@ -485,7 +485,7 @@ pub(super) fn hide_tokens(directory: &mut RecordedDirectory) {
     match directory.0.get_mut(SETTINGS_FILE) {
         Some(FileContent::Text(text)) => *text = without_tokens(text).into_owned(),
         // Tokens cannot be found in it.
-        Some(FileContent::Bytes { hex }) => hex.clear(),
+        Some(FileContent::Bytes { bytes }) => bytes.clear(),
         Some(FileContent::Unreadable { .. } | FileContent::Empty(())) | None => {}
     }
 }
