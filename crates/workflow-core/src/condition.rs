@@ -75,94 +75,93 @@ impl From<PauseReason> for RunCondition {
     }
 }
 
+/// What is said of a condition.
+struct Sayings {
+    /// The state of the run, for programs.
+    state: &'static str,
+    words: &'static str,
+    /// What resumes the run, where the words do not say it.
+    remedy: Option<&'static str>,
+    needed: Needed,
+}
+
+impl Sayings {
+    fn of(state: &'static str, words: &'static str, needed: Needed) -> Self {
+        Self {
+            state,
+            words,
+            remedy: None,
+            needed,
+        }
+    }
+
+    fn until(self, remedy: &'static str) -> Self {
+        Self {
+            remedy: Some(remedy),
+            ..self
+        }
+    }
+}
+
 impl RunCondition {
+    fn sayings(self) -> Sayings {
+        use Needed::{Limit, Nothing, User};
+        const ANY_MESSAGE: &str = "any message resumes it";
+        let waits = |words| Sayings::of("waits", words, User);
+        let paused = |words| Sayings::of("paused", words, User);
+        let stopped = |words| Sayings::of("stopped", words, Limit);
+        match self {
+            Self::Active => Sayings::of("active", "active", Nothing),
+            Self::Closed => Sayings::of("closed", "session closed", Nothing),
+            Self::RunningGate => Sayings::of("active", "gate running", Nothing),
+            Self::AwaitsTrust => waits("waiting for your trust in the gate's commands"),
+            Self::AwaitsApproval => waits("waiting for your approval"),
+            Self::Answered => Sayings::of("active", "answered: ask the agent to continue", Nothing),
+            Self::AwaitsConsent => waits("waiting for your consent"),
+            Self::AwaitsReply => waits("waiting for your reply"),
+            Self::AwaitsUser => waits("waiting for you"),
+            Self::ReminderHeld => waits("reminder held: /workflow-resume sends it"),
+            Self::PausedByUser => paused("paused by you").until("/workflow-resume resumes it"),
+            Self::ModelError => paused("paused: model error").until(ANY_MESSAGE),
+            Self::ReminderLimit => stopped("paused: reminder limit").until(ANY_MESSAGE),
+            Self::NoToolCalled => stopped("paused: the agent called no tool").until(ANY_MESSAGE),
+            Self::VisitLimit => {
+                stopped("paused: visit limit").until("/workflow-resume allows one more visit")
+            }
+            Self::BudgetUsedUp => {
+                stopped("paused: budget used up").until("/workflow-resume +20 turns allows more")
+            }
+            Self::LaterVersion => paused("paused: stored by a later version")
+                .until("/workflow-resume continues without what it stored"),
+            Self::Stale => Sayings::of("stale", "stale: its definition is not known", Nothing),
+            Self::Complete => Sayings::of("complete", "complete", Nothing),
+            Self::Cancelled => Sayings::of("cancelled", "cancelled", Nothing),
+            Self::Replaced => Sayings::of("ended", "ended: another workflow was started", Nothing),
+        }
+    }
+
+    /// The state of the run, for programs.
+    #[must_use]
+    pub fn state(self) -> &'static str {
+        self.sayings().state
+    }
+
     /// The condition in words, for people.
     #[must_use]
     pub fn words(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Closed => "session closed",
-            Self::RunningGate => "gate running",
-            Self::AwaitsTrust => "waiting for your trust in the gate's commands",
-            Self::AwaitsApproval => "waiting for your approval",
-            Self::Answered => "answered: ask the agent to continue",
-            Self::AwaitsConsent => "waiting for your consent",
-            Self::AwaitsReply => "waiting for your reply",
-            Self::AwaitsUser => "waiting for you",
-            Self::ReminderHeld => "reminder held: /workflow-resume sends it",
-            Self::PausedByUser => "paused by you",
-            Self::ModelError => "paused: model error",
-            Self::ReminderLimit => "paused: reminder limit",
-            Self::NoToolCalled => "paused: the agent called no tool",
-            Self::VisitLimit => "paused: visit limit",
-            Self::BudgetUsedUp => "paused: budget used up",
-            Self::LaterVersion => "paused: stored by a later version",
-            Self::Stale => "stale: its definition is not known",
-            Self::Complete => "complete",
-            Self::Cancelled => "cancelled",
-            Self::Replaced => "ended: another workflow was started",
-        }
+        self.sayings().words
     }
 
     /// The condition in words, and what resumes the run where they do not say it.
     #[must_use]
     pub fn described(self) -> String {
-        match self.remedy() {
-            Some(remedy) => format!("{} ({remedy})", self.words()),
-            None => self.words().to_owned(),
-        }
-    }
-
-    fn remedy(self) -> Option<&'static str> {
-        match self {
-            Self::PausedByUser => Some("/workflow-resume resumes it"),
-            Self::VisitLimit => Some("/workflow-resume allows one more visit"),
-            Self::BudgetUsedUp => Some("/workflow-resume +20 turns allows more"),
-            Self::LaterVersion => Some("/workflow-resume continues without what it stored"),
-            Self::ModelError | Self::ReminderLimit | Self::NoToolCalled => {
-                Some("any message resumes it")
-            }
-            Self::Active
-            | Self::Closed
-            | Self::RunningGate
-            | Self::AwaitsTrust
-            | Self::AwaitsApproval
-            | Self::Answered
-            | Self::AwaitsConsent
-            | Self::AwaitsReply
-            | Self::AwaitsUser
-            | Self::ReminderHeld
-            | Self::Stale
-            | Self::Complete
-            | Self::Cancelled
-            | Self::Replaced => None,
-        }
+        let Sayings { words, remedy, .. } = self.sayings();
+        remedy.map_or_else(|| words.to_owned(), |remedy| format!("{words} ({remedy})"))
     }
 
     /// Who or what ends the condition.
     #[must_use]
     pub fn needed(self) -> Needed {
-        match self {
-            Self::Active
-            | Self::Closed
-            | Self::RunningGate
-            | Self::Answered
-            | Self::Stale
-            | Self::Complete
-            | Self::Cancelled
-            | Self::Replaced => Needed::Nothing,
-            Self::AwaitsTrust
-            | Self::AwaitsApproval
-            | Self::AwaitsConsent
-            | Self::AwaitsReply
-            | Self::AwaitsUser
-            | Self::ReminderHeld
-            | Self::PausedByUser
-            | Self::LaterVersion
-            | Self::ModelError => Needed::User,
-            Self::ReminderLimit | Self::NoToolCalled | Self::VisitLimit | Self::BudgetUsedUp => {
-                Needed::Limit
-            }
-        }
+        self.sayings().needed
     }
 }

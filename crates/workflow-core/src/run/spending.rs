@@ -97,31 +97,30 @@ impl Unit {
 
     /// Reads an amount that a person wrote.
     fn read(self, text: &str) -> Option<u64> {
-        match self {
-            Self::Turns | Self::ToolCalls | Self::Tokens => text.parse().ok(),
-            Self::Minutes => text.parse::<u64>().ok()?.checked_mul(MINUTE),
+        let (amount, of_one) = match self {
+            Self::Turns | Self::ToolCalls | Self::Tokens => (text.parse().ok()?, 1),
+            Self::Minutes => (text.parse().ok()?, MINUTE),
             Self::UsCents => {
-                let (dollars, cents) = text.split_once('.').unwrap_or((text, "0"));
-                let cents = match cents.len() {
-                    1 => cents.parse::<u64>().ok()?.checked_mul(10)?,
+                let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
+                let cents: u64 = match cents.len() {
+                    1 => cents.parse::<u64>().ok()? * 10,
                     2 => cents.parse().ok()?,
                     _ => return None,
                 };
                 let dollars = dollars.parse::<u64>().ok()?.checked_mul(100)?;
-                dollars.checked_add(cents)?.checked_mul(CENT)
+                (dollars.checked_add(cents)?, CENT)
             }
-        }
+        };
+        amount.checked_mul(of_one)
     }
 }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Turns => "turns",
             Self::ToolCalls => "tool calls",
-            Self::Minutes => "minutes",
-            Self::Tokens => "tokens",
             Self::UsCents => "US dollars",
+            Self::Turns | Self::Minutes | Self::Tokens => self.name(),
         })
     }
 }
@@ -218,6 +217,12 @@ impl ScopeUsage {
             Some(BudgetUse { unit, amounts })
         })
     }
+
+    /// Allows more than the budget.
+    pub(crate) fn allow(&mut self, amount: u64, unit: Unit) {
+        let extra = unit.amount(&mut self.extra);
+        *extra = extra.saturating_add(amount);
+    }
 }
 
 impl Spending {
@@ -285,12 +290,4 @@ pub(crate) fn read_allowances(text: &str, unit: Unit) -> Result<Vec<(u64, Unit)>
         .split('+')
         .map(|part| read(part).ok_or(part))
         .collect()
-}
-
-impl ScopeUsage {
-    /// Allows more than the budget.
-    pub(crate) fn allow(&mut self, amount: u64, unit: Unit) {
-        let extra = unit.amount(&mut self.extra);
-        *extra = extra.saturating_add(amount);
-    }
 }

@@ -22,11 +22,8 @@ const MAX_WHOLE: f64 = 9_007_199_254_740_991.0;
 pub(super) enum StateDefect {
     #[error("it cannot be read as JSON")]
     Unreadable,
-    #[error("`{field}` is not {expected}")]
-    Field {
-        field: &'static str,
-        expected: &'static str,
-    },
+    #[error("`{0}` is not {1}")]
+    Field(&'static str, &'static str),
 }
 
 /// The fields of a state, present or not, each as its text.
@@ -90,16 +87,15 @@ impl Fields<'_> {
         let global_step_count = match self.global_step_count {
             // Migration of early states: the root's index replaces the count.
             None => current_path.segments()[0].phase_index as u64,
-            Some(count) => whole(count).ok_or(StateDefect::Field {
-                field: "globalStepCount",
-                expected: "a whole number",
-            })?,
+            Some(count) => {
+                whole(count).ok_or(StateDefect::Field("globalStepCount", "a whole number"))?
+            }
         };
         let active = self.active.map(|active| truth("active", active));
-        let started_at = self.started_at.and_then(time).ok_or(StateDefect::Field {
-            field: "startedAt",
-            expected: "a time in milliseconds",
-        })?;
+        let started_at = self
+            .started_at
+            .and_then(time)
+            .ok_or(StateDefect::Field("startedAt", "a time in milliseconds"))?;
         let flag =
             |field, value: Option<&RawValue>| value.map_or(Ok(false), |value| truth(field, value));
         Ok(RunState {
@@ -129,27 +125,21 @@ impl Fields<'_> {
         }
         let segments =
             stored.and_then(|path| serde_json::from_str::<Vec<Segment<'_>>>(path.get()).ok());
-        let segments = segments.ok_or(StateDefect::Field {
-            field: "currentPath",
-            expected: "a list of segments",
-        })?;
+        let segments = segments.ok_or(StateDefect::Field("currentPath", "a list of segments"))?;
         let segments = segments.iter().map(|segment| {
             Ok(PathSegment {
                 workflow_key: text("workflowKey", segment.workflow_key)?,
                 phase_index: index_from(segment.phase_index)?,
             })
         });
-        Path::new(segments.collect::<Result<_, _>>()?).ok_or(StateDefect::Field {
-            field: "currentPath",
-            expected: "a list with at least one segment",
-        })
+        Path::new(segments.collect::<Result<_, _>>()?).ok_or(StateDefect::Field(
+            "currentPath",
+            "a list with at least one segment",
+        ))
     }
 }
 
-const NO_TRUTH: StateDefect = StateDefect::Field {
-    field: "active",
-    expected: "true or false",
-};
+const NO_TRUTH: StateDefect = StateDefect::Field("active", "true or false");
 
 /// Returns whether ECMAScript takes a value for true, as the package's migration does.
 fn is_truthy(value: &RawValue) -> bool {
@@ -160,18 +150,13 @@ fn is_truthy(value: &RawValue) -> bool {
 }
 
 fn truth(field: &'static str, value: &RawValue) -> Result<bool, StateDefect> {
-    serde_json::from_str(value.get()).map_err(|_| StateDefect::Field {
-        field,
-        expected: "true or false",
-    })
+    serde_json::from_str(value.get()).map_err(|_| StateDefect::Field(field, "true or false"))
 }
 
 fn text(field: &'static str, value: &RawValue) -> Result<String, StateDefect> {
     let text = serde_json::from_str::<AnyText>(value.get());
-    text.map(|text| text.0).map_err(|_| StateDefect::Field {
-        field,
-        expected: "a text",
-    })
+    text.map(|text| text.0)
+        .map_err(|_| StateDefect::Field(field, "a text"))
 }
 
 /// A JSON string, also one with half a surrogate pair in it, as ECMAScript writes them.
@@ -209,10 +194,7 @@ fn whole(value: &RawValue) -> Option<u64> {
 
 fn index_from(value: &RawValue) -> Result<usize, StateDefect> {
     let index = whole(value).and_then(|index| usize::try_from(index).ok());
-    index.ok_or(StateDefect::Field {
-        field: "phaseIndex",
-        expected: "a whole number",
-    })
+    index.ok_or(StateDefect::Field("phaseIndex", "a whole number"))
 }
 
 /// A moment that has a date (B22: `1e20` has none).

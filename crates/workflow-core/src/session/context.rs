@@ -3,6 +3,7 @@
 //! [`PhaseContext`] is the whole message of a phase; [`SentContext`] is what was sent already. At a start of the agent
 //! the difference is sent (behaviour: "Context").
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,20 +17,9 @@ use crate::{template, text};
 /// The variables that role instruction, phase instructions and advance reminder know.
 #[derive(Debug)]
 pub(crate) struct ContextVariables<'a> {
-    workflow_name: &'a str,
-    workflow_key: &'a str,
-    description: &'a str,
-    task_id: &'a str,
-    phase_id: &'a str,
-    phase_name: &'a str,
-    previous_phase_name: &'a str,
-    next_phase_name: String,
-    blocked_tools: String,
-    breadcrumb: String,
-    step_count: String,
+    own: BTreeMap<&'static str, Cow<'a, str>>,
     /// The values of the run, by the names of their variables.
     values: &'a BTreeMap<String, String>,
-    comment: &'a str,
 }
 
 impl<'a> ContextVariables<'a> {
@@ -54,40 +44,36 @@ impl<'a> ContextVariables<'a> {
                 blocked_tools.push((*tool).to_owned());
             }
         }
-        Self {
-            workflow_name: &position.root().name,
-            workflow_key: &state.workflow_key,
-            description: &state.task_description,
-            task_id: &state.task_id,
-            phase_id: &position.phase.id,
-            phase_name: &position.phase.name,
-            previous_phase_name: previous_name(position, catalog),
-            next_phase_name: next,
-            blocked_tools: text::list(&blocked_tools),
-            breadcrumb: position.breadcrumb(),
-            step_count: state.global_step_count.to_string(),
-            values,
-            comment: data.comment.as_deref().unwrap_or(NOT_GIVEN),
-        }
+        let own: [(_, Cow<'a, str>); 13] = [
+            ("workflowName", (&*position.root().name).into()),
+            ("workflowKey", (&*state.workflow_key).into()),
+            ("description", (&*state.task_description).into()),
+            ("taskId", (&*state.task_id).into()),
+            ("phaseId", (&*phase.id).into()),
+            ("phaseName", (&*phase.name).into()),
+            ("previousPhaseName", previous_name(position, catalog).into()),
+            ("nextPhaseName", next.into()),
+            ("blockedToolsList", text::list(&blocked_tools).into()),
+            ("toolName", STEP_TOOL.into()),
+            ("breadcrumbPath", position.breadcrumb().into()),
+            (
+                "globalStepCount",
+                state.global_step_count.to_string().into(),
+            ),
+            (
+                "approval.comment",
+                data.comment.as_deref().unwrap_or(NOT_GIVEN).into(),
+            ),
+        ];
+        let own = own.into();
+        Self { own, values }
     }
 
     /// Resolves the variables in a template.
     pub(crate) fn resolve(&self, template: &str) -> String {
-        template::resolve(template, |name| match name {
-            "workflowName" => Some(self.workflow_name),
-            "workflowKey" => Some(self.workflow_key),
-            "description" => Some(self.description),
-            "taskId" => Some(self.task_id),
-            "phaseId" => Some(self.phase_id),
-            "phaseName" => Some(self.phase_name),
-            "previousPhaseName" => Some(self.previous_phase_name),
-            "nextPhaseName" => Some(&self.next_phase_name),
-            "blockedToolsList" => Some(&self.blocked_tools),
-            "toolName" => Some(STEP_TOOL),
-            "breadcrumbPath" => Some(&self.breadcrumb),
-            "globalStepCount" => Some(&self.step_count),
-            "approval.comment" => Some(self.comment),
-            name => self.values.get(name).map(String::as_str),
+        template::resolve(template, |name| {
+            let own = self.own.get(name).map(|value| &**value);
+            own.or_else(|| self.values.get(name).map(String::as_str))
         })
     }
 }

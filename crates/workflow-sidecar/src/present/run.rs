@@ -49,7 +49,7 @@ pub(crate) fn ended_run(ended: &EndedRun) -> Run {
 }
 
 fn run_in(state: &RunState, condition: RunCondition) -> Run {
-    let (name, words) = (state_name(condition), condition.words());
+    let (name, words) = (condition.state(), condition.words());
     Run {
         task_id: state.task_id.clone(),
         workflow: state.workflow_key.clone(),
@@ -62,30 +62,5 @@ fn run_in(state: &RunState, condition: RunCondition) -> Run {
             .unwrap_or_default()
             .to_owned(),
         is_active: state.active && condition != RunCondition::Replaced,
-    }
-}
-
-/// The name of a run's state, for programs.
-pub(crate) fn state_name(condition: RunCondition) -> &'static str {
-    match condition {
-        RunCondition::Active | RunCondition::RunningGate | RunCondition::Answered => "active",
-        RunCondition::Closed => "closed",
-        RunCondition::AwaitsTrust
-        | RunCondition::AwaitsApproval
-        | RunCondition::AwaitsConsent
-        | RunCondition::AwaitsReply
-        | RunCondition::AwaitsUser
-        | RunCondition::ReminderHeld => "waits",
-        RunCondition::PausedByUser | RunCondition::LaterVersion | RunCondition::ModelError => {
-            "paused"
-        }
-        RunCondition::ReminderLimit
-        | RunCondition::NoToolCalled
-        | RunCondition::VisitLimit
-        | RunCondition::BudgetUsedUp => "stopped",
-        RunCondition::Stale => "stale",
-        RunCondition::Complete => "complete",
-        RunCondition::Cancelled => "cancelled",
-        RunCondition::Replaced => "ended",
     }
 }

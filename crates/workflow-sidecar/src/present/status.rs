@@ -10,7 +10,7 @@ use workflow_core::run::entry_type;
 use workflow_core::session::{Needed, RunCondition, View};
 
 use super::page::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, paint};
-use super::run::{state_name, stored_path};
+use super::run::stored_path;
 use crate::sessions::SessionFile;
 use crate::store::{IndexedRun, Run};
 
@@ -106,7 +106,7 @@ impl ShownCondition {
 impl From<RunCondition> for ShownCondition {
     fn from(condition: RunCondition) -> Self {
         Self {
-            state: state_name(condition).to_owned(),
+            state: condition.state().to_owned(),
             words: condition.described(),
             needed: condition.needed(),
         }
