@@ -147,9 +147,9 @@ fn unknown(
         let message = format!("unknown key `{key}`{near}, which may be a misspelled restriction");
         Finding::error(Code::UnknownGuardKey, entry.key_span, message)
     };
-    let is_here = |to: &str| names(section).any(|known| known == to);
+    let is_known = |to: &str| names(section).any(|known| known == to);
     let mut before = RENAMED.iter();
-    if let Some((from, to)) = before.find(|(from, to)| *from == entry.key && is_here(to)) {
+    if let Some((from, to)) = before.find(|(from, to)| *from == entry.key && is_known(to)) {
         let message = format!(
             "unknown key `{from}` in {}: its name is `{to}` now",
             section.name
