@@ -44,6 +44,16 @@ fn started(project: &Path, dialogs: bool) -> TestHost {
     host
 }
 
+/// A host without dialogs, whose run waits for approval: the entries before it waits, and the answer to the agent.
+fn waiting(project: &Path) -> (TestHost, Vec<Value>, Value) {
+    let mut host = introduced(project, false);
+    host.start_session();
+    let branch = entries(&host.result("command/run", &run_it()));
+    let call = next(&mut host);
+    let asked = answer_to(&mut host, call);
+    (host, branch, asked)
+}
+
 /// A host in a project, with a run whose commands the user is asked about at its start; and that question.
 fn asked(project: &Path, trusts: Option<bool>) -> (TestHost, String) {
     let mut host = introduced(project, true);
@@ -383,11 +393,7 @@ fn an_approval_with_the_code_counts_only_for_the_file_shown() {
     let project = project("approve: {ask: \"OK?\", show: plan.md}");
     let plan = project.path().join("plan.md");
     fs::write(&plan, "Do this.").unwrap();
-    let mut host = introduced(project.path(), false);
-    host.start_session();
-    let mut branch = entries(&host.result("command/run", &run_it()));
-    let call = next(&mut host);
-    let answered = answer_to(&mut host, call);
+    let (host, mut branch, answered) = waiting(project.path());
     branch.extend(entries(&answered));
     drop(host);
     let code = code_in(&answered["actions"]);
@@ -427,11 +433,7 @@ fn an_approval_with_the_code_counts_only_for_the_file_shown() {
 #[test]
 fn an_approval_with_the_code_moves_a_waiting_run_so_that_a_reload_keeps_it() {
     let project = project("approve: {ask: \"OK?\"}");
-    let mut host = introduced(project.path(), false);
-    host.start_session();
-    let mut branch = entries(&host.result("command/run", &run_it()));
-    let call = next(&mut host);
-    let asked = answer_to(&mut host, call);
+    let (mut host, mut branch, asked) = waiting(project.path());
     branch.extend(entries(&asked));
     let code = code_in(&asked["actions"]);
     let (shown, status) = run(project.path(), &["approve", &code], "approve\n");
@@ -456,13 +458,8 @@ fn an_approval_with_the_code_moves_a_waiting_run_so_that_a_reload_keeps_it() {
 #[test]
 fn an_approval_survives_the_process_that_waits_for_it() {
     let project = project("approve: {ask: \"OK?\"}");
-    let mut host = introduced(project.path(), false);
-    host.start_session();
-    let mut branch = entries(&host.result("command/run", &run_it()));
-    let before = branch.clone();
-    let call = next(&mut host);
-    let answered = answer_to(&mut host, call);
-    branch.extend(entries(&answered));
+    let (host, before, answered) = waiting(project.path());
+    let branch = [before.clone(), entries(&answered)].concat();
     drop(host);
     let approve = |code: &str| {
         run(
@@ -501,11 +498,7 @@ fn an_approval_survives_the_process_that_waits_for_it() {
 #[test]
 fn the_status_shows_the_code_again_and_a_new_one_after_a_restart() {
     let project = project("approve: {ask: \"OK?\"}");
-    let mut host = introduced(project.path(), false);
-    host.start_session();
-    let mut branch = entries(&host.result("command/run", &run_it()));
-    let call = next(&mut host);
-    let asked = answer_to(&mut host, call);
+    let (mut host, mut branch, asked) = waiting(project.path());
     branch.extend(entries(&asked));
     let first = code_in(&asked["actions"]);
     let status = json!({"name": "workflow-status", "arguments": ""});

@@ -2,11 +2,12 @@
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
 //! adds to [`Effects`], and returns an outcome that the session acts on. This file has what can happen and which part is
-//! asked; `lifecycle` opens and ends the session, `moves` moves the run, `agent` does what the agent asks for, and `user` what the
-//! user does.
+//! asked; `lifecycle` opens and ends the session, `moves` moves the run, `answers` acts on answers to questions, `agent` does
+//! what the agent asks for, and `user` what the user does.
 
 mod agent;
 pub(crate) mod announcement;
+mod answers;
 mod auto_continue;
 mod budget;
 mod changed_files;
@@ -51,7 +52,7 @@ use self::host::Host;
 use self::ids::Ids;
 use self::phase_exit::{PhaseExit, approval_not_stored};
 use self::problems::ShownProblems;
-use self::questions::{QuestionTable, QuestionTopic, TIMED_OUT};
+use self::questions::QuestionTable;
 use self::run::ActiveRun;
 use self::tool_guard::CallGuard;
 use self::triggers::{Accepted, TriggerQueue};
@@ -60,11 +61,11 @@ use crate::definition::{Checkpoint, Loaded, Settings};
 use crate::effect::{
     ContextMessage, Delivery, Effects, Mutation, Reply, ToolDecision, TriggerOutcome,
 };
-use crate::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
+use crate::event::{Author, Entry, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
 use crate::run::cancel;
-use crate::types::{Millis, QuestionId, RequestId, Severity};
+use crate::types::{Millis, RequestId, Severity};
 use crate::white_space;
 
 pub use self::budget::TurnUsage;
@@ -500,74 +501,6 @@ impl Session {
         self.cancel_by_command(out);
     }
 
-    /// Handles the answer to a question.
-    pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>, out: &mut Effects) {
-        let Some(asked) = self.questions.take(question) else {
-            return;
-        };
-        let Some(topic) = asked.open_topic() else {
-            if answer != Answer::Dismissed {
-                let phase = self.phase().map(|phase| phase.phase.name.as_str());
-                asked.report_late_answer(phase, out);
-            }
-            return;
-        };
-        let confirmed = answer == Answer::Confirmed(true);
-        let since = out.mark();
-        match topic {
-            QuestionTopic::Start => {
-                let active = self.run.as_ref().filter(|run| run.is_active());
-                let questions = &mut self.questions;
-                let next = self
-                    .starts
-                    .on_answer(question, answer, active, questions, out);
-                if let Some((request, outcome)) = next
-                    && self.start(outcome, out)
-                {
-                    out.answer(request, Reply::Command, since);
-                }
-            }
-            QuestionTopic::ToolCall => {
-                let is_allowed = self.calls.on_answer(question, answer, out);
-                if !is_allowed {
-                    self.count_blocked();
-                }
-            }
-            QuestionTopic::Trust | QuestionTopic::Approval => {
-                let (exit, mut context) = self.exit_parts();
-                let step = exit.on_answer(Some(answer), &mut context, out);
-                self.finish_exit(step, out);
-            }
-            QuestionTopic::StartTrust => self.start_trust.on_answer(confirmed, out),
-            QuestionTopic::Move => {
-                let state = self.run.as_ref().map(ActiveRun::state);
-                let confirmed = self.controls.on_answer(question, answer, state, out);
-                if let Some((request, planned)) = confirmed {
-                    self.move_by_user(&planned, out);
-                    controls::answer(request, since, out);
-                }
-            }
-            QuestionTopic::Restore => {
-                let trusted = self.host.trusts_project();
-                self.checkpoints
-                    .on_answer(answer, trusted, &mut self.ids, out);
-            }
-            QuestionTopic::Triggers => {
-                let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
-                self.triggers.on_answer(answer, triggers, headless, out);
-            }
-            QuestionTopic::ChangedFiles => {
-                let run = self.run.as_mut();
-                if self.changed_files.on_answer(confirmed, run, out) {
-                    self.adopt_changed_files(out);
-                }
-            }
-            QuestionTopic::Cancel if confirmed => self.cancel_by_command(out),
-            QuestionTopic::Cancel => self.go_on(out),
-        }
-        self.refresh_status(out);
-    }
-
     /// Handles a report of the platform. Returns the outcome of a trigger's message.
     pub fn handle_platform_event(
         &mut self,
@@ -583,17 +516,17 @@ impl Session {
             }
             PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(out),
             PlatformEvent::GateNotTrusted { gate } => {
-                let (exit, mut context) = self.exit_parts();
-                let step = exit.on_gate_not_trusted(gate, &mut context, out);
-                self.finish_exit(step, out);
+                self.continue_exit(out, |exit, context, out| {
+                    exit.on_gate_not_trusted(gate, context, out)
+                });
             }
             PlatformEvent::GateProgress { gate, text } => {
                 self.exit.on_gate_progress(gate, &text, shows_widgets, out);
             }
             PlatformEvent::GateFinished { gate, reports } => {
-                let (exit, mut context) = self.exit_parts();
-                let step = exit.on_gate_finished(gate, reports, &mut context, out);
-                self.finish_exit(step, out);
+                self.continue_exit(out, |exit, context, out| {
+                    exit.on_gate_finished(gate, reports, context, out)
+                });
             }
             PlatformEvent::ApprovalRequested {
                 proofs,
@@ -612,9 +545,9 @@ impl Session {
                 decision,
                 is_outdated,
             } => {
-                let (exit, mut context) = self.exit_parts();
-                let step = exit.on_approval_read(decision, is_outdated, &mut context, out);
-                self.finish_exit(step, out);
+                self.continue_exit(out, |exit, context, out| {
+                    exit.on_approval_read(decision, is_outdated, context, out)
+                });
             }
             PlatformEvent::ApprovalAnswered {
                 request,
@@ -686,41 +619,6 @@ impl Session {
             }
             Accepted::Queued => TriggerOutcome::Queued,
             Accepted::Refused => TriggerOutcome::Refused,
-        }
-    }
-
-    fn on_question_timeout(
-        &mut self,
-        question: QuestionId,
-        topic: QuestionTopic,
-        out: &mut Effects,
-    ) {
-        let notice = self.questions.timeout_notice(question);
-        match topic {
-            QuestionTopic::Start => self.starts.end_question(question, notice, out),
-            QuestionTopic::ToolCall => {
-                self.calls.end_question(question, TIMED_OUT, out);
-                self.count_blocked();
-            }
-            QuestionTopic::Trust | QuestionTopic::Approval => {
-                let (exit, mut context) = self.exit_parts();
-                let step = exit.on_answer(None, &mut context, out);
-                self.finish_exit(step, out);
-            }
-            QuestionTopic::StartTrust => self.start_trust.on_answer(false, out),
-            QuestionTopic::Move => {
-                let notice = notice.unwrap_or_default();
-                self.controls.end_question(question, notice, out);
-            }
-            QuestionTopic::Restore => self.checkpoints.end_question(notice, out),
-            QuestionTopic::Triggers => self.triggers.decline(TIMED_OUT, out),
-            QuestionTopic::ChangedFiles => self.changed_files.on_timeout(notice, out),
-            // The run stays paused: an agent that goes on could ask again and again.
-            QuestionTopic::Cancel => {
-                let notice = notice.unwrap_or_default();
-                let message = format!("{notice} The agent waits: any message resumes it.");
-                out.notify(Severity::Info, message);
-            }
         }
     }
 }

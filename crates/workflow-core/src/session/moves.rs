@@ -258,6 +258,17 @@ impl Session {
         (&mut self.exit, context)
     }
 
+    /// Has the exit from the phase take a step, and acts on it.
+    pub(super) fn continue_exit(
+        &mut self,
+        out: &mut Effects,
+        take: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> Option<ExitStep>,
+    ) {
+        let (exit, mut context) = self.exit_parts();
+        let step = take(exit, &mut context, out);
+        self.finish_exit(step, out);
+    }
+
     /// Acts on a step of the exit, and answers the call of `next` or the command in progress, if it is decided.
     pub(super) fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
         let Some(ExitStep {

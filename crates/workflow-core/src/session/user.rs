@@ -2,7 +2,7 @@
 
 use super::controls::Control;
 use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
-use super::phase_exit::{ExitOutcome, ExitStep, approval_requested};
+use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit, approval_requested};
 use super::questions::QuestionTopic;
 use super::step_tool::NoMove;
 use super::{Session, budget, controls, step_tool};
@@ -37,24 +37,35 @@ impl Session {
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         out.notify(Severity::Info, message);
         if is_asked {
-            let (exit, mut context) = self.exit_parts();
-            let step = exit.on_answered_elsewhere(&mut context, out);
-            self.finish_exit(step, out);
+            self.continue_exit(out, |exit, context, out| {
+                exit.on_answered_elsewhere(context, out)
+            });
         } else if is_earlier || is_leaving {
             run.set_answered(choice);
         } else {
-            self.controls.begin_exit(None, Control::Approve);
-            let since = out.mark();
-            let (exit, mut context) = self.exit_parts();
-            let outcome = exit.begin_answered(&mut context, out);
-            let request = None;
-            let step = ExitStep {
-                request,
-                outcome,
-                since,
-            };
-            self.finish_exit(Some(step), out);
+            self.begin_exit_by_user(None, Control::Approve, out, |exit, context, out| {
+                exit.begin_answered(context, out)
+            });
         }
+    }
+
+    /// Begins to leave the phase, as the user asks.
+    fn begin_exit_by_user(
+        &mut self,
+        request: Option<RequestId>,
+        control: Control,
+        out: &mut Effects,
+        begin: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> ExitOutcome,
+    ) {
+        self.controls.begin_exit(request, control);
+        let since = out.mark();
+        self.continue_exit(out, |exit, context, out| {
+            Some(ExitStep {
+                request,
+                outcome: begin(exit, context, out),
+                since,
+            })
+        });
     }
 
     /// Shows the code of the open approval request to the user.
@@ -234,17 +245,9 @@ impl Session {
             out.notify(Severity::Warning, refusal);
             return out.reply(request, Reply::Command);
         }
-        self.controls.begin_exit(Some(request), Control::Next);
-        let since = out.mark();
-        let (exit, mut context) = self.exit_parts();
-        let outcome = exit.begin(request, &mut context, out);
-        let request = Some(request);
-        let step = ExitStep {
-            request,
-            outcome,
-            since,
-        };
-        self.finish_exit(Some(step), out);
+        self.begin_exit_by_user(Some(request), Control::Next, out, |exit, context, out| {
+            exit.begin(request, context, out)
+        });
     }
 
     /// Answers the question for approval, as its owner asks.
@@ -290,22 +293,17 @@ impl Session {
         let (choice, comment) = (reply.choice, reply.comment);
         if let Some(question) = question {
             self.questions.close(question, out);
-            let (exit, mut context) = self.exit_parts();
-            let step = exit.on_command(choice, comment, &mut context, out);
-            self.finish_exit(step, out);
+            self.continue_exit(out, |exit, context, out| {
+                exit.on_command(choice, comment, context, out)
+            });
             return out.reply(request, Reply::Command);
         }
-        self.controls.begin_exit(Some(request), Control::Approve);
-        let since = out.mark();
-        let (exit, mut context) = self.exit_parts();
-        let outcome = exit.begin_command(request, choice, comment, &mut context, out);
-        let request = Some(request);
-        let step = ExitStep {
-            request,
-            outcome,
-            since,
-        };
-        self.finish_exit(Some(step), out);
+        self.begin_exit_by_user(
+            Some(request),
+            Control::Approve,
+            out,
+            |exit, context, out| exit.begin_command(request, choice, comment, context, out),
+        );
     }
 
     /// Answers a command that leaves the phase, if that is decided.

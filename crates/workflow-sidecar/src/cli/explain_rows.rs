@@ -91,8 +91,9 @@ fn from(origin: &Origin) -> String {
 
 /// Keys that can occur several times; their values are always a list.
 #[rustfmt::skip] // Names that belong together.
-const REPEATED: [&str; 12] = [
-    "input", "output", "outcome", "when", "budget", "allowedAround", "allow", "ask", "block", "results", "gate", "trigger",
+const REPEATED: [&str; 16] = [
+    "input", "output", "outcome", "when", "budget", "allowedAround", "writable", "commands", "unknown", "onRepeat", "allow", "ask", "block",
+    "results", "gate", "trigger",
 ];
 
 /// As nested maps: sections, keys, and the value with its source.

@@ -19,10 +19,10 @@ pub(crate) struct HostMemory {
     /// its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
-    /// The reminders since a person's last prompt.
+    /// The reminders since the user's last prompt.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) reminders: u32,
-    /// Texts for the person that no answer could show yet.
+    /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notices: Vec<String>,
     /// The phase and its times, if measurements are exported.
@@ -54,7 +54,7 @@ impl HostMemory {
         serde_json::to_string(self).expect("the memory has string keys only")
     }
 
-    /// Returns the project of the session, and remembers it. A person who starts or resumes the session chooses it.
+    /// Returns the project of the session, and remembers it. A user who starts or resumes the session chooses it.
     pub(crate) fn project_of(&mut self, cwd: &Path, starts: bool) -> PathBuf {
         if starts {
             self.project = None;
@@ -64,14 +64,14 @@ impl HostMemory {
             .clone()
     }
 
-    /// Adds a text for the person.
+    /// Adds a text for the user.
     pub(crate) fn add_notices(&mut self, notices: impl IntoIterator<Item = String>) {
         self.notices.extend(notices);
         let excess = self.notices.len().saturating_sub(MAX_NOTICES);
         self.notices.drain(..excess);
     }
 
-    /// Takes the texts that wait for the person, as one.
+    /// Takes the texts that wait for the user, as one.
     pub(crate) fn take_notices(&mut self) -> Option<String> {
         let notices = std::mem::take(&mut self.notices);
         (!notices.is_empty()).then(|| notices.join("\n\n"))

@@ -4,6 +4,10 @@ use std::collections::HashMap;
 
 use jsonrpsee::types::Id;
 use workflow_core::types::RequestId;
+use workflow_protocol::Error;
+
+/// The result of a call, or the reason why it has none. `None` if the answer is an output of the session.
+pub(super) type HandlerResult<R> = Result<Option<R>, Error>;
 
 /// The requests that are not answered yet.
 #[derive(Debug, Default)]

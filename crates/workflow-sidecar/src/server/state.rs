@@ -22,11 +22,10 @@ use workflow_protocol::{
 use super::config::ServerConfig;
 use super::convert;
 use super::definitions::Loader;
-use super::handlers::HandlerResult;
 use super::host::{Host, not_initialized};
 use super::host_questions::HostQuestions;
 use super::open_session::OpenSession;
-use super::requests::{Request, RequestKind, Requests};
+use super::requests::{HandlerResult, Request, RequestKind, Requests};
 use super::sessions::{Sessions, unknown_session};
 use super::timer::Timer;
 use crate::driver::{Driver, HostCall};

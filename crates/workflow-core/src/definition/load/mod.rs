@@ -125,7 +125,11 @@ fn load_all(files: &dyn Files, mut origins: Option<Vec<SettingsOrigin>>) -> Load
     let max_nesting = settings.limits.max_nesting;
     let mut drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
-    let origins = Origins::new(origins.unwrap_or_default(), &mut drafts);
+    let of_workflows = drafts.iter_mut().filter_map(|draft| {
+        let origin = draft.origin.take()?;
+        Some((draft.workflow.key.clone(), origin))
+    });
+    let origins = Origins::new(origins.unwrap_or_default(), of_workflows.collect());
     let workflows = drafts.into_iter().map(|draft| draft.workflow);
     Loaded {
         catalog: Arc::new(Catalog::new(workflows.collect())),

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::directory::Draft;
 use crate::definition::schema::KeyLocations;
 use crate::definition::tier::Tier;
 use crate::diagnostic::Location;
@@ -44,11 +43,13 @@ pub struct EntryOrigin {
 }
 
 impl Origins {
-    pub(super) fn new(settings: Vec<SettingsOrigin>, drafts: &mut [Draft]) -> Self {
-        let origin = |draft: &mut Draft| Some((draft.workflow.key.clone(), draft.origin.take()?));
+    pub(super) fn new(
+        settings: Vec<SettingsOrigin>,
+        workflows: HashMap<String, WorkflowOrigin>,
+    ) -> Self {
         Self {
             settings,
-            workflows: drafts.iter_mut().filter_map(origin).collect(),
+            workflows,
         }
     }
 

@@ -21,7 +21,7 @@ const SUBCOMMANDS: [&str; 5] = ["approve", "trust", "hook", "install", "uninstal
 const STORES: [&str; 3] = [
     "workflow-sidecar/approvals",
     "workflow-sidecar/trust.",
-    "workflow-sidecar/run/",
+    "workflow-sidecar/open/",
 ];
 /// Programs that only print, search, or describe what they are given.
 #[rustfmt::skip] // Names that belong together.

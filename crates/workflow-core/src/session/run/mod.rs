@@ -5,6 +5,7 @@
 mod approval;
 mod baseline;
 mod in_force;
+mod pauses;
 mod routes;
 mod stored;
 
@@ -27,7 +28,6 @@ use crate::reminders::{ContinueCounters, PauseReason};
 use crate::run::{
     Changes, DefinitionMismatch, HandedOver, PersonMove, Position, RestoredRun, RunProgress,
     RunState, RunValues, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms,
-    VisitLimit,
 };
 use crate::types::Severity;
 
@@ -411,14 +411,6 @@ impl ActiveRun {
         Some((visits, most))
     }
 
-    /// Pauses the run, because a phase may not be entered again unless a person allows it.
-    pub(crate) fn pause_at_visits(&mut self, limit: &VisitLimit, out: &mut Effects) {
-        self.user_answer = None;
-        self.clear_approval(out);
-        self.progress.data.refused_visit = Some(limit.key.clone());
-        self.pause(PauseReason::Visits, out);
-    }
-
     /// Allows the visit that the run waits for. Returns true if it waits for one.
     pub(crate) fn allow_visit(&mut self) -> bool {
         let refused = self.progress.data.refused_visit.take();
@@ -474,50 +466,6 @@ impl ActiveRun {
     pub(crate) fn mark_announced(&mut self, out: &mut Effects) {
         self.progress.state.completion_notified = true;
         self.persist(out);
-    }
-
-    /// Starts the counts anew, and resumes the run unless only its owner, an approval or a budget can.
-    pub(crate) fn reset_counters(&mut self, out: &mut Effects) {
-        if !self.progress.state.active {
-            return;
-        }
-        let stays = |reason: &PauseReason| {
-            matches!(
-                reason,
-                PauseReason::Approval | PauseReason::Budget | PauseReason::LaterVersion
-            )
-        };
-        self.record.counters = ContinueCounters {
-            paused: self.record.counters.paused.filter(stays),
-            paused_by_owner: self.record.counters.paused_by_owner,
-            ..ContinueCounters::default()
-        };
-        self.persist_counters(out);
-    }
-
-    /// Returns true if the run is paused, for whatever reason.
-    pub(crate) fn is_paused(&self) -> bool {
-        self.record.counters.paused_by_owner || self.record.counters.paused.is_some()
-    }
-
-    /// Pauses the run until its owner resumes it.
-    pub(crate) fn pause_by_owner(&mut self, out: &mut Effects) {
-        self.record.counters.paused_by_owner = true;
-        self.persist_counters(out);
-    }
-
-    /// Ends every pause but that for an approval, or for a budget that is used up.
-    pub(crate) fn resume(&mut self, out: &mut Effects) {
-        self.record.counters.paused_by_owner = false;
-        let paused = &mut self.record.counters.paused;
-        paused.take_if(|reason| *reason == PauseReason::LaterVersion);
-        if self.budgets.used_up().is_none() {
-            self.record
-                .counters
-                .paused
-                .take_if(|reason| *reason == PauseReason::Budget);
-        }
-        self.reset_counters(out);
     }
 
     /// The commands that the user must trust before the gate of the phase runs.
@@ -610,11 +558,6 @@ impl ActiveRun {
         self.answered = Some(choice);
     }
 
-    /// Returns true if the run is paused for this.
-    pub(crate) fn is_paused_for(&self, reason: PauseReason) -> bool {
-        self.record.counters.paused == Some(reason)
-    }
-
     /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
     pub(crate) fn spend(
         &mut self,
@@ -645,12 +588,6 @@ impl ActiveRun {
             });
         }
         used_up_before
-    }
-
-    /// Pauses the run.
-    pub(crate) fn pause(&mut self, reason: PauseReason, out: &mut Effects) {
-        self.record.counters.paused = Some(reason);
-        self.persist_counters(out);
     }
 }
 

@@ -5,6 +5,8 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use workflow_store::create_private_dir;
@@ -12,6 +14,9 @@ use workflow_store::create_private_dir;
 use crate::store::directory_of;
 
 const DIRECTORY: &str = "open";
+/// Attempts to lock the file of a project, and the time between two of them.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A project with an open session, as long as this exists.
 #[derive(Debug)]
@@ -27,7 +32,14 @@ impl OpenProject {
         create_private_dir(above)?;
         create_private_dir(directory)?;
         let file = File::options().append(true).create(true).open(&path)?;
-        file.lock_shared()?;
+        // `trust` holds the file for a moment. Whoever holds it longer does not stop a session, and is one for `trust`.
+        for _ in 1..ATTEMPTS {
+            match file.try_lock_shared() {
+                Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+                result => return Ok(result.map(|()| Self { _locked: file })?),
+            }
+        }
+        file.try_lock_shared()?;
         Ok(Self { _locked: file })
     }
 }
@@ -70,5 +82,15 @@ mod tests {
         assert!(is_open());
         drop(second);
         assert!(!is_open());
+    }
+    #[test]
+    fn a_file_that_another_process_holds_stops_no_session_and_counts_as_one() {
+        let (agent, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        drop(OpenProject::mark(agent.path(), project.path()).unwrap());
+        let path = path_of(agent.path(), project.path()).unwrap();
+        let held = File::options().append(true).open(path).unwrap();
+        held.lock().unwrap();
+        assert!(OpenProject::mark(agent.path(), project.path()).is_err());
+        assert!(is_open(agent.path(), project.path()).unwrap());
     }
 }

@@ -71,6 +71,11 @@ impl OpenRequests {
         if !agent_dir.is_absolute() {
             return None;
         }
+        // What proves an answer is made of the request as JSON, which has no other paths.
+        if cwd.to_str().is_none() {
+            let reason = format!("the path of the project is no text: {}", cwd.display());
+            return Some(PlatformEvent::ApprovalNotStored { reason });
+        }
         let requests = match Requests::in_agent_dir(agent_dir) {
             Ok(requests) => requests,
             Err(error) => {

@@ -16,7 +16,7 @@ use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 
 use super::execution::{NO_FILE, git, no_repository};
 use super::location::Location;
-use crate::files::home_dir;
+use crate::files::{expanded_home, home_dir};
 use crate::platform::answers::trust_store::{Trust, TrustStore, hash_of};
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 
@@ -330,13 +330,13 @@ impl Configuration {
     fn repository_ignores(&self) -> Option<PathBuf> {
         let value = self.last(EXCLUDES_FILE, Setting::is_of_repository)?;
         let root = &self.location.as_ref()?.root;
-        Some(root.join(in_home(value)))
+        Some(root.join(expanded_home(value)))
     }
 
     /// Returns the user's own file of ignored files.
     fn user_ignores(&self) -> Option<PathBuf> {
         if let Some(value) = self.last(EXCLUDES_FILE, |setting| !setting.is_of_repository()) {
-            return Some(in_home(value));
+            return Some(expanded_home(value));
         }
         let configured = std::env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty());
         let directory = configured.map(PathBuf::from);
@@ -406,13 +406,6 @@ fn patterns(path: &Path) -> Vec<String> {
         .filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
         .map(str::to_owned)
         .collect()
-}
-
-fn in_home(path: &str) -> PathBuf {
-    match path.strip_prefix("~/") {
-        Some(rest) => home_dir().unwrap_or_default().join(rest),
-        None => PathBuf::from(path),
-    }
 }
 
 #[cfg(test)]

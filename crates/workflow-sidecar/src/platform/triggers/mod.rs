@@ -8,13 +8,13 @@ mod file;
 mod unauthenticated;
 mod webhook;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use workflow_core::definition::{Tier, Token, Trigger, TriggerOn};
 
 use self::event::Deliver;
 use self::file::FileLocation;
-use crate::files::home_dir;
+use crate::files::expanded_home;
 
 pub(crate) use self::event::{TriggerEvent, TriggerOutcome};
 
@@ -62,11 +62,8 @@ fn file_location(path: &str, tier: Tier, cwd: &Path) -> Result<FileLocation, Str
     let problem = |reason: &str| format!("The trigger {path:?} is not watched: {reason}.");
     match tier {
         Tier::Global => {
-            let path = match path.strip_prefix("~/") {
-                // Without a home directory the path is relative, which is the problem below.
-                Some(rest) => home_dir().unwrap_or_default().join(rest),
-                None => PathBuf::from(path),
-            };
+            // Without a home directory the path is relative.
+            let path = expanded_home(path);
             if !path.is_absolute() {
                 return Err(problem(
                     "your settings must name it by its whole path, or `~/…`",

@@ -13,9 +13,10 @@ mod tool_hooks;
 
 use workflow_core::event::Entry;
 use workflow_core::{Effects, Session};
-use workflow_protocol::{Branch, BranchEntry, Error, HookResult, Method, SessionBound};
+use workflow_protocol::{Branch, BranchEntry, HookResult, Method, SessionBound};
 
 use super::convert;
+use super::requests::HandlerResult;
 use super::state::Server;
 
 /// The handler of one method.
@@ -23,9 +24,6 @@ pub(super) trait Handler<M: Method> {
     /// Handles a call of the method.
     fn handle(&mut self, params: M::Params<'_>) -> HandlerResult<M::Result>;
 }
-
-/// The result of a call, or the reason why it has none. `None` if the answer is an output of the session.
-pub(super) type HandlerResult<R> = Result<Option<R>, Error>;
 
 impl Server {
     /// Handles a hook with a result of actions and diagnostics only.

@@ -130,6 +130,25 @@ fn current(choice: &str, comment: Option<&str>) -> (String, Option<String>, bool
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_project_whose_path_is_no_text_cannot_ask() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let fixture = Fixture::new();
+    let cwd = fixture
+        .project
+        .path()
+        .join(std::ffi::OsStr::from_bytes(b"\xff"));
+    let mut context = fixture.context();
+    context.project.cwd = &cwd;
+    let result = fixture.open.request(&context, request("wf-1"));
+    assert!(matches!(
+        result,
+        Some(PlatformEvent::ApprovalNotStored { .. })
+    ));
+}
+
+#[test]
 fn the_code_answers_and_the_session_hears_of_it_once() {
     let fixture = Fixture::new();
     let asked = fixture.ask("n");
