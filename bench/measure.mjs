@@ -34,9 +34,9 @@ export class Bench {
     return sidecar;
   }
 
-  /** Starts a child that answers every line with null. */
-  floor() {
-    const floor = new Child([this.floorProgram]);
+  /** Starts a child that answers every line with null, or with the JSON of a result. @param {string[]} [result] */
+  floor(result = []) {
+    const floor = new Child([this.floorProgram, ...result]);
     this.running.push(floor);
     return floor;
   }
@@ -54,14 +54,13 @@ export class Bench {
 
   /** Returns the ratio of a request's time to that of the floor for the same line. */
   async perFloor(sidecar, request, calls, rounds = this.rounds) {
-    const floor = this.floor();
-    return ratio(
-      ...(await inTurn(
-        rounds,
-        () => sidecar.pingPong(request, calls),
-        () => floor.pingPong(answeredByNull(request), calls),
-      )),
-    );
+    return this.ratio(sidecar, request, this.floor(), answeredByNull(request), calls, rounds);
+  }
+
+  /** Returns the ratio of a request's time to that of another child's request. */
+  async ratio(sidecar, request, child, other, calls, rounds = this.rounds) {
+    const [ours, theirs] = await inTurn(rounds, () => sidecar.pingPong(request, calls), () => child.pingPong(other, calls));
+    return ratio(ours, theirs);
   }
 
   /** Returns the speed of a request relative to the package, and its time in microseconds. */

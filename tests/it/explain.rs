@@ -10,7 +10,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
-use workflow_core::definition::{Bound, Loaded, MemoryFiles, OnLimit, Tier, load_located};
+use workflow_core::definition::{Loaded, MemoryFiles, Tier, load_located};
 use workflow_core::event::Entry;
 use workflow_core::explain::{Explained, OriginKind, Topic, Value};
 use workflow_core::policy::STEP_TOOL;
@@ -109,11 +109,16 @@ impl Host {
     }
 }
 
+fn value(explained: &Explained, topic: Topic, key: &str) -> Value {
+    explained.row(topic, key).unwrap().value.clone()
+}
+
 /// Compares the explanation of a phase with the answers in it.
 fn agree(host: &mut Host, loaded: &Loaded) {
     let state = host.state();
     let explained = Explained::of(&state, loaded).unwrap();
-    assert_eq!(host.status.as_deref(), Some(explained.status()));
+    let status = host.status.clone().map(Value::Label);
+    assert_eq!(status, Some(value(&explained, Topic::Phase, "status")));
     for tool in TOOLS {
         let event = json!({ "toolName": tool, "toolCallId": "c", "input": {} });
         let answer = host.hook("tool_call", &event);
@@ -134,7 +139,11 @@ fn agree(host: &mut Host, loaded: &Loaded) {
     calls_agree(host, &explained);
     host.hook("session_compact", &json!({}));
     let answer = host.hook("before_agent_start", &json!({ "prompt": "hello" }));
-    assert_eq!(answer["inject"]["content"], explained.context());
+    let in_full = answer["inject"]["content"].as_str().unwrap().to_owned();
+    assert_eq!(
+        Value::Text(in_full),
+        value(&explained, Topic::Context, "message")
+    );
     let again = host.hook("before_agent_start", &json!({ "prompt": "hello" }));
     let row = |section, key| explained.row(section, key).unwrap();
     let expected = if row(Topic::Context, "mode").value == Value::Label("every-turn".to_owned()) {
@@ -241,7 +250,7 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
     for origin in origins {
         assert_eq!(
             matches!(origin.kind, OriginKind::Default | OriginKind::BuiltIn),
-            origin.location.is_none(),
+            origin.file.is_none(),
             "{origin:?}"
         );
     }
@@ -250,11 +259,13 @@ fn origins_agree(explained: &Explained, loaded: &Loaded, state: &RunState) {
 /// Stops the agent; gives true where the run goes on.
 fn stops(host: &mut Host, loaded: &Loaded) -> bool {
     let explained = Explained::of(&host.state(), loaded).unwrap();
-    let rule = explained.auto_continue();
+    let rule = |key| value(&explained, Topic::Continue, key);
     host.reminder = None;
     let last = json!({ "role": "assistant", "stopReason": "stop", "content": [{ "type": "text", "text": "Done." }] });
     host.hook("agent_end", &json!({ "messages": [last] }));
-    let seconds = u64::from(rule.countdown);
+    let Value::Count(seconds) = rule("countdown") else {
+        panic!("it is a number")
+    };
     host.call(
         "clock/advance",
         &json!({ "ms": seconds.saturating_sub(1) * 1000 }),
@@ -263,15 +274,17 @@ fn stops(host: &mut Host, loaded: &Loaded) -> bool {
         assert_eq!(host.reminder, None, "it counts down for {seconds} seconds");
     }
     host.call("clock/advance", &json!({ "ms": 1000 }));
-    let at_limit = rule.max == Bound::Times(0) || rule.max_stale == Bound::Times(0);
-    let is_expected = !rule.wait && !at_limit;
+    let at_limit = rule("max") == Value::Count(0) || rule("maxStale") == Value::Count(0);
+    let waits = rule("wait") == Value::Flag(true);
+    let is_expected = !waits && !at_limit;
     assert_eq!(host.reminder.is_some(), is_expected);
     let reminder = host.reminder.as_deref();
     assert!(
         reminder.is_none_or(|text| explained.is_reminder(text)),
         "{reminder:?}"
     );
-    let goes_on = rule.wait || !at_limit || rule.on_limit == OnLimit::Pause;
+    let pauses = rule("onLimit") == Value::Label("pause".to_owned());
+    let goes_on = waits || !at_limit || pauses;
     host.hook("input", &json!({ "source": "interactive" }));
     assert_eq!(host.state().active, goes_on);
     goes_on
@@ -317,7 +330,7 @@ fn walk(files: &Files, moves: &[bool]) {
             continue;
         }
         let now = Explained::of(&host.state(), &loaded).unwrap();
-        let (emoji, name) = now.phase();
+        let [emoji, name] = ["emoji", "name"].map(|key| value(&now, Topic::Phase, key));
         assert_eq!(*way, format!("{emoji} {name} in {}", now.breadcrumb()));
     }
 }

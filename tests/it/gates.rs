@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use workflow_core::definition::{Check, ExpectedExit, FileCheck, Gate, OutputStream, RunCheck};
 use workflow_sidecar::gates::{
-    Baseline, CheckError, GateEvent, GateProgress, Job, Report, Running, SupervisorBinary, Verdict,
-    start,
+    Baseline, CheckError, GateEvent, Job, Report, Running, Verdict, start, this_binary,
 };
 
 /// The longest wait for anything.
@@ -48,8 +47,8 @@ fn job(gates: Vec<Gate>) -> Job {
     }
 }
 
-fn binary() -> SupervisorBinary {
-    SupervisorBinary::at(PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar")))
+fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_workflow-sidecar"))
 }
 
 /// A running gate and its messages.
@@ -60,10 +59,10 @@ struct Gates {
 
 impl Gates {
     fn start(gates: Vec<Gate>) -> Self {
-        Self::start_with(&binary(), gates)
+        Self::start_with(binary(), gates)
     }
 
-    fn start_with(supervisor: &SupervisorBinary, gates: Vec<Gate>) -> Self {
+    fn start_with(supervisor: PathBuf, gates: Vec<Gate>) -> Self {
         let (sender, events) = channel();
         let running = start(supervisor, job(gates), move |event| {
             // Some tests have seen enough before the end.
@@ -76,7 +75,7 @@ impl Gates {
     }
 
     /// The messages up to the end, and the reports.
-    fn finish(&self) -> (Vec<GateProgress>, Vec<Report>) {
+    fn finish(&self) -> (Vec<String>, Vec<Report>) {
         let mut progress = Vec::new();
         loop {
             match self.events.recv_timeout(DEADLINE).unwrap() {
@@ -134,11 +133,11 @@ fn checks_run_in_their_order_up_to_the_first_that_does_not_pass() {
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     assert_eq!(verdicts, [Verdict::Passed, Verdict::Failed]);
     assert_eq!((reports[1].exit, &*reports[1].tail), (Some(3), "two"));
-    let begun: Vec<(usize, usize, &str)> = progress
-        .iter()
-        .map(|at| (at.check, at.of, &*at.what))
-        .collect();
-    assert_eq!(begun, [(0, 3, "echo one"), (1, 3, "echo two; exit 3")]);
+    let begun = [
+        "Checking 1 of 3: echo one (0 s)",
+        "Checking 2 of 3: echo two; exit 3 (0 s)",
+    ];
+    assert_eq!(progress, begun);
 }
 
 #[test]
@@ -148,9 +147,16 @@ fn a_gate_without_checks_is_over() {
 
 #[test]
 fn a_long_check_is_reported_once_a_second() {
-    let (progress, reports) = Gates::start(vec![shell("sleep 2.5")]).finish();
+    let started = Instant::now();
+    let gates = Gates::start(vec![shell("sleep 2.5")]);
+    let mut elapsed = Vec::new();
+    let reports = loop {
+        match gates.events.recv_timeout(DEADLINE).unwrap() {
+            GateEvent::Progress(_) => elapsed.push(started.elapsed().as_millis() / 500),
+            GateEvent::Finished(reports) => break reports,
+        }
+    };
     assert!(reports[0].has_passed());
-    let elapsed: Vec<u64> = progress.iter().map(|at| at.elapsed_ms / 500).collect();
     assert!(matches!(*elapsed, [0, 1..=3, 3..=5]), "{elapsed:?}");
 }
 
@@ -159,7 +165,7 @@ fn a_gate_that_is_called_off_ends_with_all_that_runs() {
     let sleep = mark(1);
     let mut gates = Gates::start(vec![shell(&format!("sleep {sleep} & sleep {sleep}"))]);
     wait_until("both sleep", || pids(&format!("^sleep {sleep}")).len() == 2);
-    gates.running.take().unwrap().cancel();
+    gates.running = None;
     let (_, reports) = gates.finish();
     let ended = Verdict::CouldNotRun(CheckError::Ended);
     assert_eq!(reports[0].verdict, ended);
@@ -277,7 +283,7 @@ fn a_gate_whose_supervisor_is_stopped_again_and_again_can_be_called_off() {
     let mut gates = Gates::start(vec![shell(&line)]);
     wait_until("it runs", || !pids(&format!(": {sleep}")).is_empty());
     thread::sleep(Duration::from_millis(200));
-    gates.running.take().unwrap().cancel();
+    gates.running = None;
     let (_, reports) = gates.finish();
     assert_eq!(reports.len(), 1, "{reports:?}");
     assert!(!reports[0].has_passed());
@@ -372,8 +378,8 @@ fn is_running(pid: &str) -> bool {
 
 #[test]
 fn a_supervisor_that_cannot_be_started_is_reported() {
-    let nowhere = SupervisorBinary::at(PathBuf::from("/no/such/binary"));
-    let (_, reports) = Gates::start_with(&nowhere, vec![shell("true")]).finish();
+    let nowhere = PathBuf::from("/no/such/binary");
+    let (_, reports) = Gates::start_with(nowhere, vec![shell("true")]).finish();
     let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
     assert!(reports[0].reason.contains("could not be started"));
@@ -382,7 +388,7 @@ fn a_supervisor_that_cannot_be_started_is_reported() {
 #[test]
 fn a_process_can_start_its_own_binary_again() {
     // This one is no sidecar, and finds no test of the supervisor's name.
-    let gates = Gates::start_with(&SupervisorBinary::this_binary(), vec![shell("true")]);
+    let gates = Gates::start_with(this_binary(), vec![shell("true")]);
     let (_, reports) = gates.finish();
     let reason = &reports[0].reason;
     assert!(
@@ -393,8 +399,8 @@ fn a_process_can_start_its_own_binary_again() {
 
 #[test]
 fn a_supervisor_that_speaks_another_language_is_reported() {
-    let echo = SupervisorBinary::at(PathBuf::from("echo"));
-    let (_, reports) = Gates::start_with(&echo, vec![shell("true")]).finish();
+    let echo = PathBuf::from("echo");
+    let (_, reports) = Gates::start_with(echo, vec![shell("true")]).finish();
     let start = Verdict::CouldNotRun(CheckError::Start);
     assert_eq!(reports[0].verdict, start);
 }
@@ -440,7 +446,7 @@ fn a_check_for_changes_compares_with_the_baseline() {
         agent_dir: None,
     };
     let (sender, events) = channel();
-    let running = start(&binary(), job, move |event| sender.send(event).unwrap());
+    let running = start(binary(), job, move |event| sender.send(event).unwrap());
     let running = Some(running.unwrap());
     let (_, reports) = Gates { running, events }.finish();
     assert!(reports[0].has_passed(), "{}", reports[0].reason);

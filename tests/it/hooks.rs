@@ -18,7 +18,11 @@ phases: [{ id: a, name: Analyze, emoji: A, instructions: Look., tools: read-only
 ";
 
 fn spawn(root: &Path) -> Child {
-    Process::command()
+    spawn_hook(&mut Process::command(), root)
+}
+
+fn spawn_hook(command: &mut Command, root: &Path) -> Child {
+    command
         .args(["hook", "codex"])
         .env("HOME", root)
         .stdin(Stdio::piped())
@@ -326,6 +330,55 @@ fn a_locked_or_newer_store_blocks_while_a_run_is_active_and_loses_nothing() {
         .unwrap();
     let usual = reason();
     assert!(!usual.contains("store"), "{usual}");
+}
+
+/// Another build of the sidecar: the same program in another file, with other bytes.
+fn other_build(root: &Path) -> PathBuf {
+    let path = root.join("other-build");
+    let mut program = fs::read(Process::command().get_program()).unwrap();
+    program.extend_from_slice(b"another build");
+    fs::write(&path, program).unwrap();
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    fs::set_permissions(&path, permissions).unwrap();
+    path
+}
+
+#[test]
+fn two_builds_open_one_store_in_mid_run() {
+    let root = started();
+    let root = root.path();
+    let this = || Process::command();
+    let path = other_build(root);
+    let other = || Command::new(&path);
+    let send = |mut build: Command, event: &[u8]| answer_of(spawn_hook(&mut build, root), event);
+    let command = |build: Command, text: &str| {
+        let prompt = event(root, "UserPromptSubmit", &json!({ "prompt": text }));
+        String::from_utf8(send(build, &prompt).stdout).unwrap()
+    };
+    // Each continues what the other has stored.
+    assert!(is_blocked(&send(other(), &writing(root))));
+    let status = command(other(), "workflow status");
+    assert!(status.contains("Analyze"), "{status}");
+    command(other(), "workflow pause");
+    let status = command(this(), "workflow status");
+    assert!(status.contains("paused by you"), "{status}");
+    command(this(), "workflow resume");
+    let status = command(other(), "workflow status");
+    assert!(!status.contains("paused"), "{status}");
+    assert!(is_blocked(&send(this(), &writing(root))));
+    // A later build stores entries of another version: the run is paused with the reason, and its guards hold.
+    let database = rusqlite::Connection::open(store(root)).unwrap();
+    let later = r#"UPDATE entries SET data = replace(data, '"version":1', '"version":2') WHERE type = 'workflow:run'"#;
+    assert!(database.execute(later, []).unwrap() > 0);
+    let status = command(this(), "workflow status");
+    assert!(status.contains("stored by a later version"), "{status}");
+    assert!(is_blocked(&send(this(), &writing(root))));
+    // The user decides to go on without what it stored, and both builds do.
+    command(this(), "workflow resume");
+    let status = command(other(), "workflow status");
+    assert!(!status.contains("paused"), "{status}");
+    assert!(is_blocked(&send(other(), &writing(root))));
 }
 
 #[test]

@@ -6,9 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use workflow_core::definition::{Gate, Loaded, MemoryFiles, PhaseEntry, Tier, load};
-use workflow_sidecar::gates::{
-    Baseline, CheckError, GateEvent, Job, Report, SupervisorBinary, Verdict, start,
-};
+use workflow_sidecar::gates::{Baseline, CheckError, GateEvent, Job, Report, Verdict, start};
 
 use crate::connection::Process;
 
@@ -153,9 +151,9 @@ impl WithTemplate {
             baseline,
             agent_dir: None,
         };
-        let binary = SupervisorBinary::at(env!("CARGO_BIN_EXE_workflow-sidecar").into());
+        let binary = env!("CARGO_BIN_EXE_workflow-sidecar").into();
         let (sender, events) = channel();
-        let running = start(&binary, job, move |event| sender.send(event).unwrap()).unwrap();
+        let running = start(binary, job, move |event| sender.send(event).unwrap()).unwrap();
         let mut reports = events.iter().find_map(|event| match event {
             GateEvent::Finished(reports) => Some(reports),
             GateEvent::Progress(_) => None,

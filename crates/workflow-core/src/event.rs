@@ -176,11 +176,11 @@ pub enum Answer<'a> {
 /// The author of a submitted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// A person.
-    Person,
+    /// The user.
+    User,
     /// An extension, as for the reminders of auto-continue.
     Extension,
-    /// A person who is typing: nothing is submitted yet.
+    /// The user, who is typing: nothing is submitted yet.
     Typist,
 }
 

@@ -188,70 +188,14 @@ pub const MAX_RESOLVED: usize = 4 << 20;
 /// A text that would become longer than [`MAX_RESOLVED`] is cut there, and says so.
 #[must_use]
 pub fn resolve<'v>(template: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> String {
-    let texts = pieces(template).map(|piece| match piece {
-        Piece::Text(text) => text,
-        Piece::Variable(name, start) => {
-            value_of(name).unwrap_or(&template[start..start + name.len() + 2])
-        }
-    });
-    joined(texts, template.len())
-}
-
-/// A template that has been split, for values that become known one by one.
-#[derive(Debug, Clone)]
-pub(crate) struct Split(Vec<Part>);
-
-#[derive(Debug, Clone)]
-enum Part {
-    Text(String),
-    /// A variable that is replaced later, by its index.
-    Later(usize),
-}
-
-impl Split {
-    /// Replaces the variables that `value_of` knows, except those of these names.
-    pub(crate) fn of<'v>(
-        template: &str,
-        value_of: impl Fn(&str) -> Option<&'v str>,
-        later: &[&str],
-    ) -> Self {
-        let parts = pieces(template).map(|piece| match piece {
-            Piece::Text(text) => Part::Text(text.to_owned()),
-            Piece::Variable(name, start) => match later.iter().position(|&later| later == name) {
-                Some(index) => Part::Later(index),
-                None => Part::Text(
-                    value_of(name)
-                        .unwrap_or(&template[start..start + name.len() + 2])
-                        .to_owned(),
-                ),
-            },
-        });
-        // Text beyond the limit is never needed.
-        let mut length = 0;
-        let fits = parts.take_while(|part| {
-            let is_wanted = length <= MAX_RESOLVED;
-            if let Part::Text(text) = part {
-                length += text.len();
+    let mut out = String::with_capacity(template.len().min(MAX_RESOLVED));
+    for piece in pieces(template) {
+        let text = match piece {
+            Piece::Text(text) => text,
+            Piece::Variable(name, start) => {
+                value_of(name).unwrap_or(&template[start..start + name.len() + 2])
             }
-            is_wanted
-        });
-        Self(fits.collect())
-    }
-
-    /// Replaces the remaining variables, in the order of their names.
-    pub(crate) fn resolve(&self, later: &[&str]) -> String {
-        let texts = self.0.iter().map(|part| match part {
-            Part::Text(text) => text.as_str(),
-            Part::Later(index) => later[*index],
-        });
-        joined(texts.clone(), texts.map(str::len).sum())
-    }
-}
-
-/// The texts in one, as long as it may become.
-fn joined<'t>(texts: impl Iterator<Item = &'t str>, expected: usize) -> String {
-    let mut out = String::with_capacity(expected.min(MAX_RESOLVED));
-    for text in texts {
+        };
         let room = MAX_RESOLVED.saturating_sub(out.len());
         if text.len() > room {
             let end = (0..=room).rev().find(|&end| text.is_char_boundary(end));
@@ -322,28 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_is_split_first_has_the_same_result() {
-        let value_of = |name: &str| match name {
-            "a" => Some("1"),
-            "b" => Some("{a}$&"),
-            "late" => Some("{b} é"),
-            "later" => Some(""),
-            _ => None,
-        };
-        for template in [
-            "",
-            "plain",
-            "{late}",
-            "{a}{later}{late} {x}",
-            "{{late}} {b}{late}é{late",
-        ] {
-            let split = Split::of(template, value_of, &["later", "late"]);
-            let resolved = split.resolve(&["", "{b} é"]);
-            assert_eq!(resolved, resolve(template, value_of), "{template}");
-        }
-    }
-
-    #[test]
     fn values_are_not_scanned_again() {
         check("{b}", "{a}$&");
     }
@@ -352,16 +274,6 @@ mod tests {
     fn braces_around_anything_but_a_name_are_text() {
         check("{}{ a}{{a}}{ä}{a", "{}{ a}{1}{ä}{a");
         check("", "");
-    }
-
-    #[test]
-    fn a_template_that_is_split_first_is_cut_at_the_same_length() {
-        let value = "ä".repeat(1 << 20);
-        let template = "{x}{later}".repeat(100);
-        let value_of = |name: &str| Some(if name == "x" { &*value } else { "b" });
-        let split = Split::of(&template, value_of, &["later"]);
-        assert!(split.0.len() < 10);
-        assert!(split.resolve(&["b"]) == resolve(&template, value_of));
     }
 
     #[test]

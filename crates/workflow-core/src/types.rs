@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since the Unix epoch, on the clock that the caller keeps.
@@ -15,7 +16,9 @@ pub type Millis = u64;
 pub struct RequestId(pub u64);
 
 /// A question of a session to its host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct QuestionId(pub u64);
 
@@ -30,7 +33,9 @@ pub struct GateRunId(pub u64);
 pub struct RestoreId(pub u64);
 
 /// The severity of a diagnostic or a notification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// Good to know, nothing to do.

@@ -11,6 +11,7 @@ const ALLOWED: &[&str] = &[
     "jiff",
     "json5",
     "regex",
+    "schemars",
     "serde",
     "serde_json",
     "sha2",

@@ -100,7 +100,7 @@ fn can_be_run(key: &str, loaded: &Loaded) {
         let stored = Position::of(&run.state, &checked).expect("and in what is stored of it");
         assert_eq!(position.phase, stored.phase);
         assert!(!position.phase.id.is_empty());
-        let repeated = repeat(&run, Actor::Person, catalog);
+        let repeated = repeat(&run, Actor::User, catalog);
         let may_loop = !matches!(repeated, Err(TransitionError::NotLoopable));
         assert_eq!(may_loop, position.scope().loopable);
         for outcome in &position.phase.outcomes {

@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use workflow_core::definition::{Loaded, PhaseEntry};
 use workflow_core::effect::{Action, Effect};
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::run::{self, RunState, StoredDefinition, StoredRun, entry_type, restore};
+use workflow_core::run::{self, RunState, StoredDefinition, entry_type, restore};
 use workflow_core::session::{Abilities, StepCall};
 use workflow_core::types::RequestId;
 use workflow_core::{Effects, Session};
@@ -58,13 +58,11 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
         stored(entry_type::STATE, &state),
         stored(
             entry_type::RUN,
-            &run::Stored::of(
-                &state.task_id,
-                &StoredRun {
-                    step: Some(state.global_step_count),
-                    ..restored.run.clone()
-                },
-            ),
+            &run::Stored::of(&state.task_id, Some(state.global_step_count), &restored.run),
+        ),
+        stored(
+            entry_type::VALUES,
+            &run::Stored::of(&state.task_id, None, &restored.run.data.values),
         ),
     ];
     let definition = restored
@@ -77,7 +75,7 @@ fn what_is_stored_comes_back(branch: &[Stored]) {
             .map(|definition| {
                 stored(
                     entry_type::DEFINITION,
-                    &run::Stored::of(&state.task_id, definition),
+                    &run::Stored::of(&state.task_id, None, definition),
                 )
             }),
     );

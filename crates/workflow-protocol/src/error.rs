@@ -6,7 +6,6 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ts_rs::TS;
 
 use crate::version::PROTOCOL_VERSION;
 
@@ -14,10 +13,9 @@ use crate::version::PROTOCOL_VERSION;
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $code:literal, $name:literal;)*) => {
         /// The stable name of the reason for refusing a call.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema, TS)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
         #[schemars(rename = "ErrorKind")]
-        #[ts(rename = "ErrorKind")]
         pub enum Kind {
             $($(#[doc = $doc])+ $kind,)*
         }
@@ -131,9 +129,8 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// The `data` of an error object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct ErrorData {
     /// The stable name of what went wrong.
     pub kind: Kind,
@@ -142,6 +139,5 @@ pub struct ErrorData {
     pub path: Option<String>,
     /// The versions of the protocol that the sidecar speaks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[ts(optional, as = "Option<_>")]
     pub supported: Vec<u32>,
 }

@@ -22,7 +22,6 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-mod declarations;
 mod error;
 pub mod generate;
 pub mod method;
@@ -30,10 +29,9 @@ mod read;
 mod types;
 mod version;
 
-pub use declarations::Declarations;
 pub use error::{Error, ErrorData, Kind};
 pub use method::{
-    Direction, HOST_METHODS, HostMethod, METHODS, Method, MethodInfo, MethodKind, TypeInfo,
+    Direction, HOST_METHODS, HostMethod, METHODS, Method, MethodInfo, MethodKind, TypeSchema,
 };
 pub use read::Text;
 pub use types::*;

@@ -1,11 +1,9 @@
 //! The method tables, and the types that are declared from them.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
-use crate::declarations::Declarations;
 use crate::error::Error;
 use crate::read::read;
 use crate::types::{
@@ -82,28 +80,13 @@ pub struct MethodInfo {
     /// Request or notification.
     pub kind: MethodKind,
     /// Its parameters.
-    pub params: TypeInfo,
+    pub params: TypeSchema,
     /// Its result; `()` for a notification.
-    pub result: TypeInfo,
+    pub result: TypeSchema,
 }
 
-/// The descriptions of a type of the protocol.
-#[derive(Debug, Clone, Copy)]
-pub struct TypeInfo {
-    /// Its JSON Schema, as a reference into the generator's definitions.
-    pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// Its name in TypeScript; it and what it is made of are added to the declarations.
-    pub typescript: fn(&mut Declarations) -> String,
-}
-
-impl TypeInfo {
-    const fn of<T: JsonSchema + TS + 'static>() -> Self {
-        Self {
-            schema: SchemaGenerator::subschema_for::<T>,
-            typescript: Declarations::declare::<T>,
-        }
-    }
-}
+/// The JSON Schema of a type, as a reference into the generator's definitions.
+pub type TypeSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// Passes the rows of the host's calls to a macro.
 ///
@@ -194,8 +177,8 @@ macro_rules! to_sidecar {
             summary: $row::SUMMARY,
             direction: Direction::ToSidecar,
             kind: MethodKind::Request,
-            params: TypeInfo::of::<$params<'static>>(),
-            result: TypeInfo::of::<$result>(),
+            params: SchemaGenerator::subschema_for::<$params<'static>>,
+            result: SchemaGenerator::subschema_for::<$result>,
         },)*];
     };
 }
@@ -225,8 +208,8 @@ macro_rules! to_host {
             summary: $row::SUMMARY,
             direction: Direction::ToHost,
             kind: MethodKind::$kind,
-            params: TypeInfo::of::<$params>(),
-            result: TypeInfo::of::<$result>(),
+            params: SchemaGenerator::subschema_for::<$params>,
+            result: SchemaGenerator::subschema_for::<$result>,
         },)*];
     };
 }

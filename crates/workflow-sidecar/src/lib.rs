@@ -13,6 +13,7 @@ mod doctor;
 #[path = "../../../tests/it/randomised.rs"]
 mod drawn;
 mod driver;
+mod explain;
 mod files;
 mod graph;
 mod hook_hosts;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use workflow_store::{
     AnswerRight, IndexedRun, POSTGRES_SCHEMA, Run, RunNote, RunQuery, Saved, SessionChange,
-    SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, TrustRow, has_active_runs,
+    SessionKey, Store, StoreError, StoredEntry, StoredSession, Ticket, has_active_runs,
 };
 
 use crate::files::{STATE_DIRECTORY, home_dir};
@@ -27,12 +27,12 @@ pub(crate) fn state_directory(given: Option<&Path>) -> Result<PathBuf, StoreErro
 }
 
 /// Returns the store of the user's default agent directory, or of another one, which has a store of its own.
-pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
+pub(crate) fn of_agent_dir(agent_dir: &Path) -> Result<Store, StoreError> {
     open(directory_of(agent_dir)?, agent_dir)
 }
 
 /// Returns the store with a directory, and with the settings of an agent directory.
-pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Box<dyn Store>, StoreError> {
+pub(crate) fn open(directory: PathBuf, agent_dir: &Path) -> Result<Store, StoreError> {
     let settings = UserSettings::read(agent_dir);
     let settings =
         settings.map_err(|Unreadable { path, reason }| StoreError::Settings { path, reason })?;

@@ -1,13 +1,16 @@
 //! The settings of the user that the sidecar reads itself. The engine checks the whole file; what it says elsewhere does not
 //! matter here.
 
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use workflow_core::definition::SETTINGS_FILE;
 
-use crate::files::private_file;
+use crate::files::regular_file;
+
+/// Maximum number of bytes read.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What only the user's own settings say.
 #[derive(Debug, Default, Deserialize)]
@@ -16,6 +19,18 @@ pub(crate) struct UserSettings {
     pub(crate) store: Option<String>,
     /// The program that shows a text to the user, and its arguments.
     pub(crate) notify: Option<Vec<String>>,
+}
+
+/// Reads the beginning of a file; there is no text if it does not exist.
+fn read_text(path: &Path) -> io::Result<String> {
+    let file = match regular_file::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+        opened => opened?,
+    };
+    let file = file.ok_or_else(|| io::Error::other("it is not a regular file"))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 /// The settings of the user cannot be read.
@@ -30,12 +45,8 @@ impl UserSettings {
     /// Reads those in an agent directory.
     pub(crate) fn read(agent_dir: &Path) -> Result<Self, Unreadable> {
         let path = agent_dir.join(SETTINGS_FILE);
-        let read = private_file::read_limited(&path).and_then(|bytes| {
-            let text = bytes.map(String::from_utf8).transpose();
-            text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
-        });
-        let text = match read {
-            Ok(text) => text.unwrap_or_default(),
+        let text = match read_text(&path) {
+            Ok(text) => text,
             Err(error) => {
                 let reason = error.to_string();
                 return Err(Unreadable { path, reason });

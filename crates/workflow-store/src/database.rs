@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::types::{AnswerRight, StoreError};
+use crate::types::{AnswerRight, SessionKey, StoreError};
 
 /// A value in a statement.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +73,14 @@ impl Row {
     pub(crate) fn flag(&self, index: usize) -> bool {
         self.integer(index) != 0
     }
+
+    /// Takes the key of a session, in two columns.
+    pub(crate) fn key(&mut self, index: usize) -> SessionKey {
+        SessionKey {
+            host: self.text(index),
+            session: self.text(index + 1),
+        }
+    }
 }
 
 /// A connection. Statements name their values `?1`, `?2` and so on.
@@ -89,13 +97,17 @@ pub(crate) trait Rows {
     }
 }
 
-/// What a change must survive.
+/// What an operation may do to a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Durability {
-    /// The end of the process.
-    Process,
-    /// A loss of power.
-    Power,
+pub(crate) enum Access {
+    /// It reads.
+    Read,
+    /// It changes what is stored, in a transaction.
+    Change,
+    /// The same, and the database is created if it does not exist.
+    Create,
+    /// The same, and the change need not survive a loss of power.
+    Remember,
 }
 
 /// A database.
@@ -109,16 +121,9 @@ pub(crate) trait Database: Debug + Send + Sync {
     /// Says what this process may do about answers.
     fn answer_right(&self) -> Result<AnswerRight, StoreError>;
 
-    /// Reads from a database that exists.
-    fn read<T: Send>(
-        &self,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError>;
-
-    /// Carries out an operation in a transaction. The database is created if it does not exist.
-    fn change<T: Send>(
-        &self,
-        durability: Durability,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError>;
+    /// Carries out an operation, once.
+    fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError>;
 }
+
+/// What is done with a connection.
+pub(crate) type Operation<'a> = &'a mut (dyn FnMut(&mut dyn Rows) -> Result<(), StoreError> + Send);

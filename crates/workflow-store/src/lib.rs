@@ -5,7 +5,7 @@
 //! was loaded; a process that comes too late loads it again. A queue for each session saves that work.
 //!
 //! ```text
-//! store (what a caller asks for) ── statements (the SQL of both databases) ── database (what they need of one)
+//! store (what a caller asks for, in SQL for both databases) ── database (what it needs of one)
 //!                                       sqlite · postgres (the databases)
 //! marker, queue, machine (files beside the database)      types
 //! ```
@@ -21,7 +21,6 @@ mod postgres;
 mod private_directory;
 mod queue;
 mod sqlite;
-mod statements;
 mod store;
 mod types;
 
@@ -33,7 +32,7 @@ pub use self::queue::QueueTurn;
 pub use self::store::Store;
 pub use self::types::{
     AnswerRight, IndexedRun, RequestText, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
-    StoreError, StoredEntry, StoredSession, Ticket, TrustRow,
+    StoreError, StoredEntry, StoredSession, Ticket,
 };
 
 /// The tables, roles and grants of a store on a `PostgreSQL` server.
@@ -41,17 +40,17 @@ pub const POSTGRES_SCHEMA: &str = include_str!("postgres/schema.sql");
 
 /// Returns the store with a directory of this machine: on the server with this address, or else in a database there. It is
 /// created with the first change.
-pub fn open(directory: PathBuf, server: Option<&str>) -> Result<Box<dyn Store>, StoreError> {
+pub fn open(directory: PathBuf, server: Option<&str>) -> Result<Store, StoreError> {
     match server {
-        None => Ok(Box::new(store::SqlStore::new(
+        None => Ok(Store::new(
             sqlite::Sqlite::new(directory.clone()),
             directory,
-        ))),
+        )),
         #[cfg(feature = "postgres")]
-        Some(url) => Ok(Box::new(store::SqlStore::new(
+        Some(url) => Ok(Store::new(
             postgres::Postgres::new(url, &directory)?,
             directory,
-        ))),
+        )),
         #[cfg(not(feature = "postgres"))]
         Some(_) => Err(StoreError::NoPostgres),
     }

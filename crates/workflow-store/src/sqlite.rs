@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql, Transaction, TransactionBehavior, params_from_iter};
+use rusqlite::{Connection, ErrorCode, ToSql, TransactionBehavior, params_from_iter};
 
-use crate::database::{Column, Database, Durability, Row, Rows, Value};
+use crate::database::{Access, Column, Database, Operation, Row, Rows, Value};
 use crate::private_directory::create_private_dir;
 use crate::types::{AnswerRight, StoreError};
 
@@ -90,40 +90,33 @@ impl Database for Sqlite {
         Ok(AnswerRight::NeedsProof)
     }
 
-    fn read<T: Send>(
-        &self,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        let (connection, file) = (self.connect()?, self.file());
-        operation(&mut SqliteRows {
+    fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError> {
+        let file = self.file();
+        let failed = |error| database_error(&file, error);
+        if matches!(access, Access::Create | Access::Remember) {
+            create_private_dir(&self.directory).map_err(|error| self.io(error))?;
+            create_private_file(&file).map_err(|error| self.io(error))?;
+        }
+        let connection = self.connect()?;
+        let mut rows = SqliteRows {
             connection: &connection,
             file: &file,
-        })
-    }
-
-    fn change<T: Send>(
-        &self,
-        durability: Durability,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        let file = self.file();
-        create_private_dir(&self.directory).map_err(|error| self.io(error))?;
-        create_private_file(&file).map_err(|error| self.io(error))?;
-        let mut connection = self.connect()?;
-        let failed = |error| database_error(&file, error);
-        let synchronous = match durability {
-            Durability::Process => "normal",
-            Durability::Power => "full",
+        };
+        if access == Access::Read {
+            return operation(&mut rows);
+        }
+        let synchronous = match access {
+            Access::Remember => "normal",
+            Access::Read | Access::Change | Access::Create => "full",
         };
         let set = connection.pragma_update(None, "synchronous", synchronous);
         set.map_err(failed)?;
-        let transaction = begin(&mut connection).map_err(failed)?;
-        let value = operation(&mut SqliteRows {
-            connection: &transaction,
-            file: &file,
-        })?;
-        transaction.commit().map_err(failed)?;
-        Ok(value)
+        // A connection that is closed before the end takes the change back.
+        connection
+            .execute_batch("BEGIN IMMEDIATE")
+            .map_err(failed)?;
+        operation(&mut rows)?;
+        connection.execute_batch("COMMIT").map_err(failed)
     }
 }
 
@@ -181,7 +174,7 @@ fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
         return Ok(format);
     }
     connection.pragma_update(None, "journal_mode", "wal")?;
-    let transaction = begin(connection)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have done it meanwhile.
     let format = user_version(&transaction)?;
     if format != 0 {
@@ -191,10 +184,6 @@ fn create_tables(connection: &mut Connection) -> rusqlite::Result<i64> {
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.commit()?;
     Ok(FORMAT)
-}
-
-fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
-    connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
 fn user_version(connection: &Connection) -> rusqlite::Result<i64> {

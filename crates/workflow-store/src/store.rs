@@ -1,238 +1,401 @@
-//! What a caller asks of the store, over a database.
+//! What a caller asks of the store, and the statements for it, which both databases know.
 
-use std::fmt::Debug;
 use std::path::PathBuf;
 
-use crate::database::{Database, Durability, Rows};
+use serde_json::value::RawValue;
+
+use crate::database::{Access, Database, Row, Rows, Value, flag, number, optional, text};
 use crate::marker::mark;
 use crate::queue::{self, QueueTurn};
-use crate::statements;
 use crate::types::{
-    AnswerRight, IndexedRun, RequestText, RunNote, RunQuery, Saved, SessionChange, SessionKey,
-    StoreError, StoredSession, Ticket, TrustRow,
+    AnswerRight, IndexedRun, RequestText, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey,
+    StoreError, StoredEntry, StoredSession, Ticket,
 };
 
-/// The sessions, tickets, runs, requests and trust of a user.
-pub trait Store: Debug + Send + Sync {
-    /// Loads a session; an unknown one is empty.
-    fn load(&self, key: &SessionKey) -> Result<StoredSession, StoreError>;
+pub(crate) type Result<T> = std::result::Result<T, StoreError>;
 
-    /// Stores a change of a session, if the session is as it was loaded.
-    fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved, StoreError>;
+/// The character beyond all others ends the range of the ids that begin alike.
+const LAST_CHARACTER: char = char::MAX;
 
-    /// Waits until no other process of this machine works on the session, for some time. `None` if it continues without a turn.
-    fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn>;
-
-    /// Issues a ticket, and forgets those that expired.
-    fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError>;
-
-    /// Takes a ticket, once. `None` if it was not issued, was taken, or expired.
-    fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError>;
-
-    /// Lists the runs, the one that changed last first.
-    fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>, StoreError>;
-
-    /// Notes the run of a host that keeps its sessions itself.
-    fn note_run(&self, note: &RunNote) -> Result<(), StoreError>;
-
-    /// Says what this process may do about answers.
-    fn answer_right(&self) -> Result<AnswerRight, StoreError>;
-
-    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions.
-    fn prune(&self, before: u64) -> Result<usize, StoreError>;
-
-    /// Lists the requests that were changed since, in the order of the runs' ids.
-    fn requests(&self, since: u64) -> Result<Vec<RequestText>, StoreError>;
-
-    /// Finds the request of a run.
-    fn request(&self, task_id: &str) -> Result<Option<RequestText>, StoreError>;
-
-    /// Stores a request of this id in place of the run's last one. An answer to the same id stays.
-    fn put_request(
-        &self,
-        task_id: &str,
-        id: &str,
-        request: &str,
-        now: u64,
-    ) -> Result<(), StoreError>;
-
-    /// Stores an answer to the request of a run; false if that is no longer the one of this id.
-    fn put_answer(&self, task_id: &str, id: &str, answer: &str) -> Result<bool, StoreError>;
-
-    /// Removes the request of a run, and the answers to it.
-    fn clear_request(&self, task_id: &str) -> Result<(), StoreError>;
-
-    /// Lists what is trusted in a project, oldest first.
-    fn trusted(&self, project: &str) -> Result<Vec<String>, StoreError>;
-
-    /// Stores that commands are trusted, and keeps so many sets of the project's commands.
-    fn trust(&self, row: &TrustRow, keep: usize) -> Result<(), StoreError>;
-
-    /// Removes the trust in everything of a project.
-    fn revoke(&self, project: &str) -> Result<(), StoreError>;
-}
-
-/// The store in a database, with the directory of this machine.
+/// The sessions, tickets, runs, requests and trust of a user, in a database.
 #[derive(Debug)]
-pub(crate) struct SqlStore<D> {
-    database: D,
-    /// Where the queues and the marker are.
+pub struct Store {
+    database: Box<dyn Database>,
+    /// Where the queues and the marker of this machine are.
     directory: PathBuf,
 }
 
-impl<D: Database> SqlStore<D> {
-    pub(crate) fn new(database: D, directory: PathBuf) -> Self {
+/// Access to the database.
+impl Store {
+    pub(crate) fn new(database: impl Database + 'static, directory: PathBuf) -> Self {
         Self {
-            database,
+            database: Box::new(database),
             directory,
         }
     }
 
-    /// Reads; the default if nothing was ever stored.
-    fn read<T: Default + Send>(
+    /// Carries out an operation, a change in the turn of this process. One that must not create the database gives the
+    /// default if nothing was ever stored.
+    fn with<T: Default + Send>(
         &self,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        if self.database.exists()? {
-            self.database.read(operation)
-        } else {
-            Ok(T::default())
+        access: Access,
+        operation: impl Fn(&mut dyn Rows) -> Result<T> + Sync,
+    ) -> Result<T> {
+        let mut value = T::default();
+        if matches!(access, Access::Read | Access::Change) && !self.database.exists()? {
+            return Ok(value);
         }
+        let _turn = (access != Access::Read).then(|| queue::wait_for_database(&self.directory));
+        self.database.with(access, &mut |rows| {
+            value = operation(rows)?;
+            Ok(())
+        })?;
+        Ok(value)
     }
 
-    /// Changes the database, in the turn of this process.
-    fn change<T: Send>(
-        &self,
-        durability: Durability,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        let _turn = queue::wait_for_database(&self.directory);
-        self.database.change(durability, operation)
+    /// Carries out a change of one statement. Returns the number of rows that it changes.
+    fn execute(&self, access: Access, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        self.with(access, |rows| rows.execute(sql, values))
     }
 
-    /// Brings the marker of this machine in line with the database. One that stays by mistake blocks more, never less.
-    fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<(), StoreError> {
-        let is_active = statements::has_active_runs(rows, machine)?;
-        if let Err(error) = mark(&self.directory, is_active) {
-            tracing::warn!("the marker of active runs cannot be changed: {error}");
-        }
-        Ok(())
+    /// Returns what the rows that a statement selects stand for.
+    fn select<T: Send>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: fn(Row) -> T,
+    ) -> Result<Vec<T>> {
+        self.with(Access::Read, |rows| {
+            let found = rows.query(sql, values)?;
+            Ok(found.into_iter().map(read).collect())
+        })
     }
 }
 
-impl<D: Database> Store for SqlStore<D> {
-    fn load(&self, key: &SessionKey) -> Result<StoredSession, StoreError> {
-        self.read(|rows| statements::load(rows, key))
+/// Sessions of hook hosts, and the calls that they announce.
+impl Store {
+    /// Loads a session; an unknown one is empty.
+    pub fn load(&self, key: &SessionKey) -> Result<StoredSession> {
+        self.with(Access::Read, |rows| {
+            // One statement, so that session and entries are of the same moment.
+            let found = rows.query(
+                "SELECT s.version, s.memory, e.type, e.data FROM sessions s LEFT JOIN entries e ON e.session = s.id
+                 WHERE s.host = ?1 AND s.session = ?2 ORDER BY e.number",
+                &[text(&key.host), text(&key.session)],
+            )?;
+            let mut session = StoredSession::default();
+            for mut row in found {
+                if session.version == 0 {
+                    session.version = row.number(0);
+                    session.memory = row.text(1);
+                }
+                let Some(custom_type) = row.optional(2) else {
+                    continue;
+                };
+                let data = RawValue::from_string(row.text(3)).map_err(|error| StoreError::Damaged {
+                    session: key.session.clone(),
+                    error,
+                })?;
+                session.entries.push(StoredEntry { custom_type, data });
+            }
+            Ok(session)
+        })
     }
 
-    fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved, StoreError> {
+    /// Stores a change of a session, if the session is as it was loaded.
+    pub fn save(&self, key: &SessionKey, change: &SessionChange<'_>) -> Result<Saved> {
         let machine = self.database.machine()?;
         // A move of the run survives a loss of power; what is only remembered need not.
-        let durability = if change.entries.is_empty() {
-            Durability::Process
+        let access = if change.entries.is_empty() {
+            Access::Remember
         } else {
-            Durability::Power
+            Access::Create
         };
-        self.change(durability, |rows| {
-            if !statements::save(rows, key, change, &machine)? {
+        // A session of version 0 has a run that its host noted, and nothing else.
+        let store = if change.from == 0 {
+            "INSERT INTO sessions (host, session, version, memory, cwd, updated, machine) VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6)
+             ON CONFLICT (host, session) DO UPDATE SET version = 1, memory = ?3, cwd = ?4, updated = ?5, machine = ?6
+             WHERE sessions.version = ?7 RETURNING id"
+        } else {
+            "UPDATE sessions SET version = version + 1, memory = ?3, cwd = ?4, updated = ?5, machine = ?6
+             WHERE host = ?1 AND session = ?2 AND version = ?7 RETURNING id"
+        };
+        let cwd = change.cwd.to_string_lossy();
+        self.with(access, |rows| {
+            let stored = rows.query_one(
+                store,
+                &[
+                    text(&key.host),
+                    text(&key.session),
+                    text(change.memory),
+                    text(&cwd),
+                    number(change.now),
+                    text(&machine),
+                    number(change.from),
+                ],
+            )?;
+            let Some(session) = stored.map(|row| row.integer(0)) else {
                 return Ok(Saved::Conflict);
+            };
+            for entry in change.entries {
+                rows.execute(
+                    "INSERT INTO entries (session, number, type, data)
+                     VALUES (?1, (SELECT coalesce(max(number), 0) + 1 FROM entries WHERE session = ?1), ?2, ?3)",
+                    &[
+                        Value::Number(session),
+                        text(&entry.custom_type),
+                        text(entry.data.get()),
+                    ],
+                )?;
             }
+            set_run(rows, session, change.run.as_ref(), change.now)?;
             self.mark(rows, &machine)?;
             Ok(Saved::Stored)
         })
     }
 
-    fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
+    /// Brings the marker of this machine in line with the database: a run is active in a session that is kept here and went
+    /// on last on this machine. A marker that stays by mistake blocks more, never less.
+    fn mark(&self, rows: &mut dyn Rows, machine: &str) -> Result<()> {
+        let active =
+            "SELECT id FROM sessions WHERE active = 1 AND version > 0 AND machine = ?1 LIMIT 1";
+        let is_active = rows.query_one(active, &[text(machine)])?.is_some();
+        if let Err(error) = mark(&self.directory, is_active) {
+            tracing::warn!("the marker of active runs cannot be changed: {error}");
+        }
+        Ok(())
+    }
+
+    /// Waits until no other process of this machine works on the session, for some time. `None` if it continues without a turn.
+    #[must_use]
+    pub fn wait_turn(&self, key: &SessionKey) -> Option<QueueTurn> {
         queue::wait_for_session(&self.directory, key)
     }
 
-    fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<(), StoreError> {
+    /// Issues a ticket, and forgets those that expired.
+    pub fn issue(&self, id: &str, ticket: &Ticket, now: u64) -> Result<()> {
+        let cwd = ticket.cwd.to_string_lossy();
         // A call does not outlive a loss of power, and neither need its ticket.
-        self.change(Durability::Process, |rows| {
-            statements::issue(rows, id, ticket, now)
+        self.with(Access::Remember, |rows| {
+            rows.execute("DELETE FROM tickets WHERE expires < ?1", &[number(now)])?;
+            let insert =
+                "INSERT INTO tickets (id, host, session, cwd, expires) VALUES (?1, ?2, ?3, ?4, ?5)";
+            rows.execute(
+                insert,
+                &[
+                    text(id),
+                    text(&ticket.key.host),
+                    text(&ticket.key.session),
+                    text(&cwd),
+                    number(ticket.expires),
+                ],
+            )
+            .map(drop)
         })
     }
 
-    fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>, StoreError> {
-        if !self.database.exists()? {
-            return Ok(None);
-        }
-        let taken = self.change(Durability::Power, |rows| statements::take(rows, id))?;
+    /// Takes a ticket, once. `None` if it was not issued, was taken, or expired.
+    pub fn take(&self, id: &str, now: u64) -> Result<Option<Ticket>> {
+        let take = "DELETE FROM tickets WHERE id = ?1 RETURNING host, session, cwd, expires";
+        let taken = self.with(Access::Change, |rows| rows.query_one(take, &[text(id)]))?;
+        let taken = taken.map(|mut row| Ticket {
+            key: row.key(0),
+            cwd: PathBuf::from(row.text(2)),
+            expires: row.number(3),
+        });
         Ok(taken.filter(|ticket| now <= ticket.expires))
     }
 
-    fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>, StoreError> {
-        self.read(|rows| statements::runs(rows, query))
-    }
-
-    fn note_run(&self, note: &RunNote) -> Result<(), StoreError> {
+    /// Removes the sessions and the requests that were not changed since, and returns the number of the sessions.
+    pub fn prune(&self, before: u64) -> Result<u64> {
         let machine = self.database.machine()?;
-        self.change(Durability::Power, |rows| {
-            statements::note_run(rows, note, &machine)
-        })
-    }
-
-    fn answer_right(&self) -> Result<AnswerRight, StoreError> {
-        self.database.answer_right()
-    }
-
-    fn prune(&self, before: u64) -> Result<usize, StoreError> {
-        if !self.database.exists()? {
-            return Ok(0);
-        }
-        let machine = self.database.machine()?;
-        let removed = self.change(Durability::Power, |rows| {
-            let removed = statements::prune(rows, before)?;
+        let before = [number(before)];
+        self.with(Access::Change, |rows| {
+            rows.execute("DELETE FROM requests WHERE changed < ?1", &before)?;
+            let removed = rows.execute("DELETE FROM sessions WHERE updated < ?1", &before)?;
             self.mark(rows, &machine)?;
             Ok(removed)
-        })?;
-        Ok(usize::try_from(removed).unwrap_or(usize::MAX))
+        })
     }
+}
 
-    fn requests(&self, since: u64) -> Result<Vec<RequestText>, StoreError> {
-        self.read(|rows| statements::requests(rows, since))
-    }
-
-    fn request(&self, task_id: &str) -> Result<Option<RequestText>, StoreError> {
-        self.read(|rows| statements::request(rows, task_id))
-    }
-
-    fn put_request(
-        &self,
-        task_id: &str,
-        id: &str,
-        request: &str,
-        now: u64,
-    ) -> Result<(), StoreError> {
-        self.change(Durability::Power, |rows| {
-            statements::put_request(rows, task_id, id, request, now)
+/// The index of all runs.
+impl Store {
+    /// Lists the runs, the one that changed last first.
+    pub fn runs(&self, query: &RunQuery<'_>) -> Result<Vec<IndexedRun>> {
+        let active = if query.only_active {
+            "AND active = 1"
+        } else {
+            ""
+        };
+        let order = if query.task_id.is_empty() {
+            "updated DESC"
+        } else {
+            "task_id"
+        };
+        let sql = format!(
+            "SELECT host, session, cwd, updated, since, machine, file, task_id, workflow, phase, task, status, state, waiting, active
+             FROM sessions WHERE task_id >= ?1 AND task_id < ?2 {active} ORDER BY {order} LIMIT ?3"
+        );
+        let end = format!("{}{LAST_CHARACTER}", query.task_id);
+        let limit = Value::Number(query.limit.map_or(i64::MAX, i64::from));
+        let values = [text(query.task_id), text(&end), limit];
+        self.select(&sql, &values, |mut row| IndexedRun {
+            key: row.key(0),
+            cwd: PathBuf::from(row.text(2)),
+            updated: row.number(3),
+            since: row.number(4),
+            machine: row.text(5),
+            file: row.optional(6),
+            run: Run {
+                task_id: row.text(7),
+                workflow: row.text(8),
+                phase: row.text(9),
+                task: row.text(10),
+                status: row.text(11),
+                state: row.text(12),
+                waiting: row.text(13),
+                is_active: row.flag(14),
+            },
         })
     }
 
-    fn put_answer(&self, task_id: &str, id: &str, answer: &str) -> Result<bool, StoreError> {
-        self.change(Durability::Power, |rows| {
-            statements::put_answer(rows, task_id, id, answer)
+    /// Notes the run of a host that keeps its sessions itself. Its version stays 0, because nothing of the session is here.
+    pub fn note_run(&self, note: &RunNote) -> Result<()> {
+        let machine = self.database.machine()?;
+        let cwd = note.cwd.to_string_lossy();
+        self.with(Access::Create, |rows| {
+            let noted = rows.query_one(
+                "INSERT INTO sessions (host, session, version, memory, cwd, updated, file, machine) VALUES (?1, ?2, 0, '', ?3, ?4, ?5, ?6)
+                 ON CONFLICT (host, session) DO UPDATE SET cwd = ?3, updated = ?4, file = ?5, machine = ?6 RETURNING id",
+                &[
+                    text(&note.host),
+                    text(&note.run.task_id),
+                    text(&cwd),
+                    number(note.now),
+                    optional(note.file.as_deref()),
+                    text(&machine),
+                ],
+            )?;
+            let session = noted.map_or(0, |row| row.integer(0));
+            set_run(rows, session, Some(&note.run), note.now)
         })
     }
+}
 
-    fn clear_request(&self, task_id: &str) -> Result<(), StoreError> {
+/// Sets the run of a session; one without a phase keeps the last one. Without a run, that of before is over.
+fn set_run(rows: &mut dyn Rows, session: i64, run: Option<&Run>, now: u64) -> Result<()> {
+    let session = Value::Number(session);
+    let Some(run) = run else {
+        let over = "UPDATE sessions SET active = 0, state = 'ended', waiting = '', since = ?2 WHERE id = ?1 AND active = 1";
+        return rows.execute(over, &[session, number(now)]).map(drop);
+    };
+    rows.execute(
+        "UPDATE sessions SET
+             since = CASE WHEN task_id = ?2 AND phase = ?4 AND state = ?7 AND waiting = ?8 THEN since ELSE ?10 END,
+             task_id = ?2, workflow = ?3,
+             phase = CASE WHEN ?4 = '' AND task_id = ?2 THEN phase ELSE ?4 END,
+             task = ?5, status = ?6, state = ?7, waiting = ?8, active = ?9
+         WHERE id = ?1",
+        &[
+            session,
+            text(&run.task_id),
+            text(&run.workflow),
+            text(&run.phase),
+            text(&run.task),
+            text(&run.status),
+            text(&run.state),
+            text(&run.waiting),
+            flag(run.is_active),
+            number(now),
+        ],
+    )
+    .map(drop)
+}
+
+/// Requests for approval, with the answers to them.
+impl Store {
+    /// Lists the requests that were changed since, in the order of the runs' ids.
+    pub fn requests(&self, since: u64) -> Result<Vec<RequestText>> {
+        self.requests_where("r.changed >= ?1", number(since))
+    }
+
+    /// Finds the request of a run.
+    pub fn request(&self, task_id: &str) -> Result<Option<RequestText>> {
+        Ok(self.requests_where("r.task_id = ?1", text(task_id))?.pop())
+    }
+
+    fn requests_where(&self, condition: &str, value: Value<'_>) -> Result<Vec<RequestText>> {
+        let sql = format!(
+            "SELECT r.request, a.answer
+             FROM requests r LEFT JOIN answers a ON a.task_id = r.task_id AND a.id = r.id
+             WHERE {condition} ORDER BY r.task_id"
+        );
+        self.select(&sql, &[value], |mut row| (row.text(0), row.optional(1)))
+    }
+
+    /// Stores a request of this id in place of the run's last one. An answer to the same id stays.
+    pub fn put_request(&self, task_id: &str, id: &str, request: &str, now: u64) -> Result<()> {
+        // An answer to another request of the run stays beside this one, and belongs to none.
+        let put = "INSERT INTO requests (task_id, id, request, changed) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (task_id) DO UPDATE SET id = ?2, request = ?3, changed = ?4";
+        let values = [text(task_id), text(id), text(request), number(now)];
+        self.execute(Access::Create, put, &values).map(drop)
+    }
+
+    /// Stores an answer to the request of a run; false if that is no longer the one of this id.
+    pub fn put_answer(&self, task_id: &str, id: &str, answer: &str) -> Result<bool> {
+        let put = "INSERT INTO answers (task_id, id, answer)
+             SELECT task_id, id, ?3 FROM requests WHERE task_id = ?1 AND id = ?2
+             ON CONFLICT (task_id, id) DO UPDATE SET answer = ?3";
+        let values = [text(task_id), text(id), text(answer)];
+        Ok(self.execute(Access::Create, put, &values)? == 1)
+    }
+
+    /// Removes the request of a run, and the answers to it.
+    pub fn clear_request(&self, task_id: &str) -> Result<()> {
         if self.request(task_id)?.is_none() {
             return Ok(());
         }
-        self.change(Durability::Power, |rows| {
-            statements::clear_request(rows, task_id)
+        let clear = "DELETE FROM requests WHERE task_id = ?1";
+        self.execute(Access::Change, clear, &[text(task_id)])
+            .map(drop)
+    }
+
+    /// Says what this process may do about answers.
+    pub fn answer_right(&self) -> Result<AnswerRight> {
+        self.database.answer_right()
+    }
+}
+
+/// The trust of the user in commands of projects.
+impl Store {
+    /// Lists the hashes of the commands that are trusted in a project, oldest first.
+    pub fn trusted(&self, project: &str) -> Result<Vec<String>> {
+        let trusted = "SELECT commands FROM trust WHERE project = ?1 ORDER BY id";
+        self.select(trusted, &[text(project)], |mut row| row.text(0))
+    }
+
+    /// Stores that commands are trusted, and keeps so many sets of the project's commands.
+    pub fn trust(&self, project: &str, commands: &str, now: u64, keep: u32) -> Result<()> {
+        let (project, commands) = (text(project), text(commands));
+        self.with(Access::Create, |rows| {
+            // A new row, so that it is the newest one.
+            let known = "DELETE FROM trust WHERE project = ?1 AND commands = ?2";
+            rows.execute(known, &[project, commands])?;
+            let insert = "INSERT INTO trust (project, commands, at) VALUES (?1, ?2, ?3)
+                ON CONFLICT (project, commands) DO NOTHING";
+            rows.execute(insert, &[project, commands, number(now)])?;
+            let old = "DELETE FROM trust WHERE project = ?1
+                 AND id NOT IN (SELECT id FROM trust WHERE project = ?1 ORDER BY id DESC LIMIT ?2)";
+            rows.execute(old, &[project, number(keep.into())]).map(drop)
         })
     }
 
-    fn trusted(&self, project: &str) -> Result<Vec<String>, StoreError> {
-        self.read(|rows| statements::trusted(rows, project))
-    }
-
-    fn trust(&self, row: &TrustRow, keep: usize) -> Result<(), StoreError> {
-        self.change(Durability::Power, |rows| statements::trust(rows, row, keep))
-    }
-
-    fn revoke(&self, project: &str) -> Result<(), StoreError> {
-        self.change(Durability::Power, |rows| statements::revoke(rows, project))
+    /// Removes the trust in everything of a project.
+    pub fn revoke(&self, project: &str) -> Result<()> {
+        let revoke = "DELETE FROM trust WHERE project = ?1";
+        self.execute(Access::Create, revoke, &[text(project)])
+            .map(drop)
     }
 }

@@ -140,11 +140,12 @@ pub enum AnswerRight {
 }
 
 /// The outcome of saving a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Saved {
     /// The change is stored.
     Stored,
     /// Another process changed the session meanwhile, and nothing was stored.
+    #[default]
     Conflict,
 }
 
@@ -161,17 +162,6 @@ pub struct Ticket {
 
 /// The text of a request, and of the answer to it if there is one.
 pub type RequestText = (String, Option<String>);
-
-/// The trust of the user in commands of a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrustRow {
-    /// The directory of the project.
-    pub project: String,
-    /// The hash of the commands.
-    pub commands: String,
-    /// The time in milliseconds since 1970.
-    pub at: u64,
-}
 
 /// The reason why the store cannot be used.
 #[derive(Debug, thiserror::Error)]

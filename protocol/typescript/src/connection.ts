@@ -41,7 +41,7 @@ export interface RequestOptions {
   deadlineMs: number;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
-  /** The answer may wait for a person or a program: after the deadline the call fails only if the sidecar does not answer another request. */
+  /** The answer may wait for the user or a program: after the deadline the call fails only if the sidecar does not answer another request. */
   patient?: boolean | undefined;
 }
 

@@ -150,7 +150,7 @@ class Hook {
     return ctx.hasUI || (this.#options.mode ?? modeOf(process.argv)) !== "print";
   }
 
-  /** Notifies the person; without one, the log. */
+  /** Notifies the user; without one, the log. */
   #notify(ctx: HookContext, message: string, level: "info" | "warning" | "error"): void {
     if (this.#hasPerson(ctx)) ctx.ui.notify(message, level);
     else console.error(message);

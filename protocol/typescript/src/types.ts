@@ -73,35 +73,35 @@ export interface HostMethods {
 
 /** Something the host has to do. */
 export type Action = {
-  "type": "appendEntry";
+  type: "appendEntry";
   /** The entry's type, for example `workflow:state`. */
   customType: string;
   /** The data to store. */
   data: unknown;
 } | {
-  "type": "sendMessage";
+  type: "sendMessage";
   /** The message. */
   message: Message;
   /** The way to deliver it. */
   options: MessageOptions;
 } | {
-  "type": "sendUserMessage";
+  type: "sendUserMessage";
   /** The message. */
   content: string;
   /** When, if the agent is busy. */
   deliverAs?: Delivery;
 } | {
-  "type": "setSessionName";
+  type: "setSessionName";
   /** The name. */
   name: string;
 } | {
-  "type": "setStatus";
+  type: "setStatus";
   /** The id of the text. */
   key: string;
   /** The text; null clears it. */
   text: string | null;
 } | {
-  "type": "setWidget";
+  type: "setWidget";
   /** The id of the widget. */
   key: string;
   /** Its lines; null clears it. */
@@ -109,15 +109,15 @@ export type Action = {
   /** The position of the widget. */
   placement: Placement;
 } | {
-  "type": "setHints";
+  type: "setHints";
   /** The settings; null restores those that the user had before the first ones. */
   hints: HostHints | null;
 } | {
-  "type": "notify";
+  type: "notify";
   /** The text of the notification. */
   message: string;
   /** The severity. */
-  level: Level;
+  level: Severity;
   /** True for a text that only the user may see: never show it to the model, and do not store it. */
   secret?: boolean;
 };
@@ -128,31 +128,24 @@ export type AgentEndEvent = {
   messages?: Array<unknown>;
 };
 
-/**
- * The change of the run's state at the end of the agent's run.
- *
- * hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
- */
+/** The change of the run's state at the end of the agent's run. hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything. */
 export type AgentEndMutation = {
   /** True if the run was unloaded. */
   unload: boolean;
   /** True if its state was stored. */
   persist: boolean;
-  /**
-   * The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of
-   * `actions` carry the state.
-   */
+  /** The state that took the place of the old one, in the shape of hook-lifecycle. It is never set: the entries of `actions` carry the state. */
   state?: WorkflowState;
 };
 
 /** The agent has stopped. */
 export type AgentEndParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: AgentEndEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The run after the agent stopped. */
@@ -167,12 +160,12 @@ export type AgentEndResult = {
 
 /** The agent has started. */
 export type AgentStartParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: AnyEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** An event of which nothing is needed. */
@@ -186,29 +179,25 @@ export type BeforeAgentStartEvent = {
 
 /** The user gave a prompt and the agent is about to start. */
 export type BeforeAgentStartParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: BeforeAgentStartEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The context for the agent before it starts. */
 export type BeforeAgentStartResult = {
-  /** The message to put into the conversation. */
-  inject?: Inject;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** The message to put into the conversation. */
+  inject?: Inject;
 };
 
-/**
- * The reason why a tool call is blocked.
- *
- * hook-lifecycle: "Block Reason Template".
- */
+/** The reason why a tool call is blocked. hook-lifecycle: "Block Reason Template". */
 export type Block = {
   /** The text that the agent reads. */
   reason: string;
@@ -233,29 +222,25 @@ export type BranchMutation = {
 
 /** The user goes back to an earlier turn. */
 export type BranchParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: BranchEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The decision on going back. */
 export type BranchResult = {
-  /** The parts to skip. */
-  mutation?: BranchMutation;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** The parts to skip. */
+  mutation?: BranchMutation;
 };
 
-/**
- * One scope of the path as people read it.
- *
- * state-management: "Breadcrumb construction".
- */
+/** One scope of the path as people read it. state-management: "Breadcrumb construction". */
 export type Breadcrumb = {
   /** The workflow that this scope runs. */
   workflowKey: string;
@@ -273,34 +258,34 @@ export type Capabilities = {
   dialogs?: boolean;
   /** It closes a dialog when `ui/dismiss` says that the question is settled. */
   dismiss?: boolean;
-  /** It shows widgets; if this is left out, it does where a session's `hasUI` is true. */
-  widgets?: boolean;
-  /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
-  settle?: boolean;
-  /** It applies the action `setHints`. */
-  hints?: boolean;
   /** It answers `host/exec`. */
   exec?: boolean;
+  /** It applies the action `setHints`. */
+  hints?: boolean;
+  /** It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow. */
+  settle?: boolean;
+  /** It shows widgets; if this is left out, it does where a session's `hasUI` is true. */
+  widgets?: boolean | null;
 };
 
 /** The source of time. */
 export type Clock = "system" | {
-  "virtual": {
+  virtual: {
     /** The time at the start, in milliseconds since 1970. */
     now: number;
     /** The seed of task ids. */
     seed?: number;
-  }
+  };
 };
 
 /** The duration by which the virtual clock moves. */
 export type ClockAdvanceParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** Milliseconds to move on. */
   ms: number;
+  /** The session's context. */
+  context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The actions that came due in a session while the clock moved. */
@@ -313,14 +298,14 @@ export type ClockAdvanceResult = {
 
 /** The command that the user is typing. */
 export type CommandCompleteParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** The command's name, without the slash. */
   name: string;
+  /** The session's context. */
+  context?: Context;
   /** The text that the user has typed after the name so far. */
   prefix?: string;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** Completions of the command's argument. */
@@ -347,24 +332,24 @@ export type CommandDeclaration = {
 
 /** The command that the user gave. */
 export type CommandRunParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** The command's name, without the slash. */
   name: string;
   /** The text that the user typed after the name. */
   arguments?: string;
+  /** The session's context. */
+  context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The actions that a command asks of the host. */
 export type CommandRunResult = {
-  /** True if rules apply even while no workflow is active; present if this changed. */
-  guarded?: boolean;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** True if rules apply even while no workflow is active; present if this changed. */
+  guarded?: boolean;
 };
 
 /** A proposal for a command's argument. */
@@ -379,36 +364,33 @@ export type Completion = {
 
 /** A question that is answered with yes or no. */
 export type ConfirmParams = {
-  /** The session that asks; absent for the session without a name. */
-  sessionId?: string;
   /** The question in short. */
   title: string;
   /** The question in full. */
   message: string;
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
 };
 
 /** A piece of what the model reads. */
 export type Content = {
-  "type": "text";
+  type: "text";
   /** The text. */
   text: string;
 };
 
 /** The session's context at the time of a call. */
 export type Context = {
+  /** The session's entries from the root to the leaf. */
+  branch?: Array<unknown> | null;
   /** The session's working directory. */
   cwd?: string | null;
-  /** True if a person sees the user interface. Whether dialogs are answered is in `capabilities`. */
+  /** True if the user sees the user interface. Whether dialogs are answered is in `capabilities`. */
   hasUI?: boolean | null;
-  /**
-   * True if the user trusts the working directory; absent if the host does not know. If false, no file of the
-   * project is read, and only commands of the user's own definitions are run or asked about.
-   */
+  /** True if the user trusts the working directory; absent if the host does not know. If false, no file of the project is read, and only commands of the user's own definitions are run or asked about. */
   projectTrusted?: boolean | null;
   /** The file the session is stored in, or null if it is stored nowhere. */
   sessionFile?: string | null;
-  /** The session's entries from the root to the leaf. */
-  branch?: Array<unknown> | null;
 };
 
 /** When a message reaches an agent that is busy. */
@@ -422,24 +404,24 @@ export type Diagnostic = {
   severity: Severity;
   /** The problem, in one sentence. */
   message: string;
-  /** The file it is about. */
-  file?: string;
-  /** The line, from 1. */
-  line?: number;
   /** The column in characters, from 1. */
   column?: number;
-  /** The key of the workflow it is about. */
-  workflow?: string;
+  /** The file it is about. */
+  file?: string;
   /** The fix. */
   help?: string;
+  /** The line, from 1. */
+  line?: number;
+  /** The key of the workflow it is about. */
+  workflow?: string;
 };
 
 /** A question that is settled. */
 export type DismissParams = {
-  /** The session that asks; absent for the session without a name. */
-  sessionId?: string;
   /** The id of its request. */
   id: string;
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
 };
 
 /** An entry that the sidecar writes to the session's branch and reads back from it. */
@@ -465,25 +447,20 @@ export type ErrorKind = "parseError" | "invalidRequest" | "methodNotFound" | "in
 
 /** A command for the host to run. */
 export type ExecParams = {
-  /** The session that asks; absent for the session without a name. */
-  sessionId?: string;
   /** The program. */
   command: string;
   /** Its arguments. */
   args: Array<string>;
   /** The directory to run it in, if not the session's. */
   cwd?: string;
+  /** Variables that are added to its environment. */
+  env?: Record<string, string>;
+  /** Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by `truncated`. */
+  maxOutput?: number;
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
   /** The timeout in milliseconds: then it is ended with all that it started, and the answer says `killed`. */
   timeoutMs?: number;
-  /** Variables that are added to its environment. */
-  env?: {
-    [key in string]: string
-  };
-  /**
-   * Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by
-   * `truncated`.
-   */
-  maxOutput?: number;
 };
 
 /** The result of a command. */
@@ -505,16 +482,12 @@ export type ExecutionMode = "sequential" | "parallel";
 
 /** The actions that a hook asks of the host. */
 export type HookResult = {
-  /**
-   * True if rules apply even while no workflow is active. While the sidecar cannot be asked, the tool calls of
-   * such a session must not run. When a session starts or moves, absent means false; later it is present only
-   * if it changed.
-   */
-  guarded?: boolean;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** True if rules apply even while no workflow is active. While the sidecar cannot be asked, the tool calls of such a session must not run. When a session starts or moves, absent means false; later it is present only if it changed. */
+  guarded?: boolean;
 };
 
 /** A hook to forward, and what of it. */
@@ -575,11 +548,7 @@ export type InitializeParams = {
   clock?: Clock;
 };
 
-/**
- * A message for the agent before it starts.
- *
- * hook-lifecycle: "handleBeforeAgentStart".
- */
+/** A message for the agent before it starts. hook-lifecycle: "handleBeforeAgentStart". */
 export type Inject = {
   /** The message's type: `workflow:context`. */
   customType: string;
@@ -591,35 +560,29 @@ export type Inject = {
 
 /** A question that is answered with a line of text. */
 export type InputDialogParams = {
-  /** The session that asks; absent for the session without a name. */
-  sessionId?: string;
   /** The question. */
   title: string;
   /** The placeholder of the empty field. */
   placeholder?: string;
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
 };
 
 /** A submitted message as the host reports it. */
 export type InputEvent = {
-  /**
-   * Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while a person types and
-   * has not submitted anything yet.
-   */
+  /** Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while the user types and has not submitted anything yet. */
   source?: string | null;
 };
 
 /** Somebody has submitted a message. */
 export type InputParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: InputEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
-
-/** The severity of a notification. */
-export type Level = "info" | "warning" | "error";
 
 /** The hooks to forward, the tools and commands to register, and the messages to show. */
 export type Manifest = {
@@ -637,12 +600,12 @@ export type Manifest = {
   messageTypes: Array<MessageType>;
   /** The entries that the sidecar writes and reads. */
   entryTypes: Array<EntryType>;
-  /** What this host and its surroundings lack, as sentences for the user. */
-  warnings?: Array<string>;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** What this host and its surroundings lack, as sentences for the user. */
+  warnings?: Array<string>;
 };
 
 /** A message for the conversation. */
@@ -659,14 +622,14 @@ export type Message = {
 
 /** The appearance of a message. */
 export type MessageDisplay = {
-  /** The text before the content. */
-  prefix?: string;
-  /** The prefix' colour in the host's theme. */
-  prefixColor?: string;
   /** The text's colour in the host's theme. */
   color: string;
   /** True if the text is bold. */
   bold: boolean;
+  /** The text before the content. */
+  prefix?: string;
+  /** The prefix' colour in the host's theme. */
+  prefixColor?: string;
   /** The text that is shown instead of the content. */
   text?: string;
 };
@@ -738,10 +701,10 @@ export type Progress = {
 export type Reminders = {
   /** Reminders in a row without an advance. */
   count: number;
-  /** The limit; absent if there is none. */
-  max?: number;
   /** Reminders in a row after which the agent called no tool. */
   stale: number;
+  /** The limit; absent if there is none. */
+  max?: number;
   /** The limit; absent if there is none. */
   maxStale?: number;
 };
@@ -751,26 +714,24 @@ export type ResultType = "error" | "cancel" | "complete" | "normal";
 
 /** The flow of the run's definition, as people read it. */
 export type RunFlow = {
+  /** The use of the budgets that apply: `12 of 120 turns of the workflow`. */
+  budget?: string;
   /** The inputs that the run was given, by their names. */
-  inputs?: {
-    [key in string]: string
-  };
+  inputs?: Record<string, string>;
   /** The outcomes of the phase, and where each leads. */
   outcomes?: string;
   /** The number of the visit of the phase and its limit: `2 of 3`. */
   visit?: string;
-  /** The use of the budgets that apply: `12 of 120 turns of the workflow`. */
-  budget?: string;
 };
 
 /** A question that is answered with one of the options. */
 export type SelectParams = {
-  /** The session that asks; absent for the session without a name. */
-  sessionId?: string;
   /** The question. */
   title: string;
   /** The choices. */
   options: Array<string>;
+  /** The session that asks; absent for the session without a name. */
+  sessionId?: string;
 };
 
 /** The name and version of the sidecar. */
@@ -789,20 +750,20 @@ export type SessionEvent = {
 
 /** The session has started, moved, shrunk or is about to end. */
 export type SessionHookParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: SessionEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The session whose state is asked for. */
 export type SessionStateParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The state of a session, resolved against the definitions. */
@@ -811,47 +772,47 @@ export type SessionStateResult = {
   active: boolean;
   /** True if the run's definition is missing or no longer fits the run. */
   stale: boolean;
-  /** The key of the top-level workflow. */
-  workflowKey?: string;
-  /** The name of the top-level workflow. */
-  workflowName?: string;
-  /** The run's id. */
-  taskId?: string;
-  /** The task that the user described. */
-  taskDescription?: string;
-  /** The current path. */
-  path?: Array<PathSegment>;
+  /** The reason why the run waits for the user; null if it does not. */
+  paused: string | null;
+  /** The actions to perform, in this order. */
+  actions?: Array<Action>;
   /** The names along the path. */
   breadcrumb?: Array<Breadcrumb>;
+  /** Seconds until the agent gets a reminder, while a countdown runs. */
+  countdown?: number;
+  /** Problems of the definitions, and other findings. */
+  diagnostics?: Array<Diagnostic>;
+  /** Its inputs, outcomes, visits and budgets; absent if it has none of these. */
+  flow?: RunFlow;
+  /** The number of transitions so far. */
+  globalStepCount?: number;
+  /** The current path. */
+  path?: Array<PathSegment>;
   /** The current phase. */
   phase?: PhaseView;
   /** Progress in the innermost scope. */
   progress?: Progress;
-  /** The number of transitions so far. */
-  globalStepCount?: number;
-  /** The text in the status bar. */
-  status?: string;
   /** The reminders that were sent. */
   reminders?: Reminders;
-  /** The reason why the run waits for the user; null if it does not. */
-  paused: string | null;
-  /** Seconds until the agent gets a reminder, while a countdown runs. */
-  countdown?: number;
-  /** Its inputs, outcomes, visits and budgets; absent if it has none of these. */
-  flow?: RunFlow;
-  /** The actions to perform, in this order. */
-  actions?: Array<Action>;
-  /** Problems of the definitions, and other findings. */
-  diagnostics?: Array<Diagnostic>;
+  /** The text in the status bar. */
+  status?: string;
+  /** The task that the user described. */
+  taskDescription?: string;
+  /** The run's id. */
+  taskId?: string;
+  /** The key of the top-level workflow. */
+  workflowKey?: string;
+  /** The name of the top-level workflow. */
+  workflowName?: string;
 };
 
-/** The severity of a diagnostic. */
-export type Severity = "error" | "warning" | "info";
+/** The severity of a diagnostic or a notification. */
+export type Severity = "info" | "warning" | "error";
 
-/** The way a workflow is started. */
+/** The visibility of a workflow. */
 export type Show = "user" | "workflows";
 
-/** The directory a definition comes from. */
+/** The directory a definition comes from; the project's wins. */
 export type Source = "global" | "project";
 
 /** The level of the model's thinking. */
@@ -861,10 +822,10 @@ export type Thinking = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
 export type ToolCallEvent = {
   /** The tool's name. */
   toolName: string;
-  /** The host's id of the call. */
-  toolCallId?: string | null;
   /** The arguments. */
   input?: unknown;
+  /** The host's id of the call. */
+  toolCallId?: string | null;
 };
 
 /** Changes to a tool call. */
@@ -875,34 +836,34 @@ export type ToolCallMutation = {
 
 /** The agent wants to run a tool. */
 export type ToolCallParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** The call. */
   event: ToolCallEvent;
+  /** The session's context. */
+  context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The decision on a tool call; an empty object allows it. */
 export type ToolCallResult = {
-  /** The reason for blocking it. */
-  block?: Block;
-  /** Changes to the call. */
-  mutation?: ToolCallMutation;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
+  /** The reason for blocking it. */
+  block?: Block;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** Changes to the call. */
+  mutation?: ToolCallMutation;
 };
 
 /** A call whose answer is not wanted any more. */
 export type ToolCancelParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** The host's id of the call. */
   toolCallId: string;
+  /** The session's context. */
+  context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** A tool to register with the agent. */
@@ -915,56 +876,56 @@ export type ToolDeclaration = {
   description: string;
   /** The JSON Schema of its arguments. */
   parameters: Record<string, unknown>;
-  /** One line on the tool for the system prompt. */
-  promptSnippet?: string;
-  /** Advice on the tool for the system prompt. */
-  promptGuidelines?: Array<string>;
   /** Sequential or parallel execution of the calls of one message. */
   executionMode: ExecutionMode;
+  /** Advice on the tool for the system prompt. */
+  promptGuidelines?: Array<string>;
+  /** One line on the tool for the system prompt. */
+  promptSnippet?: string;
 };
 
 /** The tool that the agent calls. */
 export type ToolExecuteParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** The tool's name. */
   name: string;
+  /** The arguments as the model gave them. */
+  arguments?: Record<string, unknown> | null;
+  /** The session's context. */
+  context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
   /** The host's id of the call. */
   toolCallId?: string;
-  /** The arguments as the model gave them. */
-  arguments?: Record<string, unknown>;
 };
 
 /** The answer of the tool. */
 export type ToolExecuteResult = {
   /** The content that the model reads. */
   content: Array<Content>;
-  /** Data that the host keeps with it. */
-  details?: Record<string, unknown>;
-  /** The kind of answer. */
-  resultType?: ResultType;
-  /** True if the call failed. */
-  isError?: boolean;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
+  /** Data that the host keeps with it. */
+  details?: Record<string, unknown>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** True if the call failed. */
+  isError?: boolean;
+  /** The kind of answer. */
+  resultType?: ResultType;
 };
 
 /** A call that has run, and its result. */
 export type ToolResultEvent = {
   /** The tool's name. */
   toolName: string;
-  /** The host's id of the call. */
-  toolCallId?: string | null;
-  /** The arguments. */
-  input?: unknown;
   /** The content that the model will read. */
   content?: unknown;
+  /** The arguments. */
+  input?: unknown;
   /** True if the call failed. */
   isError?: boolean | null;
+  /** The host's id of the call. */
+  toolCallId?: string | null;
 };
 
 /** Changes to a tool result; absent fields stay as they are. */
@@ -979,61 +940,58 @@ export type ToolResultMutation = {
 
 /** A tool has run. */
 export type ToolResultParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
-  /** The session's context. */
-  context?: Context;
   /** The call and its result. */
   event: ToolResultEvent;
+  /** The session's context. */
+  context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The decision on a tool result; an empty object leaves it unchanged. */
 export type ToolResultResult = {
-  /** Changes to the result. */
-  mutation?: ToolResultMutation;
   /** The actions to perform, in this order. */
   actions?: Array<Action>;
   /** Problems of the definitions, and other findings. */
   diagnostics?: Array<Diagnostic>;
+  /** Changes to the result. */
+  mutation?: ToolResultMutation;
 };
 
 /** A turn as the host reports it. */
 export type TurnEvent = {
-  /** The number of the turn in the run, from 0. */
-  turnIndex?: number | null;
-  /** `turn_end`: the tokens that the response took, for budgets in tokens. */
-  tokens?: number | null;
   /** `turn_end`: the cost of the response in millionths of a US dollar, for budgets in money. */
   microUsd?: number | null;
+  /** `turn_end`: the tokens that the response took, for budgets in tokens. */
+  tokens?: number | null;
+  /** The number of the turn in the run, from 0. */
+  turnIndex?: number | null;
 };
 
 /** A turn of the agent has started or ended. */
 export type TurnParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
   /** The event as the host reports it. */
   event?: TurnEvent;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
-/**
- * The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is
- * always one of them.
- */
+/** The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is always one of them. */
 export type VisibleTools = {
-  /** The names of the only tools that are allowed; left out if all are. */
-  allowed?: Array<string>;
   /** The names of tools that are blocked. */
   blocked: Array<string>;
+  /** The names of the only tools that are allowed; left out if all are. */
+  allowed?: Array<string>;
 };
 
 /** The session whose workflows are asked for. */
 export type WorkflowListParams = {
-  /** The session that the call belongs to; a host with one session omits it. */
-  sessionId?: string;
   /** The session's context. */
   context?: Context;
+  /** The session that the call belongs to; a host with one session omits it. */
+  sessionId?: string;
 };
 
 /** The workflows in force and everything that is wrong with the definitions. */
@@ -1046,11 +1004,7 @@ export type WorkflowListResult = {
   diagnostics?: Array<Diagnostic>;
 };
 
-/**
- * The data of a `workflow:state` entry.
- *
- * state-management: "Entry structure in the session branch".
- */
+/** The data of a `workflow:state` entry. state-management: "Entry structure in the session branch". */
 export type WorkflowState = {
   /** True if the agent should be working on phases. */
   active: boolean;
@@ -1078,14 +1032,14 @@ export type WorkflowSummary = {
   key: string;
   /** The name that people read. */
   name: string;
-  /** The name for `/workflow`; a workflow that only others use may have none. */
-  commandName?: string;
   /** The way it is started. */
   show: Show;
   /** The directory it comes from. */
   source: Source;
   /** Its phases, in order. */
   phases: Array<PhaseSummary>;
+  /** The name for `/workflow`; a workflow that only others use may have none. */
+  commandName?: string;
   /** The directory with a definition of the same key that this one replaces. */
   shadows?: Source;
 };

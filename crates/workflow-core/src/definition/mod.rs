@@ -22,6 +22,7 @@
 //! assert_eq!(loaded.catalog.get("fix").unwrap().phases.len(), 1);
 //! ```
 
+mod guard_text;
 mod load;
 mod model;
 mod schema;
@@ -34,17 +35,17 @@ mod value;
 pub use crate::pattern::ProjectGlob;
 pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
-    PathProblem, SettingsOrigin, TierEntry, WorkflowOrigin, document, load, load_located,
+    PathProblem, TierEntry, WorkflowOrigin, document, load, load_located,
 };
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,
     ContinueRule, ExpectedExit, FileCheck, Gate, GitCheck, Guards, Hints, Limits, OnLimit,
-    OnRepeat, OnStop, OnVisitLimit, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry,
-    PhaseOutcome, ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings,
-    SettingsStatus, Show, Subject, Subworkflow, Target, Templates, Thinking, TierSettings, Token,
-    ToolAccess, Trigger, TriggerOn, UnknownAction, Workflow,
+    OnRepeat, OnStop, OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
+    ResultKind, ResultRule, Rule, RuleAction, RunCheck, SETTINGS_FILE, Settings, SettingsStatus,
+    Show, Subject, Subworkflow, Target, Templates, Thinking, TierSettings, Token, ToolAccess,
+    Trigger, TriggerOn, UnknownAction, Workflow,
 };
-pub(crate) use schema::Change;
+pub(crate) use schema::{Change, Declared};
 pub use schema::{Default, Key, KeyLocations, Section, nearest};
 pub use schema_file::SchemaFile;
 pub use tables::{shared_table, table};

@@ -23,35 +23,30 @@
 //! assert!(explained.blocks("edit").unwrap().contains("during the Look phase"));
 //! ```
 
-mod flow_values;
-mod not_found;
-mod origin_lookup;
 mod phase_tree;
 mod placeholders;
 mod row;
 mod rows;
-mod tool_values;
-mod turn_values;
+mod tools;
 mod values;
 
-pub use not_found::NotFound;
-pub use phase_tree::{NodeKind, PhaseNode, PhaseTree, phase_tree};
+pub use phase_tree::{NodeKind, NotFound, PhaseNode, PhaseTree, phase_tree};
 pub use row::{Origin, OriginKind, Row, Topic, Value};
 
 use crate::definition::{Loaded, Workflow};
 use crate::policy::rules::{Call, Decision, PLAIN_PATHS};
-use crate::reminders::ContinuePolicy;
 use crate::run::{DefinitionMismatch, Position, RunState};
 use crate::session::commands::initial_message;
 use crate::session::phase::ResolvedPhase;
 use crate::text;
-use origin_lookup::OriginLookup;
+use rows::Rows;
 
 /// The values that apply in the phase of a run.
 #[derive(Debug)]
 pub struct Explained {
     resolved: ResolvedPhase,
-    initial_message: String,
+    /// The first message to the agent.
+    pub initial_message: String,
     /// Every value, section by section.
     pub rows: Vec<Row>,
 }
@@ -59,42 +54,19 @@ pub struct Explained {
 impl Explained {
     /// Resolves the values for the phase of a run; an error says why the run does not fit its definitions.
     pub fn of(state: &RunState, loaded: &Loaded) -> Result<Self, DefinitionMismatch> {
-        let position = Position::of(state, &loaded.catalog)?;
-        let resolved = resolved(state, &position, loaded)?;
-        let lookup = OriginLookup::new(state, loaded, &position, &resolved);
-        let rows = values::of_phase(&lookup);
-        let initial_message = initial_message(
-            position.root(),
-            &loaded.catalog,
-            &placeholders::inputs(position.root()),
-            &state.task_description,
-        );
-        Ok(Self {
-            resolved,
-            initial_message,
-            rows,
-        })
+        explained(state, loaded, values::of_phase)
+    }
+
+    /// Returns the decision on a call.
+    #[must_use]
+    pub fn decide(&self, call: &Call<'_>) -> Decision<'_> {
+        self.resolved.rules.decide(call)
     }
 
     /// Returns the reason of a call that is blocked or needs consent.
     #[must_use]
     pub fn denies(&self, call: &Call<'_>) -> Option<String> {
         self.resolved.denies(call)
-    }
-
-    /// Returns the decision on a call, with the level and the location of the rule that decides.
-    #[must_use]
-    pub fn decides(&self, call: &Call<'_>) -> CallDecision {
-        let (is_asked, denial) = match self.resolved.rules.decide(call) {
-            Decision::Allow => return CallDecision::Allowed,
-            Decision::Ask(denial) => (true, denial),
-            Decision::Block(denial) => (false, denial),
-        };
-        if is_asked {
-            CallDecision::Asked(denial.location())
-        } else {
-            CallDecision::Blocked(denial.location())
-        }
     }
 
     /// Returns the reason why a call of this tool without arguments is blocked, if it is.
@@ -116,12 +88,6 @@ impl Explained {
             .is_some_and(|blocks| start(&blocks) == start(reason))
     }
 
-    /// The context message in full.
-    #[must_use]
-    pub fn context(&self) -> String {
-        self.resolved.context.in_full()
-    }
-
     /// Returns true if this is the reminder for an agent that stopped early.
     #[must_use]
     pub fn is_reminder(&self, text: &str) -> bool {
@@ -131,34 +97,10 @@ impl Explained {
             .any(|reminder| reminder == text)
     }
 
-    /// The first message to the agent.
-    #[must_use]
-    pub fn initial_message(&self) -> &str {
-        &self.initial_message
-    }
-
-    /// The status line.
-    #[must_use]
-    pub fn status(&self) -> &str {
-        &self.resolved.status
-    }
-
-    /// Returns the settings of reminders in this phase.
-    #[must_use]
-    pub fn auto_continue(&self) -> ContinuePolicy {
-        self.resolved.auto_continue
-    }
-
     /// The scopes' names from the root to the innermost one.
     #[must_use]
     pub fn breadcrumb(&self) -> String {
         self.resolved.breadcrumb_names()
-    }
-
-    /// The phase's emoji and name.
-    #[must_use]
-    pub fn phase(&self) -> (&str, &str) {
-        (&self.resolved.phase.emoji, &self.resolved.phase.name)
     }
 
     /// The row of a key.
@@ -170,48 +112,45 @@ impl Explained {
     }
 }
 
-/// The decision on a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallDecision {
-    /// It may run.
-    Allowed,
-    /// A person is asked, because of this level and rule.
-    Asked(String),
-    /// It is blocked by this level and rule.
-    Blocked(String),
-}
-
 /// The values of a workflow that apply in every phase of it.
 #[must_use]
 pub fn everywhere(workflow: &Workflow, loaded: &Loaded) -> Vec<Row> {
     let tree = phase_tree(workflow, &loaded.catalog);
     let first = tree.phases().next().and_then(PhaseNode::state);
-    let Some(state) = first else {
-        return Vec::new();
-    };
-    let Ok(position) = Position::of(&state, &loaded.catalog) else {
-        return Vec::new();
-    };
-    let Ok(resolved) = resolved(&state, &position, loaded) else {
-        return Vec::new();
-    };
-    let lookup = OriginLookup::new(&state, loaded, &position, &resolved);
-    values::of_workflow(&lookup)
+    let explained = first.and_then(|state| explained(&state, loaded, values::of_workflow).ok());
+    explained.map_or_else(Vec::new, |explained| explained.rows)
 }
 
-/// The phase of a state, whose texts name the values that only a run has.
-fn resolved(
+/// Resolves the phase of a state, whose texts name the values that only a run has.
+fn explained(
     state: &RunState,
-    position: &Position<'_>,
     loaded: &Loaded,
-) -> Result<ResolvedPhase, DefinitionMismatch> {
-    let variables = placeholders::variables(state, position, &loaded.catalog);
-    ResolvedPhase::with_values(
+    values: fn(Rows<'_>) -> Vec<Row>,
+) -> Result<Explained, DefinitionMismatch> {
+    let position = Position::of(state, &loaded.catalog)?;
+    let variables = placeholders::variables(state, &position, &loaded.catalog);
+    let resolved = ResolvedPhase::with_values(
         &state.clone().into(),
-        position,
+        &position,
         &variables,
         &loaded.catalog,
         None,
         &loaded.settings,
-    )
+    )?;
+    let rows = values(Rows {
+        state,
+        loaded,
+        position: &position,
+        resolved: &resolved,
+        topic: Topic::Start,
+        made: Vec::new(),
+    });
+    let root = position.root();
+    let inputs = placeholders::inputs(root);
+    let description = &state.task_description;
+    Ok(Explained {
+        resolved,
+        initial_message: initial_message(root, &loaded.catalog, &inputs, description),
+        rows,
+    })
 }

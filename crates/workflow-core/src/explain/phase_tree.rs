@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::definition::{Catalog, Condition, Phase, PhaseEntry, Workflow, nearest};
+use crate::diagnostic::shown;
 use crate::run::{Path, RunState, Values, start};
-
-use super::not_found::NotFound;
 
 /// A placeholder for the description, which only a run knows.
 const DESCRIPTION: &str = "{description}";
@@ -88,12 +87,10 @@ impl<'c> Walk<'c> {
                 return;
             }
             let path = path.moved_to(index);
-            match entry {
+            let (names, kind) = match entry {
                 PhaseEntry::Phase(phase) => {
-                    let names = [phase.id.clone(), phase.id.clone(), phase.name.clone()];
-                    self.note(names, entry, index, NodeKind::Phase(phase), path);
-                    self.parts.pop();
-                    self.steps += 1;
+                    let names = [&phase.id, &phase.id, &phase.name].map(String::clone);
+                    (names, NodeKind::Phase(phase))
                 }
                 PhaseEntry::Subworkflow(key) => {
                     let Some(inner) = self.catalog.get(key) else {
@@ -101,42 +98,33 @@ impl<'c> Walk<'c> {
                     };
                     let time = met.entry(key).or_default();
                     *time += 1;
-                    let own = if *time == 1 {
-                        key.key.clone()
-                    } else {
-                        format!("{}#{time}", key.key)
+                    let own = match *time {
+                        1 => key.key.clone(),
+                        time => format!("{}#{time}", key.key),
                     };
                     let names = [own, key.key.clone(), inner.name.clone()];
-                    let kind = NodeKind::Subworkflow(inner);
-                    self.note(names, entry, index, kind, path.clone());
-                    self.visit(inner, &path.entered(key));
-                    self.parts.pop();
+                    (names, NodeKind::Subworkflow(inner))
                 }
+            };
+            self.parts.push(names);
+            let own: Vec<&str> = self.parts.iter().map(|[own, ..]| own.as_str()).collect();
+            self.found.nodes.push(PhaseNode {
+                name: own.join("/"),
+                depth: self.parts.len() - 1,
+                number: index + 1,
+                kind,
+                when: entry.when(),
+                root: self.root,
+                parts: self.parts.clone(),
+                path: path.clone(),
+                steps: self.steps,
+            });
+            match kind {
+                NodeKind::Phase(_) => self.steps += 1,
+                NodeKind::Subworkflow(inner) => self.visit(inner, &path.entered(&inner.key)),
             }
+            self.parts.pop();
         }
-    }
-
-    fn note(
-        &mut self,
-        names: [String; 3],
-        entry: &'c PhaseEntry,
-        index: usize,
-        kind: NodeKind<'c>,
-        path: Path,
-    ) {
-        self.parts.push(names);
-        let own: Vec<&str> = self.parts.iter().map(|[own, ..]| own.as_str()).collect();
-        self.found.nodes.push(PhaseNode {
-            name: own.join("/"),
-            depth: self.parts.len() - 1,
-            number: index + 1,
-            kind,
-            when: entry.when(),
-            root: self.root,
-            parts: self.parts.clone(),
-            path,
-            steps: self.steps,
-        });
     }
 }
 
@@ -198,10 +186,11 @@ impl<'c> PhaseTree<'c> {
         match matching.as_slice() {
             [node] => Ok(node),
             [] => Err(self.unknown(wanted)),
-            several => Err(NotFound::Ambiguous {
-                name: wanted.to_owned(),
-                names: several.iter().map(|node| node.name.clone()).collect(),
-            }),
+            several => Err(NotFound(format!(
+                "`{}` is more than one phase: say which of {}",
+                shown(wanted),
+                listed(several.iter().copied())
+            ))),
         }
     }
 
@@ -210,10 +199,28 @@ impl<'c> PhaseTree<'c> {
             let last = node.parts.last().into_iter().flatten();
             last.map(String::as_str).chain([node.name.as_str()])
         });
-        NotFound::Phase {
-            name: wanted.to_owned(),
-            near: nearest(wanted, names).map(str::to_owned),
-            known: self.phases().map(|node| node.name.clone()).collect(),
-        }
+        let instead = match nearest(wanted, names) {
+            Some(near) => format!(": did you mean `{}`?", shown(near)),
+            None if self.phases().next().is_none() => String::new(),
+            None => format!(": there are {}", listed(self.phases())),
+        };
+        NotFound(format!("there is no phase `{}`{instead}", shown(wanted)))
+    }
+}
+
+/// The reason why no phase is found by a name: there is none, or there are several.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotFound(String);
+
+/// The names of phases, the first of them if there are many.
+fn listed<'n>(nodes: impl Iterator<Item = &'n PhaseNode<'n>>) -> String {
+    const LISTED: usize = 12;
+    let names: Vec<String> = nodes
+        .map(|node| format!("`{}`", shown(&node.name)))
+        .collect();
+    match names.get(LISTED..) {
+        Some([]) | None => names.join(", "),
+        Some(more) => format!("{} and {} more", names[..LISTED].join(", "), more.len()),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::definition::{Catalog, Parameter, Workflow};
-use crate::run::{Position, RunData, RunState, Values};
+use crate::run::{Position, RunData, RunState, RunValues, Values};
 
 /// The inputs of a workflow, each as the name of its variable.
 pub(super) fn inputs(workflow: &Workflow) -> Values {
@@ -28,9 +28,12 @@ pub(super) fn data(position: &Position<'_>, catalog: &Catalog) -> RunData {
             outputs.insert(key, values.collect());
         }
     }
-    RunData {
+    let values = RunValues {
         inputs: inputs(root),
         outputs,
+    };
+    RunData {
+        values,
         ..RunData::default()
     }
 }

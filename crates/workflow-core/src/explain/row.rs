@@ -1,26 +1,32 @@
 //! One value of a phase, and its origin.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::definition::Tier;
-use crate::diagnostic::visible;
+use crate::diagnostic::{shown, visible};
 use crate::policy::rules::RuleSource;
 
 /// A value that applies in a phase.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// Its topic.
+    #[serde(skip)]
     pub topic: Topic,
     /// Its name in that topic; a key of the definition where it is one.
+    #[serde(skip)]
     pub key: &'static str,
     /// The value.
     pub value: Value,
     /// Its origin; `None` where it follows from the other values.
+    #[serde(flatten)]
     pub origin: Option<Origin>,
 }
 
 /// The topics of values, in reading order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Topic {
     /// The start of a run.
     Start,
@@ -43,44 +49,18 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// All of them, in order.
-    pub const ALL: [Self; 9] = [
-        Self::Start,
-        Self::Phase,
-        Self::Tools,
-        Self::Context,
-        Self::Continue,
-        Self::Moves,
-        Self::Flow,
-        Self::Turns,
-        Self::End,
+    /// All of them, in order, each with its title.
+    pub const ALL: [(Self, &'static str); 9] = [
+        (Self::Start, "When a run starts"),
+        (Self::Phase, "The phase"),
+        (Self::Tools, "Tools"),
+        (Self::Context, "Context message of the agent"),
+        (Self::Continue, "When the agent stops early"),
+        (Self::Moves, "Leaving the phase"),
+        (Self::Flow, "Flow"),
+        (Self::Turns, "Checkpoints and triggers"),
+        (Self::End, "When the run ends"),
     ];
-
-    /// Its name for programs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.names().0
-    }
-
-    /// Its title for people.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        self.names().1
-    }
-
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Start => ("start", "When a run starts"),
-            Self::Phase => ("phase", "The phase"),
-            Self::Tools => ("tools", "Tools"),
-            Self::Context => ("context", "Context message of the agent"),
-            Self::Continue => ("continue", "When the agent stops early"),
-            Self::Moves => ("moves", "Leaving the phase"),
-            Self::Flow => ("flow", "Flow"),
-            Self::Turns => ("turns", "Checkpoints and triggers"),
-            Self::End => ("end", "When the run ends"),
-        }
-    }
 }
 
 /// A value of a row.
@@ -103,63 +83,107 @@ pub enum Value {
     Part(String),
 }
 
+impl<T: Into<String>> From<T> for Value {
+    fn from(text: T) -> Self {
+        Self::Label(text.into())
+    }
+}
+
+/// On one line, as people read it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match self {
+            Self::None => "none".to_owned(),
+            Self::Flag(true) => "yes".to_owned(),
+            Self::Flag(false) => "no".to_owned(),
+            Self::Count(count) => count.to_string(),
+            Self::Label(word) => visible(word),
+            Self::Names(names) if names.is_empty() => "none".to_owned(),
+            Self::Names(names) => visible(&names.join(", ")),
+            Self::Text(text) | Self::Part(text) => shown(text.lines().next().unwrap_or_default()),
+        })
+    }
+}
+
 /// The origin of a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The kind of origin.
+    #[serde(flatten)]
     pub kind: OriginKind,
-    /// Its location, as `file:line`; `None` for defaults, and where no locations were kept.
-    pub location: Option<String>,
+    /// The file; `None` for defaults, and where no locations were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// The kind of an origin.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "from", rename_all = "kebab-case")]
 pub enum OriginKind {
     /// A default.
     Default,
     /// A built-in value that nothing changes.
     BuiltIn,
     /// A settings file.
-    Settings(Tier),
-    /// The workflow of this key.
-    Workflow(String),
+    Settings {
+        /// Which one.
+        tier: Tier,
+    },
+    /// A workflow.
+    Workflow {
+        /// Its key.
+        #[serde(skip)]
+        key: String,
+    },
     /// The phase.
     Phase,
 }
 
-impl OriginKind {
-    /// Its name for programs.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::BuiltIn => "built-in",
-            Self::Settings(_) => "settings",
-            Self::Workflow(_) => "workflow",
-            Self::Phase => "phase",
+impl From<OriginKind> for Origin {
+    fn from(kind: OriginKind) -> Self {
+        Self {
+            kind,
+            file: None,
+            line: None,
         }
     }
 }
 
 impl Origin {
-    /// Creates the origin of a rule, a gate or a trigger from its location, `file:line`.
+    /// Creates the origin of a level from its location, `file:line`.
     pub(super) fn at(level: RuleSource<'_>, source: &str) -> Self {
-        Self {
-            kind: match level {
-                RuleSource::Settings(tier) => OriginKind::Settings(tier),
-                RuleSource::Workflow(key) => OriginKind::Workflow(key.to_owned()),
-                RuleSource::Phase => OriginKind::Phase,
+        let kind = match level {
+            RuleSource::Settings(tier) => OriginKind::Settings { tier },
+            RuleSource::Workflow(key) => OriginKind::Workflow {
+                key: key.to_owned(),
             },
-            location: (!source.is_empty()).then(|| visible(source)),
+            RuleSource::Phase => OriginKind::Phase,
+        };
+        let located = source.rsplit_once(':');
+        let located = located.and_then(|(file, line)| Some((file, line.parse().ok()?)));
+        let file = located.map_or(source, |(file, _)| file);
+        Self {
+            kind,
+            file: (!file.is_empty()).then(|| visible(file)),
+            line: located.map(|(_, line)| line),
         }
     }
+}
 
-    /// The origin of a default.
-    #[must_use]
-    pub fn default_value() -> Self {
-        Self {
-            kind: OriginKind::Default,
-            location: None,
+/// The location, as `file:line`, or else the kind.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line, &self.kind) {
+            (Some(file), Some(line), _) => write!(f, "{file}:{line}"),
+            (Some(file), None, _) => f.write_str(file),
+            (None, _, OriginKind::Default) => f.write_str("default"),
+            (None, _, OriginKind::BuiltIn) => f.write_str("built in"),
+            (None, _, OriginKind::Settings { .. }) => f.write_str("settings"),
+            (None, _, OriginKind::Workflow { key }) => write!(f, "workflow {}", shown(key)),
+            (None, _, OriginKind::Phase) => f.write_str("the phase"),
         }
     }
 }

@@ -1,56 +1,154 @@
-//! The rows of one topic in the making.
+//! The rows in the making, and where their values come from.
 
-use super::row::{Origin, Row, Topic, Value};
+use serde_json::Value as Json;
 
-/// Rows of a topic.
-pub(super) struct Rows {
-    topic: Topic,
-    rows: Vec<Row>,
+use crate::definition::{Declared, Loaded, Tier, Workflow};
+use crate::diagnostic::Location;
+use crate::policy::rules::RuleSource;
+use crate::run::{Path, Position, RunState};
+use crate::session::phase::ResolvedPhase;
+
+use super::row::{Origin, OriginKind, Row, Topic, Value};
+
+/// The values of a phase, topic by topic.
+pub(super) struct Rows<'a> {
+    pub(super) state: &'a RunState,
+    pub(super) loaded: &'a Loaded,
+    pub(super) position: &'a Position<'a>,
+    pub(super) resolved: &'a ResolvedPhase,
+    /// The topic of the next rows.
+    pub(super) topic: Topic,
+    pub(super) made: Vec<Row>,
 }
 
-impl Rows {
-    pub(super) fn of(topic: Topic) -> Self {
-        let rows = Vec::new();
-        Self { topic, rows }
-    }
-
+impl<'a> Rows<'a> {
     /// Adds a value. Without an origin it follows from the others.
     pub(super) fn add(
         &mut self,
         key: &'static str,
-        value: Value,
+        value: impl Into<Value>,
         origin: impl Into<Option<Origin>>,
     ) {
-        let (topic, origin) = (self.topic, origin.into());
-        self.rows.push(Row {
-            topic,
+        self.made.push(Row {
+            topic: self.topic,
             key,
-            value,
-            origin,
+            value: value.into(),
+            origin: origin.into(),
         });
     }
 
-    /// Adds a short text.
-    pub(super) fn label(
-        &mut self,
-        key: &'static str,
-        text: impl Into<String>,
-        origin: impl Into<Option<Origin>>,
-    ) {
-        self.add(key, Value::Label(text.into()), origin);
+    /// Adds the value of a key as a level gives it, if it does.
+    pub(super) fn add_key(&mut self, whose: RuleSource<'_>, key: &'static str) {
+        if let Some(value) = self.given(whose, &[key]) {
+            self.add(key, value, self.origin(whose, &[key]));
+        }
     }
 
-    /// Adds a text as the agent or the user gets it.
-    pub(super) fn text(
-        &mut self,
-        key: &'static str,
-        text: impl Into<String>,
-        origin: impl Into<Option<Origin>>,
-    ) {
-        self.add(key, Value::Text(text.into()), origin);
+    /// Adds the value of a key of the level that decides: the first of these that gives it.
+    pub(super) fn add_nearest(&mut self, levels: &[RuleSource<'_>], key: &'static str) {
+        let level = levels.iter().find(|of| self.given(**of, &[key]).is_some());
+        if let Some(level) = level {
+            self.add_key(*level, key);
+        }
     }
 
-    pub(super) fn finish(self) -> Vec<Row> {
-        self.rows
+    /// The root workflow.
+    pub(super) fn root(&self) -> RuleSource<'a> {
+        RuleSource::Workflow(&self.position.root().key)
     }
+
+    /// The scopes around the phase, from the innermost one, then the settings.
+    pub(super) fn around(&self) -> Vec<RuleSource<'a>> {
+        let scopes = self.position.levels.iter().chain(&self.position.drilled);
+        let scopes = scopes
+            .rev()
+            .map(|of| RuleSource::Workflow(&of.workflow.key));
+        scopes.chain(SETTINGS).collect()
+    }
+
+    /// The root workflow, then the settings.
+    pub(super) fn of_run(&self) -> Vec<RuleSource<'a>> {
+        [self.root()].into_iter().chain(SETTINGS).collect()
+    }
+
+    /// The origin of the first of these keys that the root workflow gives, else the default.
+    pub(super) fn of_root(&self, keys: &[&str]) -> Origin {
+        let mut keys = keys.iter().map(std::slice::from_ref);
+        let given = keys.find(|key| self.given(self.root(), key).is_some());
+        given.map_or(OriginKind::Default.into(), |key| {
+            self.origin(self.root(), key)
+        })
+    }
+
+    /// The origin of a key of the first of these levels that gives it.
+    pub(super) fn nearest(&self, levels: &[RuleSource<'_>], key: &[&str]) -> Option<Origin> {
+        let level = levels.iter().find(|of| self.given(**of, key).is_some())?;
+        Some(self.origin(*level, key))
+    }
+
+    /// The value of a key as a level gives it. `["continue", "max"]` is a key of a map in its map.
+    fn given(&self, whose: RuleSource<'_>, key: &[&str]) -> Option<Value> {
+        let (outer, inner) = key.split_first()?;
+        let given = match whose {
+            RuleSource::Settings(tier) => self.loaded.tiers[tier as usize].value_of(outer),
+            RuleSource::Workflow(key) => self.workflow(key)?.value_of(outer),
+            RuleSource::Phase => self.position.phase.value_of(outer),
+        };
+        let given = given?;
+        Some(
+            match inner.first().map_or(Some(&given), |key| given.get(key))? {
+                Json::Bool(flag) => Value::Flag(*flag),
+                Json::Number(number) => Value::Count(number.as_u64()?),
+                Json::String(text) if !text.is_empty() => text.as_str().into(),
+                Json::Array(names) if !names.is_empty() => {
+                    let names = names.iter().filter_map(Json::as_str);
+                    Value::Names(names.map(str::to_owned).collect())
+                }
+                Json::Object(_) => Value::None,
+                Json::Null | Json::String(_) | Json::Array(_) => return None,
+            },
+        )
+    }
+
+    fn workflow(&self, key: &str) -> Option<&'a Workflow> {
+        self.loaded.catalog.get(key)
+    }
+
+    /// The location of a key of a level; a phase without it is where its entry is.
+    pub(super) fn origin(&self, whose: RuleSource<'_>, key: &[&str]) -> Origin {
+        let origins = &self.loaded.origins;
+        let location = match whose {
+            RuleSource::Settings(tier) => origins.settings[tier as usize].of(key),
+            RuleSource::Workflow(name) => {
+                origins.workflows.get(name).and_then(|of| of.keys.of(key))
+            }
+            RuleSource::Phase => {
+                let level = self.position.drilled.last().copied();
+                let level = level.unwrap_or(self.position.innermost());
+                let origin = origins.workflows.get(&level.workflow.key);
+                let entry = origin.and_then(|of| of.entries.get(level.index));
+                entry.and_then(|entry| entry.keys.of(key).or(entry.entry.as_ref()))
+            }
+        };
+        located(whose, location)
+    }
+
+    /// The entry at the end of a path, in the workflow around it.
+    pub(super) fn entry(&self, path: &Path) -> Origin {
+        let segment = path.innermost();
+        let origin = self.loaded.origins.workflows.get(&segment.workflow_key);
+        let entry = origin.and_then(|of| of.entries.get(segment.phase_index)?.entry.as_ref());
+        located(RuleSource::Workflow(&segment.workflow_key), entry)
+    }
+}
+
+/// The settings, the inner ones first.
+const SETTINGS: [RuleSource<'static>; 2] = [
+    RuleSource::Settings(Tier::Project),
+    RuleSource::Settings(Tier::Global),
+];
+
+fn located(whose: RuleSource<'_>, location: Option<&Location>) -> Origin {
+    let location = location.map(Location::file_and_line);
+    Origin::at(whose, &location.unwrap_or_default())
 }

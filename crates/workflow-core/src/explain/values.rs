@@ -1,13 +1,13 @@
 //! The values of a phase, a function a topic.
 //!
-//! A new guard of the engine is a new row here: its value from the resolved phase, its origin from
+//! A new guard of the engine is a new row here: its value from the resolved phase or from the key itself, its origin from
 //! the first level that has it.
 
-use crate::definition::{Bound, ContinueRule};
+use crate::definition::{Bound, CancelBy, Condition, Parameter};
 use crate::diagnostic::shown;
 use crate::policy::rules::RuleSource;
 use crate::run::{
-    Actor, Position, RunProgress, RunState, TransitionError, cancel, in_order, repeat,
+    Actor, Path, Position, RunProgress, RunState, TransitionError, cancel, in_order, repeat,
 };
 use crate::session::announcement;
 use crate::session::commands::{initial_message, session_name};
@@ -15,288 +15,339 @@ use crate::session::inputs::start_line;
 use crate::session::phase::all_profiles;
 use crate::text;
 
-use super::flow_values;
-use super::origin_lookup::OriginLookup;
+use super::placeholders;
 use super::row::{Origin, OriginKind, Row, Topic, Value};
 use super::rows::Rows;
-use super::{placeholders, tool_values, turn_values};
+use super::tools::tools;
+
+const PHASE: RuleSource<'static> = RuleSource::Phase;
 
 /// The values of a phase.
-pub(super) fn of_phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let sections = [
-        phase,
-        tool_values::of_phase,
-        context,
-        auto_continue,
-        phase_exit,
-        moves,
-        flow_values::of_phase,
-        turn_values::of_phase,
-        end,
-    ];
-    sections
-        .iter()
-        .flat_map(|section| section(lookup))
-        .collect()
+pub(super) fn of_phase(mut rows: Rows<'_>) -> Vec<Row> {
+    phase(&mut rows);
+    tools(&mut rows);
+    context(&mut rows);
+    auto_continue(&mut rows);
+    moves(&mut rows);
+    flow(&mut rows);
+    let mut levels = rows.around();
+    levels.insert(0, PHASE);
+    turns(&mut rows, &levels);
+    end(&mut rows);
+    rows.made
 }
 
 /// The values of a workflow that apply in all its phases.
-pub(super) fn of_workflow(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let everywhere = |row: &Row| match row.topic {
-        Topic::Context => matches!(row.key, "mode" | "roleInstruction" | "advanceReminder"),
-        Topic::Start | Topic::End => true,
-        Topic::Tools => is_set_outside_phases(row, &lookup.position.root().key),
-        Topic::Phase | Topic::Continue | Topic::Moves | Topic::Flow | Topic::Turns => false,
-    };
-    let mut rows = start(lookup);
-    rows.extend(tool_values::of_phase(lookup).into_iter().filter(everywhere));
-    rows.extend(context(lookup).into_iter().filter(everywhere));
-    rows.extend(flow_values::of_workflow(lookup));
-    rows.extend(turn_values::of_workflow(lookup));
-    rows.extend(end(lookup));
-    rows
+pub(super) fn of_workflow(mut rows: Rows<'_>) -> Vec<Row> {
+    let root = &rows.position.root().key;
+    tools(&mut rows);
+    context(&mut rows);
+    rows.made
+        .retain(|row| match row.origin.as_ref().map(|of| &of.kind) {
+            _ if row.topic == Topic::Context => {
+                matches!(row.key, "mode" | "roleInstruction" | "advanceReminder")
+            }
+            Some(OriginKind::Settings { .. }) => true,
+            Some(OriginKind::Workflow { key }) => key == root && row.key != "blockReason",
+            Some(OriginKind::Default | OriginKind::Phase | OriginKind::BuiltIn) | None => false,
+        });
+    start(&mut rows);
+    run(&mut rows);
+    let levels = rows.of_run();
+    turns(&mut rows, &levels);
+    end(&mut rows);
+    rows.made
 }
 
-/// Returns true if the origin is the settings or the workflow of this key.
-fn is_set_outside_phases(row: &Row, root: &str) -> bool {
-    match row.origin.as_ref().map(|origin| &origin.kind) {
-        Some(OriginKind::Settings(_)) => true,
-        Some(OriginKind::Workflow(key)) => key == root && row.key != "blockReason",
-        Some(OriginKind::Default | OriginKind::Phase | OriginKind::BuiltIn) | None => false,
-    }
-}
-
-fn start(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let root = lookup.position.root();
-    let description = &lookup.state.task_description;
-    let mut rows = Rows::of(Topic::Start);
-    rows.label("name", &root.name, lookup.root(true, "name"));
+fn start(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Start;
+    let (root, description) = (rows.position.root(), &rows.state.task_description);
+    rows.add_key(rows.root(), "name");
     if !root.command_name.is_empty() {
         let command = start_line(root, description);
-        rows.label("command", command, lookup.root(true, "commandName"));
+        rows.add("command", command, rows.of_root(&["commandName"]));
     }
-    let (has_prefix, has_length) = (
-        root.session_name_prefix.is_some(),
-        root.session_name_max_length.is_some(),
-    );
-    let named_by = if has_prefix {
-        "sessionNamePrefix"
-    } else {
-        "sessionNameMaxLength"
-    };
-    let origin = lookup.root(has_prefix || has_length, named_by);
-    rows.label("sessionName", session_name(root, description), origin);
+    let origin = rows.of_root(&["sessionNamePrefix", "sessionNameMaxLength"]);
+    rows.add("sessionName", session_name(root, description), origin);
     let inputs = placeholders::inputs(root);
-    let message = initial_message(root, lookup.catalog, &inputs, description);
-    let origin = lookup.root(!root.initial_message.is_empty(), "initialMessage");
-    rows.text("initialMessage", message, origin);
-    rows.finish()
+    let message = initial_message(root, &rows.loaded.catalog, &inputs, description);
+    let origin = rows.of_root(&["initialMessage"]);
+    rows.add("initialMessage", Value::Text(message), origin);
 }
 
-fn phase(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let phase = &lookup.resolved.phase;
-    let mut rows = Rows::of(Topic::Phase);
-    rows.label("id", &phase.id, lookup.phase(&["id"]));
-    rows.label("name", &phase.name, lookup.phase(&["name"]));
-    rows.label("emoji", &phase.emoji, lookup.phase(&["emoji"]));
+fn phase(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Phase;
+    for key in ["id", "name", "emoji"] {
+        rows.add_key(PHASE, key);
+    }
+    let phase = &rows.resolved.phase;
     let instructions = Value::Part(phase.instructions.clone());
-    rows.add(
-        "instructions",
-        instructions,
-        lookup.phase(&["instructions"]),
-    );
-    let origin = match phase.available_profiles {
-        Some(_) => lookup.phase(&["availableProfiles"]),
-        None => Origin::default_value(),
+    let origin = rows.origin(PHASE, &["instructions"]);
+    rows.add("instructions", instructions, origin);
+    let profiles = phase.available_profiles.clone();
+    let origin = match profiles {
+        Some(_) => rows.origin(PHASE, &["availableProfiles"]),
+        None => OriginKind::Default.into(),
     };
-    let profiles = phase.available_profiles.clone().unwrap_or_default();
-    rows.add("availableProfiles", Value::Names(profiles), origin);
-    rows.label("status", &lookup.resolved.status, None);
-    rows.finish()
+    let profiles = Value::Names(profiles.unwrap_or_default());
+    rows.add("availableProfiles", profiles, origin);
+    rows.add("status", &*rows.resolved.status, None);
 }
 
-/// The gate, the approval and the outcomes with which the phase is left.
-fn phase_exit(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let phase = lookup.position.phase;
-    let mut rows = Rows::of(Topic::Moves);
+fn context(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Context;
+    let (root, resolved) = (rows.position.root(), rows.resolved);
+    let origin = rows.nearest(&rows.of_run(), &["context"]);
+    let origin = origin.unwrap_or(OriginKind::Default.into());
+    rows.add("mode", resolved.context_mode.word(), origin);
+    let advance = root.templates.advance_reminder.as_deref();
+    for (key, text) in [
+        ("roleInstruction", &*resolved.role),
+        ("advanceReminder", advance.unwrap_or(text::ADVANCE_REMINDER)),
+    ] {
+        rows.add(key, Value::Part(text.to_owned()), rows.of_root(&[key]));
+    }
+    let profiles = all_profiles(root, &rows.loaded.catalog);
+    rows.add("allProfiles", Value::Names(profiles), None);
+    rows.add("message", Value::Text(resolved.context.in_full()), None);
+    rows.add("inBetween", resolved.context.line(), None);
+}
+
+fn auto_continue(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Continue;
+    let rule = rows.resolved.auto_continue;
+    let mut levels = rows.around();
+    levels.insert(0, PHASE);
+    for (key, value) in [
+        ("wait", Value::Flag(rule.wait)),
+        ("max", bound(rule.max)),
+        ("maxStale", bound(rule.max_stale)),
+        ("onError", rule.on_error.word().into()),
+        ("onQuestion", rule.on_question.word().into()),
+        ("onLimit", rule.on_limit.word().into()),
+        ("countdown", Value::Count(rule.countdown.into())),
+    ] {
+        let mut origin = rows.nearest(&levels, &["continue", key]);
+        // Without a bound these are off too, unless they are set.
+        let is_off = matches!(key, "maxStale" | "onError" | "onQuestion");
+        if is_off && rule.max == Bound::Unlimited {
+            origin = origin.or_else(|| rows.nearest(&levels, &["continue", "max"]));
+        }
+        rows.add(key, value, origin.unwrap_or(OriginKind::Default.into()));
+    }
+    let reminder = Value::Text(rows.resolved.reminder.text(true).to_owned());
+    rows.add("reminder", reminder, rows.of_root(&["notDoneReminder"]));
+}
+
+fn bound(bound: Bound) -> Value {
+    match bound {
+        Bound::Times(times) => Value::Count(times.into()),
+        Bound::Unlimited => "unlimited".into(),
+    }
+}
+
+/// The gate, the approval and the outcomes with which the phase is left, and where to.
+fn moves(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Moves;
+    let (phase, catalog) = (rows.position.phase, &rows.loaded.catalog);
     for gate in &phase.gate {
         let requirement = gate.check.requirement(shown);
         let value = match &gate.on_fail {
             Some(id) => format!("{requirement}, otherwise → {}", shown(id)),
             None => requirement,
         };
-        rows.label("gate", value, Origin::at(RuleSource::Phase, &gate.source));
+        rows.add("gate", value, Origin::at(PHASE, &gate.source));
     }
     if let Some(approval) = &phase.approve {
-        let origin = Origin::at(RuleSource::Phase, &approval.source);
-        rows.label("approve", approval.describe(), origin);
+        let origin = Origin::at(PHASE, &approval.source);
+        rows.add("approve", approval.describe(), origin);
     }
     for outcome in &phase.outcomes {
         let value = format!("{} → {}", outcome.name, outcome.to);
-        let origin = lookup.phase(&["outcomes", &outcome.name]);
-        rows.label("outcome", value, origin);
+        let origin = rows.origin(PHASE, &["outcomes", &outcome.name]);
+        rows.add("outcome", value, origin);
     }
-    rows.finish()
-}
-
-fn context(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let (root, resolved) = (lookup.position.root(), lookup.resolved);
-    let templates = &root.templates;
-    let mut rows = Rows::of(Topic::Context);
-    let mut modes = lookup.around(true, &["context"], |said| said.context, |said| said.context);
-    let origin = modes.next().map(|(_, origin)| origin);
-    let origin = origin.unwrap_or_else(Origin::default_value);
-    rows.label("mode", resolved.context_mode.word(), origin);
-    let origin = lookup.root(templates.role_instruction.is_some(), "roleInstruction");
-    rows.add(
-        "roleInstruction",
-        Value::Part(resolved.role.clone()),
-        origin,
-    );
-    let advance = templates.advance_reminder.as_deref();
-    let origin = lookup.root(advance.is_some(), "advanceReminder");
-    let advance = advance.unwrap_or(text::ADVANCE_REMINDER).to_owned();
-    rows.add("advanceReminder", Value::Part(advance), origin);
-    let profiles = all_profiles(root, lookup.catalog);
-    rows.add("allProfiles", Value::Names(profiles), None);
-    rows.text("message", resolved.context.in_full(), None);
-    rows.label("inBetween", resolved.context.line(), None);
-    rows.finish()
-}
-
-fn auto_continue(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let rule = lookup.resolved.auto_continue;
-    let origin = |key, is_given: fn(&ContinueRule) -> bool| lookup.continue_rule(key, is_given);
-    let or_default = |origin: Option<Origin>| origin.unwrap_or_else(Origin::default_value);
-    let of_max = origin("max", |rule| rule.max.is_some());
-    // Without a bound the others are off too, unless they are set: then the origin is that of `max`.
-    let with_max = |origin: Option<Origin>| match rule.max {
-        Bound::Unlimited => or_default(origin.or_else(|| of_max.clone())),
-        Bound::Times(_) => or_default(origin),
-    };
-    let mut rows = Rows::of(Topic::Continue);
-    let wait = origin("wait", |rule| rule.wait.is_some());
-    rows.add("wait", Value::Flag(rule.wait), or_default(wait));
-    rows.add("max", bound(rule.max), or_default(of_max.clone()));
-    let stale = origin("maxStale", |rule| rule.max_stale.is_some());
-    rows.add("maxStale", bound(rule.max_stale), with_max(stale));
-    let on_error = origin("onError", |rule| rule.on_error.is_some());
-    rows.label("onError", rule.on_error.word(), with_max(on_error));
-    let on_question = origin("onQuestion", |rule| rule.on_question.is_some());
-    rows.label("onQuestion", rule.on_question.word(), with_max(on_question));
-    let on_limit = origin("onLimit", |rule| rule.on_limit.is_some());
-    rows.label("onLimit", rule.on_limit.word(), or_default(on_limit));
-    let countdown = origin("countdown", |rule| rule.countdown.is_some());
-    rows.add(
-        "countdown",
-        Value::Count(rule.countdown.into()),
-        or_default(countdown),
-    );
-    let reminder = &lookup.position.root().templates.not_done_reminder;
-    let origin = lookup.root(reminder.is_some(), "notDoneReminder");
-    rows.text("reminder", lookup.resolved.reminder.text(true), origin);
-    rows.finish()
-}
-
-fn bound(bound: Bound) -> Value {
-    match bound {
-        Bound::Times(times) => Value::Count(times.into()),
-        Bound::Unlimited => Value::Label("unlimited".to_owned()),
+    match in_order(rows.state, catalog) {
+        _ if !phase.outcomes.is_empty() => rows.add("next", "as the outcome says", None),
+        Some(path) => rows.add("next", next_phase(rows, &path), rows.entry(&path)),
+        None => rows.add("next", "the end of the run", None),
     }
-}
-
-fn moves(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let progress = RunProgress::from(lookup.state.clone());
-    let (next, next_origin) = match in_order(lookup.state, lookup.catalog) {
-        _ if !lookup.position.phase.outcomes.is_empty() => ("as the outcome says".to_owned(), None),
-        Some(path) => {
-            let origin = lookup.entry(&path);
-            let state = RunState {
-                current_path: path,
-                ..lookup.state.clone()
-            };
-            (next_phase(lookup, &state), Some(origin))
-        }
-        None => ("the end of the run".to_owned(), None),
-    };
-    let again = match repeat(&progress, Actor::Person, lookup.catalog) {
-        Ok(again) => phase_at(lookup, &again.state),
-        Err(
-            refusal @ (TransitionError::NotLoopable
-            | TransitionError::NoneApplies
-            | TransitionError::Limit(_)),
-        ) => format!("refused: {refusal}"),
+    let progress = RunProgress::from(rows.state.clone());
+    let again = match repeat(&progress, Actor::User, catalog) {
+        Ok(again) => phase_at(rows, &again.state),
         Err(TransitionError::DefinitionMismatch(mismatch)) => mismatch.to_string(),
+        Err(refusal) => format!("refused: {refusal}"),
     };
-    let mut rows = Rows::of(Topic::Moves);
-    rows.label("next", next, next_origin);
-    rows.label("loop", again, lookup.scope("loopable"));
-    rows.finish()
+    let own = RuleSource::Workflow(&rows.position.scope().key);
+    let mut origin = rows.origin(own, &["loopable"]);
+    if origin.file.is_none() {
+        origin = OriginKind::Default.into();
+    }
+    rows.add("loop", again, origin);
 }
 
 /// Returns the phase that follows, with the conditions under which it is entered.
-fn next_phase(lookup: &OriginLookup<'_>, state: &RunState) -> String {
-    let name = phase_at(lookup, state);
-    let Ok(position) = Position::of(state, lookup.catalog) else {
+fn next_phase(rows: &Rows<'_>, path: &Path) -> String {
+    let state = RunState {
+        current_path: path.clone(),
+        ..rows.state.clone()
+    };
+    let name = phase_at(rows, &state);
+    let Ok(position) = Position::of(&state, &rows.loaded.catalog) else {
         return name;
     };
-    let (to, from) = (&state.current_path, &lookup.state.current_path);
-    let is_entered = |depth: &usize| {
-        let to = to.segments().get(..=*depth);
-        to != from.segments().get(..=*depth)
-    };
+    let from = rows.state.current_path.segments();
+    let is_entered = |depth: &usize| path.segments().get(..=*depth) != from.get(..=*depth);
     let entered = (0..position.levels.len()).filter(is_entered);
     let conditions = entered.flat_map(|depth| position.levels[depth].conditions());
-    match flow_values::conditions(conditions) {
+    match joined(conditions) {
         conditions if conditions.is_empty() => name,
         conditions => format!("{name}, if {conditions}; otherwise it is skipped"),
     }
 }
 
 /// Returns the current phase of a state, with the scopes around it.
-fn phase_at(lookup: &OriginLookup<'_>, state: &RunState) -> String {
-    Position::of(state, lookup.catalog).map_or_else(
+fn phase_at(rows: &Rows<'_>, state: &RunState) -> String {
+    Position::of(state, &rows.loaded.catalog).map_or_else(
         |mismatch| mismatch.to_string(),
-        |position| {
-            format!(
-                "{} {} in {}",
-                position.phase.emoji,
-                position.phase.name,
-                position.breadcrumb()
-            )
-        },
+        |position| format!("{} in {}", position.phase.label(), position.breadcrumb()),
     )
 }
 
-fn end(lookup: &OriginLookup<'_>) -> Vec<Row> {
-    let templates = &lookup.position.root().templates;
-    let has_own = templates.cancelled_message.is_some();
-    let has_completion = templates.completion_message.is_some();
+/// What a phase has itself, and the conditions and budgets around it.
+fn flow(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Flow;
+    let (phase, levels) = (rows.position.phase, &rows.position.levels);
+    let path = rows.state.current_path.segments();
+    for (depth, pair) in levels.windows(2).enumerate() {
+        let (conditions, inner) = (pair[0].conditions(), &pair[1].workflow.name);
+        if let Some(path) = Path::new(path[..=depth].to_vec())
+            && !conditions.is_empty()
+        {
+            let value = format!("{} for {}", joined(conditions), shown(inner));
+            rows.add("when", value, rows.entry(&path));
+        }
+    }
+    if !phase.when.is_empty() {
+        rows.add("when", joined(&phase.when), rows.origin(PHASE, &["when"]));
+    }
+    parameters(rows, "output", PHASE, "outputs", &phase.outputs);
+    if let Some(most) = phase.max_visits {
+        let arrow = if phase.redirect().is_some() {
+            "→ "
+        } else {
+            ""
+        };
+        let value = format!("{most}, then {arrow}{}", shown(&phase.instead_of_visit()));
+        rows.add("maxVisits", value, rows.origin(PHASE, &["maxVisits"]));
+    }
+    let around = levels.iter().map(|level| {
+        let within = format!(" in {}", shown(&level.workflow.name));
+        let whose = RuleSource::Workflow(&level.workflow.key);
+        (whose, &level.workflow.budget, within)
+    });
+    for (whose, budget, within) in [(PHASE, &phase.budget, String::new())]
+        .into_iter()
+        .chain(around)
+    {
+        if !budget.is_unlimited() {
+            let value = budget.describe() + &within;
+            rows.add("budget", value, rows.origin(whose, &["budget"]));
+        }
+    }
+    for key in ["model", "thinking"] {
+        rows.add_key(PHASE, key);
+    }
+    if phase.hints.active_tools {
+        let hides = "tools that are blocked are hidden from the model";
+        rows.add("activeTools", hides, rows.origin(PHASE, &["activeTools"]));
+    }
+}
+
+/// The values of a workflow that apply to the whole run.
+fn run(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Flow;
+    let root = rows.position.root();
+    parameters(rows, "input", rows.root(), "inputs", &root.inputs);
+    if !root.budget.is_unlimited() {
+        rows.add("budget", root.budget.describe(), rows.of_root(&["budget"]));
+    }
+    if let Some(by) = root.cancel {
+        let by = match by {
+            CancelBy::Anyone => "by the agent and by persons",
+            CancelBy::User => "by the user only",
+        };
+        rows.add("cancel", by, rows.of_root(&["cancel"]));
+    }
+}
+
+/// Conditions, all of which must hold.
+fn joined<'c>(conditions: impl IntoIterator<Item = &'c Condition>) -> String {
+    let conditions = conditions.into_iter().map(ToString::to_string);
+    conditions.collect::<Vec<_>>().join(" and ")
+}
+
+/// Inputs or outputs, each on a line.
+fn parameters(
+    rows: &mut Rows<'_>,
+    row: &'static str,
+    whose: RuleSource<'_>,
+    key: &str,
+    parameters: &[Parameter],
+) {
+    for parameter in parameters {
+        let mut text = format!("{}: {}", parameter.name, parameter.kind.describe());
+        match &parameter.default {
+            Some(default) => text = format!("{text}, {default} where it is not given"),
+            None if !parameter.required => text += ", optional",
+            None => {}
+        }
+        if !parameter.about.is_empty() {
+            text = format!("{text} ({})", parameter.about);
+        }
+        rows.add(row, text, rows.origin(whose, &[key, &parameter.name]));
+    }
+}
+
+/// The checkpoint, the time for an answer, and the triggers.
+fn turns(rows: &mut Rows<'_>, levels: &[RuleSource<'_>]) {
+    rows.topic = Topic::Turns;
+    rows.add_nearest(levels, "checkpoint");
+    rows.add_nearest(levels, "questionTimeout");
+    for trigger in &rows.loaded.settings.triggers {
+        let value = format!("{}: \"{}\"", trigger.describe(), trigger.prompt);
+        let whose = RuleSource::Settings(trigger.tier);
+        rows.add("trigger", value, Origin::at(whose, &trigger.source));
+    }
+}
+
+fn end(rows: &mut Rows<'_>) {
+    rows.topic = Topic::End;
+    let catalog = &rows.loaded.catalog;
     // The texts name the values that only a run has.
     let ended = |state| RunProgress {
-        data: placeholders::data(lookup.position, lookup.catalog),
+        data: placeholders::data(rows.position, catalog),
         ..RunProgress::from(state)
     };
-    let done = RunState {
+    let done = ended(RunState {
         active: false,
-        ..lookup.state.clone()
-    };
-    let catalog = lookup.catalog;
-    let mut rows = Rows::of(Topic::End);
-    let completed = announcement::ended(&ended(done), catalog);
-    let origin = lookup.root(has_completion, "completionMessage");
-    rows.text("completionMessage", completed, origin);
-    let cancelled = ended(cancel(lookup.state));
-    let cancelled_by = if has_own {
-        "cancelledMessage"
-    } else {
-        "completionMessage"
-    };
-    let origin = lookup.root(has_own || has_completion, cancelled_by);
-    let message = announcement::ended(&cancelled, catalog);
-    rows.text("cancelledMessage", message, origin);
-    let message = announcement::cancelled_by_command(&cancelled, catalog);
-    let origin = lookup.root(has_own, "cancelledMessage");
-    rows.text("cancelledByCommand", message, origin);
-    rows.finish()
+        ..rows.state.clone()
+    });
+    let cancelled = ended(cancel(rows.state));
+    let by_command = announcement::cancelled_by_command(&cancelled, catalog);
+    for (key, message, given) in [
+        (
+            "completionMessage",
+            announcement::ended(&done, catalog),
+            &["completionMessage"][..],
+        ),
+        (
+            "cancelledMessage",
+            announcement::ended(&cancelled, catalog),
+            &["cancelledMessage", "completionMessage"],
+        ),
+        ("cancelledByCommand", by_command, &["cancelledMessage"]),
+    ] {
+        rows.add(key, Value::Text(message), rows.of_root(given));
+    }
 }

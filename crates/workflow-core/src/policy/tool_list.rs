@@ -2,17 +2,23 @@
 
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use crate::definition::ToolAccess;
 
 /// The tool that advances a run. No list can block it.
 pub const STEP_TOOL: &str = "workflow_step";
 
-/// The tools that the lists of a phase leave, by name.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The tools that a phase leaves to the model: those that are allowed, without those that are blocked. `workflow_step` is
+/// always one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct VisibleTools {
-    /// The only ones that are allowed; `None` without a whitelist.
+    /// The names of the only tools that are allowed; left out if all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed: Option<Vec<String>>,
-    /// The ones that are blocked.
+    /// The names of tools that are blocked.
     pub blocked: Vec<String>,
 }
 

@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Change, Gate, OnRepeat, Phase, PhaseEntry, Section, Settings,
-    Workflow,
+    Budget, CancelBy, Catalog, Change, Gate, OnRepeat, Phase, PhaseEntry, Section, Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -38,28 +37,6 @@ const REMARKS: &[&str] = &["source", "reason", "notify", "about"];
 pub(crate) struct Terms {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) guards: StoredGuards,
-}
-
-/// Guards that hold beside those of the files.
-#[derive(Debug)]
-pub(crate) struct HeldGuards {
-    pub(crate) catalog: Arc<Catalog>,
-    /// The guards of the settings; everything else has its default.
-    pub(crate) settings: Settings,
-}
-
-impl Terms {
-    /// Their guards, to hold beside others.
-    pub(crate) fn held(&self) -> HeldGuards {
-        HeldGuards {
-            catalog: Arc::clone(&self.catalog),
-            settings: Settings {
-                user: self.guards.user.clone(),
-                project: self.guards.project.clone(),
-                ..Settings::default()
-            },
-        }
-    }
 }
 
 /// The differences between the terms that the user agreed to and those of the files, for display.

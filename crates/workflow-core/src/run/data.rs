@@ -50,7 +50,8 @@ impl From<RunState> for RunProgress {
 /// The values of a phase's outputs, by name.
 pub type Values = BTreeMap<String, Value>;
 
-/// The values that a run has collected: its inputs and outputs.
+/// The values that a run has collected: its inputs and outputs. Their entry is appended when one of them changes, so that a
+/// long run does not repeat them at every move.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunValues {
@@ -66,12 +67,9 @@ pub struct RunValues {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunData {
-    /// The values that the run was given at its start.
-    #[serde(skip_serializing_if = "Values::is_empty")]
-    pub inputs: Values,
-    /// The values that the agent handed over, by `<workflow key>/<phase id>`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub outputs: BTreeMap<String, Values>,
+    /// The values, which have an entry of their own.
+    #[serde(skip)]
+    pub values: RunValues,
     /// The entries into each phase, by `<scope>#<phase id>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub visits: BTreeMap<String, u32>,
@@ -134,16 +132,12 @@ impl RunData {
     /// Returns true if there is nothing to store.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// The values among the data, which have an entry of their own.
-    #[must_use]
-    pub fn values(&self) -> RunValues {
-        RunValues {
-            inputs: self.inputs.clone(),
-            outputs: self.outputs.clone(),
-        }
+        let values = RunValues::default();
+        let without_values = Self {
+            values,
+            ..self.clone()
+        };
+        without_values == Self::default()
     }
 
     /// The phases that the last move skipped, for people and for the agent.
@@ -158,26 +152,6 @@ impl RunData {
         (!self.limits.is_empty()).then(|| format!("{}.", self.limits.join("; ")))
     }
 
-    /// Returns true if these are the values among the data.
-    pub(crate) fn has_values(&self, values: &RunValues) -> bool {
-        (&self.inputs, &self.outputs) == (&values.inputs, &values.outputs)
-    }
-
-    /// The data without the values; what the agent handed over is part of it while the run `awaits_approval`.
-    #[must_use]
-    pub fn without_values(&self, awaits_approval: bool) -> Self {
-        Self {
-            inputs: Values::new(),
-            outputs: BTreeMap::new(),
-            handed_over: if awaits_approval {
-                self.handed_over.clone()
-            } else {
-                HandedOver::default()
-            },
-            ..self.clone()
-        }
-    }
-
     /// The key of a phase's outputs.
     #[must_use]
     pub fn output_key(workflow: &str, phase: &str) -> String {
@@ -188,7 +162,7 @@ impl RunData {
     pub(crate) fn take_over(&mut self, workflow: &str, phase: &str) {
         if !self.handed_over.outputs.is_empty() {
             let key = Self::output_key(workflow, phase);
-            let values = self.outputs.entry(key).or_default();
+            let values = self.values.outputs.entry(key).or_default();
             values.extend(self.handed_over.outputs.clone());
         }
     }
@@ -243,7 +217,7 @@ impl RunData {
             let mut inputs = workflow.inputs.iter();
             inputs.find(|input| input.name == name)?.default.as_ref()
         };
-        let given = self.inputs.get(name);
+        let given = self.values.inputs.get(name);
         given.or_else(|| around.find_map(default))
     }
 
@@ -253,7 +227,8 @@ impl RunData {
         let around = around.map(|segment| segment.workflow_key.as_str());
         let others = catalog.iter().map(|workflow| workflow.key.as_str());
         around.chain(others).find_map(|workflow| {
-            let values = self.outputs.get(&Self::output_key(workflow, phase))?;
+            let outputs = &self.values.outputs;
+            let values = outputs.get(&Self::output_key(workflow, phase))?;
             values.get(name)
         })
     }
@@ -268,7 +243,7 @@ impl RunData {
     ) -> BTreeMap<String, String> {
         let mut texts = BTreeMap::new();
         for level in position.levels.iter().chain(&position.drilled) {
-            texts.extend(input_texts(level.workflow, &self.inputs));
+            texts.extend(input_texts(level.workflow, &self.values.inputs));
         }
         let root = position.root().key.as_str();
         let mut workflows: Vec<&Workflow> = catalog.reachable_from(root);
@@ -282,9 +257,8 @@ impl RunData {
         );
         for workflow in workflows {
             for phase in workflow.own_phases() {
-                let values = self
-                    .outputs
-                    .get(&Self::output_key(&workflow.key, &phase.id));
+                let key = Self::output_key(&workflow.key, &phase.id);
+                let values = self.values.outputs.get(&key);
                 for output in &phase.outputs {
                     let value = values.and_then(|values| values.get(&output.name));
                     let name = format!("outputs.{}.{}", phase.id, output.name);
@@ -302,7 +276,7 @@ impl RunData {
 
     /// The inputs that the run was given, as texts.
     pub(crate) fn inputs_as_texts(&self) -> BTreeMap<String, String> {
-        let inputs = self.inputs.iter();
+        let inputs = self.values.inputs.iter();
         inputs
             .map(|(name, value)| (name.clone(), text_of(Some(value))))
             .collect()

@@ -12,7 +12,7 @@ mod stored_state;
 mod tally;
 mod transition;
 
-pub(crate) use changes::{Changes, HeldGuards, Terms, meaning};
+pub(crate) use changes::{Changes, Terms, meaning};
 pub use data::{HandedOver, RunData, RunProgress, RunValues, Values};
 pub(crate) use data::{NOT_GIVEN, input_texts};
 pub use parameters::problems;
@@ -23,8 +23,8 @@ pub(crate) use spending::read_allowances;
 pub use spending::{BudgetUse, ScopeUsage, Spending, Unit, Usage};
 pub use state::{Path, PathSegment, RunState};
 pub use stored::{
-    OpenRequest, PersonMove, RunEntry, Stored, StoredDefinition, StoredGate, StoredGuards,
-    StoredRun, StoredSpending, StoredValues, entry_type,
+    OpenRequest, RunEntry, Stored, StoredDefinition, StoredGate, StoredGuards, StoredRun, UserMove,
+    entry_type,
 };
 pub(crate) use stored_state::MAX_TIME;
 pub use tally::Tally;

@@ -12,7 +12,7 @@ use super::stored::{RunEntry, VERSION, entry_type};
 use super::stored_state::state_from;
 use super::{
     RunState, RunValues, ScopeUsage, Spending, StoredDefinition, StoredGate, StoredGuards,
-    StoredRun, StoredSpending, StoredValues, Tally,
+    StoredRun, Tally,
 };
 
 /// The content of the entries.
@@ -26,12 +26,12 @@ pub struct RestoredRun {
     pub run: StoredRun,
     /// What had happened.
     pub tally: Tally,
-    /// The values among the data, if their own entry has them.
-    pub stored_values: Option<RunValues>,
     /// The parts of its budgets that it had used.
     pub spending: Spending,
     /// True if an entry is left out that came before a state which was not stored.
     pub has_unmade_move: bool,
+    /// True if an entry of its values is left out for that.
+    pub has_unmade_values: bool,
     /// The baseline of its phase's gate, if the gate needs one.
     pub baseline: Option<Box<RawValue>>,
     /// True if a later version stored parts of it.
@@ -69,49 +69,38 @@ pub fn restore(entries: &[Entry<'_>]) -> RestoredRun {
         ..RunEntries::of(entries, &state.task_id)
     };
     let definition = of_run.definition();
+    let is_made = |of: Option<u64>| of.is_none_or(|of| of <= step);
     // An entry of a move whose state was not stored does not count.
     let mut has_unmade_move = false;
-    let run = of_run.last(|run: &StoredRun| {
-        let moved_by = run.moved_by.as_ref().map(|moved| moved.step);
-        let mut moves = [run.step, moved_by].into_iter().flatten();
-        let is_made = moves.all(|of| of <= step);
+    let run = of_run.last(|of, run: &StoredRun| {
+        let is_made = is_made(of) && is_made(run.moved_by.as_ref().map(|moved| moved.step));
         has_unmade_move |= !is_made;
         is_made
     });
-    let mut run = run.unwrap_or_default();
+    let (_, mut run) = run.unwrap_or_default();
     let mut has_unmade_values = false;
-    let values = of_run.last(|values: &StoredValues| {
-        has_unmade_values |= values.step > step;
-        values.step <= step
+    let values = of_run.last(|of, _: &RunValues| {
+        has_unmade_values |= !is_made(of);
+        is_made(of)
     });
-    let values = values.map(|stored| stored.values).unwrap_or_default();
-    let mut stored_values = None;
-    // An entry of the run may have the values among its data.
-    if run.data.has_values(&RunValues::default()) {
-        run.data.inputs.clone_from(&values.inputs);
-        run.data.outputs.clone_from(&values.outputs);
-        stored_values = Some(values).filter(|_| !has_unmade_values);
+    (_, run.data.values) = values.unwrap_or_default();
+    let (spent_at, mut spending) = of_run.last(|_, _: &Spending| true).unwrap_or_default();
+    if spent_at != Some(step) {
+        spending.phase = ScopeUsage::default();
     }
-    let mut spending = Spending::default();
-    if let Some(stored) = of_run.last(|_: &StoredSpending| true) {
-        spending = stored.spending;
-        if stored.step != step {
-            spending.phase = ScopeUsage::default();
-        }
-    }
-    let tally = of_run.last(|_: &Tally| true).unwrap_or_default();
+    let (_, tally) = of_run.last(|_, _: &Tally| true).unwrap_or_default();
     let diagnostics = std::mem::take(&mut of_run.diagnostics);
     // A damaged baseline counts as missing: the checks that need it say so.
-    let baseline = of_run.last(|gate: &StoredGate| gate.step == step && gate.baseline.is_some());
+    let baseline = of_run.last(|of, gate: &StoredGate| of == Some(step) && gate.baseline.is_some());
     let is_of_later_version = (diagnostics.iter()).any(|found| found.code == Code::StoredLater);
     RestoredRun {
         definition,
         run,
         tally,
-        stored_values,
         spending,
         has_unmade_move,
-        baseline: baseline.and_then(|gate| gate.baseline),
+        has_unmade_values,
+        baseline: baseline.and_then(|(_, gate)| gate.baseline),
         is_of_later_version,
         diagnostics,
         state: Some(state),
@@ -143,10 +132,11 @@ fn newest_state(entries: &[Entry<'_>], diagnostics: &mut Vec<Diagnostic>) -> Opt
     None
 }
 
-/// The newest entry of a type that belongs to the run of a task, without those that cannot be read.
+/// The newest entry of a type that belongs to the run of a task, without those that cannot be read; and its step, if it has
+/// one.
 #[must_use]
-pub fn last_of_run<T: RunEntry>(entries: &[Entry<'_>], task_id: &str) -> Option<T> {
-    RunEntries::of(entries, task_id).last(|_| true)
+pub fn last_of_run<T: RunEntry>(entries: &[Entry<'_>], task_id: &str) -> Option<(Option<u64>, T)> {
+    RunEntries::of(entries, task_id).last(|_, _| true)
 }
 
 /// The entries of a session, as the run of a task reads them.
@@ -168,7 +158,7 @@ impl<'a> RunEntries<'a> {
 
     /// The newest definition.
     fn definition(&mut self) -> Option<RestoredDefinition> {
-        let stored: StoredDefinition = self.last(|_| true)?;
+        let (_, stored) = self.last(|_, _: &StoredDefinition| true)?;
         let catalog = Catalog::checked(stored.workflows);
         if catalog.is_none() {
             self.diagnostics.push(damaged(entry_type::DEFINITION));
@@ -182,12 +172,16 @@ impl<'a> RunEntries<'a> {
     }
 
     /// The newest entry of a type that belongs to the run and counts; those of later versions are skipped.
-    fn last<T: RunEntry>(&mut self, mut counts: impl FnMut(&T) -> bool) -> Option<T> {
+    fn last<T: RunEntry>(
+        &mut self,
+        mut counts: impl FnMut(Option<u64>, &T) -> bool,
+    ) -> Option<(Option<u64>, T)> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Header {
             version: u32,
             task_id: String,
+            step: Option<u64>,
         }
         let entries = self.entries.iter().rev();
         for entry in entries.filter(|entry| entry.custom_type == T::TYPE) {
@@ -203,8 +197,8 @@ impl<'a> RunEntries<'a> {
                         header.version
                     ),
                 )),
-                Ok(_) => match serde_json::from_str(text) {
-                    Ok(stored) if counts(&stored) => return Some(stored),
+                Ok(Header { step, .. }) => match serde_json::from_str(text) {
+                    Ok(stored) if counts(step, &stored) => return Some((step, stored)),
                     Ok(_) => {}
                     Err(_) => self.diagnostics.push(damaged(T::TYPE)),
                 },

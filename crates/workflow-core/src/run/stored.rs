@@ -53,16 +53,19 @@ pub trait RunEntry: Serialize + DeserializeOwned {
 pub struct Stored<'a, T> {
     version: u32,
     task_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u64>,
     #[serde(flatten)]
     content: &'a T,
 }
 
 impl<'a, T: RunEntry> Stored<'a, T> {
-    /// The entry of the run of a task.
-    pub fn of(task_id: &'a str, content: &'a T) -> Self {
+    /// The entry of the run of a task. With a `step`, the number of its moves, it comes before the state with that number.
+    pub fn of(task_id: &'a str, step: Option<u64>, content: &'a T) -> Self {
         Self {
             version: VERSION,
             task_id,
+            step,
             content,
         }
     }
@@ -115,6 +118,11 @@ impl StoredGuards {
         }
     }
 
+    /// Those of the user's and of the project's settings.
+    pub(crate) fn both(&self) -> [&Guards; 2] {
+        [&self.user, &self.project]
+    }
+
     /// The times that jumps may lead into a phase without a limit of its own.
     pub(crate) fn jumps(&self) -> u32 {
         self.jumps.unwrap_or(Limits::DEFAULT.jumps)
@@ -145,15 +153,12 @@ pub struct StoredRun {
     /// The approval request, if the run is paused for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_request: Option<OpenRequest>,
-    /// The last move, if a person made it.
+    /// The last move, if the user made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moved_by: Option<PersonMove>,
-    /// The data that the run has collected: visits, the last outcome. Entries of earlier versions have the inputs and outputs too.
+    pub moved_by: Option<UserMove>,
+    /// The data that the run has collected: visits, the last outcome.
     #[serde(default, skip_serializing_if = "RunData::is_empty")]
     pub data: RunData,
-    /// The number of moves of the run with which it has collected that; this entry comes before that of the state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<u64>,
 }
 
 /// The open approval request of a run. The proofs are in the session, so that no row of the store proves anything by itself.
@@ -170,40 +175,17 @@ pub struct OpenRequest {
     pub shown: Option<String>,
 }
 
-/// The inputs and outputs of a run. They have an entry of their own, which is appended when one of them changes, so that a
-/// long run does not repeat them at every move.
+/// A move of the run that the user made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct StoredValues {
-    /// The number of moves of the run with which it has these values; this entry comes before that of the state.
-    pub step: u64,
-    /// All values: a host may keep the newest entry only.
-    #[serde(flatten)]
-    pub values: RunValues,
-}
-
-/// The parts of its budgets that a run has used, stored after every response of the model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StoredSpending {
-    /// The number of moves of the run so far.
-    pub step: u64,
-    /// The amount that is used.
-    #[serde(flatten)]
-    pub spending: Spending,
-}
-
-/// A move of the run that a person made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PersonMove {
-    /// The author: always `person`.
+pub struct UserMove {
+    /// The author: always `user`.
     pub by: String,
     /// The command: `next`, `skip`, `goto` or `approve`.
     pub command: String,
     /// The number of moves of the run, this one included.
     pub step: u64,
-    /// The gates and approvals that the person passed over.
+    /// The gates and approvals that the user passed over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrode: Vec<String>,
 }
@@ -212,8 +194,6 @@ pub struct PersonMove {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredGate {
-    /// The number of moves of the run so far.
-    pub step: u64,
     /// The id of the phase.
     pub phase: String,
     /// The baseline, as the platform recorded it.
@@ -230,10 +210,10 @@ impl RunEntry for StoredDefinition {
 impl RunEntry for StoredRun {
     const TYPE: &'static str = entry_type::RUN;
 }
-impl RunEntry for StoredValues {
+impl RunEntry for RunValues {
     const TYPE: &'static str = entry_type::VALUES;
 }
-impl RunEntry for StoredSpending {
+impl RunEntry for Spending {
     const TYPE: &'static str = entry_type::BUDGET;
 }
 impl RunEntry for Tally {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::definition::{Catalog, OnVisitLimit, PhaseEntry, Target, Workflow};
+use crate::definition::{Catalog, PhaseEntry, Target, Workflow};
 
 use super::data::visit_key;
 use super::{
@@ -70,8 +70,8 @@ pub enum Actor {
         /// The limit.
         jumps: u32,
     },
-    /// A person. No limit applies.
-    Person,
+    /// The user. No limit applies.
+    User,
 }
 
 /// The start of a new run, on the first phase of its workflow that applies. It is over where none does.
@@ -98,10 +98,8 @@ pub fn start(
         completion_notified: false,
         cancelled: false,
     };
-    let data = RunData {
-        inputs,
-        ..RunData::default()
-    };
+    let mut data = RunData::default();
+    data.values.inputs = inputs;
     let before = RunProgress { state, data };
     let arrived = Arrival::of(&before, catalog).at(Some(path));
     let started = arrived.unwrap_or(before);
@@ -119,7 +117,7 @@ pub fn start(
 /// state-management: "Phase Transitions", cases 1 to 4. Case 1 arises only for stored states
 /// that are at a reference: our own transitions always end on a phase (A06).
 pub fn advance(from: &RunProgress, catalog: &Catalog) -> Result<RunProgress, DefinitionMismatch> {
-    match follow(from, &Target::Next, Actor::Person, catalog) {
+    match follow(from, &Target::Next, Actor::User, catalog) {
         Ok(to) => Ok(to),
         Err(TransitionError::DefinitionMismatch(mismatch)) => Err(mismatch),
         Err(
@@ -254,7 +252,7 @@ enum VisitBounds {
 impl VisitBounds {
     fn of(actor: Actor, is_jump: bool) -> Self {
         match actor {
-            Actor::Person => Self::None,
+            Actor::User => Self::None,
             Actor::Agent { jumps } if is_jump => Self::All { jumps },
             Actor::Agent { jumps } => Self::Declared { jumps },
         }
@@ -398,7 +396,7 @@ impl<'a> Arrival<'a> {
             let limit = self.limit(&path, &phase.id, &phase.name, phase.max_visits, &mut data);
             if let Some(limit) = limit {
                 data.limits.push(limit.to_string());
-                if limit.is_declared && phase.on_limit == OnVisitLimit::Cancel {
+                if limit.is_declared && phase.on_limit == Some(Target::Cancel) {
                     return Ok(cancelled(self.from, data.limits));
                 }
                 let redirect = phase.redirect();

@@ -2,10 +2,11 @@
 
 use super::Session;
 use super::handover::StepCall;
-use super::phase_exit::{ExitActivity, ExitOutcome};
-use super::questions::QuestionTopic;
+use super::phase_exit::Leaver;
+use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, Cancellation, NoMove};
+use crate::condition::RunCondition;
 use crate::effect::{Delivery, Effects, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
@@ -80,7 +81,7 @@ impl Session {
             return Some(step_tool::read_first(phase));
         }
         if let Some(run) = &mut self.run
-            && let Some(answer) = run.phase().map(step_tool::moved_by_person)
+            && let Some(answer) = run.phase().map(step_tool::moved_by_user)
             && run.mark_read()
         {
             return Some(answer);
@@ -88,23 +89,18 @@ impl Session {
         if let Err(answer) = self.take_over(call, out) {
             return Some(answer);
         }
-        let (exit, mut context) = self.exit_parts();
-        match exit.begin(request, &mut context, out) {
-            ExitOutcome::Wait => None,
-            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => Some(answer),
-            ExitOutcome::NotPassed(reports) => Some(self.not_passed(&reports, out)),
-            ExitOutcome::Advance(reports) => Some(self.advance(&reports, out)),
-        }
+        self.begin_exit(Leaver::Agent(request), out);
+        None
     }
 
     /// Notes what a call of `next` hands over; the error is the answer to a call that lacks some. While a person is asked
     /// about something else, that question is withdrawn.
     fn take_over(&mut self, call: &StepCall<'_>, out: &mut Effects) -> Result<(), ToolAnswer> {
-        let is_asked = match self.exit.activity() {
-            None => false,
-            Some(ExitActivity::AwaitingApproval) => true,
-            Some(ExitActivity::AwaitingTrust | ExitActivity::RunningGate) => return Ok(()),
-        };
+        let exit = self.exit.condition();
+        let is_asked = exit == Some(RunCondition::AwaitsApproval);
+        if exit.is_some() && !is_asked {
+            return Ok(());
+        }
         let Some((run, phase)) = self.run.as_ref().and_then(|run| Some((run, run.phase()?))) else {
             return Ok(());
         };
@@ -126,8 +122,8 @@ impl Session {
     /// Leaves the phase after its gate passed with these reports.
     pub(super) fn advance(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
         let answer = match step_tool::plan_leave(self.run.as_ref(), self.jumps()) {
-            Ok((progress, planned)) => {
-                self.move_by_tool(progress, out);
+            Ok(planned) => {
+                self.move_by_tool(planned.to.clone(), out);
                 step_tool::advanced(&planned, self.run.as_ref())
             }
             Err(why) => self.stay(why, out),
@@ -164,8 +160,8 @@ impl Session {
 
     fn repeat_scope(&mut self, out: &mut Effects) -> ToolAnswer {
         match step_tool::plan_repeat(self.run.as_ref(), self.jumps()) {
-            Ok((progress, planned)) => {
-                self.move_by_tool(progress, out);
+            Ok(planned) => {
+                self.move_by_tool(planned.to.clone(), out);
                 step_tool::repeated(&planned, self.run.as_ref())
             }
             Err(why) => self.stay(why, out),
@@ -173,14 +169,11 @@ impl Session {
     }
 
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
-        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_person()) {
-            let is_asked = self
-                .questions
-                .open()
-                .any(|(_, topic)| topic == QuestionTopic::Cancel);
-            if !is_asked && self.questions.can_ask() {
-                let text = step_tool::cancellation_question(run);
-                self.questions.ask(QuestionTopic::Cancel, text, out);
+        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_user()) {
+            let is_cancel = |topic: &Topic| matches!(topic, Topic::Cancel);
+            if !self.questions.is_open(is_cancel) && self.questions.can_ask() {
+                let question = step_tool::cancellation_question(run);
+                self.questions.ask(Topic::Cancel, question, out);
             }
             if let Some(run) = self
                 .run

@@ -1,113 +1,245 @@
-//! Answers to questions, and questions that nobody answers in time.
+//! Questions that the session asks of its own accord, answers to questions, and their end without one.
 
 use super::Session;
-use super::controls;
-use super::questions::{QuestionTopic, TIMED_OUT};
-use super::run::ActiveRun;
-use crate::effect::{Effects, Reply};
-use crate::event::Answer;
-use crate::types::{QuestionId, Severity};
+use super::changed_files;
+use super::checkpoints::{self, PendingRestore};
+use super::controls::settle;
+use super::questions::{TIMED_OUT, Topic, Unanswered};
+use crate::definition::{Tier, Trigger};
+use crate::effect::{Effect, Effects, Question, Reply};
+use crate::event::{Answer, Entry, WatchReport};
+use crate::run::RunState;
+use crate::types::{QuestionId, RequestId, Severity};
 
 impl Session {
+    /// Asks for trust in the commands of the run that has started, or says how to give it. Without trust the run continues
+    /// up to the first gate that needs it.
+    pub(super) fn on_commands_not_trusted(&mut self, out: &mut Effects) {
+        let Some(run) = self.run.as_ref().filter(|run| run.is_active()) else {
+            return;
+        };
+        let commands = run.project_commands();
+        let can_ask = self.questions.can_ask();
+        match commands.start_question(self.host.trusts_project(), can_ask) {
+            Ok(question) => {
+                let topic = Topic::StartTrust(commands.all().to_vec());
+                self.questions.ask(topic, question, out);
+            }
+            Err(notice) => out.notify(Severity::Warning, notice),
+        }
+    }
+
+    /// Asks about changed files of the run. Without dialogs the diagnostic says how to agree.
+    pub(super) fn ask_about_changed_files(&mut self, out: &mut Effects) {
+        let is_about_files = |topic: &Topic| matches!(topic, Topic::ChangedFiles { .. });
+        self.questions.close_all(is_about_files, out);
+        if let Some(run) = &self.run
+            && let Some(question) = changed_files::question(run)
+            && self.questions.can_ask()
+        {
+            let topic = Topic::ChangedFiles {
+                digest: run.changes().digest.clone(),
+                state: run.state().clone(),
+            };
+            self.questions.ask(topic, question, out);
+        }
+    }
+
+    /// Reports what is watched, and asks for trust in the project's triggers.
+    pub(super) fn on_triggers_watched(&mut self, report: &WatchReport, out: &mut Effects) {
+        if !report.started.is_empty() {
+            let message = format!("[workflow] Watching {}", report.started.join(", "));
+            out.notify(Severity::Info, message);
+        }
+        for problem in &report.problems {
+            out.notify(Severity::Warning, format!("[workflow] {problem}"));
+        }
+        let is_asked = |topic: &Topic| matches!(topic, Topic::Triggers(_));
+        if !report.untrusted || self.triggers.are_declined() || self.questions.is_open(is_asked) {
+            return;
+        }
+        if let Some(why) = self.questions.cannot_ask("this host cannot ask") {
+            return self.triggers.decline(why, out);
+        }
+        let triggers = self.settings.triggers.iter();
+        let project = triggers.filter(|trigger| trigger.tier == Tier::Project);
+        let shown: Vec<Trigger> = project.cloned().collect();
+        let question = Question::trust(
+            "Watch the triggers of this project?",
+            "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
+            shown.iter().map(Trigger::listed),
+        );
+        self.questions.ask(Topic::Triggers(shown), question, out);
+    }
+
+    /// Handles a conversation that is about to go back to a turn, or to these entries: asks whether to restore the code.
+    pub fn handle_branch(
+        &mut self,
+        request: RequestId,
+        turn: Option<u64>,
+        entries: Option<&[Entry<'_>]>,
+        out: &mut Effects,
+    ) {
+        self.withdraw_restore_question("you were asked again", out);
+        let can_ask = self.questions.can_ask() && self.host.trusts_project();
+        let since = out.mark();
+        let snapshot = can_ask.then(|| self.checkpoints.to_restore(turn, entries, out));
+        match snapshot.flatten() {
+            Some(snapshot) => {
+                let topic = Topic::Restore(PendingRestore { request, snapshot });
+                self.questions.ask(topic, checkpoints::question(), out);
+            }
+            None => checkpoints::proceed(request, false, since, out),
+        }
+    }
+
+    /// Withdraws the question whether to restore the code, because the conversation continues without an answer.
+    pub(super) fn withdraw_restore_question(&mut self, why: &str, out: &mut Effects) {
+        let is_restore = |topic: &Topic| matches!(topic, Topic::Restore(_));
+        self.withdraw_all(is_restore, why, out);
+    }
+
+    /// Withdraws the questions whose topics fit, for a reason.
+    pub(super) fn withdraw_all(
+        &mut self,
+        fits: impl Fn(&Topic) -> bool,
+        why: &str,
+        out: &mut Effects,
+    ) {
+        for topic in self.questions.close_all(fits, out) {
+            self.end_question(topic, Unanswered::Withdrawn(why), out);
+        }
+    }
+
     /// Handles the answer to a question.
     pub fn handle_answer(&mut self, question: QuestionId, answer: Answer<'_>, out: &mut Effects) {
-        let Some(asked) = self.questions.take(question) else {
-            return;
-        };
-        let Some(topic) = asked.open_topic() else {
-            if answer != Answer::Dismissed {
-                let phase = self.phase().map(|phase| phase.phase.name.as_str());
-                asked.report_late_answer(phase, out);
+        let topic = match self.questions.take(question) {
+            Some(Ok(topic)) => topic,
+            Some(Err(late)) if answer != Answer::Dismissed => {
+                let place = self.phase().map_or_else(String::new, |phase| {
+                    format!(" The workflow is in {}.", phase.phase.name)
+                });
+                return out.notify(Severity::Warning, format!("{late}{place}"));
             }
-            return;
+            Some(Err(_)) | None => return,
         };
         let confirmed = answer == Answer::Confirmed(true);
-        let since = out.mark();
         match topic {
-            QuestionTopic::Start => {
-                let active = self.run.as_ref().filter(|run| run.is_active());
-                let questions = &mut self.questions;
-                let next = self
-                    .starts
-                    .on_answer(question, answer, active, questions, out);
-                if let Some((request, outcome)) = next
-                    && self.start(outcome, out)
-                {
-                    out.answer(request, Reply::Command, since);
-                }
-            }
-            QuestionTopic::ToolCall => {
-                let is_allowed = self.calls.on_answer(question, answer, out);
-                if !is_allowed {
+            Topic::Start(start) => self.on_start_answer(start, answer, out),
+            Topic::ToolCall(call) => {
+                if !self.calls.on_answer(&call, answer, out) {
                     self.count_blocked();
                 }
             }
-            QuestionTopic::Trust | QuestionTopic::Approval => {
-                self.continue_exit(out, |exit, context, out| {
-                    exit.on_answer(Some(answer), context, out)
-                });
+            Topic::Trust | Topic::Approval => self.on_exit_answer(Some(answer), out),
+            Topic::StartTrust(commands) if confirmed => {
+                out.perform(Effect::TrustCommands { commands });
             }
-            QuestionTopic::StartTrust => self.start_trust.on_answer(confirmed, out),
-            QuestionTopic::Move => {
-                let state = self.run.as_ref().map(ActiveRun::state);
-                let confirmed = self.controls.on_answer(question, answer, state, out);
-                if let Some((request, planned)) = confirmed {
-                    self.move_by_user(&planned, out);
-                    controls::answer(request, since, out);
-                }
+            Topic::Triggers(triggers) if confirmed => {
+                out.perform(Effect::TrustTriggers { triggers });
+                // The question is repeated for those that changed since.
+                self.watch_triggers(out);
             }
-            QuestionTopic::Restore => {
+            Topic::Triggers(_) => self.triggers.decline("you did not agree", out),
+            Topic::Move(pending) => self.on_move_answer(*pending, answer, out),
+            Topic::Restore(pending) => {
                 let trusted = self.host.trusts_project();
                 self.checkpoints
-                    .on_answer(answer, trusted, &mut self.ids, out);
+                    .on_answer(pending, answer, trusted, &mut self.ids, out);
             }
-            QuestionTopic::Triggers => {
-                let (triggers, headless) = (&self.settings.triggers, self.host.is_headless());
-                self.triggers.on_answer(answer, triggers, headless, out);
+            Topic::ChangedFiles { digest, state } => {
+                self.on_changes_answer(digest, &state, confirmed, out);
             }
-            QuestionTopic::ChangedFiles => {
-                let run = self.run.as_mut();
-                if self.changed_files.on_answer(confirmed, run, out) {
-                    self.adopt_changed_files(out);
-                }
-            }
-            QuestionTopic::Cancel if confirmed => self.cancel_by_command(out),
-            QuestionTopic::Cancel => self.go_on(out),
+            Topic::Cancel if confirmed => self.cancel_by_command(out),
+            Topic::Cancel => self.go_on(out),
+            Topic::StartTrust(_) => decline_commands(out),
         }
         self.refresh_status(out);
     }
 
-    /// Handles a question that was not answered in time.
-    pub(super) fn on_question_timeout(
+    /// Continues with the changed files alone if the user agreed, and the run is as it was.
+    fn on_changes_answer(
         &mut self,
-        question: QuestionId,
-        topic: QuestionTopic,
+        digest: String,
+        state: &RunState,
+        agreed: bool,
         out: &mut Effects,
     ) {
-        let notice = self.questions.timeout_notice(question);
-        match topic {
-            QuestionTopic::Start => self.starts.end_question(question, notice, out),
-            QuestionTopic::ToolCall => {
-                self.calls.end_question(question, TIMED_OUT, out);
+        let Some(run) = &mut self.run else { return };
+        if !agreed {
+            run.decline_changes(digest, out);
+            let message = "[workflow] The run keeps its rules. To use the changed files alone, end it with /cancel-workflow and start it \
+                           again.";
+            out.notify(Severity::Info, message);
+        } else if run.state() == state && run.changes().digest == digest {
+            self.adopt_changed_files(out);
+        } else {
+            let message = "[workflow] The run has moved in the meantime, so it keeps its rules. Reload to be asked again.";
+            out.notify(Severity::Warning, message);
+        }
+    }
+
+    /// Ends a question that has no answer, and answers the request that waits for it.
+    pub(super) fn end_question(&mut self, topic: Topic, why: Unanswered<'_>, out: &mut Effects) {
+        use Unanswered::{SessionEnded, TimedOut, Withdrawn};
+        match (topic, why) {
+            (Topic::Start(start), TimedOut(notice)) => {
+                settle(Some(start.request), Severity::Warning, notice, out);
+            }
+            (Topic::Start(start), _) => out.reply(start.request, Reply::Command),
+            (Topic::ToolCall(call), TimedOut(_)) => {
+                self.calls.end_question(call, TIMED_OUT, out);
                 self.count_blocked();
             }
-            QuestionTopic::Trust | QuestionTopic::Approval => {
-                self.continue_exit(out, |exit, context, out| exit.on_answer(None, context, out));
+            (Topic::ToolCall(call), SessionEnded) => {
+                self.calls.end_question(call, "the session ended", out);
             }
-            QuestionTopic::StartTrust => self.start_trust.on_answer(false, out),
-            QuestionTopic::Move => {
-                let notice = notice.unwrap_or_default();
-                self.controls.end_question(question, notice, out);
+            (Topic::ToolCall(call), Withdrawn(why)) => call.end(why, out),
+            (Topic::Trust | Topic::Approval, TimedOut(_)) => self.on_exit_answer(None, out),
+            (Topic::StartTrust(_), TimedOut(_)) => decline_commands(out),
+            (Topic::Move(pending), TimedOut(notice)) => {
+                settle(pending.request, Severity::Warning, notice, out);
             }
-            QuestionTopic::Restore => self.checkpoints.end_question(notice, out),
-            QuestionTopic::Triggers => self.triggers.decline(TIMED_OUT, out),
-            QuestionTopic::ChangedFiles => self.changed_files.on_timeout(notice, out),
+            (Topic::Move(pending), Withdrawn(why)) => {
+                settle(pending.request, Severity::Info, why, out);
+            }
+            (Topic::Restore(pending), why) => {
+                let since = out.mark();
+                match why {
+                    TimedOut(notice) => out.notify(Severity::Warning, notice),
+                    SessionEnded => {}
+                    Withdrawn(why) => {
+                        let message = format!("[workflow] The code was not changed: {why}.");
+                        out.notify(Severity::Info, message);
+                    }
+                }
+                checkpoints::proceed(pending.request, false, since, out);
+            }
+            (Topic::Triggers(_), TimedOut(_)) => self.triggers.decline(TIMED_OUT, out),
+            (Topic::ChangedFiles { .. }, TimedOut(notice)) => out.notify(Severity::Warning, notice),
             // The run stays paused: an agent that goes on could ask again and again.
-            QuestionTopic::Cancel => {
-                let notice = notice.unwrap_or_default();
+            (Topic::Cancel, TimedOut(notice)) => {
                 let message = format!("{notice} The agent waits: any message resumes it.");
                 out.notify(Severity::Info, message);
             }
+            (
+                Topic::Trust
+                | Topic::Approval
+                | Topic::StartTrust(_)
+                | Topic::Move(_)
+                | Topic::Triggers(_)
+                | Topic::ChangedFiles { .. }
+                | Topic::Cancel,
+                SessionEnded | Withdrawn(_),
+            ) => {}
         }
     }
+}
+
+fn decline_commands(out: &mut Effects) {
+    out.notify(
+        Severity::Warning,
+        "[workflow] The gates of this workflow run commands of this project that you have not trusted. You are asked again at \
+         the first gate that runs one of them.",
+    );
 }

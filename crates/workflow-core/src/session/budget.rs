@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::definition::Budget;
 use crate::diagnostic::visible;
-use crate::effect::{Decider, ToolDecision};
+use crate::effect::{BlockKind, ToolDecision};
 use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit, read_allowances};
 use crate::types::Millis;
 
@@ -271,6 +271,6 @@ pub(crate) fn blocked(used_up: &str) -> ToolDecision {
             "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
              done and what is left, and wait for the user."
         ),
-        by: Decider::Rule,
+        by: BlockKind::Policy,
     }
 }

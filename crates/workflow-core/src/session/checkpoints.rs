@@ -9,11 +9,10 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::ids::Ids;
-use super::questions::{QuestionTable, QuestionText, QuestionTopic};
-use crate::effect::{BranchAnswer, Effect, Effects, Reply};
+use crate::effect::{BranchAnswer, Effect, Effects, Mark, Question, Reply};
 use crate::event::{Answer, Entry, RestoreOutcome, RestoredFiles, SnapshotError};
 use crate::run::entry_type;
-use crate::types::{Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
+use crate::types::{Millis, RequestId, RestoreId, Severity, Snapshot};
 
 /// The version of [`StoredCheckpoint`] that this code writes and reads.
 const VERSION: u32 = 1;
@@ -57,16 +56,14 @@ pub(crate) struct Checkpoints {
     turn: Option<u64>,
     /// The problem that was reported last.
     reported: Option<SnapshotError>,
-    question: Option<RestoreQuestion>,
     restore: Option<RestoreInProgress>,
 }
 
-/// The question whether to restore the code.
+/// A conversation that goes back once the user has said whether to restore the code.
 #[derive(Debug, Clone)]
-struct RestoreQuestion {
-    id: QuestionId,
-    request: RequestId,
-    snapshot: Snapshot,
+pub(crate) struct PendingRestore {
+    pub(crate) request: RequestId,
+    pub(crate) snapshot: Snapshot,
 }
 
 /// A restore of the code.
@@ -163,85 +160,35 @@ impl Checkpoints {
         self.reported = Some(error);
     }
 
-    /// Asks whether to restore the code, because the conversation goes back.
-    pub(crate) fn on_branch(
-        &mut self,
-        request: RequestId,
+    /// The code at the point that the conversation goes back to, if it can be restored.
+    pub(crate) fn to_restore(
+        &self,
         turn: Option<u64>,
         entries: Option<&[Entry<'_>]>,
-        project_trusted: bool,
-        questions: &mut QuestionTable,
         out: &mut Effects,
-    ) {
-        self.cancel_question("you were asked again", questions, out);
-        if !questions.can_ask() || !project_trusted {
-            return proceed(request, false, None, out);
-        }
+    ) -> Option<Snapshot> {
         if self.restore.is_some() {
             let message = "[workflow] The code is still being restored. It cannot be restored to another point at the same time.";
             out.notify(Severity::Warning, message);
-            return proceed(request, false, None, out);
+            return None;
         }
-        let Some(snapshot) = self.at_point(turn, entries) else {
-            return proceed(request, false, None, out);
-        };
-        let text = QuestionText {
-            title: "Restore code state?".to_owned(),
-            options: [YES, NO, CODE_ONLY].map(str::to_owned).to_vec(),
-            ..QuestionText::default()
-        };
-        self.question = Some(RestoreQuestion {
-            id: questions.ask(QuestionTopic::Restore, text, out),
-            request,
-            snapshot,
-        });
-    }
-
-    /// Withdraws the question, because the conversation continues without an answer.
-    pub(crate) fn cancel_question(
-        &mut self,
-        why: &str,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) {
-        if let Some(question) = self.question.take() {
-            questions.close(question.id, out);
-            let message = format!("[workflow] The code was not changed: {why}.");
-            proceed(
-                question.request,
-                false,
-                Some((Severity::Info, message)),
-                out,
-            );
-        }
-    }
-
-    /// Ends the question without an answer.
-    pub(crate) fn end_question(&mut self, notice: Option<String>, out: &mut Effects) {
-        if let Some(question) = self.question.take() {
-            let notice = notice.map(|notice| (Severity::Warning, notice));
-            proceed(question.request, false, notice, out);
-        }
+        self.at_point(turn, entries)
     }
 
     /// Restores the code if the person agreed.
     pub(crate) fn on_answer(
         &mut self,
+        pending: PendingRestore,
         answer: Answer<'_>,
         project_trusted: bool,
         ids: &mut Ids,
         out: &mut Effects,
     ) {
-        let Some(question) = self.question.take() else {
-            return;
-        };
-        let RestoreQuestion {
-            request, snapshot, ..
-        } = question;
+        let PendingRestore { request, snapshot } = pending;
         let only_code = answer == Answer::Chosen(CODE_ONLY);
         let restores = only_code || answer == Answer::Chosen(YES);
         if !restores || !project_trusted {
-            return proceed(request, only_code, None, out);
+            return proceed(request, only_code, out.mark(), out);
         }
         let restore = ids.restore();
         self.restore = Some(RestoreInProgress {
@@ -277,8 +224,9 @@ impl Checkpoints {
         let waiting = restore.waiting.take_if(|(_, until)| *until <= now);
         if let Some((request, _)) = waiting {
             let message = "[workflow] The code is still being restored. Wait before you change it: a message follows when it is done.";
-            let notice = (Severity::Warning, message.to_owned());
-            proceed(request, restore.only_code, Some(notice), out);
+            let since = out.mark();
+            out.notify(Severity::Warning, message);
+            proceed(request, restore.only_code, since, out);
         }
     }
 
@@ -288,7 +236,7 @@ impl Checkpoints {
             return;
         };
         if let Some((request, _)) = restore.waiting.take() {
-            proceed(request, restore.only_code, None, out);
+            proceed(request, restore.only_code, out.mark(), out);
         }
         if std::mem::take(&mut restore.in_widget) {
             out.clear_widget();
@@ -307,12 +255,12 @@ impl Checkpoints {
         if restore.as_ref().is_some_and(|restore| restore.in_widget) {
             out.clear_widget();
         }
-        let waiting = restore.and_then(|restore| Some((restore.waiting?, restore.only_code)));
-        match waiting {
-            Some(((request, _), only_code)) => {
-                proceed(request, only_code, Some((severity, message)), out);
-            }
-            None => out.notify(severity, message),
+        let since = out.mark();
+        out.notify(severity, message);
+        if let Some(restore) = restore
+            && let Some((request, _)) = restore.waiting
+        {
+            proceed(request, restore.only_code, since, out);
         }
     }
 
@@ -358,19 +306,24 @@ fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
     read.filter(|stored| stored.version <= VERSION).collect()
 }
 
+/// The question whether to restore the code.
+pub(crate) fn question() -> Question {
+    Question {
+        title: "Restore code state?".to_owned(),
+        options: [YES, NO, CODE_ONLY].map(str::to_owned).to_vec(),
+        ..Question::default()
+    }
+}
+
 /// Answers a host that waits before the conversation goes back.
-fn proceed(
+pub(crate) fn proceed(
     request: RequestId,
     keeps_conversation: bool,
-    notice: Option<(Severity, String)>,
+    since: Mark,
     out: &mut Effects,
 ) {
-    let since = out.mark();
-    if let Some((severity, message)) = notice {
-        out.notify(severity, message);
-    }
     let answer = BranchAnswer { keeps_conversation };
-    out.answer(request, Reply::Branch(answer), since);
+    out.answer(request, Reply::Branch(answer), Some(since));
 }
 
 /// The result of a restore, as a person reads it.

@@ -1,16 +1,13 @@
 //! The commands `/workflow` and `/cancel-workflow`, and the completion of their arguments.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::inputs;
-use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
-use crate::effect::{Effects, Reply};
-use crate::event::Answer;
+use crate::effect::Question;
 use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
-use crate::types::{QuestionId, RequestId, Severity};
+use crate::types::{RequestId, Severity};
 use crate::{template, text, white_space};
 
 /// The longest description of a task, in bytes: it is part of every message of the run.
@@ -22,189 +19,30 @@ pub(crate) struct NewRun {
     /// The definitions, which only a start adopts (B35).
     pub(crate) loaded: Arc<Loaded>,
     workflow_key: String,
-    inputs: Values,
+    pub(crate) inputs: Values,
     description: String,
 }
 
-/// The starts that wait for a person: for an input, or for a confirmation.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct PendingStarts(BTreeMap<QuestionId, PendingStart>);
-
+/// A start that waits for a person: for an input, or for a confirmation.
 #[derive(Debug, Clone)]
-struct PendingStart {
-    request: RequestId,
-    run: NewRun,
-    awaits: Awaited,
+pub(crate) struct PendingStart {
+    pub(crate) request: RequestId,
+    pub(crate) run: NewRun,
+    pub(crate) awaits: StartAwaits,
 }
 
 /// The answer that a start waits for.
 #[derive(Debug, Clone)]
-enum Awaited {
+pub(crate) enum StartAwaits {
     /// The value of this input.
     Input(Parameter),
     /// The confirmation that it replaces the run of this task.
     Confirmation(String),
 }
 
-/// The next step of `/workflow`.
-#[derive(Debug)]
-pub(crate) enum StartOutcome {
-    /// The run starts.
-    Start(NewRun),
-    /// A question to the person is open.
-    Wait,
-    /// Nothing is started, and the person was notified.
-    Refused,
-}
-
-impl PendingStarts {
-    /// Handles `/workflow {name} {description}`: lists, refuses, asks, or starts.
-    pub(crate) fn on_command(
-        &mut self,
-        request: RequestId,
-        arguments: &str,
-        loaded: Arc<Loaded>,
-        active: Option<&ActiveRun>,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) -> StartOutcome {
-        match NewRun::parse(arguments, loaded) {
-            Ok(run) => self.proceed(request, run, active, questions, out),
-            Err((severity, message)) => {
-                out.notify(severity, message);
-                StartOutcome::Refused
-            }
-        }
-    }
-
-    /// Asks for the next input that is missing, then for the confirmation that another run is replaced, then starts.
-    fn proceed(
-        &mut self,
-        request: RequestId,
-        mut run: NewRun,
-        active: Option<&ActiveRun>,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) -> StartOutcome {
-        if questions.can_ask()
-            && let Some(input) = run.missing_input()
-        {
-            self.ask_input(request, run, input, None, questions, out);
-            return StartOutcome::Wait;
-        }
-        if let Err(refusal) = run.complete_inputs() {
-            out.notify(Severity::Warning, refusal);
-            return StartOutcome::Refused;
-        }
-        let Some(active) = active else {
-            return StartOutcome::Start(run);
-        };
-        if !questions.can_confirm() {
-            let why = questions.why_not("this host cannot ask whether to replace it");
-            let message =
-                format!("A workflow is already active, and {why}. Run /cancel-workflow first.");
-            out.notify(Severity::Warning, message);
-            return StartOutcome::Refused;
-        }
-        let question = questions.ask(QuestionTopic::Start, confirmation(active, &run), out);
-        let awaits = Awaited::Confirmation(active.state().task_id.clone());
-        let pending = PendingStart {
-            request,
-            run,
-            awaits,
-        };
-        self.0.insert(question, pending);
-        StartOutcome::Wait
-    }
-
-    /// Asks for the value of an input, with the problem of the value before.
-    fn ask_input(
-        &mut self,
-        request: RequestId,
-        run: NewRun,
-        input: Parameter,
-        problem: Option<&str>,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) {
-        let name = run.workflow().map_or("", |workflow| &workflow.name);
-        let text = inputs::question(name, &input, problem);
-        let question = questions.ask(QuestionTopic::Start, text, out);
-        let pending = PendingStart {
-            request,
-            run,
-            awaits: Awaited::Input(input),
-        };
-        self.0.insert(question, pending);
-    }
-
-    /// Takes an answer of a person. Returns the command, and its next step.
-    pub(crate) fn on_answer(
-        &mut self,
-        question: QuestionId,
-        answer: Answer<'_>,
-        active: Option<&ActiveRun>,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) -> Option<(RequestId, StartOutcome)> {
-        let PendingStart {
-            request,
-            mut run,
-            awaits,
-        } = self.0.remove(&question)?;
-        let outcome = match (awaits, answer) {
-            (Awaited::Input(input), Answer::Chosen(text)) => {
-                match inputs::read_answer(&input, text) {
-                    Err(problem) => {
-                        self.ask_input(request, run, input, Some(&problem), questions, out);
-                        StartOutcome::Wait
-                    }
-                    Ok(value) => {
-                        run.inputs.insert(input.name, value);
-                        self.proceed(request, run, active, questions, out)
-                    }
-                }
-            }
-            (Awaited::Input(_), _) => {
-                let usage = run.workflow().map(inputs::usage).unwrap_or_default();
-                let message = format!("Nothing was started.\n\n{usage}");
-                out.notify(Severity::Info, message);
-                StartOutcome::Refused
-            }
-            (Awaited::Confirmation(replaces), Answer::Confirmed(true)) => {
-                if active.is_some_and(|run| run.state().task_id == replaces) {
-                    StartOutcome::Start(run)
-                } else {
-                    let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
-                    out.notify(Severity::Warning, message);
-                    StartOutcome::Refused
-                }
-            }
-            (Awaited::Confirmation(_), _) => StartOutcome::Refused,
-        };
-        Some((request, outcome))
-    }
-
-    /// Answers a command without a start, because its question ended.
-    pub(crate) fn end_question(
-        &mut self,
-        question: QuestionId,
-        notice: Option<String>,
-        out: &mut Effects,
-    ) {
-        if let Some(pending) = self.0.remove(&question) {
-            let since = out.mark();
-            if let Some(notice) = notice {
-                out.notify(Severity::Warning, notice);
-            }
-            out.answer(pending.request, Reply::Command, since);
-        }
-    }
-}
-
 impl NewRun {
     /// Reads the arguments of `/workflow`; the error is shown to the person.
-    fn parse(arguments: &str, loaded: Arc<Loaded>) -> Result<Self, (Severity, String)> {
+    pub(crate) fn parse(arguments: &str, loaded: Arc<Loaded>) -> Result<Self, (Severity, String)> {
         let arguments = white_space::trim(arguments);
         if arguments.is_empty() {
             return Err((Severity::Info, usage(&loaded.catalog)));
@@ -232,14 +70,14 @@ impl NewRun {
     }
 
     /// The first input that is required and missing.
-    fn missing_input(&self) -> Option<Parameter> {
+    pub(crate) fn missing_input(&self) -> Option<Parameter> {
         inputs::missing(self.workflow()?, &self.inputs)
             .next()
             .cloned()
     }
 
     /// Adds the defaults of the inputs; the error is shown to the person.
-    fn complete_inputs(&mut self) -> Result<(), String> {
+    pub(crate) fn complete_inputs(&mut self) -> Result<(), String> {
         let inputs = std::mem::take(&mut self.inputs);
         if let Some(workflow) = self.workflow() {
             self.inputs = inputs::complete(workflow, inputs)?;
@@ -367,7 +205,7 @@ fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
 }
 
 /// The question about the run in memory, whatever happened to its files (B35).
-fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
+pub(crate) fn confirmation(run: &ActiveRun, new: &NewRun) -> Question {
     let phase = run.phase().map_or("unknown", |phase| &phase.phase.name);
     let task = &run.state().task_description;
     let changes = run.changes_by(&new.workflow_key, &new.loaded);
@@ -380,10 +218,10 @@ fn confirmation(run: &ActiveRun, new: &NewRun) -> QuestionText {
             lines.join("\n")
         )
     };
-    QuestionText {
+    Question {
         title: "Workflow already active".to_owned(),
         message: format!("Phase: {phase}\nTask: {task}\n\n{list}Start a new one?"),
-        ..QuestionText::default()
+        ..Question::default()
     }
 }
 

@@ -1,16 +1,15 @@
 //! The condition of a run in memory, and its status line.
 
-use super::phase_exit::ExitActivity;
 use super::run::ActiveRun;
 use crate::condition::{Needed, RunCondition};
 use crate::reminders::PauseReason;
 
 impl RunCondition {
-    /// The condition of a run in memory. `asks_about_call` is true while a tool call waits for the user, `holds_reminder`
-    /// after typing stopped a countdown.
+    /// The condition of a run in memory, and of its exit from a phase. `asks_about_call` is true while a tool call waits for the
+    /// user, `holds_reminder` after typing stopped a countdown.
     pub(crate) fn of(
         run: &ActiveRun,
-        exit: Option<ExitActivity>,
+        exit: Option<Self>,
         asks_about_call: bool,
         holds_reminder: bool,
     ) -> Self {
@@ -23,12 +22,9 @@ impl RunCondition {
             };
         }
         let condition = match (exit, run.counters().paused) {
-            (Some(ExitActivity::RunningGate), _) => Self::RunningGate,
-            (Some(ExitActivity::AwaitingTrust), _) => Self::AwaitsTrust,
+            (Some(exit), _) => exit,
             (None, _) if asks_about_call => Self::AwaitsConsent,
-            (Some(ExitActivity::AwaitingApproval), _) | (None, Some(PauseReason::Approval)) => {
-                Self::AwaitsApproval
-            }
+            (None, Some(PauseReason::Approval)) => Self::AwaitsApproval,
             (None, _) if run.counters().paused_by_owner => Self::PausedByUser,
             (None, Some(reason)) => reason.into(),
             (None, None) => match run.phase() {

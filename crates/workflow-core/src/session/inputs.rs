@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::questions::QuestionText;
 use crate::definition::{Parameter, ParameterKind, Workflow, nearest};
 use crate::diagnostic::shown;
+use crate::effect::Question;
 use crate::run::{Values, problems};
 use crate::white_space::{is_white_space, split_first_word, trim};
 
@@ -87,7 +87,7 @@ pub(crate) fn missing<'w>(
 }
 
 /// The question for the value of an input, with the problem of the value before.
-pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>) -> QuestionText {
+pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>) -> Question {
     let Parameter {
         name, about, kind, ..
     } = input;
@@ -101,12 +101,12 @@ pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>)
         ParameterKind::List => Some(format!("{}, separated by commas", kind.describe())),
         _ => options.is_empty().then(|| kind.describe()),
     };
-    QuestionText {
+    Question {
         title,
         message,
         options,
         placeholder,
-        show: None,
+        ..Question::default()
     }
 }
 

@@ -4,7 +4,7 @@ use super::Session;
 use super::checkpoints::Checkpoints;
 use super::context::SentContext;
 use super::memory::Memory;
-use super::questions::QuestionTopic;
+use super::questions::Unanswered;
 use super::run::ActiveRun;
 use crate::definition::Loaded;
 use crate::effect::Effects;
@@ -65,12 +65,6 @@ impl Session {
             };
             let message = format!("{begins}: {status}\n{task}");
             out.notify(Severity::Info, message);
-        }
-    }
-
-    pub(super) fn ask_about_changed_files(&mut self, out: &mut Effects) {
-        if let Some(run) = &self.run {
-            self.changed_files.ask(run, &mut self.questions, out);
         }
     }
 
@@ -153,23 +147,8 @@ impl Session {
         self.auto_continue.forget_reminder();
         self.sent_context = SentContext::default();
         self.calls.forget_denials();
-        let open: Vec<_> = self.questions.open().collect();
-        for (question, topic) in open {
-            self.questions.close(question, out);
-            match topic {
-                QuestionTopic::Start => self.starts.end_question(question, None, out),
-                QuestionTopic::ToolCall => {
-                    self.calls.end_question(question, "the session ended", out);
-                }
-                QuestionTopic::Restore => self.checkpoints.end_question(None, out),
-                QuestionTopic::Triggers => self.triggers.forget_question(),
-                QuestionTopic::ChangedFiles => self.changed_files.forget_question(),
-                QuestionTopic::Trust
-                | QuestionTopic::StartTrust
-                | QuestionTopic::Approval
-                | QuestionTopic::Move
-                | QuestionTopic::Cancel => {}
-            }
+        for topic in self.questions.close_all(|_| true, out) {
+            self.end_question(topic, Unanswered::SessionEnded, out);
         }
     }
 }

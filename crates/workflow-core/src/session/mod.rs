@@ -2,8 +2,8 @@
 //!
 //! Each part is a module that owns its state and does not know the session. A part takes what it needs as arguments,
 //! adds to [`Effects`], and returns an outcome that the session acts on. This file has what can happen and which part is
-//! asked; `lifecycle` opens and ends the session, `moves` moves the run, `answers` acts on answers to questions, `agent` does
-//! what the agent asks for, and `user` what the user does.
+//! asked; `lifecycle` opens and ends the session, `starting` starts a run, `moves` moves it, `leaving` leaves a phase,
+//! `answers` asks and acts on answers, `agent` does what the agent asks for, and `user` what the user does.
 
 mod agent;
 pub(crate) mod announcement;
@@ -20,6 +20,7 @@ mod handover;
 mod host;
 mod ids;
 pub(crate) mod inputs;
+mod leaving;
 mod lifecycle;
 mod memory;
 mod moves;
@@ -30,6 +31,7 @@ mod problems;
 mod questions;
 mod route;
 mod run;
+mod starting;
 mod step_tool;
 mod tool_guard;
 mod triggers;
@@ -37,31 +39,25 @@ mod trust;
 mod user;
 mod view;
 
-use std::sync::Arc;
-
 use serde_json::value::RawValue;
 
 use self::auto_continue::AutoContinue;
 use self::budget::Budgets;
-use self::changed_files::ChangedFiles;
 use self::checkpoints::Checkpoints;
-use self::commands::{PendingStarts, StartOutcome};
 use self::context::SentContext;
-use self::controls::PendingControls;
 use self::host::Host;
 use self::ids::Ids;
-use self::phase_exit::{PhaseExit, approval_not_stored};
+use self::phase_exit::PhaseExit;
 use self::problems::ShownProblems;
-use self::questions::QuestionTable;
-use self::run::ActiveRun;
-use self::tool_guard::CallGuard;
+use self::questions::{QuestionTable, Topic, Unanswered};
+use self::run::{ActiveRun, approval_not_stored};
+use self::tool_guard::{CallGuard, Verdict};
 use self::triggers::{Accepted, TriggerQueue};
-use self::trust::StartTrust;
-use crate::definition::{Checkpoint, Loaded, Settings};
+use crate::definition::{Checkpoint, Settings};
 use crate::effect::{
     ContextMessage, Delivery, Effects, Mutation, Reply, ToolDecision, TriggerOutcome,
 };
-use crate::event::{Author, Entry, LastAssistant, PlatformEvent};
+use crate::event::{Author, LastAssistant, PlatformEvent};
 use crate::policy::STEP_TOOL;
 use crate::policy::rules::Call;
 use crate::run::cancel;
@@ -78,7 +74,7 @@ pub use self::memory::Memory;
 pub use self::phase_rules::{RoleSource, role_source};
 pub use self::triggers::NOT_DELIVERED;
 pub use self::trust::project_gate_commands;
-pub use self::view::{BreadcrumbItem, PhaseView, View};
+pub use self::view::{Breadcrumb, ResolvedPhase, View};
 pub use crate::condition::{Needed, RunCondition};
 
 /// One session of a host: events go in, effects come out.
@@ -94,11 +90,7 @@ pub struct Session {
     /// True if the response in progress has moved the run; `None` between responses.
     turn_moved: Option<bool>,
     questions: QuestionTable,
-    starts: PendingStarts,
-    controls: PendingControls,
     exit: PhaseExit,
-    start_trust: StartTrust,
-    changed_files: ChangedFiles,
     calls: CallGuard,
     auto_continue: AutoContinue,
     sent_context: SentContext,
@@ -135,11 +127,7 @@ impl Session {
             run: None,
             turn_moved: None,
             questions: QuestionTable::new(abilities),
-            starts: PendingStarts::default(),
-            controls: PendingControls::default(),
             exit: PhaseExit::default(),
-            start_trust: StartTrust::default(),
-            changed_files: ChangedFiles::default(),
             calls: CallGuard::default(),
             auto_continue: AutoContinue::new(abilities),
             sent_context: SentContext::default(),
@@ -239,8 +227,8 @@ impl Session {
                 self.send_to_agent(text, Delivery::IfIdle, out);
             }
         }
-        for (question, topic) in self.questions.close_overdue(out) {
-            self.on_question_timeout(question, topic, out);
+        for (topic, notice) in self.questions.close_overdue(out) {
+            self.end_question(topic, Unanswered::TimedOut(&notice), out);
         }
         self.checkpoints.poll_deadline(out);
         self.refresh_status(out);
@@ -320,7 +308,7 @@ impl Session {
         self.checkpoints.end_prompt();
         self.forget_first_cancel();
         // A person's command continues without the agent.
-        if !self.controls.is_leaving() {
+        if !self.exit.is_by_user() {
             self.cancel_exit("the agent stopped", out);
         }
         self.turn_moved = None;
@@ -364,9 +352,13 @@ impl Session {
             return out.reply(request, Reply::ToolCall(budget::blocked(&used_up)));
         }
         let phase = self.run.as_ref().and_then(ActiveRun::phase);
-        let questions = &mut self.questions;
-        let Some(decision) = self.calls.on_call(request, call, phase, questions, out) else {
-            return self.refresh_status(out);
+        let cannot_ask = self.questions.cannot_ask("this host cannot ask for it");
+        let decision = match self.calls.on_call(request, call, phase, cannot_ask, out) {
+            Verdict::Decided(decision) => decision,
+            Verdict::Ask(question, pending) => {
+                self.questions.ask(Topic::ToolCall(pending), question, out);
+                return self.refresh_status(out);
+            }
         };
         if let ToolDecision::Block { .. } = decision {
             self.count_blocked();
@@ -401,31 +393,13 @@ impl Session {
                 self.auto_continue.forget_reminder();
                 self.refresh_status(out);
             }
-            Some(Author::Person) => {
+            Some(Author::User) => {
                 self.on_user_message(out);
                 self.refresh_status(out);
             }
             // It may be a reminder, which must not reset the counters; the start of the agent on it decides.
             None => self.on_activity(Activity::IsAddressed, out),
         }
-    }
-
-    /// Handles a conversation that is about to go back to a turn, or to these entries.
-    pub fn handle_branch(
-        &mut self,
-        request: RequestId,
-        turn: Option<u64>,
-        entries: Option<&[Entry<'_>]>,
-        out: &mut Effects,
-    ) {
-        self.checkpoints.on_branch(
-            request,
-            turn,
-            entries,
-            self.host.trusts_project(),
-            &mut self.questions,
-            out,
-        );
     }
 
     /// Handles a call of `workflow_step`.
@@ -438,14 +412,6 @@ impl Session {
         self.on_activity(Activity::CallsStep, out);
         if let Some(answer) = self.on_step(request, call, out) {
             out.reply(request, Reply::Step(answer));
-        }
-    }
-
-    /// Handles a call of `workflow_step` that the host cancels.
-    pub fn handle_step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
-        if self.exit.is_for(request) {
-            self.cancel_exit("the call was cancelled", out);
-            self.refresh_status(out);
         }
     }
 
@@ -468,34 +434,6 @@ impl Session {
         controls::complete(control, run, prefix)
     }
 
-    /// Handles `/workflow`; `arguments` is the text after the command's name.
-    pub fn handle_workflow_command(
-        &mut self,
-        request: RequestId,
-        arguments: &str,
-        loaded: Arc<Loaded>,
-        out: &mut Effects,
-    ) {
-        let active = self.run.as_ref().filter(|run| run.is_active());
-        let questions = &mut self.questions;
-        let next = self
-            .starts
-            .on_command(request, arguments, loaded, active, questions, out);
-        if self.start(next, out) {
-            out.reply(request, Reply::Command);
-        }
-    }
-
-    /// Starts a run, unless it is refused. Returns false if the user is asked first.
-    fn start(&mut self, next: StartOutcome, out: &mut Effects) -> bool {
-        match next {
-            StartOutcome::Start(run) => self.start_run(&run, out),
-            StartOutcome::Refused => {}
-            StartOutcome::Wait => return false,
-        }
-        true
-    }
-
     /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
     pub fn handle_cancel_command(&mut self, out: &mut Effects) {
         self.cancel_by_command(out);
@@ -515,18 +453,14 @@ impl Session {
                 }
             }
             PlatformEvent::CommandsNotTrusted => self.on_commands_not_trusted(out),
-            PlatformEvent::GateNotTrusted { gate } => {
-                self.continue_exit(out, |exit, context, out| {
-                    exit.on_gate_not_trusted(gate, context, out)
-                });
-            }
+            PlatformEvent::GateNotTrusted { gate } => self.on_gate_not_trusted(gate, out),
             PlatformEvent::GateProgress { gate, text } => {
-                self.exit.on_gate_progress(gate, &text, shows_widgets, out);
+                if shows_widgets {
+                    self.exit.on_gate_progress(gate, &text, out);
+                }
             }
             PlatformEvent::GateFinished { gate, reports } => {
-                self.continue_exit(out, |exit, context, out| {
-                    exit.on_gate_finished(gate, reports, context, out)
-                });
+                self.on_gate_finished(gate, reports, out);
             }
             PlatformEvent::ApprovalRequested {
                 proofs,
@@ -544,11 +478,7 @@ impl Session {
             PlatformEvent::ApprovalRead {
                 decision,
                 is_outdated,
-            } => {
-                self.continue_exit(out, |exit, context, out| {
-                    exit.on_approval_read(decision, is_outdated, context, out)
-                });
-            }
+            } => self.on_approval_read(decision, is_outdated, out),
             PlatformEvent::ApprovalAnswered {
                 request,
                 choice,
@@ -567,11 +497,7 @@ impl Session {
             PlatformEvent::CodeRestored { restore, outcome } => {
                 self.checkpoints.on_restored(restore, &outcome, out);
             }
-            PlatformEvent::TriggersWatched { report } => {
-                let triggers = &self.settings.triggers;
-                self.triggers
-                    .on_watched(&report, triggers, &mut self.questions, out);
-            }
+            PlatformEvent::TriggersWatched { report } => self.on_triggers_watched(&report, out),
             PlatformEvent::Triggered { text } => return Some(self.on_trigger(text, out)),
         }
         self.refresh_status(out);
@@ -589,8 +515,7 @@ impl Session {
         }
         if activity == Activity::Starts {
             let why = "the agent continued before you answered";
-            self.checkpoints
-                .cancel_question(why, &mut self.questions, out);
+            self.withdraw_restore_question(why, out);
         }
         if activity != Activity::Continues {
             self.auto_continue.cancel_countdown(out);

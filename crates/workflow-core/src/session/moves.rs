@@ -1,22 +1,18 @@
 //! Moves of the run, whoever asks: its start, its phases, its end; and what the host shows of it.
 
 use super::budget::Budgets;
-use super::commands::{NewRun, nothing_applies};
-use super::context::SentContext;
 use super::phase::ResolvedPhase;
-use super::phase_exit::{ExitActivity, ExitContext, ExitOutcome, ExitStep, PhaseExit};
-use super::questions::QuestionTopic;
+use super::questions::Topic;
 use super::run::ActiveRun;
 use super::step_tool::{self, NoMove};
-use super::{Session, announcement, controls};
+use super::{Session, announcement};
 use crate::condition::RunCondition;
 use crate::definition::{ContextMode, Settings};
 use crate::effect::{
-    Action, ContextMessage, Delivery, Effect, Effects, EndedRun, Mutation, Reply, ToolAnswer,
-    message_type,
+    Action, ContextMessage, Delivery, Effects, EndedRun, Mutation, ToolAnswer, message_type,
 };
 use crate::reminders::PauseReason;
-use crate::run::{Actor, PersonMove, RunProgress, cancel};
+use crate::run::{Actor, RunProgress, UserMove, cancel};
 use crate::types::Severity;
 
 impl Session {
@@ -65,7 +61,7 @@ impl Session {
             return out.notify(Severity::Info, "No active workflow to cancel.");
         };
         self.withdraw_questions("the run was cancelled", out);
-        self.questions.close_all(QuestionTopic::StartTrust, out);
+        self.close_start_trust(out);
         self.auto_continue.forget_reminder();
         run.end(cancel(run.state()));
         run.mark_announced(out);
@@ -94,7 +90,7 @@ impl Session {
     }
 
     /// Notes how a run ended that is not in memory any more.
-    fn unloaded(&self, run: &ActiveRun, out: &mut Effects) {
+    pub(super) fn unloaded(&self, run: &ActiveRun, out: &mut Effects) {
         let condition = if run.is_active() {
             RunCondition::Replaced
         } else {
@@ -110,8 +106,9 @@ impl Session {
     pub(super) fn condition(&self, run: &ActiveRun) -> RunCondition {
         RunCondition::of(
             run,
-            self.exit.activity(),
-            self.calls.awaits_answer(),
+            self.exit.condition(),
+            self.questions
+                .is_open(|topic| matches!(topic, Topic::ToolCall(_))),
             self.auto_continue.is_held(),
         )
     }
@@ -119,7 +116,7 @@ impl Session {
     /// Returns true while the run waits for the user's approval, in a dialog or paused.
     #[must_use]
     pub fn awaits_approval(&self) -> bool {
-        let is_asked = self.exit.activity() == Some(ExitActivity::AwaitingApproval);
+        let is_asked = self.exit.condition() == Some(RunCondition::AwaitsApproval);
         let run = self.run.as_ref();
         is_asked || run.is_some_and(|run| run.is_paused_for(PauseReason::Approval))
     }
@@ -174,61 +171,11 @@ impl Session {
         self.settings = settings.clone();
     }
 
-    pub(super) fn start_run(&mut self, new: &NewRun, out: &mut Effects) {
-        let Some(workflow) = new.workflow() else {
-            return;
-        };
-        let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
-        if !progress.state.active {
-            return out.notify(Severity::Warning, nothing_applies(workflow));
-        }
-        let triggers = std::mem::take(&mut self.settings.triggers);
-        self.adopt_settings(&new.loaded.settings);
-        self.auto_continue.forget_reminder();
-        if let Some(run) = &mut self.run {
-            run.clear_approval(out);
-        }
-        let run = ActiveRun::start(progress.clone(), &new.loaded);
-        if let Some(replaced) = self.run.replace(run) {
-            self.unloaded(&replaced, out);
-        }
-        // Whatever this response did to the replaced run, it has not moved the new one.
-        self.turn_moved = self.turn_moved.map(|_| false);
-        self.sent_context = SentContext::default();
-        self.enter(progress, None, out);
-        if self.settings.triggers != triggers {
-            self.watch_triggers(out);
-        }
-        if new.has_hints() && !self.host.sets_hints() {
-            let message = "This host cannot set the model, the thinking level or the visible tools, so `model`, `thinking` and `activeTools` have no effect here.";
-            out.notify(Severity::Info, message);
-        }
-        self.questions.close_all(QuestionTopic::StartTrust, out);
-        let commands = self.run.as_ref().map(|run| run.project_commands().all());
-        if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
-            let commands = commands.to_vec();
-            out.perform(Effect::CheckTrust { commands });
-        }
-        out.act(Action::SetSessionName {
-            name: new.session_name(workflow),
-        });
-        self.send_to_agent(new.initial_message(workflow), Delivery::IfIdle, out);
-    }
-
-    /// Asks for trust in the commands of the run that has started.
-    pub(super) fn on_commands_not_trusted(&mut self, out: &mut Effects) {
-        if let Some(run) = self.run.as_ref().filter(|run| run.is_active()) {
-            let (commands, trusted) = (run.project_commands(), self.host.trusts_project());
-            self.start_trust
-                .ask(commands, trusted, &mut self.questions, out);
-        }
-    }
-
     /// Moves the run to another state.
     pub(super) fn enter(
         &mut self,
         progress: RunProgress,
-        moved_by: Option<PersonMove>,
+        moved_by: Option<UserMove>,
         out: &mut Effects,
     ) {
         self.withdraw_questions("the run has moved to another phase", out);
@@ -243,76 +190,7 @@ impl Session {
 
     /// The actor that moves the run when the exit in progress is over.
     pub(super) fn actor(&self) -> Actor {
-        self.controls.actor(self.jumps())
-    }
-
-    /// The exit from the phase, and the other parts that it works on.
-    pub(super) fn exit_parts(&mut self) -> (&mut PhaseExit, ExitContext<'_>) {
-        let context = ExitContext {
-            actor: self.actor(),
-            run: self.run.as_mut(),
-            questions: &mut self.questions,
-            ids: &mut self.ids,
-            project_trusted: self.host.trusts_project(),
-        };
-        (&mut self.exit, context)
-    }
-
-    /// Has the exit from the phase take a step, and acts on it.
-    pub(super) fn continue_exit(
-        &mut self,
-        out: &mut Effects,
-        take: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> Option<ExitStep>,
-    ) {
-        let (exit, mut context) = self.exit_parts();
-        let step = take(exit, &mut context, out);
-        self.finish_exit(step, out);
-    }
-
-    /// Acts on a step of the exit, and answers the call of `next` or the command in progress, if it is decided.
-    pub(super) fn finish_exit(&mut self, step: Option<ExitStep>, out: &mut Effects) {
-        let Some(ExitStep {
-            request,
-            outcome,
-            since,
-        }) = step
-        else {
-            return;
-        };
-        if let Some(exit) = self.controls.take_exit(request) {
-            return self.finish_exit_by_user(exit, outcome, since, out);
-        }
-        let answered = self.run.as_ref().and_then(ActiveRun::user_answer);
-        let comment = answered.and_then(|answer| answer.comment.clone());
-        let answer = match outcome {
-            ExitOutcome::Wait => return,
-            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
-            ExitOutcome::NotPassed(reports) => {
-                let answer = self.not_passed(&reports, out);
-                step_tool::with_comment(answer, comment.as_deref())
-            }
-            ExitOutcome::Advance(reports) => self.advance(&reports, out),
-        };
-        // With the answer, so that a host that waits for it hears nothing else before.
-        self.refresh_status(out);
-        if let Some(request) = request {
-            out.answer(request, Reply::Step(answer), since);
-        }
-    }
-
-    pub(super) fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
-        let run = self.run.as_mut();
-        let cancelled = self.exit.cancel(why, run, &mut self.questions, out);
-        let Some((request, answer)) = cancelled else {
-            return;
-        };
-        if self.controls.take_exit(request).is_some() {
-            let notice = format!("The workflow was not moved: {why}.");
-            return controls::settle(request, Severity::Info, notice, out);
-        }
-        if let Some(request) = request {
-            out.reply(request, Reply::Step(answer));
-        }
+        self.exit.actor(self.jumps())
     }
 
     /// Ends the countdown, the exit and all questions of the phase that is left.
@@ -326,15 +204,28 @@ impl Session {
 
     /// Withdraws the question whether the run is cancelled.
     pub(super) fn withdraw_cancel_question(&mut self, out: &mut Effects) {
-        self.questions.close_all(QuestionTopic::Cancel, out);
+        let is_cancel = |topic: &Topic| matches!(topic, Topic::Cancel);
+        self.questions.close_all(is_cancel, out);
     }
 
+    /// Withdraws every confirmation of a move.
     pub(super) fn cancel_confirmations(&mut self, out: &mut Effects) {
-        self.controls.cancel_confirmations(&mut self.questions, out);
+        let why = "The workflow has moved in the meantime. Your command was not carried out.";
+        self.withdraw_all(|topic| matches!(topic, Topic::Move(_)), why, out);
     }
 
+    /// Blocks every call that waits for the user, because the rules of its question no longer apply.
     pub(super) fn cancel_pending_calls(&mut self, cause: &str, out: &mut Effects) {
-        self.calls.cancel_pending(cause, &mut self.questions, out);
+        self.calls.forget_denials();
+        let why =
+            format!("{cause}, so other rules may apply now; call it again if you still need it");
+        self.withdraw_all(|topic| matches!(topic, Topic::ToolCall(_)), &why, out);
+    }
+
+    /// Withdraws the question for trust at the start of a run.
+    pub(super) fn close_start_trust(&mut self, out: &mut Effects) {
+        let is_start_trust = |topic: &Topic| matches!(topic, Topic::StartTrust(_));
+        self.questions.close_all(is_start_trust, out);
     }
 
     /// Stays in the phase, because a move is not possible. At a limit the run pauses.
@@ -369,7 +260,7 @@ impl Session {
     /// cancelled run too (A01, A02).
     pub(super) fn announce_end(&mut self, out: &mut Effects) -> Mutation {
         self.withdraw_questions("the run has moved on", out);
-        self.questions.close_all(QuestionTopic::StartTrust, out);
+        self.close_start_trust(out);
         let Some(mut run) = self.run.take() else {
             return Mutation::default();
         };

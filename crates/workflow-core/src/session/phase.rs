@@ -4,12 +4,15 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::context::{ContextParts, ContextVariables, PhaseContext};
 use super::phase_rules::{self, Wording};
 use super::route;
 use crate::definition::{
-    Approval, Catalog, Checkpoint, ContextMode, Hints, OnRepeat, Phase, PhaseEntry, ResultRule,
-    Settings, Tier, ToolAccess, Workflow,
+    Approval, Catalog, Checkpoint, ContextMode, Guards, Hints, OnRepeat, Phase, PhaseEntry,
+    ResultRule, Settings, Tier, ToolAccess, Workflow,
 };
 use crate::effect::HostHints;
 use crate::policy::results::Results;
@@ -17,10 +20,7 @@ use crate::policy::rules::{
     Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{
-    DefinitionMismatch, HeldGuards, Position, RunProgress, RunState, advance, meaning,
-};
-use crate::template::Split;
+use crate::run::{DefinitionMismatch, Position, RunProgress, RunState, Terms, advance, meaning};
 use crate::{template, text};
 
 /// The most items that a reason names: the context names all.
@@ -28,21 +28,21 @@ const MAX_ALLOWED_IN_REASON: usize = 50;
 
 /// The phase of a run, with the settings of all levels.
 #[derive(Debug, Clone)]
-pub(crate) struct ResolvedPhase {
+pub struct ResolvedPhase {
     /// The root workflow's name.
-    pub(crate) workflow_name: String,
+    pub workflow_name: String,
     /// The names from the root to the innermost scope.
-    pub(crate) breadcrumb: Vec<BreadcrumbItem>,
+    pub breadcrumb: Vec<Breadcrumb>,
     /// The key of the workflow that contains the phase.
     pub(crate) workflow_key: String,
     /// The phase; its instructions with their variables resolved (B05).
-    pub(crate) phase: Phase,
+    pub phase: Phase,
     /// The position in the innermost scope, from 1, and the number of its entries.
-    pub(crate) progress: (usize, usize),
+    pub progress: (usize, usize),
     /// The phases of the run with what is done, unless it has one.
     pub(crate) checklist: Option<String>,
     /// The status line.
-    pub(crate) status: String,
+    pub status: String,
     /// The rules on tool calls of all levels.
     pub(crate) rules: Rules,
     /// The rules on results of all levels.
@@ -50,7 +50,7 @@ pub(crate) struct ResolvedPhase {
     /// The reaction to a call that is denied again and again.
     pub(crate) on_repeat: OnRepeat,
     /// The template of the reason for a call that a list blocks.
-    block_reason: Split,
+    block_reason: String,
     /// The line that follows it.
     block_reason_end: String,
     /// A description of the rules on tools, unless all are allowed or the texts are those of the npm package.
@@ -58,7 +58,7 @@ pub(crate) struct ResolvedPhase {
     /// The template of the text about the agent's role.
     pub(crate) role: String,
     /// The outcomes and where they lead, in one line; empty without outcomes.
-    pub(crate) outcomes: String,
+    pub outcomes: String,
     /// The context message.
     pub(crate) context: PhaseContext,
     /// The rule by which the context message is sent in full.
@@ -66,7 +66,7 @@ pub(crate) struct ResolvedPhase {
     /// The reminder for an agent that stopped early.
     pub(crate) reminder: Reminder,
     /// The settings for reminders.
-    pub(crate) auto_continue: ContinuePolicy,
+    pub auto_continue: ContinuePolicy,
     /// The kind of checkpoint that is recorded at each turn.
     pub(crate) checkpoint: Option<Checkpoint>,
 }
@@ -99,16 +99,19 @@ impl Reminder {
     }
 }
 
-/// A scope of the path, as people read it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BreadcrumbItem {
-    /// The workflow's key.
+/// One scope of the path as people read it.
+///
+/// state-management: "Breadcrumb construction".
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Breadcrumb {
+    /// The workflow that this scope runs.
     pub workflow_key: String,
-    /// The workflow's name.
+    /// That workflow's name.
     pub name: String,
-    /// The phase's name in the innermost scope, the workflow's in the others.
+    /// The current phase's name in the innermost scope, the workflow's name in the others.
     pub phase_name: String,
-    /// The phase's emoji in the innermost scope, empty in the others.
+    /// The current phase's emoji in the innermost scope, else empty.
     pub emoji: String,
 }
 
@@ -117,7 +120,7 @@ impl ResolvedPhase {
     pub(crate) fn of(
         progress: &RunProgress,
         catalog: &Catalog,
-        held: Option<&HeldGuards>,
+        held: Option<&Terms>,
         settings: &Settings,
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
@@ -152,7 +155,7 @@ impl ResolvedPhase {
         position: &Position<'_>,
         values: &BTreeMap<String, String>,
         catalog: &Catalog,
-        held: Option<&HeldGuards>,
+        held: Option<&Terms>,
         settings: &Settings,
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
@@ -166,16 +169,16 @@ impl ResolvedPhase {
             .or(settings.context)
             .unwrap_or(ContextMode::ByChange);
         let names = level_names(position);
-        let own_levels: Vec<LevelRules<'_>> = levels(position, settings, &names).collect();
+        let own_levels: Vec<LevelRules<'_>> = levels(position, settings.guards(), &names).collect();
         let held = held.and_then(|held| Some((Position::of(state, &held.catalog).ok()?, held)));
         let held = held
             .as_ref()
-            .map(|(position, held)| (position, &held.settings));
+            .map(|(position, held)| (position, held.guards.both()));
         let held_names = held.map(|(position, _)| level_names(position));
         let held_names = held_names.unwrap_or_default();
         let held_levels = held.into_iter();
         let held_levels: Vec<_> = held_levels
-            .flat_map(|(position, settings)| levels(position, settings, &held_names))
+            .flat_map(|(position, guards)| levels(position, guards, &held_names))
             .filter(|level| !own_levels.iter().any(|own| own.restricts_as(level)))
             .map(|level| (format!("{} before the change", level.name), level))
             .collect();
@@ -222,9 +225,13 @@ impl ResolvedPhase {
             checklist: route::checklist(position, &progress.data, catalog),
             status: status(position, catalog),
             rules,
-            results: results(position, settings, held),
+            results: results(position, settings.guards(), held),
             on_repeat: on_repeat(position, settings),
-            block_reason: block_reason(position),
+            block_reason: root
+                .templates
+                .block_reason_template
+                .clone()
+                .unwrap_or_else(|| text::BLOCK_REASON.to_owned()),
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
@@ -279,7 +286,14 @@ impl ResolvedPhase {
 
     /// The reason for a call that a list blocks (hook-lifecycle: "Block Reason Template").
     pub(crate) fn list_reason(&self, tool: &str, allowed: &str) -> String {
-        self.block_reason.resolve(&[tool, allowed]) + &self.block_reason_end
+        let reason = template::resolve(&self.block_reason, |name| match name {
+            "workflowName" => Some(&self.workflow_name),
+            "phaseName" => Some(&self.phase.name),
+            "toolName" => Some(tool),
+            "allowedTools" => Some(allowed),
+            _ => None,
+        });
+        reason + &self.block_reason_end
     }
 
     /// The names from the root to the innermost scope, in one text.
@@ -323,10 +337,10 @@ fn resolve_ask(approval: &Approval, values: &BTreeMap<String, String>) -> String
 }
 
 /// The rules of the settings on tool calls, the user's first.
-pub(crate) fn settings_levels(settings: &Settings) -> [LevelRules<'_>; 2] {
+pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>; 2] {
     [
-        ("the user's settings", Tier::Global, &settings.user),
-        ("the project's settings", Tier::Project, &settings.project),
+        ("the user's settings", Tier::Global, user),
+        ("the project's settings", Tier::Project, project),
     ]
     .map(|(name, tier, guards)| LevelRules {
         name,
@@ -352,7 +366,7 @@ pub(crate) fn level_names(position: &Position<'_>) -> Vec<String> {
 /// The rules of all levels on tool calls, outer first.
 pub(crate) fn levels<'a>(
     position: &Position<'a>,
-    settings: &'a Settings,
+    guards: [&'a Guards; 2],
     names: &'a [String],
 ) -> impl Iterator<Item = LevelRules<'a>> {
     let (own, phase) = (position.own_workflow(), position.phase);
@@ -388,23 +402,23 @@ pub(crate) fn levels<'a>(
         unknown: phase.unknown,
     });
     let inner: Vec<_> = workflows.chain(phase).collect();
-    settings_levels(settings).into_iter().chain(inner)
+    settings_levels(guards).into_iter().chain(inner)
 }
 
 /// The rules on results, outer levels first: those that redact, which hold although they were changed, precede them.
 fn results(
     position: &Position<'_>,
-    settings: &Settings,
-    held: Option<(&Position<'_>, &Settings)>,
+    guards: [&Guards; 2],
+    held: Option<(&Position<'_>, [&Guards; 2])>,
 ) -> Results {
-    fn of<'a>(position: &Position<'a>, settings: &'a Settings) -> Vec<&'a ResultRule> {
+    fn of<'a>(position: &Position<'a>, guards: [&'a Guards; 2]) -> Vec<&'a ResultRule> {
         let workflows = position.levels.iter().map(|level| &level.workflow.results);
-        let settings = [&settings.user.results, &settings.project.results].into_iter();
+        let settings = guards.into_iter().map(|guards| &guards.results);
         let levels = settings.chain(workflows).chain([&position.phase.results]);
         levels.flatten().collect()
     }
-    let own = of(position, settings);
-    let held = held.map_or_else(Vec::new, |(position, settings)| of(position, settings));
+    let own = of(position, guards);
+    let held = held.map_or_else(Vec::new, |(position, guards)| of(position, guards));
     let is_held =
         |rule: &&ResultRule| rule.redacts() && !own.iter().any(|own| meaning(own) == meaning(rule));
     Results::new(held.into_iter().filter(is_held).chain(own.iter().copied()))
@@ -422,7 +436,7 @@ fn status(position: &Position<'_>, catalog: &Catalog) -> String {
 }
 
 /// state-management: "Breadcrumb construction".
-fn breadcrumb(position: &Position<'_>) -> Vec<BreadcrumbItem> {
+fn breadcrumb(position: &Position<'_>) -> Vec<Breadcrumb> {
     let last = position.levels.len() - 1;
     let crumb = |(at, workflow): (usize, &Workflow)| {
         let (phase_name, emoji) = if at == last {
@@ -430,7 +444,7 @@ fn breadcrumb(position: &Position<'_>) -> Vec<BreadcrumbItem> {
         } else {
             (&workflow.name, String::new())
         };
-        BreadcrumbItem {
+        Breadcrumb {
             workflow_key: workflow.key.clone(),
             name: workflow.name.clone(),
             phase_name: phase_name.clone(),
@@ -491,22 +505,6 @@ impl<'c> Profiles<'c> {
             }
         }
     }
-}
-
-/// hook-lifecycle: "Block Reason Template".
-fn block_reason(position: &Position<'_>) -> Split {
-    let root = position.root();
-    let template = root
-        .templates
-        .block_reason_template
-        .as_deref()
-        .unwrap_or(text::BLOCK_REASON);
-    let value_of = |name: &str| match name {
-        "workflowName" => Some(root.name.as_str()),
-        "phaseName" => Some(position.phase.name.as_str()),
-        _ => None,
-    };
-    Split::of(template, value_of, &["toolName", "allowedTools"])
 }
 
 /// Names what is allowed after the default reason. A template of the definition says what it says.

@@ -1,12 +1,18 @@
 //! Open questions to the host: ids, timeouts, late answers.
 //!
-//! The table knows the topic of a question. The part that opened the question decides what an answer does.
+//! A question carries what is needed to act on its answer, or on its end without one; `answers` does that.
 
 use std::collections::BTreeMap;
 
 use super::Abilities;
+use super::checkpoints::PendingRestore;
+use super::commands::PendingStart;
+use super::controls::PendingMove;
+use super::tool_guard::PendingCall;
+use crate::definition::{RunCheck, Trigger};
 use crate::effect::{Effects, Question};
-use crate::types::{Millis, QuestionId, Severity};
+use crate::run::RunState;
+use crate::types::{Millis, QuestionId};
 
 /// The time that a person has to answer, unless the settings have another.
 const TIMEOUT: Millis = 30 * 60 * 1000;
@@ -14,100 +20,84 @@ const TIMEOUT: Millis = 30 * 60 * 1000;
 pub(crate) const TIMED_OUT: &str = "there was no answer in time";
 /// Questions of a session that may be open at once.
 const MAX_OPEN: usize = 64;
+const TOO_MANY: &str = "64 questions are already waiting for an answer";
 /// Questions that are remembered, so that a late answer is recognized.
 const REMEMBERED: usize = 64;
 
 /// The questions that were sent to the host and not answered.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionTable {
-    /// True if the host can ask a person.
-    dialogs: bool,
-    /// True if a command can be given again to confirm it.
-    confirmations: bool,
-    /// True if the host closes the dialog of a question that is settled.
-    dismissal: bool,
+    abilities: Abilities,
     /// The time that a person has to answer; `None` is without end.
     timeout: Option<Millis>,
     last: u64,
-    questions: BTreeMap<QuestionId, TakenQuestion>,
+    asked: BTreeMap<QuestionId, AskedQuestion>,
 }
 
 /// A question that was sent to the host.
 #[derive(Debug, Clone)]
-pub(crate) struct TakenQuestion {
+struct AskedQuestion {
     title: String,
-    topic: QuestionTopic,
+    /// The outcome without an answer.
+    without_answer: &'static str,
     /// When it times out, if ever.
     due: Option<Millis>,
-    /// False once the answer is no longer awaited.
-    is_open: bool,
+    /// `None` once the answer is no longer awaited.
+    topic: Option<Topic>,
 }
 
-/// The part of the session that asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum QuestionTopic {
+/// What a question is about.
+#[derive(Debug, Clone)]
+pub(crate) enum Topic {
     /// A workflow to start: an input that is missing, or the active run that it would replace.
-    Start,
+    Start(PendingStart),
     /// A tool call.
-    ToolCall,
+    ToolCall(PendingCall),
     /// Trust in the commands of a gate.
     Trust,
-    /// Trust in the commands of a run that has started.
-    StartTrust,
+    /// Trust in these commands of a run that has started.
+    StartTrust(Vec<RunCheck>),
     /// Approval to leave a phase.
     Approval,
     /// A move of the run that passes gates or approvals over.
-    Move,
+    Move(Box<PendingMove>),
     /// A restore of the code.
-    Restore,
-    /// Trust in the triggers of the project.
-    Triggers,
+    Restore(PendingRestore),
+    /// Trust in these triggers of the project.
+    Triggers(Vec<Trigger>),
     /// Files that changed during the run.
-    ChangedFiles,
+    ChangedFiles {
+        digest: String,
+        /// The state of the run that the question is about.
+        state: RunState,
+    },
     /// The end of the run, which the agent asks for.
     Cancel,
 }
 
-impl QuestionTopic {
+/// Why a question has no answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unanswered<'a> {
+    /// Nobody answered in time; the notice says so.
+    TimedOut(&'a str),
+    SessionEnded,
+    /// It is withdrawn, for this reason.
+    Withdrawn(&'a str),
+}
+
+impl Topic {
     /// The outcome without an answer.
-    fn without_answer(self) -> &'static str {
+    fn without_answer(&self) -> &'static str {
         match self {
-            Self::Start => "No workflow was started.",
-            Self::ToolCall => "The call was not allowed.",
-            Self::Trust | Self::StartTrust => "Nothing was trusted, and no command was run.",
+            Self::Start(_) => "No workflow was started.",
+            Self::ToolCall(_) => "The call was not allowed.",
+            Self::Trust | Self::StartTrust(_) => "Nothing was trusted, and no command was run.",
             Self::Approval => "Nothing was approved.",
-            Self::Move => "The workflow was not moved.",
-            Self::Restore => "The code was not changed.",
-            Self::Triggers => "The triggers of the project are not watched.",
-            Self::ChangedFiles => "The run keeps its rules.",
+            Self::Move(_) => "The workflow was not moved.",
+            Self::Restore(_) => "The code was not changed.",
+            Self::Triggers(_) => "The triggers of the project are not watched.",
+            Self::ChangedFiles { .. } => "The run keeps its rules.",
             Self::Cancel => "The workflow is not cancelled.",
-        }
-    }
-}
-
-/// The text of a question.
-#[derive(Debug, Default)]
-pub(crate) struct QuestionText {
-    /// The dialog's title.
-    pub(crate) title: String,
-    /// The dialog's text.
-    pub(crate) message: String,
-    /// The choices; without options and placeholder the answer is yes or no.
-    pub(crate) options: Vec<String>,
-    /// The answer is a line of text, and the empty field shows this.
-    pub(crate) placeholder: Option<String>,
-    /// A file that is shown with it.
-    pub(crate) show: Option<String>,
-}
-
-impl QuestionText {
-    /// A question for trust in everything that is listed.
-    pub(crate) fn trust(title: &str, about: &str, listed: impl Iterator<Item = String>) -> Self {
-        let lines: Vec<String> = listed.map(|line| format!("  {line}")).collect();
-        Self {
-            title: title.to_owned(),
-            message: format!("{about}\n{}", lines.join("\n")),
-            ..Self::default()
         }
     }
 }
@@ -116,23 +106,21 @@ impl QuestionTable {
     /// An empty table for a host with these abilities.
     pub(crate) fn new(abilities: Abilities) -> Self {
         Self {
-            dialogs: abilities.dialogs,
-            confirmations: abilities.confirmations,
-            dismissal: abilities.dismissal,
+            abilities,
             timeout: Some(TIMEOUT),
             last: 0,
-            questions: BTreeMap::new(),
+            asked: BTreeMap::new(),
         }
     }
 
     /// True if the host has dialogs.
     pub(crate) fn has_dialogs(&self) -> bool {
-        self.dialogs
+        self.abilities.dialogs
     }
 
     /// The request to close the dialog of a question that was settled outside of the host; empty if the host closes it.
     pub(crate) fn please_close(&self) -> &'static str {
-        if self.dismissal {
+        if self.abilities.dismissal {
             ""
         } else {
             " Close the dialog that still asks for it: its answer does not count."
@@ -148,136 +136,125 @@ impl QuestionTable {
         };
     }
 
-    /// True if questions to a person are possible: the host says that it has dialogs, whatever it shows (A14).
-    pub(crate) fn can_ask(&self) -> bool {
-        self.dialogs && self.open().count() < MAX_OPEN
-    }
-
-    /// True if the user can confirm a command: in a dialog, or by giving it again.
-    pub(crate) fn can_confirm(&self) -> bool {
-        self.confirmations || self.can_ask()
-    }
-
-    /// The reason why no question to a person is possible: `without_dialogs`, or the number of open questions.
-    pub(crate) fn why_not(&self, without_dialogs: &str) -> String {
-        if self.dialogs {
-            format!("{MAX_OPEN} questions are already waiting for an answer")
-        } else {
-            without_dialogs.to_owned()
+    /// The reason why no question to a person is possible: `without_dialogs`, or the number of open questions. `None` where
+    /// it is possible: the host says that it has dialogs, whatever it shows (A14).
+    pub(crate) fn cannot_ask(&self, without_dialogs: &'static str) -> Option<&'static str> {
+        if !self.abilities.dialogs {
+            return Some(without_dialogs);
         }
+        let open = self.asked.values().filter(|asked| asked.topic.is_some());
+        (open.count() >= MAX_OPEN).then_some(TOO_MANY)
+    }
+
+    /// True if questions to a person are possible.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.cannot_ask("").is_none()
+    }
+
+    /// The reason why the user cannot confirm a command, neither in a dialog nor by giving it again.
+    pub(crate) fn cannot_confirm(&self, without_dialogs: &'static str) -> Option<&'static str> {
+        let why = self.cannot_ask(without_dialogs);
+        why.filter(|_| !self.abilities.confirmations)
     }
 
     /// Asks a question.
     pub(crate) fn ask(
         &mut self,
-        topic: QuestionTopic,
-        text: QuestionText,
+        topic: Topic,
+        mut question: Question,
         out: &mut Effects,
     ) -> QuestionId {
         self.last += 1;
-        let id = QuestionId(self.last);
-        let asked = TakenQuestion {
-            title: text.title.clone(),
-            topic,
+        question.id = QuestionId(self.last);
+        let asked = AskedQuestion {
+            title: question.title.clone(),
+            without_answer: topic.without_answer(),
             due: self
                 .timeout
                 .map(|timeout| out.now().saturating_add(timeout)),
-            is_open: true,
+            topic: Some(topic),
         };
-        self.questions.insert(id, asked);
-        while self.questions.len() > REMEMBERED {
-            let is_closed = |(_, asked): &(&QuestionId, &TakenQuestion)| !asked.is_open;
-            let Some((&oldest, _)) = self.questions.iter().find(is_closed) else {
+        self.asked.insert(question.id, asked);
+        while self.asked.len() > REMEMBERED {
+            let mut closed = self.asked.iter().filter(|(_, asked)| asked.topic.is_none());
+            let Some((&oldest, _)) = closed.next() else {
                 break;
             };
-            self.questions.remove(&oldest);
+            self.asked.remove(&oldest);
         }
-        let QuestionText {
-            title,
-            message,
-            options,
-            placeholder,
-            show,
-        } = text;
-        out.ask(Question {
-            id,
-            title,
-            message,
-            options,
-            placeholder,
-            show,
-        });
-        id
+        out.ask(question);
+        QuestionId(self.last)
     }
 
     /// Closes a question, and has the host close its dialog. A late answer to it is recognized.
-    pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) {
-        if let Some(asked) = self.questions.get_mut(&id)
-            && std::mem::take(&mut asked.is_open)
-        {
-            out.withdraw(id);
+    pub(crate) fn close(&mut self, id: QuestionId, out: &mut Effects) -> Option<Topic> {
+        let topic = self.asked.get_mut(&id)?.topic.take()?;
+        out.withdraw(id);
+        Some(topic)
+    }
+
+    /// Closes the open questions whose topics fit, oldest first.
+    pub(crate) fn close_all(
+        &mut self,
+        fits: impl Fn(&Topic) -> bool,
+        out: &mut Effects,
+    ) -> Vec<Topic> {
+        let fits = |asked: &AskedQuestion| asked.topic.as_ref().is_some_and(&fits);
+        self.close_where(fits, out)
+            .into_iter()
+            .map(|(topic, _)| topic)
+            .collect()
+    }
+
+    fn close_where(
+        &mut self,
+        fits: impl Fn(&AskedQuestion) -> bool,
+        out: &mut Effects,
+    ) -> Vec<(Topic, String)> {
+        let mut closed = Vec::new();
+        for (id, asked) in self.asked.iter_mut().filter(|(_, asked)| fits(asked)) {
+            if let Some(topic) = asked.topic.take() {
+                out.withdraw(*id);
+                let notice = format!(
+                    "[workflow] \"{}\": {TIMED_OUT}. {}",
+                    asked.title, asked.without_answer
+                );
+                closed.push((topic, notice));
+            }
         }
+        closed
     }
 
-    /// Closes the open questions of a topic.
-    pub(crate) fn close_all(&mut self, topic: QuestionTopic, out: &mut Effects) {
-        let open: Vec<_> = self.open().collect();
-        for (question, _) in open.iter().filter(|(_, asked)| *asked == topic) {
-            self.close(*question, out);
-        }
+    /// Closes the questions that timed out. Returns the topic of each, with a notification about it and its outcome.
+    pub(crate) fn close_overdue(&mut self, out: &mut Effects) -> Vec<(Topic, String)> {
+        let now = out.now();
+        self.close_where(|asked| asked.due.is_some_and(|due| due <= now), out)
     }
 
-    /// Takes a question that was answered out of the table.
-    pub(crate) fn take(&mut self, id: QuestionId) -> Option<TakenQuestion> {
-        self.questions.remove(&id)
+    /// Takes a question that was answered out of the table: its topic, or what is said of an answer that came too late.
+    pub(crate) fn take(&mut self, id: QuestionId) -> Option<Result<Topic, String>> {
+        let AskedQuestion {
+            title,
+            without_answer,
+            topic,
+            ..
+        } = self.asked.remove(&id)?;
+        Some(topic.ok_or_else(|| {
+            format!(
+                "[workflow] Your answer to \"{title}\" came too late and has no effect. {without_answer}"
+            )
+        }))
     }
 
-    /// The open questions, oldest first, each with its topic.
-    pub(crate) fn open(&self) -> impl Iterator<Item = (QuestionId, QuestionTopic)> {
-        let open = self.questions.iter().filter(|(_, asked)| asked.is_open);
-        open.map(|(id, asked)| (*id, asked.topic))
+    /// Returns true if a question is open whose topic fits.
+    pub(crate) fn is_open(&self, fits: impl Fn(&Topic) -> bool) -> bool {
+        let mut topics = self.asked.values().filter_map(|asked| asked.topic.as_ref());
+        topics.any(fits)
     }
 
     /// When the first open question times out.
     pub(crate) fn deadline(&self) -> Option<Millis> {
-        let open = self.questions.values().filter(|asked| asked.is_open);
+        let open = self.asked.values().filter(|asked| asked.topic.is_some());
         open.filter_map(|asked| asked.due).min()
-    }
-
-    /// Closes the questions that timed out, and returns them.
-    pub(crate) fn close_overdue(&mut self, out: &mut Effects) -> Vec<(QuestionId, QuestionTopic)> {
-        let mut overdue = Vec::new();
-        for (id, asked) in &mut self.questions {
-            if asked.is_open && asked.due.is_some_and(|due| due <= out.now()) {
-                asked.is_open = false;
-                out.withdraw(*id);
-                overdue.push((*id, asked.topic));
-            }
-        }
-        overdue
-    }
-
-    /// The notification about a question that timed out, and its outcome.
-    pub(crate) fn timeout_notice(&self, id: QuestionId) -> Option<String> {
-        let asked = self.questions.get(&id)?;
-        let (title, without) = (&asked.title, asked.topic.without_answer());
-        Some(format!("[workflow] \"{title}\": {TIMED_OUT}. {without}"))
-    }
-}
-
-impl TakenQuestion {
-    /// The topic, if the answer is still awaited.
-    pub(crate) fn open_topic(&self) -> Option<QuestionTopic> {
-        self.is_open.then_some(self.topic)
-    }
-
-    /// Tells the person that the answer came too late.
-    pub(crate) fn report_late_answer(&self, phase: Option<&str>, out: &mut Effects) {
-        let (title, without) = (&self.title, self.topic.without_answer());
-        let phase = phase.map_or_else(String::new, |phase| format!(" The workflow is in {phase}."));
-        let message = format!(
-            "[workflow] Your answer to \"{title}\" came too late and has no effect. {without}{phase}"
-        );
-        out.notify(Severity::Warning, message);
     }
 }

@@ -8,10 +8,9 @@ use serde_json::json;
 
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
-use super::questions::QuestionText;
-use super::run::{ActiveRun, leads_back};
+use super::run::{ActiveRun, Move, leads_back};
 use crate::diagnostic::visible;
-use crate::effect::{AnswerKind, ToolAnswer};
+use crate::effect::{AnswerKind, Question, ToolAnswer};
 use crate::policy::gate_report::{self, Report, passed};
 use crate::run::{
     Actor, RunData, RunProgress, RunState, TransitionError, VisitLimit, cancel, repeat,
@@ -23,17 +22,6 @@ pub(crate) const NONE_APPLIES: &str =
     "the conditions (`when`) of the phases on that way are not met";
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
-
-/// A move of the run, for its answer.
-#[derive(Debug)]
-pub(crate) struct Move {
-    /// The name of the phase before it, or of the scope that is repeated.
-    from: String,
-    /// The state before it.
-    state: RunState,
-    /// The answer of a person that it follows.
-    answer: Option<UserAnswer>,
-}
 
 /// A call of `cancel`.
 #[derive(Debug)]
@@ -71,11 +59,8 @@ pub(crate) enum NoMove {
     Limit(VisitLimit),
 }
 
-/// Plans `next` and returns the progress to enter.
-pub(crate) fn plan_leave(
-    run: Option<&ActiveRun>,
-    jumps: u32,
-) -> Result<(RunProgress, Move), NoMove> {
+/// Plans `next`.
+pub(crate) fn plan_leave(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, NoMove> {
     let Some(run) = run.filter(|run| run.is_active()) else {
         return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
     };
@@ -89,19 +74,12 @@ pub(crate) fn plan_leave(
         ))
     };
     let phase = run.phase().ok_or_else(gone)?;
-    let to = run
-        .plan_leave(Actor::Agent { jumps })
-        .map_err(|error| match error {
-            TransitionError::Limit(limit) => NoMove::Limit(limit),
-            TransitionError::NoneApplies => NoMove::Refused(leads_nowhere(&phase.phase.name)),
-            TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
-        })?;
-    let planned = Move {
-        from: phase.phase.name.clone(),
-        state: run.state().clone(),
-        answer: run.user_answer().cloned(),
-    };
-    Ok((to, planned))
+    let planned = run.plan_leave(Actor::Agent { jumps });
+    planned.map_err(|error| match error {
+        TransitionError::Limit(limit) => NoMove::Limit(limit),
+        TransitionError::NoneApplies => NoMove::Refused(leads_nowhere(&phase.phase.name)),
+        TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => gone(),
+    })
 }
 
 /// The answer to a way back on which no phase applies.
@@ -175,9 +153,9 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     let Some(run) = run else {
         return unresolved("advance");
     };
-    let from = &moved.from;
+    let from = &moved.left;
     let mut answer = if !run.is_active() {
-        let cancelled = cancelled_by_move(run).filter(|_| !moved.state.cancelled);
+        let cancelled = cancelled_by_move(run).filter(|_| !moved.from.cancelled);
         cancelled.unwrap_or_else(|| {
             ToolAnswer::of_kind(
                 AnswerKind::Complete,
@@ -186,7 +164,7 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
             )
         })
     } else if let Some(phase) = run.phase() {
-        let depth = moved.state.current_path.depth();
+        let depth = moved.from.current_path.depth();
         let verb = match run.state().current_path.depth().cmp(&depth) {
             Ordering::Greater => format!("Entered subworkflow '{}'", phase.scope_name()),
             Ordering::Less => format!(
@@ -203,7 +181,7 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
         return unresolved("advance");
     };
     if let Some(given) = &moved.answer {
-        answer.text = answer_text(given, from, &moved.state, run);
+        answer.text = answer_text(given, moved, run);
         answer.details["approval"] = json!(given.choice);
         if let Some(comment) = &given.comment {
             answer.details["comment"] = json!(comment);
@@ -222,21 +200,16 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     with_notes(answer, &move_notes(run))
 }
 
-/// What the run did after the answer of a person, for the agent; `run` has moved, `from` is the state before, and `left` the
-/// name of its phase.
-pub(crate) fn answer_text(
-    answer: &UserAnswer,
-    left: &str,
-    from: &RunState,
-    run: &ActiveRun,
-) -> String {
+/// What the run did after the answer of a person, for the agent; `run` has moved.
+pub(crate) fn answer_text(answer: &UserAnswer, moved: &Move, run: &ActiveRun) -> String {
+    let Move { left, from, .. } = moved;
     let asked = asked_and_chose(&answer.ask, &answer.choice);
     let mut text = match run.phase() {
         Some(phase) => {
             let went_back = leads_back(from, run.state());
-            let moved = if went_back { "went back" } else { "moved" };
+            let did = if went_back { "went back" } else { "moved" };
             format!(
-                "{}: {asked}. The workflow {moved}: {left} → {}",
+                "{}: {asked}. The workflow {did}: {left} → {}",
                 answer.verdict(went_back),
                 entered_text(phase)
             )
@@ -355,7 +328,7 @@ pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> Too
 }
 
 /// The answer to `next` in a phase that a person moved the run to, and that the agent has not read.
-pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
+pub(crate) fn moved_by_user(resolved: &ResolvedPhase) -> ToolAnswer {
     ToolAnswer::error(
         format!(
             "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
@@ -366,24 +339,17 @@ pub(crate) fn moved_by_person(resolved: &ResolvedPhase) -> ToolAnswer {
     )
 }
 
-/// Plans `loop` and returns the progress to enter.
-pub(crate) fn plan_repeat(
-    run: Option<&ActiveRun>,
-    jumps: u32,
-) -> Result<(RunProgress, Move), NoMove> {
+/// Plans `loop`.
+pub(crate) fn plan_repeat(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, NoMove> {
     let Some(run) = run.filter(|run| run.is_active()) else {
         return Err(NoMove::Refused(none_active("No active workflow to loop.")));
     };
     let path = &run.state().current_path;
     let scope = run.catalog().get(&path.innermost().workflow_key);
     match repeat(run.progress(), Actor::Agent { jumps }, run.catalog()) {
-        Ok(progress) => {
-            let planned = Move {
-                from: scope.map_or_else(String::new, |workflow| workflow.name.clone()),
-                state: run.state().clone(),
-                answer: None,
-            };
-            Ok((progress, planned))
+        Ok(to) => {
+            let scope = scope.map_or_else(String::new, |workflow| workflow.name.clone());
+            Ok(run.move_to(scope, to))
         }
         Err(TransitionError::DefinitionMismatch(_)) => Err(NoMove::Refused(stale())),
         Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
@@ -410,14 +376,14 @@ fn nothing_to_repeat() -> ToolAnswer {
 pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     if let Some(answer) = run
         .and_then(cancelled_by_move)
-        .filter(|_| !moved.state.cancelled)
+        .filter(|_| !moved.from.cancelled)
     {
         return answer;
     }
     let Some(phase) = run.and_then(ActiveRun::phase) else {
         return unresolved("loop");
     };
-    let scope = &moved.from;
+    let scope = &moved.left;
     ToolAnswer::plain(
         format!("🔄 Looped '{scope}' back to: {}", entered_text(phase)),
         json!({ "looped": true, "to": phase.phase.name }),
@@ -455,15 +421,15 @@ pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
 }
 
 /// The question to the person when the agent asks for the end of a run that only a person may cancel.
-pub(crate) fn cancellation_question(run: &ActiveRun) -> QuestionText {
+pub(crate) fn cancellation_question(run: &ActiveRun) -> Question {
     let location = run.phase().map(ResolvedPhase::location).unwrap_or_default();
-    QuestionText {
+    Question {
         title: "Cancel the workflow?".to_owned(),
         message: format!(
             "The agent asks to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
             visible(&run.state().task_description)
         ),
-        ..QuestionText::default()
+        ..Question::default()
     }
 }
 

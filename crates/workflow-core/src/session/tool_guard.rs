@@ -1,22 +1,19 @@
 //! Tool calls: the decision, repeated denials, and calls that wait for a person (hook-lifecycle: "handleToolCall",
 //! pi-hooks: `tool_call`, `tool_result`).
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::phase::{ResolvedPhase, settings_levels, strictest};
-use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::{OnRepeat, Settings};
 use crate::diagnostic::{shown, visible};
-use crate::effect::{Decider, Denied, Effects, Reply, ToolDecision};
+use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
-use crate::types::{QuestionId, RequestId, Severity};
+use crate::types::{RequestId, Severity};
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
@@ -41,7 +38,6 @@ pub(crate) struct CallGuard {
     repeated: Option<RepeatedDenial>,
     /// Calls that rules denied or referred to a person.
     denials: u64,
-    pending: BTreeMap<QuestionId, PendingCall>,
 }
 
 /// A call that was denied, and how often in a row.
@@ -53,9 +49,17 @@ pub(crate) struct RepeatedDenial {
     times: u32,
 }
 
+/// What follows from a call.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Decided(ToolDecision),
+    /// The user is asked.
+    Ask(Question, PendingCall),
+}
+
 /// A call that waits for a person.
 #[derive(Debug, Clone)]
-struct PendingCall {
+pub(crate) struct PendingCall {
     request: RequestId,
     /// The call, if it is denied only by an answer.
     asked: Option<[u8; 32]>,
@@ -67,7 +71,7 @@ impl CallGuard {
     /// Adopts the rules of the settings.
     pub(crate) fn adopt_settings(&mut self, settings: &Settings) {
         let Settings { user, project, .. } = settings;
-        self.rules = Rules::new(settings_levels(settings));
+        self.rules = Rules::new(settings_levels(settings.guards()));
         self.results = Results::new(user.results.iter().chain(&project.results));
         self.on_repeat = settings.on_repeat;
     }
@@ -101,25 +105,20 @@ impl CallGuard {
         self.denials
     }
 
-    /// Returns true while a call waits for the user.
-    pub(crate) fn awaits_answer(&self) -> bool {
-        !self.pending.is_empty()
-    }
-
-    /// Decides about a call. `None` if the user is asked.
+    /// Decides about a call; `cannot_ask` is the reason why the user cannot be asked.
     pub(crate) fn on_call(
         &mut self,
         request: RequestId,
         call: &Call<'_>,
         phase: Option<&ResolvedPhase>,
-        questions: &mut QuestionTable,
+        cannot_ask: Option<&str>,
         out: &mut Effects,
-    ) -> Option<ToolDecision> {
+    ) -> Verdict {
         let rules = phase.map_or(&self.rules, |phase| &phase.rules);
         let (denial, needs_consent) = match rules.decide(call) {
             Decision::Allow => {
                 self.repeated = None;
-                return Some(ToolDecision::Allow);
+                return Verdict::Decided(ToolDecision::Allow);
             }
             Decision::Ask(denial) => (denial, true),
             Decision::Block(denial) => (denial, false),
@@ -132,19 +131,20 @@ impl CallGuard {
         if denial.rule.is_none() {
             self.repeated = None;
             out.denied.push(denied);
-            return Some(block(reason));
+            return Verdict::Decided(block(reason));
         }
         self.denials += 1;
         let levels = match &denial.override_by {
-            Override::Person(levels) => levels.as_slice(),
+            Override::User(levels) => levels.as_slice(),
             Override::Never => &[],
         };
         let hash = hash_of(call, &reason);
         let times = self.times_denied(hash).saturating_add(1);
         let next = if needs_consent {
-            consent(levels, times, questions)
+            consent(levels, times, cannot_ask)
         } else {
-            exception(levels, times, self.on_repeat(&denial, phase), questions)
+            let on_repeat = self.on_repeat(&denial, phase);
+            exception(levels, times, on_repeat, cannot_ask.is_none())
         };
         // An open question is not a denial: the same call may wait several times at once.
         if matches!(next, Consequence::Block(_)) || !needs_consent {
@@ -154,16 +154,14 @@ impl CallGuard {
             Consequence::Ask(why) => {
                 let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
-                let text = call_question(call, location.as_deref(), &why, &cause, needs_consent);
-                let id = questions.ask(QuestionTopic::ToolCall, text, out);
-                let asked = needs_consent.then_some(hash);
+                let question =
+                    call_question(call, location.as_deref(), &why, &cause, needs_consent);
                 let pending = PendingCall {
                     request,
-                    asked,
+                    asked: needs_consent.then_some(hash),
                     reason,
                 };
-                self.pending.insert(id, pending);
-                None
+                Verdict::Ask(question, pending)
             }
             Consequence::Block(addition) => {
                 // The first of the same calls is enough.
@@ -172,7 +170,7 @@ impl CallGuard {
                     out.notify(Severity::Warning, notice);
                 }
                 out.denied.push(denied);
-                Some(block(format!("{reason}{addition}")))
+                Verdict::Decided(block(format!("{reason}{addition}")))
             }
         }
     }
@@ -192,82 +190,49 @@ impl CallGuard {
         }
     }
 
-    /// Counts a denial.
-    fn count_denial(&mut self, hash: [u8; 32]) {
-        let times = self.times_denied(hash).saturating_add(1);
-        self.repeated = Some(RepeatedDenial { hash, times });
-    }
-
     /// Answers a call as a person decided. Returns whether it is allowed.
     pub(crate) fn on_answer(
         &mut self,
-        question: QuestionId,
+        pending: &PendingCall,
         answer: Answer<'_>,
         out: &mut Effects,
     ) -> bool {
         let allowed = matches!(answer, Answer::Confirmed(true))
             || matches!(answer, Answer::Chosen(choice) if choice == ALLOW_ONCE);
-        if allowed {
+        let decision = if allowed {
             self.repeated = None;
-            self.finish(question, |_| ToolDecision::Allow, out);
-            return true;
-        }
-        self.count_answer(question);
-        let declined = |reason: String| ToolDecision::Block {
-            reason: format!("{reason}\nThe user was asked and did not allow it."),
-            by: Decider::Person,
+            ToolDecision::Allow
+        } else {
+            self.count_answer(pending);
+            ToolDecision::Block {
+                reason: format!(
+                    "{}\nThe user was asked and did not allow it.",
+                    pending.reason
+                ),
+                by: BlockKind::User,
+            }
         };
-        self.finish(question, declined, out);
-        false
+        out.reply(pending.request, Reply::ToolCall(decision));
+        allowed
     }
 
     /// Counts the denial of a pending call.
-    fn count_answer(&mut self, question: QuestionId) {
-        let pending = self.pending.get(&question);
-        if let Some(hash) = pending.and_then(|pending| pending.asked) {
-            self.count_denial(hash);
+    fn count_answer(&mut self, pending: &PendingCall) {
+        if let Some(hash) = pending.asked {
+            let times = self.times_denied(hash).saturating_add(1);
+            self.repeated = Some(RepeatedDenial { hash, times });
         }
     }
 
     /// Blocks a pending call, because its question ended without an answer.
-    pub(crate) fn end_question(&mut self, question: QuestionId, why: &str, out: &mut Effects) {
-        self.count_answer(question);
-        self.finish(question, |reason| undecided(&reason, why), out);
+    pub(crate) fn end_question(&mut self, pending: PendingCall, why: &str, out: &mut Effects) {
+        self.count_answer(&pending);
+        pending.end(why, out);
     }
 
     /// Forgets repeated denials.
     pub(crate) fn forget_denials(&mut self) {
         self.repeated = None;
-    }
-
-    /// Blocks every pending call, because the rules of its question no longer apply.
-    pub(crate) fn cancel_pending(
-        &mut self,
-        cause: &str,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) {
-        self.repeated = None;
-        let why =
-            format!("{cause}, so other rules may apply now; call it again if you still need it");
-        while let Some((&question, _)) = self.pending.first_key_value() {
-            questions.close(question, out);
-            self.finish(question, |reason| undecided(&reason, &why), out);
-        }
-    }
-
-    fn finish(
-        &mut self,
-        question: QuestionId,
-        decision: impl FnOnce(String) -> ToolDecision,
-        out: &mut Effects,
-    ) {
-        if let Some(PendingCall {
-            request, reason, ..
-        }) = self.pending.remove(&question)
-        {
-            out.reply(request, Reply::ToolCall(decision(reason)));
-        }
     }
 
     /// The content that the model reads instead of a result, if rules change it.
@@ -280,6 +245,17 @@ impl CallGuard {
     ) -> Option<Box<RawValue>> {
         let results = phase.map_or(&self.results, |phase| &phase.results);
         results.apply(tool, content?, is_error)
+    }
+}
+
+impl PendingCall {
+    /// Blocks the call, because the user did not decide about it.
+    pub(crate) fn end(self, why: &str, out: &mut Effects) {
+        let decision = ToolDecision::Block {
+            reason: format!("{}\nThe user did not decide about it: {why}.", self.reason),
+            by: BlockKind::Failure,
+        };
+        out.reply(self.request, Reply::ToolCall(decision));
     }
 }
 
@@ -302,9 +278,8 @@ enum Consequence {
 }
 
 /// Asks for consent, unless the same call was declined too often. A yes is given to all levels that ask.
-fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Consequence {
-    let can_ask = questions.can_ask();
-    if can_ask && times <= REPEATED_DENIALS {
+fn consent(levels: &[String], times: u32, cannot_ask: Option<&str>) -> Consequence {
+    if cannot_ask.is_none() && times <= REPEATED_DENIALS {
         return Consequence::Ask(match levels {
             [] | [_] => "This call needs your consent.".to_owned(),
             all => format!(
@@ -313,26 +288,15 @@ fn consent(levels: &[String], times: u32, questions: &QuestionTable) -> Conseque
             ),
         });
     }
-    let mut addition = String::new();
-    if !can_ask {
-        let why = questions.why_not("this host cannot ask for it");
-        addition = format!("\nIt needs the consent of the user, and {why}.");
-    }
+    let addition = cannot_ask.map_or_else(String::new, |why| {
+        format!("\nIt needs the consent of the user, and {why}.")
+    });
     Consequence::Block(addition + &stop_trying(times))
 }
 
 /// Asks for an exception, if the same call is denied again and again and a person may override all of these levels.
-fn exception(
-    levels: &[String],
-    times: u32,
-    on_repeat: OnRepeat,
-    questions: &QuestionTable,
-) -> Consequence {
-    if on_repeat == OnRepeat::Block
-        || levels.is_empty()
-        || times != REPEATED_DENIALS
-        || !questions.can_ask()
-    {
+fn exception(levels: &[String], times: u32, on_repeat: OnRepeat, can_ask: bool) -> Consequence {
+    if on_repeat == OnRepeat::Block || levels.is_empty() || times != REPEATED_DENIALS || !can_ask {
         return Consequence::Block(stop_trying(times));
     }
     let by = match levels {
@@ -360,7 +324,7 @@ fn call_question(
     why: &str,
     cause: &str,
     needs_consent: bool,
-) -> QuestionText {
+) -> Question {
     let tool = shown(call.tool());
     let input = shortened(&readable(call.input_text()));
     let location = location.unwrap_or("No workflow is active. A rule of the settings asks.");
@@ -374,13 +338,13 @@ fn call_question(
     } else {
         vec![KEEP_BLOCKED.to_owned(), ALLOW_ONCE.to_owned()]
     };
-    QuestionText {
+    Question {
         title: format!("Allow {tool}?"),
         message: format!(
             "{location}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
         ),
         options,
-        ..QuestionText::default()
+        ..Question::default()
     }
 }
 
@@ -441,15 +405,8 @@ fn below(value: &Value, indent: usize) -> String {
 }
 
 fn block(reason: String) -> ToolDecision {
-    let by = Decider::Rule;
+    let by = BlockKind::Policy;
     ToolDecision::Block { reason, by }
-}
-
-fn undecided(reason: &str, why: &str) -> ToolDecision {
-    ToolDecision::Block {
-        reason: format!("{reason}\nThe user did not decide about it: {why}."),
-        by: Decider::Nobody,
-    }
 }
 
 /// A denial for statistics.

@@ -4,11 +4,9 @@
 
 use std::collections::VecDeque;
 
-use super::questions::{QuestionTable, QuestionText, QuestionTopic};
-use crate::definition::{Tier, Trigger};
+use crate::definition::Trigger;
 use crate::diagnostic::visible;
 use crate::effect::{Effect, Effects};
-use crate::event::{Answer, WatchReport};
 use crate::types::{Millis, Severity};
 
 /// The beginning of a notification about a message that was not delivered.
@@ -30,8 +28,6 @@ pub(crate) struct TriggerQueue {
     watching: bool,
     /// True if the project's triggers were declined, or no question to the person was possible.
     declined: bool,
-    /// The triggers in the open question.
-    asked: Option<Vec<Trigger>>,
 }
 
 /// The activity of the agent.
@@ -135,72 +131,18 @@ impl TriggerQueue {
         }
     }
 
-    /// Reports what is watched, and asks for trust in the project's triggers.
-    pub(crate) fn on_watched(
-        &mut self,
-        report: &WatchReport,
-        triggers: &[Trigger],
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) {
-        if !report.started.is_empty() {
-            let message = format!("[workflow] Watching {}", report.started.join(", "));
-            out.notify(Severity::Info, message);
-        }
-        for problem in &report.problems {
-            out.notify(Severity::Warning, format!("[workflow] {problem}"));
-        }
-        if !report.untrusted || self.declined || self.asked.is_some() {
-            return;
-        }
-        if !questions.can_ask() {
-            let why = questions.why_not("this host cannot ask");
-            return self.decline(&why, out);
-        }
-        let project = triggers
-            .iter()
-            .filter(|trigger| trigger.tier == Tier::Project);
-        let shown: Vec<Trigger> = project.cloned().collect();
-        let text = QuestionText::trust(
-            "Watch the triggers of this project?",
-            "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
-            shown.iter().map(Trigger::listed),
-        );
-        questions.ask(QuestionTopic::Triggers, text, out);
-        self.asked = Some(shown);
-    }
-
-    /// Trusts the triggers that were shown, if the person agreed. The question is repeated for those that changed since.
-    pub(crate) fn on_answer(
-        &mut self,
-        answer: Answer<'_>,
-        triggers: &[Trigger],
-        is_headless: bool,
-        out: &mut Effects,
-    ) {
-        let Some(shown) = self.asked.take() else {
-            return;
-        };
-        if answer != Answer::Confirmed(true) {
-            return self.decline("you did not agree", out);
-        }
-        out.perform(Effect::TrustTriggers { triggers: shown });
-        self.watch(triggers, is_headless, out);
+    /// Returns true if the project's triggers were declined, or no question to the person was possible.
+    pub(crate) fn are_declined(&self) -> bool {
+        self.declined
     }
 
     /// Reports that the project's triggers are not watched.
     pub(crate) fn decline(&mut self, why: &str, out: &mut Effects) {
-        self.asked = None;
         self.declined = true;
         let message = format!(
             "[workflow] The triggers of this project are not watched: {why}. `workflow-sidecar trust` allows them."
         );
         out.notify(Severity::Warning, message);
-    }
-
-    /// Forgets the open question.
-    pub(crate) fn forget_question(&mut self) {
-        self.asked = None;
     }
 
     /// Takes a message of a trigger.

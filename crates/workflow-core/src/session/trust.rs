@@ -2,11 +2,9 @@
 //!
 //! A workflow of the user needs none. The platform knows which commands are trusted already.
 
-use super::questions::{QuestionTable, QuestionText, QuestionTopic};
 use crate::definition::{Catalog, Check, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
-use crate::effect::{Effect, Effects};
-use crate::types::Severity;
+use crate::effect::Question;
 
 /// The workflows of a run that are not the user's own, and their commands.
 #[derive(Debug, Clone)]
@@ -36,22 +34,41 @@ impl ProjectCommands {
         &self.commands
     }
 
-    /// The commands as a person reads them, each once, with the locations that run it.
-    pub(crate) fn listed(&self) -> &[String] {
-        &self.listed
-    }
-
     /// The question for trust in them, with what is about to run them and what each answer does.
-    pub(crate) fn question(&self, about: &str, answers: &str) -> QuestionText {
+    pub(crate) fn question(&self, about: &str, answers: &str) -> Question {
         let about = format!(
             "{about} You are asked because a project can change its commands. The workflow runs:"
         );
         let listed = self.listed.iter().cloned();
-        let text = QuestionText::trust("Run commands of this project?", &about, listed);
-        QuestionText {
+        let text = Question::trust("Run commands of this project?", &about, listed);
+        Question {
             message: format!("{}\n\n{answers}", text.message),
             ..text
         }
+    }
+
+    /// The question at the start of a run; the notice where it cannot be asked says how to give trust.
+    pub(crate) fn start_question(
+        &self,
+        project_trusted: bool,
+        can_ask: bool,
+    ) -> Result<Question, String> {
+        if !project_trusted {
+            return Err(not_trusted("trust the project in this host"));
+        }
+        if !can_ask {
+            let lines: Vec<String> = self.listed.iter().map(|line| format!("  {line}")).collect();
+            return Err(format!(
+                "{}\n{}",
+                not_trusted(TRUST_COMMAND),
+                lines.join("\n")
+            ));
+        }
+        Ok(self.question(
+            "The gates of this workflow run commands of this project.",
+            "Yes: they run at their gates, until one of them changes.\nNo: nothing runs now, and you are asked again at the first gate \
+             that runs one of them.",
+        ))
     }
 
     /// The commands that must be trusted before a gate of this workflow runs; none for a workflow of the user.
@@ -60,61 +77,6 @@ impl ProjectCommands {
             &self.commands
         } else {
             &[]
-        }
-    }
-}
-
-/// The question for trust in the commands of a run that has started.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct StartTrust {
-    /// The commands that were shown.
-    shown: Vec<RunCheck>,
-}
-
-impl StartTrust {
-    /// Asks for trust, or says how to give it. Without trust the run continues up to the first gate that needs it.
-    pub(crate) fn ask(
-        &mut self,
-        commands: &ProjectCommands,
-        project_trusted: bool,
-        questions: &mut QuestionTable,
-        out: &mut Effects,
-    ) {
-        if !project_trusted {
-            return out.notify(
-                Severity::Warning,
-                not_trusted("trust the project in this host"),
-            );
-        }
-        if !questions.can_ask() {
-            let lines: Vec<String> = commands
-                .listed()
-                .iter()
-                .map(|line| format!("  {line}"))
-                .collect();
-            let message = format!("{}\n{}", not_trusted(TRUST_COMMAND), lines.join("\n"));
-            return out.notify(Severity::Warning, message);
-        }
-        let text = commands.question(
-            "The gates of this workflow run commands of this project.",
-            "Yes: they run at their gates, until one of them changes.\nNo: nothing runs now, and you are asked again at the first gate \
-             that runs one of them.",
-        );
-        questions.ask(QuestionTopic::StartTrust, text, out);
-        self.shown = commands.all().to_vec();
-    }
-
-    /// Trusts the commands that were shown, if the user agreed.
-    pub(crate) fn on_answer(&mut self, agreed: bool, out: &mut Effects) {
-        let commands = std::mem::take(&mut self.shown);
-        if agreed {
-            out.perform(Effect::TrustCommands { commands });
-        } else {
-            out.notify(
-                Severity::Warning,
-                "[workflow] The gates of this workflow run commands of this project that you have not trusted. You are asked again at \
-                 the first gate that runs one of them.",
-            );
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The commands of the user that move, pause and resume the run, and answers that the user gave outside of the host.
 
-use super::controls::Control;
-use super::controls::{ConfirmationText, PersonExit, Plan, PlannedMove};
-use super::phase_exit::{ExitContext, ExitOutcome, ExitStep, PhaseExit, approval_requested};
-use super::questions::QuestionTopic;
+use super::controls::{Control, PendingMove, Plan, PlannedMove, UserExit, settle};
+use super::phase_exit::{ExitOutcome, Leaver};
+use super::questions::Topic;
+use super::run::ActiveRun;
 use super::step_tool::NoMove;
 use super::{Session, budget, controls, step_tool};
 use crate::diagnostic::visible;
-use crate::effect::{Action, Delivery, Effects, Mark, Reply};
+use crate::effect::{Delivery, Effects, Mark, Question, Reply};
+use crate::event::Answer;
 use crate::run::{Actor, TransitionError, phase_name};
 use crate::types::{RequestId, Severity};
 
@@ -26,7 +27,7 @@ impl Session {
             return;
         }
         let is_asked = self.exit.approval_question().is_some();
-        let is_leaving = self.exit.activity().is_some();
+        let is_leaving = self.exit.condition().is_some();
         let next = if is_asked {
             self.questions.please_close()
         } else if is_earlier {
@@ -37,46 +38,12 @@ impl Session {
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
         out.notify(Severity::Info, message);
         if is_asked {
-            self.continue_exit(out, |exit, context, out| {
-                exit.on_answered_elsewhere(context, out)
-            });
+            self.on_answered_elsewhere(out);
         } else if is_earlier || is_leaving {
             run.set_answered(choice);
         } else {
-            self.begin_exit_by_user(None, Control::Approve, out, |exit, context, out| {
-                exit.begin_answered(context, out)
-            });
+            self.begin_answered_exit(by_user(None, Control::Approve), out);
         }
-    }
-
-    /// Begins to leave the phase, as the user asks.
-    fn begin_exit_by_user(
-        &mut self,
-        request: Option<RequestId>,
-        control: Control,
-        out: &mut Effects,
-        begin: impl FnOnce(&mut PhaseExit, &mut ExitContext<'_>, &mut Effects) -> ExitOutcome,
-    ) {
-        self.controls.begin_exit(request, control);
-        let since = out.mark();
-        self.continue_exit(out, |exit, context, out| {
-            Some(ExitStep {
-                request,
-                outcome: begin(exit, context, out),
-                since,
-            })
-        });
-    }
-
-    /// Shows the code of the open approval request to the user.
-    pub(super) fn show_code(&self, code: &str, out: &mut Effects) {
-        let Some(phase) = self.phase() else { return };
-        let ask = phase.phase.approve.as_ref().map(|approval| &*approval.ask);
-        out.act(Action::Notify {
-            message: approval_requested(&phase.location(), ask.unwrap_or_default(), code),
-            severity: Severity::Warning,
-            is_secret: true,
-        });
     }
 
     /// Carries a command out that controls the run.
@@ -92,13 +59,16 @@ impl Session {
             Control::Goto | Control::Approve | Control::Next | Control::Resume
         );
         let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
-            out.notify(Severity::Info, controls::no_run(control));
-            return out.reply(request, Reply::Command);
+            return settle(
+                Some(request),
+                Severity::Info,
+                controls::no_run(control),
+                out,
+            );
         };
         if !takes_argument && !argument.is_empty() {
             let message = controls::takes_no_argument(control, argument);
-            out.notify(Severity::Warning, message);
-            return out.reply(request, Reply::Command);
+            return settle(Some(request), Severity::Warning, message, out);
         }
         match control {
             Control::Status => {
@@ -152,7 +122,8 @@ impl Session {
             let message = "The workflow is not paused.";
             return out.notify(Severity::Info, message);
         }
-        self.questions.close_all(QuestionTopic::Cancel, out);
+        let is_cancel = |topic: &Topic| matches!(topic, Topic::Cancel);
+        self.questions.close_all(is_cancel, out);
         run.resume(out);
         if let Some(used_up) = run.budgets().used_up() {
             let message = budget::paused(&used_up);
@@ -196,8 +167,8 @@ impl Session {
         match plan {
             Err(refusal) => out.notify(Severity::Warning, refusal),
             Ok(Plan::Move(planned)) => self.move_by_user(&planned, out),
-            Ok(Plan::Confirm(planned, text)) => {
-                if self.confirm(Some(request), planned, text, out) {
+            Ok(Plan::Confirm(planned, question)) => {
+                if self.confirm(Some(request), planned, question, out) {
                     return;
                 }
             }
@@ -210,51 +181,80 @@ impl Session {
         &mut self,
         request: Option<RequestId>,
         planned: PlannedMove,
-        text: ConfirmationText,
+        question: Question,
         out: &mut Effects,
     ) -> bool {
-        if !self.questions.can_confirm() {
-            let why = self.questions.why_not("this host has no dialogs");
-            let refusal = controls::cannot_confirm(&planned, &why);
+        if let Some(why) = self.questions.cannot_confirm("this host has no dialogs") {
+            let refusal = controls::cannot_confirm(&planned, why);
             out.notify(Severity::Warning, refusal);
             return false;
         }
-        let questions = &mut self.questions;
-        self.controls.ask(request, planned, text, questions, out);
+        let yes = question.options.last().cloned().unwrap_or_default();
+        let pending = PendingMove {
+            request,
+            planned,
+            yes,
+        };
+        self.questions
+            .ask(Topic::Move(Box::new(pending)), question, out);
         true
+    }
+
+    /// Makes the move that a person confirmed, and answers the command.
+    pub(super) fn on_move_answer(
+        &mut self,
+        pending: PendingMove,
+        answer: Answer<'_>,
+        out: &mut Effects,
+    ) {
+        let PendingMove {
+            request,
+            planned,
+            yes,
+        } = pending;
+        let state = self.run.as_ref().map(ActiveRun::state);
+        if !matches!(answer, Answer::Chosen(choice) if choice == yes) {
+            let notice = "The workflow was not moved.";
+            settle(request, Severity::Info, notice, out);
+        } else if state == Some(&planned.moved.from) {
+            let since = Some(out.mark());
+            self.move_by_user(&planned, out);
+            controls::answer(request, since, out);
+        } else {
+            let notice = "The workflow has moved in the meantime, so your answer does not count. Nothing was done.";
+            settle(request, Severity::Info, notice, out);
+        }
     }
 
     /// Leaves the phase through its gate, as its owner asks.
     fn next_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) {
-        if let Some(refusal) = self.exit.activity().map(controls::exit_refusal) {
-            out.notify(Severity::Info, refusal);
-            return out.reply(request, Reply::Command);
+        if let Some(refusal) = self.exit.condition().map(controls::exit_refusal) {
+            return settle(Some(request), Severity::Info, refusal, out);
         }
         let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
-            out.notify(Severity::Warning, controls::no_definition());
-            return out.reply(request, Reply::Command);
+            return settle(
+                Some(request),
+                Severity::Warning,
+                controls::no_definition(),
+                out,
+            );
         };
-        if run.approval().is_some() && !self.questions.can_confirm() {
+        if run.approval().is_some() && self.questions.cannot_confirm("").is_some() {
             let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
-            out.notify(Severity::Warning, message);
-            return out.reply(request, Reply::Command);
+            return settle(Some(request), Severity::Warning, message, out);
         }
         if let Some(run) = &mut self.run
             && let Err(refusal) = controls::choose_outcome(run, argument, out)
         {
-            out.notify(Severity::Warning, refusal);
-            return out.reply(request, Reply::Command);
+            return settle(Some(request), Severity::Warning, refusal, out);
         }
-        self.begin_exit_by_user(Some(request), Control::Next, out, |exit, context, out| {
-            exit.begin(request, context, out)
-        });
+        self.begin_exit(by_user(Some(request), Control::Next), out);
     }
 
     /// Answers the question for approval, as its owner asks.
     fn approve_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) {
         let notify = |severity, message: String, out: &mut Effects| {
-            out.notify(severity, message);
-            out.reply(request, Reply::Command);
+            settle(Some(request), severity, message, out);
         };
         let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
             return notify(Severity::Warning, controls::no_definition(), out);
@@ -265,12 +265,9 @@ impl Session {
             return notify(Severity::Info, message.to_owned(), out);
         };
         let question = self.exit.approval_question();
-        if let (None, Some(activity)) = (question, self.exit.activity()) {
-            return notify(
-                Severity::Info,
-                controls::exit_refusal(activity).to_owned(),
-                out,
-            );
+        if let (None, Some(exit)) = (question, self.exit.condition()) {
+            let message = controls::exit_refusal(exit);
+            return notify(Severity::Info, message.to_owned(), out);
         }
         if question.is_none() && run.open_request().is_none() {
             let message = format!(
@@ -283,7 +280,7 @@ impl Session {
         let actor = if question.is_some() {
             self.actor()
         } else {
-            Actor::Person
+            Actor::User
         };
         let reply = match controls::read_reply(run, &approval, actor, argument) {
             Ok(reply) => reply,
@@ -291,39 +288,29 @@ impl Session {
         };
         out.notify(Severity::Info, format!("Your answer: {}.", reply.choice));
         let (choice, comment) = (reply.choice, reply.comment);
-        if let Some(question) = question {
-            self.questions.close(question, out);
-            self.continue_exit(out, |exit, context, out| {
-                exit.on_command(choice, comment, context, out)
-            });
+        if question.is_some() {
+            self.decide_exit(choice, comment, out);
             return out.reply(request, Reply::Command);
         }
-        self.begin_exit_by_user(
-            Some(request),
-            Control::Approve,
-            out,
-            |exit, context, out| exit.begin_command(request, choice, comment, context, out),
-        );
+        let by = by_user(Some(request), Control::Approve);
+        self.begin_decided_exit(by, choice, comment, out);
     }
 
     /// Answers a command that leaves the phase, if that is decided.
     pub(super) fn finish_exit_by_user(
         &mut self,
-        exit: PersonExit,
+        exit: UserExit,
         outcome: ExitOutcome,
-        since: Mark,
+        since: Option<Mark>,
         out: &mut Effects,
     ) {
-        let request = exit.request();
+        let request = exit.request;
         match outcome {
-            ExitOutcome::Wait => {
-                return self.controls.put_back(exit);
-            }
             ExitOutcome::Advance(_) => {
                 let run = self.run.as_ref();
                 match run.map(|run| exit.plan(run, self.jumps(), Vec::new())) {
                     Some(Ok(planned)) => self.move_by_user(&planned, out),
-                    Some(Err(why)) => self.stay_for_person(why, out),
+                    Some(Err(why)) => self.stay_for_user(why, out),
                     None => {}
                 }
             }
@@ -332,14 +319,13 @@ impl Session {
                 let planned = run.and_then(|run| {
                     let left_out = controls::left_out(run, &reports);
                     let planned = exit.plan(run, self.jumps(), left_out).ok()?;
-                    let next = phase_name(&planned.to.state, run.catalog());
+                    let next = phase_name(&planned.moved.to.state, run.catalog());
                     let overrode = planned.overrode();
-                    let text =
-                        ConfirmationText::not_passed(run.phase()?, &next, &reports, overrode);
-                    Some((planned, text))
+                    let question = controls::not_passed(run.phase()?, &next, &reports, overrode);
+                    Some((planned, question))
                 });
-                if let Some((planned, text)) = planned
-                    && self.confirm(request, planned, text, out)
+                if let Some((planned, question)) = planned
+                    && self.confirm(request, planned, question, out)
                 {
                     return;
                 }
@@ -362,7 +348,7 @@ impl Session {
     }
 
     /// Stays in the phase, because the answer or the outcome of the user leads nowhere. The question is asked again.
-    fn stay_for_person(&mut self, why: TransitionError, out: &mut Effects) {
+    fn stay_for_user(&mut self, why: TransitionError, out: &mut Effects) {
         let message = match why {
             TransitionError::Limit(limit) => {
                 self.stay(NoMove::Limit(limit), out);
@@ -387,20 +373,18 @@ impl Session {
     /// Moves the run as a person asked, and sends the agent on.
     pub(super) fn move_by_user(&mut self, planned: &PlannedMove, out: &mut Effects) {
         let was_idle = self.triggers.is_idle(out.now());
-        let from = self.phase().map(|phase| phase.phase.name.clone());
-        let from = from.unwrap_or_default();
         self.auto_continue.forget_reminder();
-        let to = planned.to.clone();
+        let to = planned.moved.to.clone();
         if to.state.active {
             self.enter(to, Some(planned.record()), out);
         } else if let Some(run) = &mut self.run {
             run.clear_approval(out);
-            run.end_by_person(to.state, planned.record());
+            run.end_by_user(to.state, planned.record());
         }
         let Some(run) = &self.run else { return };
         let is_over = !run.is_active();
-        let message = planned.message_to_agent(&from, run);
-        out.notify(Severity::Info, planned.notice(&from, run));
+        let message = planned.message_to_agent(run);
+        out.notify(Severity::Info, planned.notice(run));
         if let Some(phase) = run.phase() {
             self.sent_context.note_step_answer(&phase.context);
         }
@@ -413,4 +397,8 @@ impl Session {
             self.send_to_agent(message, Delivery::IfIdle, out);
         }
     }
+}
+
+fn by_user(request: Option<RequestId>, control: Control) -> Leaver {
+    Leaver::User(UserExit { request, control })
 }

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::auto_continue::AutoContinue;
-use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::condition::RunCondition;
-use crate::definition::Bound;
 use crate::reminders::ContinueCounters;
 use crate::run::RunState;
 
-pub use super::phase::BreadcrumbItem;
+pub use super::phase::{Breadcrumb, ResolvedPhase};
 
 /// A session's run, resolved.
 #[derive(Debug)]
@@ -18,7 +16,7 @@ pub struct View<'a> {
     /// The state as it is stored.
     pub state: &'a RunState,
     /// The phase; `None` if the run ended or does not fit its definitions.
-    pub phase: Option<PhaseView<'a>>,
+    pub phase: Option<&'a ResolvedPhase>,
     /// What the run is doing, or what it waits for.
     pub condition: RunCondition,
     /// The counts of reminders.
@@ -35,33 +33,6 @@ pub struct View<'a> {
     pub countdown: Option<u32>,
 }
 
-/// The phase of a run.
-#[derive(Debug)]
-pub struct PhaseView<'a> {
-    /// The root workflow's name.
-    pub workflow_name: &'a str,
-    /// The scopes, root first.
-    pub breadcrumb: &'a [BreadcrumbItem],
-    /// The phase's id.
-    pub id: &'a str,
-    /// The phase's name.
-    pub name: &'a str,
-    /// The phase's emoji.
-    pub emoji: &'a str,
-    /// The position in the innermost scope, from 1, and the number of its entries.
-    pub progress: (usize, usize),
-    /// The status line.
-    pub status: &'a str,
-    /// Reminders in a row without an advance.
-    pub max: Bound,
-    /// Reminders in a row after which the agent called no tool.
-    pub max_stale: Bound,
-    /// True if the phase waits for the user.
-    pub waits: bool,
-    /// The outcomes, and the phases that they lead to, as people read them. Empty without outcomes.
-    pub outcomes: &'a str,
-}
-
 impl<'a> View<'a> {
     pub(crate) fn of(
         run: &'a ActiveRun,
@@ -70,7 +41,7 @@ impl<'a> View<'a> {
     ) -> Self {
         Self {
             state: run.state(),
-            phase: run.phase().map(PhaseView::of),
+            phase: run.phase(),
             condition,
             counters: run.counters(),
             status: condition.status_line(run),
@@ -80,24 +51,6 @@ impl<'a> View<'a> {
                 .map(|(visits, most)| format!("{visits} of {most}")),
             budget: Some(run.budgets().describe()).filter(|budget| !budget.is_empty()),
             countdown: auto_continue.seconds_left(),
-        }
-    }
-}
-
-impl<'a> PhaseView<'a> {
-    fn of(resolved: &'a ResolvedPhase) -> Self {
-        Self {
-            workflow_name: &resolved.workflow_name,
-            breadcrumb: &resolved.breadcrumb,
-            id: &resolved.phase.id,
-            name: &resolved.phase.name,
-            emoji: &resolved.phase.emoji,
-            progress: resolved.progress,
-            status: &resolved.status,
-            max: resolved.auto_continue.max,
-            max_stale: resolved.auto_continue.max_stale,
-            waits: resolved.auto_continue.wait,
-            outcomes: &resolved.outcomes,
         }
     }
 }

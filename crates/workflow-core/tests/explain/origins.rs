@@ -74,12 +74,12 @@ fn described(origin: Option<&Origin>) -> String {
     let said = match &origin.kind {
         OriginKind::Default => "default".to_owned(),
         OriginKind::BuiltIn => "built in".to_owned(),
-        OriginKind::Settings(tier) => format!("{tier:?} settings"),
-        OriginKind::Workflow(key) => format!("workflow {key}"),
+        OriginKind::Settings { tier } => format!("{tier:?} settings"),
+        OriginKind::Workflow { key } => format!("workflow {key}"),
         OriginKind::Phase => "phase".to_owned(),
     };
-    match &origin.location {
-        Some(location) => format!("{said} {location}"),
+    match &origin.file {
+        Some(_) => format!("{said} {origin}"),
         None => said,
     }
 }

@@ -70,38 +70,6 @@ fn a_jump_to_an_unknown_phase_is_an_error_with_the_nearest_id() {
 }
 
 #[test]
-fn a_jump_to_a_phase_of_another_workflow_names_that_workflow() {
-    let workflow = |jump: &str| {
-        format!(
-            "name: W\nshow: workflows\nphases:\n  - {{ id: a, name: N, emoji: E, instructions: Do it.{jump} }}\n"
-        )
-    };
-    let other = "name: O\nshow: workflows\nphases: [publish.md]\n";
-    let loaded = load(
-        &MemoryFiles::new()
-            .with(
-                Tier::Project,
-                "w/workflow.yaml",
-                workflow(", outcomes: { ok: publish }"),
-            )
-            .with(Tier::Project, "other/workflow.yaml", other)
-            .with(
-                Tier::Project,
-                "other/publish.md",
-                "---\nid: publish\nname: N\nemoji: E\n---\nDo it.",
-            ),
-    );
-    let [found] = &loaded.diagnostics[..] else {
-        panic!("{:?}", loaded.diagnostics)
-    };
-    let help = found.help.as_deref().unwrap_or_default();
-    assert!(
-        help.starts_with("`publish` is a phase of the workflow `other`"),
-        "{help}"
-    );
-}
-
-#[test]
 fn a_phase_behind_outcomes_that_lead_elsewhere_is_unreachable() {
     let phases = [("a", "outcomes: { ok: c }"), ("b", ""), ("c", "")];
     assert_eq!(found("", &phases), ["w WF059"]);

@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use workflow_core::definition::{
-    Condition, OnVisitLimit, Phase, PhaseEntry, Subject, Target, Workflow,
-};
+use workflow_core::definition::{Condition, Phase, PhaseEntry, Subject, Target, Workflow};
 
 use crate::flow_catalogs::JUMPS;
 use crate::reading::{FlatPhase, positions};
@@ -600,10 +598,10 @@ impl Flow {
             if let Some(limit) = self.limit(&key, &phase.name, limits, phase.max_visits) {
                 self.limits.push(limit);
                 match &phase.on_limit {
-                    OnVisitLimit::Cancel if phase.max_visits.is_some() => {
+                    Some(Target::Cancel) if phase.max_visits.is_some() => {
                         return Arrived::Cancelled;
                     }
-                    OnVisitLimit::Phase(id) if redirected.insert(key.clone()) => {
+                    Some(Target::Phase(id)) if redirected.insert(key.clone()) => {
                         let first = *walk.entry(to, id).first().expect("an entry has phases");
                         match &mut fence {
                             Fence::Back(phases) if !phases.contains(&first) => {

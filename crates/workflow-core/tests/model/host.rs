@@ -6,7 +6,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use workflow_core::approval::{self, Request};
 use workflow_core::definition::{Catalog, Loaded, Settings, Workflow};
-use workflow_core::effect::{Action, Decider, Effect, Reply, ToolDecision};
+use workflow_core::effect::{Action, BlockKind, Effect, Reply, ToolDecision};
 use workflow_core::event::{Answer, Author, Entry, LastAssistant, PlatformEvent};
 use workflow_core::policy::gate_report::Report;
 use workflow_core::policy::rules::{Call, PLAIN_PATHS};
@@ -160,7 +160,7 @@ impl Host {
                 self.step(Session::poll_deadline);
             }
             Event::Person => self.step(|session, out| {
-                session.handle_user_input(Some(Author::Person), out);
+                session.handle_user_input(Some(Author::User), out);
             }),
             Event::Prompt => self.step(|session, out| {
                 session.handle_before_agent_start(Some("go on"), out);
@@ -310,7 +310,8 @@ impl Host {
             None => Access::Asked,
             // A host that cannot ask blocks what a person would have to decide.
             Some(Reply::ToolCall(ToolDecision::Block {
-                by: Decider::Rule, ..
+                by: BlockKind::Policy,
+                ..
             })) => Access::Blocked,
             Some(other) => panic!("{other:?}"),
         }

@@ -126,7 +126,7 @@ fn the_reason_names_the_location_and_correcting_it_needs_consent() {
     let blocked = world.call("write", &json!({"path": "src/main.rs"}));
     assert!(
         line(&blocked, "block").starts_with(
-            "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
+            "block by Policy: [workflow] The tool \"write\" is blocked by the project's settings (.pi/workflow-sidecar.json5:2): not \
              valid JSON5"
         ),
         "{blocked:?}"
@@ -211,6 +211,9 @@ fn one_bad_name_takes_nothing_from_the_others() {
     for tool in ["bash", "edit"] {
         assert!(is_blocked(&mut world, tool, &json!({})), "{tool}");
     }
+    // `exit` is perhaps a misspelled `edit`, and perhaps a tool.
+    let mut world = under("{tools: {rules: [{block: ['bash', 'exit']}]}}");
+    assert!(is_blocked(&mut world, "exit", &json!({})));
     let mut world = under("{tools: {rules: [{allow: ['read', '']}, {block: '*'}]}}");
     assert!(is_blocked(&mut world, "read", &json!({})));
     let mut world = under("{tools: {rules: [{block: 'bash', ask: 'edit', allow: 'read'}]}}");
@@ -283,7 +286,7 @@ fn changed_settings_cancel_open_questions() {
     let files = MemoryFiles::new().with_settings(Tier::Project, sound);
     world.settings = load(&files).settings;
     let lines = again(&mut world);
-    let block = line(&lines, "settled block #1 by Nobody: ");
+    let block = line(&lines, "settled block #1 by Failure: ");
     assert!(
         block.contains("the settings changed, so other rules may apply"),
         "{block}"

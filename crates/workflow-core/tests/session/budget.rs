@@ -69,7 +69,7 @@ fn the_agent_is_warned_once_and_stopped_at_the_limit_until_a_person_allows_more(
 
     // A message does not resume it.
     world.step(Event::UserInput {
-        author: Some(Author::Person),
+        author: Some(Author::User),
     });
     assert!(line(&world.tool_call("read"), "block").contains("no tool may run"));
 

@@ -220,7 +220,7 @@ fn is_called_off_by(mut world: World, moves: impl FnOnce(&mut World) -> Vec<Stri
     write(&mut world);
     let question = world.asked[0];
     let said = moves(&mut world);
-    let settled = line(&said, "settled block #2 by Nobody: ");
+    let settled = line(&said, "settled block #2 by Failure: ");
     assert!(settled.contains("blocked by the A phase"), "{settled}");
     let blocked = said.iter().filter(|line| line.starts_with("settled block"));
     assert_eq!(blocked.count(), 1, "{said:#?}");
@@ -384,7 +384,7 @@ fn the_question_about_a_repeated_call_preselects_no_and_can_be_switched_off() {
         third(with_rule(&of_rule)),
     ] {
         assert!(
-            line(&lines, "block by Rule").contains("refused 3 times"),
+            line(&lines, "block by Policy").contains("refused 3 times"),
             "{lines:?}"
         );
     }

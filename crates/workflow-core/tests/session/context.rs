@@ -148,7 +148,7 @@ fn a_blocked_tool_gets_the_reason_and_workflow_step_always_runs() {
     assert_eq!(
         world.tool_call("edit"),
         [
-            "block by Rule: [workflow] The tool \"edit\" is blocked during the A phase.\n\
+            "block by Policy: [workflow] The tool \"edit\" is blocked during the A phase.\n\
              Refer to the current phase instructions for allowed tools and approaches.\n\
              When finished, call workflow_step to advance to the next phase.\n\
              Allowed in this phase: all except edit."
@@ -169,7 +169,7 @@ fn the_reason_may_be_a_template() {
     let mut world = World::started(vec![own]);
     assert_eq!(
         world.tool_call("edit"),
-        ["block by Rule: edit! all except: edit, write in N-w/A {x}"]
+        ["block by Policy: edit! all except: edit, write in N-w/A {x}"]
     );
 }
 

@@ -3,9 +3,9 @@
 use serde_json::json;
 use workflow_core::Session;
 use workflow_core::definition::{
-    Approval, CancelBy, Catalog, Check, Condition, ExpectedExit, Gate, Hints, OnVisitLimit,
-    OutputStream, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject,
-    Target, Thinking, ToolAccess, Workflow,
+    Approval, CancelBy, Catalog, Check, Condition, ExpectedExit, Gate, Hints, OutputStream,
+    Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, RunCheck, Subject, Target, Thinking,
+    ToolAccess, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::gate_report::Report;
@@ -237,7 +237,7 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     let mut work = with_review();
     edit(&mut work, "build", |build| {
         build.max_visits = Some(1);
-        build.on_limit = OnVisitLimit::Phase("release".to_owned());
+        build.on_limit = Some(Target::Phase("release".to_owned()));
     });
     let mut world = started(work.clone());
     world.tool("next");
@@ -255,7 +255,7 @@ fn a_limit_may_lead_elsewhere_or_cancel() {
     );
 
     edit(&mut work, "build", |build| {
-        build.on_limit = OnVisitLimit::Cancel;
+        build.on_limit = Some(Target::Cancel);
     });
     let mut world = started(work);
     world.tool("next");

@@ -1,6 +1,6 @@
 //! The entries that a run with values and visits leaves in the session, and what every part of them restores.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use workflow_core::event::Entry;
 use workflow_core::run::{RunData, restore};
 
@@ -115,14 +115,14 @@ fn a_session_continued_at_any_entry_restores_the_counts_and_values_of_its_branch
         world.next(outcome, &value);
         let (now, restored) = restored(&entries(&world, world.branch.len()));
         assert_eq!(now, step as u64 + 1, "{most} entries");
-        let mut expected = after[step].outputs.clone();
+        let mut expected = after[step].values.outputs.clone();
         let given = value["plan"].as_str().map(|text| {
             let phase = if step == 0 { "w/plan" } else { "w/build" };
             (phase.to_owned(), [("plan".to_owned(), json!(text))].into())
         });
         expected.extend(given);
-        assert_eq!(restored.outputs, expected, "{most} entries");
-        assert_eq!(json!(restored.outputs), data(&world)["outputs"]);
+        assert_eq!(restored.values.outputs, expected, "{most} entries");
+        assert_eq!(json!(restored.values.outputs), data(&world)["outputs"]);
     }
 }
 
@@ -142,27 +142,4 @@ fn the_newest_entry_of_each_type_restores_as_much_as_all_of_them() {
     }
     assert!(newest.len() < all.len());
     assert_eq!(restored(&newest), restored(&all));
-}
-
-#[test]
-fn values_among_the_data_of_a_run_are_read_and_stored_anew() {
-    let mut world = with_values();
-    rounds(&mut world);
-    let values = data(&world);
-    // As the first versions stored it: one entry with everything.
-    world.branch.retain(|(kind, _)| kind != "workflow:values");
-    let last = world.branch.iter_mut().rev();
-    let (_, run) = { last }
-        .find(|(kind, _)| kind == "workflow:run")
-        .expect("there is an entry");
-    let mut old: Value = serde_json::from_str(run.get()).expect("an entry is JSON");
-    old["data"] = values.clone();
-    *run = serde_json::value::to_raw_value(&old).expect("it is JSON");
-    world.restart();
-    world.stop("aborted");
-    world.next("", &json!({"plan": "build 4"}));
-    let outputs = json!({"w/plan": {"plan": "the plan"}, "w/build": {"plan": "build 4"}});
-    assert_eq!(data(&world)["outputs"], outputs);
-    let (_, restored) = restored(&entries(&world, world.branch.len()));
-    assert_eq!(json!(restored.outputs), outputs);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_core::definition::{
-    Approval, Condition, OnVisitLimit, Parameter, ParameterKind, Phase, Subject, Target, Workflow,
+    Approval, Condition, Parameter, ParameterKind, Phase, Subject, Target, Workflow,
 };
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::{Abilities, Control};
@@ -157,7 +157,7 @@ fn a_limit_that_leads_back_is_bounded_too() {
     let mut work = workflow("w", &["build", "review", "release"]);
     edit(&mut work, "review", |review| {
         review.max_visits = Some(1);
-        review.on_limit = OnVisitLimit::Phase("build".to_owned());
+        review.on_limit = Some(Target::Phase("build".to_owned()));
     });
     let mut world = World::new(vec![work]);
     world.settings.limits.jumps = 2;
@@ -432,7 +432,7 @@ fn an_answer_that_cancels_says_so() {
     let mut work = with_review();
     edit(&mut work, "build", |build| {
         build.max_visits = Some(1);
-        build.on_limit = OnVisitLimit::Cancel;
+        build.on_limit = Some(Target::Cancel);
     });
     let mut world = started(work);
     world.tool("next");
@@ -556,7 +556,7 @@ fn an_answer_that_cancels_gives_no_reason_of_an_earlier_move() {
     let mut work = workflow("w", &["plan", "build", "release"]);
     edit(&mut work, "build", |build| {
         build.max_visits = Some(1);
-        build.on_limit = OnVisitLimit::Phase("release".to_owned());
+        build.on_limit = Some(Target::Phase("release".to_owned()));
     });
     edit(&mut work, "release", |release| {
         release.approve = Some(ask(&[

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use serde_json::json;
 use workflow_core::definition::{
-    Approval, Condition, OnVisitLimit, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome,
-    Subject, Target, Workflow,
+    Approval, Condition, Parameter, ParameterKind, Phase, PhaseEntry, PhaseOutcome, Subject,
+    Target, Workflow,
 };
 use workflow_core::session::Control;
 
@@ -84,9 +84,9 @@ fn with_keys(id: &str, keys: &Keys, ids: &[String]) -> Phase {
         }),
         max_visits: keys.max.map(|(most, _)| u32::from(most)),
         on_limit: match keys.max {
-            None | Some((_, 0 | 1)) => OnVisitLimit::Pause,
-            Some((_, 2)) => OnVisitLimit::Cancel,
-            Some((_, number)) => OnVisitLimit::Phase(id_of(number)),
+            None | Some((_, 0 | 1)) => None,
+            Some((_, 2)) => Some(Target::Cancel),
+            Some((_, number)) => Some(Target::Phase(id_of(number))),
         },
         gate: keys.gate.map_or_else(Vec::new, |number| {
             let id = id_of(number);
@@ -246,7 +246,7 @@ fn restored(world: &World, most: usize) -> Result<Option<String>, TestCaseError>
     let status = other
         .session
         .view()
-        .and_then(|view| view.phase.map(|phase| phase.status.to_owned()));
+        .and_then(|view| view.phase.map(|phase| phase.status.clone()));
     Ok(status)
 }
 
@@ -288,5 +288,5 @@ fn confirming(line: &str) -> Option<String> {
 
 fn status(world: &World) -> Option<String> {
     let view = world.session.view()?;
-    view.phase.map(|phase| phase.status.to_owned())
+    view.phase.map(|phase| phase.status.clone())
 }

@@ -503,6 +503,20 @@ fn more_visits_in_the_settings_apply_when_the_user_agrees_and_fewer_at_once() {
 }
 
 #[test]
+fn a_question_about_changed_files_is_withdrawn_when_they_change_again() {
+    let mut world = with_loop(1);
+    let mut change = |jumps| {
+        world.settings.limits.jumps = jumps;
+        let loaded = world.loaded();
+        world.step(Event::Settings { loaded: &loaded })
+    };
+    line(&change(2), "ask Use the changed files");
+    let lines = change(3);
+    line(&lines, "dismiss #");
+    line(&lines, "ask Use the changed files");
+}
+
+#[test]
 fn settings_of_a_project_that_is_not_trusted_any_more_do_not_hold() {
     let mut world = World::new(vec![workflow("w", &["a", "b"])]);
     world.session.set_project_trusted(true);

@@ -110,7 +110,7 @@ proptest! {
                 prop_assert!(line(&world.stop("stop"), "message workflow:complete").contains("Complete"));
                 return Ok(());
             }
-            let status = world.session.view().and_then(|view| view.phase.map(|phase| phase.name.to_owned()));
+            let status = world.session.view().and_then(|view| view.phase.map(|phase| phase.phase.name.clone()));
             prop_assert_eq!(status.as_deref(), Some(places[at].0.as_str()));
         }
     }

@@ -55,7 +55,7 @@ fn a_denial_names_the_rule_the_alternatives_and_the_next_step() {
     assert_eq!(
         world.call("write", &json!({"path": "src/main.rs"})),
         [
-            "block by Rule: [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
+            "block by Policy: [workflow] The tool \"write\" is blocked by the A phase (f:1): planning writes documents only.\n\
           Allowed here: docs/**, *.md.\n\
           Use another approach, or call workflow_step with action='next' if the phase is done."
         ]
@@ -78,7 +78,7 @@ fn the_reason_of_a_rule_names_the_path_the_tool_and_the_command() {
     let of_write = world.call("write", &json!({"path": "app/.env"}));
     assert_eq!(
         reason(of_write),
-        "block by Rule: [workflow] The tool \"write\" is blocked by the A phase (f:1): Path \"app/.env\" is protected from write."
+        "block by Policy: [workflow] The tool \"write\" is blocked by the A phase (f:1): Path \"app/.env\" is protected from write."
     );
     let of_line = world.call("bash", &json!({"command": "cat README.md > .git/config"}));
     assert!(
@@ -196,7 +196,7 @@ fn settings_apply_with_and_without_a_run() {
     assert_eq!(
         call(&mut world),
         [
-            "block by Rule: [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
+            "block by Policy: [workflow] The tool \"write\" is blocked by the project's settings (f:1): `write`, `edit` on `.env`.\n\
           Use another approach, or ask the user."
         ]
     );
@@ -230,7 +230,7 @@ fn a_person_decides_in_a_dialog() {
     world.tool_call("deploy");
     let no = world.answer(false);
     assert!(
-        line(&no, "settled block #3 by Person: ").contains("did not allow it"),
+        line(&no, "settled block #3 by User: ").contains("did not allow it"),
         "{no:?}"
     );
 }
@@ -241,7 +241,7 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     let mut world = with_rules(rules());
     world.tool_call("deploy");
     assert!(world.wait(29 * 60 * 1000).is_empty());
-    assert!(line(&world.wait(60 * 1000), "settled block #2 by Nobody: ").contains("in time"));
+    assert!(line(&world.wait(60 * 1000), "settled block #2 by Failure: ").contains("in time"));
     let late = world.answer(true);
     assert!(
         late.len() == 1
@@ -251,8 +251,11 @@ fn a_dialog_that_is_late_or_lost_blocks() {
     );
     world.tool_call("deploy");
     assert!(
-        line(&world.step(Event::Shutdown), "settled block #3 by Nobody: ")
-            .contains("the session ended")
+        line(
+            &world.step(Event::Shutdown),
+            "settled block #3 by Failure: "
+        )
+        .contains("the session ended")
     );
 }
 
@@ -268,7 +271,7 @@ fn the_third_denial_in_a_row_asks_and_later_ones_tell_the_agent_to_stop() {
         line(&call(&mut world, "a"), "block");
     }
     line(&call(&mut world, "a"), "ask Allow write?");
-    assert!(line(&world.answer(false), "settled block #7 by Person: ").contains("did not allow"));
+    assert!(line(&world.answer(false), "settled block #7 by User: ").contains("did not allow"));
     assert!(line(&call(&mut world, "a"), "block").contains("4 times in a row. Stop trying"));
 }
 

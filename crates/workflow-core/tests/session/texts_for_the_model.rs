@@ -99,7 +99,7 @@ fn a_list_with_exceptions_is_described_together_with_them() {
     let said = world.call("write", &json!({"path": "src/a.rs", "content": ""}));
     assert_eq!(
         line(&said, "block"),
-        "block by Rule: [workflow] The tool \"write\" is blocked during the A phase.\n\
+        "block by Policy: [workflow] The tool \"write\" is blocked during the A phase.\n\
          Refer to the current phase instructions for allowed tools and approaches.\n\
          When finished, call workflow_step to advance to the next phase.\n\
          Allowed in this phase: edit and write only in `docs/**`."
@@ -290,7 +290,7 @@ fn a_list_with_rules_names_both_in_the_template_of_the_definition() {
     let said = world.call("write", &json!({"path": "src/a.rs"}));
     assert_eq!(
         line(&said, "block"),
-        "block by Rule: write: edit and write only in `docs/**`"
+        "block by Policy: write: edit and write only in `docs/**`"
     );
 }
 
@@ -406,7 +406,7 @@ fn a_denial_by_read_only_names_what_is_open() {
     let said = world.call("bash", &json!({"command": "echo x > src/a.rs"}));
     assert_eq!(
         line(&said, "block"),
-        "block by Rule: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
+        "block by Policy: [workflow] The tool \"bash\" is blocked by the A phase (a.md:4): the A phase is read-only. It would \
          write: a redirection (src/a.rs).\nTo allow this, the user can add `writable: [\"src/a.rs\"]`.\n\
          Only read-only calls, writing to `docs/**` and `cargo test*` are allowed here.\n\
          Use another approach, or call workflow_step with action='next' if the phase is done."

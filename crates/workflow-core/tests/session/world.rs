@@ -202,6 +202,7 @@ impl World {
                 let answer = out.take_answer(request).expect("it is answered");
                 assert_eq!(RequestKind::of(&answer.reply), kind);
                 lines.extend(render_reply(&answer.reply));
+                out.actions.extend(answer.actions);
             }
             Replied::ToRequest(request, kind) => {
                 let before = self.unanswered.insert(request, kind);
@@ -453,7 +454,7 @@ impl World {
 
     pub(crate) fn user_input(&mut self) -> Vec<String> {
         self.step(Event::UserInput {
-            author: Some(Author::Person),
+            author: Some(Author::User),
         })
     }
 
@@ -520,10 +521,10 @@ fn render_diagnostic(problem: &Diagnostic) -> String {
     )
 }
 
-/// True if a request is answered at once, and not by what follows from its event.
+/// True if a request is answered at once.
 fn is_answered(out: &Effects, request: RequestId) -> bool {
     let mut answers = out.answers.iter();
-    answers.any(|answer| answer.request == request && answer.actions.is_empty())
+    answers.any(|answer| answer.request == request)
 }
 
 fn render_awaiting(awaiting: &Request) -> String {

@@ -3,12 +3,12 @@
 //! Parameters are described as their reader accepts them, results as their writer makes them.
 
 use schemars::Schema;
-use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value, json};
 
 use crate::error::ErrorData;
-use crate::method::{Direction, HOST_METHODS, METHODS, MethodInfo, TypeInfo};
+use crate::method::{Direction, HOST_METHODS, METHODS, MethodInfo};
 use crate::types::WorkflowState;
 
 /// The dialect of every schema.
@@ -37,12 +37,10 @@ impl Contract {
                 Direction::ToSidecar => (&mut read, &mut written),
                 Direction::ToHost => (&mut written, &mut read),
             };
-            let schema =
-                |of: &TypeInfo, generator: &mut SchemaGenerator| (of.schema)(generator).to_value();
             Described {
                 method,
-                params: schema(&method.params, params),
-                result: schema(&method.result, result),
+                params: (method.params)(params).to_value(),
+                result: (method.result)(result).to_value(),
             }
         });
         let methods = methods.collect();

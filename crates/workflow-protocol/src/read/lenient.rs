@@ -16,40 +16,6 @@ use serde_json::value::RawValue;
 
 use super::text::Text;
 
-/// Describes a type that is read from an array of anything, for schemas and TypeScript.
-macro_rules! described_as_array {
-    ($name:ident) => {
-        impl schemars::JsonSchema for $name<'_> {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "array" })
-            }
-        }
-
-        impl ts_rs::TS for $name<'_> {
-            type WithoutGenerics = $name<'static>;
-            type OptionInnerType = Self;
-
-            fn name(_: &ts_rs::Config) -> String {
-                "Array<unknown>".to_owned()
-            }
-
-            fn inline(config: &ts_rs::Config) -> String {
-                Self::name(config)
-            }
-        }
-    };
-}
-
-pub(crate) use described_as_array;
-
 /// An event that may be left out; null counts as left out.
 pub(crate) fn event<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where

@@ -118,19 +118,6 @@ impl JsonSchema for Text<'_> {
     }
 }
 
-impl ts_rs::TS for Text<'_> {
-    type WithoutGenerics = Text<'static>;
-    type OptionInnerType = Self;
-
-    fn name(_: &ts_rs::Config) -> String {
-        "string".to_owned()
-    }
-
-    fn inline(config: &ts_rs::Config) -> String {
-        Self::name(config)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

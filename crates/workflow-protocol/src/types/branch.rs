@@ -8,7 +8,7 @@ use serde::de::Deserializer;
 use serde_json::value::RawValue;
 
 use crate::read::Text;
-use crate::read::lenient::{self, described_as_array};
+use crate::read::lenient;
 
 /// The prefix of the types of the sidecar's entries.
 const PREFIX: &str = "workflow:";
@@ -75,8 +75,6 @@ impl<'a> Branch<'a> {
         }
     }
 }
-
-described_as_array!(Branch);
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ts_rs::TS;
 
 use super::answer::answer;
 use super::session::session_bound;
@@ -16,7 +15,6 @@ session_bound! {
         pub name: Text<'a>,
         /// The text that the user typed after the name.
         #[serde(borrow, default)]
-        #[ts(optional, as = "Option<String>")]
         pub arguments: Text<'a>,
     }
 
@@ -27,7 +25,6 @@ session_bound! {
         pub name: Text<'a>,
         /// The text that the user has typed after the name so far.
         #[serde(borrow, default)]
-        #[ts(optional, as = "Option<String>")]
         pub prefix: Text<'a>,
     }
 }
@@ -43,15 +40,13 @@ answer! {
     /// Completions of the command's argument.
     pub struct CommandCompleteResult {
         /// The proposals; null if there are none.
-        #[ts(optional = false)]
         pub items: Option<Vec<Completion>>,
     }
 }
 
 /// A proposal for a command's argument.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct Completion {
     /// The text that is inserted.
     pub value: String,

@@ -2,12 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ts_rs::TS;
+use workflow_core::types::Severity;
 
 /// Something the user should know about a definition or a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct Diagnostic {
     /// The stable code, for example `WF012`.
     pub code: String,
@@ -30,16 +29,4 @@ pub struct Diagnostic {
     /// The fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-}
-
-/// The severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema, TS)]
-#[serde(rename_all = "camelCase")]
-pub enum Severity {
-    /// The definition cannot be started as it stands.
-    Error,
-    /// It works, and probably not as meant.
-    Warning,
-    /// Good to know.
-    Info,
 }

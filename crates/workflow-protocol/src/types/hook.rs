@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use ts_rs::TS;
+use workflow_core::effect::BlockKind;
 
 use super::answer::answer;
 use super::messages::Messages;
@@ -20,7 +20,6 @@ session_bound! {
     pub struct SessionHookParams<'a> {
         /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: SessionEvent<'a>,
     }
 
@@ -28,7 +27,6 @@ session_bound! {
     pub struct BeforeAgentStartParams<'a> {
         /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: BeforeAgentStartEvent<'a>,
     }
 
@@ -36,7 +34,6 @@ session_bound! {
     pub struct AgentStartParams<'a> {
         /// The event as the host reports it.
         #[serde(default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: AnyEvent,
     }
 
@@ -44,7 +41,6 @@ session_bound! {
     pub struct TurnParams<'a> {
         /// The event as the host reports it.
         #[serde(default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: TurnEvent,
     }
 
@@ -66,7 +62,6 @@ session_bound! {
     pub struct AgentEndParams<'a> {
         /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: AgentEndEvent<'a>,
     }
 
@@ -74,7 +69,6 @@ session_bound! {
     pub struct InputParams<'a> {
         /// The event as the host reports it.
         #[serde(borrow, default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: InputEvent<'a>,
     }
 
@@ -82,23 +76,20 @@ session_bound! {
     pub struct BranchParams<'a> {
         /// The event as the host reports it.
         #[serde(default, deserialize_with = "lenient::event")]
-        #[ts(optional, as = "Option<_>")]
         pub event: BranchEvent,
     }
 }
 
 /// An event of which nothing is needed.
-#[derive(Debug, Default, Deserialize, JsonSchema, TS)]
-#[ts(type = "Record<string, unknown>")]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct AnyEvent {}
 
 /// Declares events: everything that is not named is ignored, and so is what is named and not as expected.
 macro_rules! events {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? { $($fields:tt)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Deserialize, JsonSchema, TS)]
+        #[derive(Debug, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
-        #[ts(optional_fields = nullable)]
         pub struct $name $(<$life>)? { $($fields)* }
     )*};
 }
@@ -144,7 +135,6 @@ events! {
         pub tool_call_id: Option<Text<'a>>,
         /// The arguments.
         #[serde(borrow)]
-        #[ts(optional, type = "unknown")]
         pub input: Option<&'a RawValue>,
     }
 
@@ -158,11 +148,9 @@ events! {
         pub tool_call_id: Option<Text<'a>>,
         /// The arguments.
         #[serde(borrow)]
-        #[ts(optional, type = "unknown")]
         pub input: Option<&'a RawValue>,
         /// The content that the model will read.
         #[serde(borrow)]
-        #[ts(optional, type = "unknown")]
         pub content: Option<&'a RawValue>,
         /// True if the call failed.
         #[serde(default, deserialize_with = "lenient::scalar")]
@@ -174,14 +162,14 @@ events! {
     pub struct AgentEndEvent<'a> {
         /// The messages of the run: all of them, or only the last one of the assistant.
         #[serde(borrow, default)]
-        #[ts(optional, as = "Option<Messages<'a>>")]
+        #[schemars(with = "Vec<serde_json::Value>")]
         pub messages: Messages<'a>,
     }
 
     /// A submitted message as the host reports it.
     #[derive(Default)]
     pub struct InputEvent<'a> {
-        /// Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while a person types and
+        /// Its source: `interactive`, `rpc`, `extension` for a message from a program, or `editor` while the user types and
         /// has not submitted anything yet.
         #[serde(borrow, default, deserialize_with = "lenient::text")]
         pub source: Option<Text<'a>>,
@@ -247,7 +235,7 @@ answer! {
 /// A message for the agent before it starts.
 ///
 /// hook-lifecycle: "handleBeforeAgentStart".
-#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Inject {
     /// The message's type: `workflow:context`.
@@ -261,7 +249,7 @@ pub struct Inject {
 /// The reason why a tool call is blocked.
 ///
 /// hook-lifecycle: "Block Reason Template".
-#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
     /// The text that the agent reads.
@@ -270,39 +258,23 @@ pub struct Block {
     pub kind: BlockKind,
 }
 
-/// The origin of the decision to block a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
-#[serde(rename_all = "camelCase")]
-pub enum BlockKind {
-    /// A rule of the current phase.
-    Policy,
-    /// The user, who was asked.
-    User,
-    /// Nobody: the decision could not be made.
-    Failure,
-}
-
 /// Changes to a tool call.
-#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCallMutation {
     /// The arguments to run the tool with.
-    #[ts(type = "unknown")]
     pub input: Box<RawValue>,
 }
 
 /// Changes to a tool result; absent fields stay as they are.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct ToolResultMutation {
     /// The content that the model reads.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional, type = "unknown")]
     pub content: Option<Box<RawValue>>,
     /// Data that the host keeps with it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[ts(optional, type = "unknown")]
     pub details: Option<Box<RawValue>>,
     /// True if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -312,9 +284,8 @@ pub struct ToolResultMutation {
 /// The change of the run's state at the end of the agent's run.
 ///
 /// hook-lifecycle: "Mutation Semantics by Case". The sidecar has done it already; the host need not do anything.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct AgentEndMutation {
     /// True if the run was unloaded.
     pub unload: bool,
@@ -327,7 +298,7 @@ pub struct AgentEndMutation {
 }
 
 /// The parts to skip when the user goes back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchMutation {
     /// True if the conversation stays as it is.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
 
 use super::action::Action;
 
@@ -12,13 +11,11 @@ use super::action::Action;
 macro_rules! to_host {
     ($($(#[$meta:meta])* pub struct $name:ident { $($fields:tt)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+        #[derive(Debug, Clone, Serialize, JsonSchema)]
         #[serde(rename_all = "camelCase")]
-        #[ts(optional_fields)]
         pub struct $name {
             /// The session that asks; absent for the session without a name.
             #[serde(skip_serializing_if = "String::is_empty")]
-            #[ts(optional, as = "Option<_>")]
             pub session_id: String,
             $($fields)*
         }
@@ -71,7 +68,6 @@ to_host! {
         pub timeout_ms: Option<u64>,
         /// Variables that are added to its environment.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-        #[ts(optional, as = "Option<_>")]
         pub env: BTreeMap<String, String>,
         /// Bytes of each output that are needed. The host may leave out the beginning of a longer one, and says so by
         /// `truncated`.
@@ -81,7 +77,7 @@ to_host! {
 }
 
 /// Actions that time caused, not a message.
-#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HostApplyParams {
     /// The session they are for.
@@ -91,7 +87,7 @@ pub struct HostApplyParams {
 }
 
 /// A request that the host need not answer any more.
-#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HostCancelParams {
     /// The id of the request.
@@ -99,7 +95,7 @@ pub struct HostCancelParams {
 }
 
 /// The result of a command.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecResult {
     /// Its standard output.
@@ -110,10 +106,8 @@ pub struct ExecResult {
     pub code: i32,
     /// True if it was ended, by its timeout or by a signal.
     #[serde(default)]
-    #[ts(optional, as = "Option<_>")]
     pub killed: bool,
     /// True if output is left out.
     #[serde(default)]
-    #[ts(optional, as = "Option<_>")]
     pub truncated: bool,
 }

@@ -2,16 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use ts_rs::TS;
 
 use super::answer::answer;
 use super::session::session_bound;
 use crate::read::Text;
 
 /// The host's description of itself.
-#[derive(Debug, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[ts(optional_fields = nullable)]
 pub struct InitializeParams<'a> {
     /// The version of the protocol: the number 1.
     pub protocol_version: u32,
@@ -26,16 +24,14 @@ pub struct InitializeParams<'a> {
     pub agent_dir: Option<Text<'a>>,
     /// The host's capabilities.
     #[serde(default)]
-    #[ts(optional, as = "Option<_>")]
     pub capabilities: Capabilities,
     /// The source of time.
     #[serde(default)]
-    #[ts(optional, as = "Option<_>")]
     pub clock: Clock,
 }
 
 /// The name and version of the host.
-#[derive(Debug, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HostInfo<'a> {
     /// The host's name.
@@ -47,31 +43,25 @@ pub struct HostInfo<'a> {
 }
 
 /// The host's capabilities; unknown flags are ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Capabilities {
     /// It answers `ui/confirm`, `ui/select` and `ui/input`.
-    #[ts(optional, as = "Option<_>")]
     pub dialogs: bool,
     /// It closes a dialog when `ui/dismiss` says that the question is settled.
-    #[ts(optional, as = "Option<_>")]
     pub dismiss: bool,
     /// It shows widgets; if this is left out, it does where a session's `hasUI` is true.
-    #[ts(optional)]
     pub widgets: Option<bool>,
     /// It sends `hook/agent_end` when the agent has settled: no retry and no queued message will follow.
-    #[ts(optional, as = "Option<_>")]
     pub settle: bool,
     /// It applies the action `setHints`.
-    #[ts(optional, as = "Option<_>")]
     pub hints: bool,
     /// It answers `host/exec`.
-    #[ts(optional, as = "Option<_>")]
     pub exec: bool,
 }
 
 /// The source of time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Clock {
     /// The system's clock.
@@ -83,15 +73,13 @@ pub enum Clock {
         now: u64,
         /// The seed of task ids.
         #[serde(default)]
-        #[ts(optional, as = "Option<_>")]
         seed: u64,
     },
 }
 
 /// No parameters at all.
-#[derive(Debug, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[ts(type = "Record<string, never>")]
 pub struct NoParams {}
 
 /// `shutdown` takes no parameters.

@@ -5,7 +5,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use ts_rs::TS;
 
 use super::answer::answer;
 
@@ -28,13 +27,12 @@ answer! {
         pub entry_types: Vec<EntryType>,
         /// What this host and its surroundings lack, as sentences for the user.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        #[ts(optional, as = "Option<_>")]
         pub warnings: Vec<String>,
     }
 }
 
 /// The name and version of the sidecar.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerInfo {
     /// The sidecar's name.
@@ -44,7 +42,7 @@ pub struct ServerInfo {
 }
 
 /// A hook to forward, and what of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HookSubscription {
     /// The hook's name, for example `tool_call`; the method is `hook/` and the name.
@@ -53,14 +51,12 @@ pub struct HookSubscription {
     pub event: Vec<String>,
     /// The fields of the context that are needed with this hook.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[ts(optional, as = "Option<_>")]
     pub context: Vec<String>,
 }
 
 /// A tool to register with the agent.
-#[derive(Debug, Clone, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct ToolDeclaration {
     /// The name the model calls it by.
     pub name: String,
@@ -70,21 +66,19 @@ pub struct ToolDeclaration {
     pub description: String,
     /// The JSON Schema of its arguments.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
-    #[ts(type = "Record<string, unknown>")]
     pub parameters: Box<RawValue>,
     /// One line on the tool for the system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_snippet: Option<String>,
     /// Advice on the tool for the system prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[ts(optional, as = "Option<_>")]
     pub prompt_guidelines: Vec<String>,
     /// Sequential or parallel execution of the calls of one message.
     pub execution_mode: ExecutionMode,
 }
 
 /// Sequential or parallel execution of the tool calls of one message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ExecutionMode {
     /// Each call of the message is judged and run before the next one is judged.
@@ -95,7 +89,7 @@ pub enum ExecutionMode {
 }
 
 /// A command to register for the user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandDeclaration {
     /// The command's name, without the slash.
@@ -106,12 +100,11 @@ pub struct CommandDeclaration {
     pub completes: bool,
     /// True if it runs at once while the agent works; any other waits until the agent has finished.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    #[ts(optional, as = "Option<_>")]
     pub immediate: bool,
 }
 
 /// The treatment of messages of one type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageType {
     /// The type of the messages, for example `workflow:context`.
@@ -123,9 +116,8 @@ pub struct MessageType {
 }
 
 /// The appearance of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct MessageDisplay {
     /// The text before the content.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +135,7 @@ pub struct MessageDisplay {
 }
 
 /// An entry that the sidecar writes to the session's branch and reads back from it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryType {
     /// The entry's type, for example `workflow:state`.

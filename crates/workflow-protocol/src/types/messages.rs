@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error};
 use serde_json::value::RawValue;
 
 use crate::read::Text;
-use crate::read::lenient::{self, described_as_array};
+use crate::read::lenient;
 
 /// The number of characters of the last text that are kept.
 const TAIL_CHARS: usize = 200;
@@ -114,8 +114,6 @@ fn tail(text: &str) -> String {
     let start = text.char_indices().rev().nth(TAIL_CHARS - 1);
     text[start.map_or(0, |(start, _)| start)..].to_owned()
 }
-
-described_as_array!(Messages);
 
 #[cfg(test)]
 mod tests {

@@ -15,41 +15,23 @@ mod state;
 mod tool;
 mod workflow;
 
-pub use action::{
-    Action, Delivery, HostHints, Level, Message, MessageOptions, Placement, Thinking, VisibleTools,
-};
-pub use branch::{Branch, BranchEntry};
-pub use command::{
-    CommandCompleteParams, CommandCompleteResult, CommandRunParams, CommandRunResult, Completion,
-};
-pub use diagnostic::{Diagnostic, Severity};
-pub use hook::{
-    AgentEndEvent, AgentEndMutation, AgentEndParams, AgentEndResult, AgentStartParams, AnyEvent,
-    BeforeAgentStartEvent, BeforeAgentStartParams, BeforeAgentStartResult, Block, BlockKind,
-    BranchEvent, BranchMutation, BranchParams, BranchResult, HookResult, Inject, InputEvent,
-    InputParams, SessionEvent, SessionHookParams, ToolCallEvent, ToolCallMutation, ToolCallParams,
-    ToolCallResult, ToolResultEvent, ToolResultMutation, ToolResultParams, ToolResultResult,
-    TurnEvent, TurnParams,
-};
-pub use host::{
-    ConfirmParams, DismissParams, ExecParams, ExecResult, HostApplyParams, HostCancelParams,
-    InputDialogParams, SelectParams,
-};
-pub use lifecycle::{
-    Capabilities, Clock, ClockAdvanceParams, ClockAdvanceResult, HostInfo, InitializeParams,
-    NoParams, ShutdownParams,
-};
-pub use manifest::{
-    CommandDeclaration, EntryType, ExecutionMode, HookSubscription, Manifest, MessageDisplay,
-    MessageType, ServerInfo, ToolDeclaration,
-};
-pub use messages::{LastAssistant, Messages};
-pub use session::{Context, SessionBound};
-pub use state::{
-    Breadcrumb, PathSegment, PhaseView, Progress, Reminders, RunFlow, SessionStateParams,
-    SessionStateResult, WorkflowState,
-};
-pub use tool::{Content, ResultType, ToolCancelParams, ToolExecuteParams, ToolExecuteResult};
-pub use workflow::{
-    PhaseSummary, Show, Source, WorkflowListParams, WorkflowListResult, WorkflowSummary,
-};
+pub use action::*;
+pub use branch::*;
+pub use command::*;
+pub use diagnostic::*;
+pub use hook::*;
+pub use host::*;
+pub use lifecycle::*;
+pub use manifest::*;
+pub use messages::*;
+pub use session::*;
+pub use state::*;
+pub use tool::*;
+pub use workflow::*;
+
+// The values that the engine has itself.
+pub use workflow_core::definition::{Show, Thinking, Tier as Source};
+pub use workflow_core::effect::{BlockKind, HostHints};
+pub use workflow_core::policy::VisibleTools;
+pub use workflow_core::session::Breadcrumb;
+pub use workflow_core::types::Severity;

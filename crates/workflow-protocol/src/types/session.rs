@@ -5,20 +5,18 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use ts_rs::TS;
 
 use super::branch::Branch;
 use crate::read::Text;
 
 /// The session's context at the time of a call.
-#[derive(Debug, Default, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[ts(optional_fields = nullable)]
 pub struct Context<'a> {
     /// The session's working directory.
     #[serde(borrow)]
     pub cwd: Option<Text<'a>>,
-    /// True if a person sees the user interface. Whether dialogs are answered is in `capabilities`.
+    /// True if the user sees the user interface. Whether dialogs are answered is in `capabilities`.
     #[serde(rename = "hasUI")]
     pub has_ui: Option<bool>,
     /// True if the user trusts the working directory; absent if the host does not know. If false, no file of the
@@ -29,6 +27,7 @@ pub struct Context<'a> {
     pub session_file: Option<Text<'a>>,
     /// The session's entries from the root to the leaf.
     #[serde(borrow)]
+    #[schemars(with = "Option<Vec<serde_json::Value>>")]
     pub branch: Option<Branch<'a>>,
 }
 
@@ -45,17 +44,14 @@ pub trait SessionBound<'a> {
 macro_rules! session_bound {
     ($($(#[$meta:meta])* pub struct $name:ident<'a> { $($fields:tt)* })*) => {$(
         $(#[$meta])*
-        #[derive(Debug, serde::Deserialize, schemars::JsonSchema, ts_rs::TS)]
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
-        #[ts(optional_fields = nullable)]
         pub struct $name<'a> {
             /// The session that the call belongs to; a host with one session omits it.
             #[serde(borrow, default)]
-            #[ts(optional, as = "Option<String>")]
             pub session_id: $crate::read::Text<'a>,
             /// The session's context.
             #[serde(borrow, default, deserialize_with = "crate::read::lenient::or_default")]
-            #[ts(optional, as = "Option<_>")]
             pub context: $crate::types::Context<'a>,
             $($fields)*
         }

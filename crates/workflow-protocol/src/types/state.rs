@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use ts_rs::TS;
+use workflow_core::session::Breadcrumb;
 
 use super::answer::answer;
 use super::session::session_bound;
@@ -12,7 +12,7 @@ use super::session::session_bound;
 /// The data of a `workflow:state` entry.
 ///
 /// state-management: "Entry structure in the session branch".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkflowState {
     /// True if the agent should be working on phases.
@@ -37,7 +37,7 @@ pub struct WorkflowState {
 }
 
 /// One scope of the current path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PathSegment {
     /// The workflow that this scope runs.
@@ -72,11 +72,9 @@ answer! {
         pub task_description: Option<String>,
         /// The current path.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        #[ts(optional, as = "Option<_>")]
         pub path: Vec<PathSegment>,
         /// The names along the path.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        #[ts(optional, as = "Option<_>")]
         pub breadcrumb: Vec<Breadcrumb>,
         /// The current phase.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +92,6 @@ answer! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub reminders: Option<Reminders>,
         /// The reason why the run waits for the user; null if it does not.
-        #[ts(optional = false)]
         pub paused: Option<String>,
         /// Seconds until the agent gets a reminder, while a countdown runs.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,13 +103,11 @@ answer! {
 }
 
 /// The flow of the run's definition, as people read it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct RunFlow {
     /// The inputs that the run was given, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[ts(optional, as = "Option<_>")]
     pub inputs: BTreeMap<String, String>,
     /// The outcomes of the phase, and where each leads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,24 +120,8 @@ pub struct RunFlow {
     pub budget: Option<String>,
 }
 
-/// One scope of the path as people read it.
-///
-/// state-management: "Breadcrumb construction".
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct Breadcrumb {
-    /// The workflow that this scope runs.
-    pub workflow_key: String,
-    /// That workflow's name.
-    pub name: String,
-    /// The current phase's name in the innermost scope, the workflow's name in the others.
-    pub phase_name: String,
-    /// The current phase's emoji in the innermost scope, else empty.
-    pub emoji: String,
-}
-
 /// The current phase.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PhaseView {
     /// The phase's id.
@@ -154,7 +133,7 @@ pub struct PhaseView {
 }
 
 /// Progress in the innermost scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The current phase, from 1.
@@ -164,9 +143,8 @@ pub struct Progress {
 }
 
 /// The reminders that were sent, and their limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct Reminders {
     /// Reminders in a row without an advance.
     pub count: u32,

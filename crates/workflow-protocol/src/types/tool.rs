@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use ts_rs::TS;
 
 use super::answer::answer;
 use super::session::session_bound;
@@ -17,12 +16,10 @@ session_bound! {
         pub name: Text<'a>,
         /// The host's id of the call.
         #[serde(borrow, default)]
-        #[ts(optional, as = "Option<String>")]
         pub tool_call_id: Text<'a>,
         /// The arguments as the model gave them.
         #[serde(borrow)]
         #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-        #[ts(optional, type = "Record<string, unknown>")]
         pub arguments: Option<&'a RawValue>,
     }
 }
@@ -44,7 +41,6 @@ answer! {
         /// Data that the host keeps with it.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
-        #[ts(optional, type = "Record<string, unknown>")]
         pub details: Option<Box<RawValue>>,
         /// The kind of answer.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +52,7 @@ answer! {
 }
 
 /// A piece of what the model reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Content {
     /// Text.
@@ -67,7 +63,7 @@ pub enum Content {
 }
 
 /// The kind of a tool's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ResultType {
     /// It did not work.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use ts_rs::TS;
+use workflow_core::definition::{Show, Tier as Source};
 
 use super::answer::answer;
 use super::session::session_bound;
@@ -21,9 +21,8 @@ answer! {
 }
 
 /// A workflow in one line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields)]
 pub struct WorkflowSummary {
     /// The key: the name of its directory.
     pub key: String,
@@ -43,28 +42,8 @@ pub struct WorkflowSummary {
     pub shadows: Option<Source>,
 }
 
-/// The way a workflow is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
-#[serde(rename_all = "camelCase")]
-pub enum Show {
-    /// The user.
-    User,
-    /// Other workflows only.
-    Workflows,
-}
-
-/// The directory a definition comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema, TS)]
-#[serde(rename_all = "camelCase")]
-pub enum Source {
-    /// The user's own directory.
-    Global,
-    /// The project's directory.
-    Project,
-}
-
 /// A phase in one line, or a reference to a subworkflow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum PhaseSummary {
     /// A phase.

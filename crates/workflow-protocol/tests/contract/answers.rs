@@ -11,11 +11,11 @@ use workflow_protocol::{
     CommandDeclaration, CommandRunResult, Completion, ConfirmParams, Content, Delivery, Diagnostic,
     EntryType, Error, ExecParams, ExecResult, ExecutionMode, HookResult, HookSubscription,
     HostApplyParams, HostCancelParams, HostHints, HostMethod, Inject, InputDialogParams, Kind,
-    Level, Manifest, Message, MessageDisplay, MessageOptions, MessageType, PathSegment,
-    PhaseSummary, PhaseView, Placement, Progress, Reminders, ResultType, RunFlow, SelectParams,
-    ServerInfo, SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation,
-    ToolCallResult, ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult,
-    VisibleTools, WorkflowListResult, WorkflowState, WorkflowSummary, method,
+    Manifest, Message, MessageDisplay, MessageOptions, MessageType, PathSegment, PhaseSummary,
+    PhaseView, Placement, Progress, Reminders, ResultType, RunFlow, SelectParams, ServerInfo,
+    SessionStateResult, Severity, Show, Source, Thinking, ToolCallMutation, ToolCallResult,
+    ToolDeclaration, ToolExecuteResult, ToolResultMutation, ToolResultResult, VisibleTools,
+    WorkflowListResult, WorkflowState, WorkflowSummary, method,
 };
 
 /// Something written, and what it has to be on the wire.
@@ -105,7 +105,7 @@ fn actions() -> Vec<Action> {
         Action::SetHints { hints: None },
         Action::Notify {
             message: "No".into(),
-            level: Level::Warning,
+            level: Severity::Warning,
             secret: false,
         },
     ]

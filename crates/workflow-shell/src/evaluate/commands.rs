@@ -191,56 +191,36 @@ impl Evaluator<'_> {
 
     pub(super) fn nested_command(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {
         let depth = scope.depth + 1;
+        let mut inner = Scope {
+            depth,
+            ..scope.subshell()
+        };
         match command {
             NestedCommand::SameShell(words) => {
                 scope.depth = depth;
                 self.words(&words, None, false, scope);
                 scope.depth = depth - 1;
             }
-            NestedCommand::Command(words) => {
-                let mut inner = Scope {
-                    depth,
-                    ..scope.subshell()
-                };
-                self.words(&words, None, false, &mut inner);
-            }
+            NestedCommand::Command(words) => self.words(&words, None, false, &mut inner),
             NestedCommand::WithoutInput(words) => {
-                let mut inner = Scope {
-                    depth,
-                    input: StandardInput::Text(Word::literal("")),
-                    ..scope.subshell()
-                };
+                inner.input = StandardInput::Text(Word::literal(""));
                 self.words(&words, None, false, &mut inner);
             }
             NestedCommand::OtherDirectory(words) => {
-                let mut inner = Scope {
-                    depth,
-                    directory: None,
-                    ..scope.subshell()
-                };
+                inner.directory = None;
                 self.words(&words, None, false, &mut inner);
             }
             NestedCommand::Script(word) => {
                 let values = self.variables.take_values();
                 let functions = std::mem::take(&mut self.functions);
-                self.text(
-                    word.shape(),
-                    &Scope {
-                        depth,
-                        here_documents: &[],
-                        ..scope.subshell()
-                    },
-                );
+                inner.here_documents = &[];
+                self.text(word.shape(), &inner);
                 self.functions = functions;
                 self.variables.restore_values(values);
             }
             NestedCommand::Eval(word) => {
-                let subshell = Scope {
-                    depth,
-                    here_documents: &[],
-                    ..scope.subshell()
-                };
-                if self.text(word.shape(), &subshell) != scope.directory {
+                inner.here_documents = &[];
+                if self.text(word.shape(), &inner) != scope.directory {
                     scope.directory = None;
                 }
             }

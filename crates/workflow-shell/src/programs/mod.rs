@@ -30,8 +30,8 @@ use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    Found, Printed, Reading, is_environment_variable, is_harmless_variable,
-    is_interpreted_variable, is_listed, is_project_path, is_project_variable, printed, reading,
+    Printed, Reading, is_environment_variable, is_harmless_variable, is_interpreted_variable,
+    is_listed, is_project_path, is_project_variable, names_trees, printed, reading,
 };
 
 /// Returns what a program does.

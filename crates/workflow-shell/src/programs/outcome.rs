@@ -110,12 +110,33 @@ impl Outcome {
     /// Creates the outcome of a program that writes the files that these words name.
     pub(crate) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
         let write = |word| FileWrite::to_word(operation.to_owned(), word);
-        let writes: Vec<_> = words.into_iter().map(write).collect();
+        Self::written(words.into_iter().map(write).collect())
+    }
+
+    /// Creates the outcome of a program with these writes.
+    pub(super) fn written(writes: Vec<FileWrite>) -> Self {
         Self::of(if writes.is_empty() {
             Effect::Reads
         } else {
             Effect::Writes(writes)
         })
+    }
+
+    /// Creates the outcome of a program that writes the files among its arguments; it cannot write process substitutions as such.
+    pub(super) fn writes_files<'a>(
+        operation: &str,
+        words: impl IntoIterator<Item = &'a Word>,
+    ) -> Self {
+        let words = words.into_iter();
+        Self::writes(
+            operation,
+            words.filter(|word| !word.is_process_substitution()),
+        )
+    }
+
+    /// Creates the outcome of a program that writes files of its choice in a location.
+    pub(super) fn writes_within(operation: String, location: Location) -> Self {
+        Self::of(Effect::Writes(vec![FileWrite::within(operation, location)]))
     }
 
     /// Creates the outcome of a program that writes where it decides.

@@ -64,15 +64,7 @@ fn python(invocation: &Invocation<'_>) -> Result {
 /// `coverage run -m pytest`
 fn coverage(arguments: &[Word]) -> Option<Result> {
     let known = read("coverage", Some("run"), arguments).ok()?;
-    let module = known.values(&["-m"]).first()?.text()?.to_owned();
-    let command = [
-        &[
-            Word::literal("python"),
-            Word::literal("-m"),
-            Word::literal(&module),
-        ],
-        known.operands.as_slice(),
-    ]
-    .concat();
-    Some(Ok(project_runner(command)))
+    let module = known.values(&["-m"]).first()?.text()?;
+    let python = ["python", "-m", module].map(Word::literal);
+    Some(Ok(project_runner([&python, &known.operands[..]].concat())))
 }

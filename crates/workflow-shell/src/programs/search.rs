@@ -3,7 +3,7 @@
 use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, expansion};
 use super::table::{is_listed, read};
 use crate::command::StandardInput;
-use crate::effect::{Effect, Unknown, UnknownReason};
+use crate::effect::{Unknown, UnknownReason};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 
@@ -43,17 +43,11 @@ fn find(arguments: &[Word]) -> Result {
         let missing = || Unknown::new(shape, UnknownReason::Option);
         match shape {
             "-delete" => {
-                let here = Word::literal(".");
-                let starts = if starts.is_empty() {
-                    vec![&here]
-                } else {
-                    starts.clone()
-                };
-                writes.extend(
-                    starts
-                        .into_iter()
-                        .map(|word| FileWrite::to_word("`find -delete`".to_owned(), word)),
-                );
+                let write = |word: &Word| FileWrite::to_word("`find -delete`".to_owned(), word);
+                writes.extend(starts.iter().map(|word| write(word)));
+                if starts.is_empty() {
+                    writes.push(write(&Word::literal(".")));
+                }
             }
             "-fprint" | "-fprint0" | "-fls" => {
                 writes.push(write(words.next().ok_or_else(missing)?));
@@ -82,12 +76,7 @@ fn find(arguments: &[Word]) -> Result {
             }
         }
     }
-    let effect = if writes.is_empty() {
-        Effect::Reads
-    } else {
-        Effect::Writes(writes)
-    };
-    Ok(Outcome::of(effect).with(nested))
+    Ok(Outcome::written(writes).with(nested))
 }
 
 /// Takes the command of `-exec` up to `;`, or to `+` behind `{}`.

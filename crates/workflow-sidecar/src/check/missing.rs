@@ -36,7 +36,7 @@ impl Missing {
 pub(crate) fn missing(loaded: &Loaded, project: &Path) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
     for workflow in loaded.catalog.iter() {
-        let Some(origin) = loaded.origins.workflow(&workflow.key) else {
+        let Some(origin) = loaded.origins.workflows.get(&workflow.key) else {
             continue;
         };
         if origin.tier != Tier::Project {

@@ -24,6 +24,7 @@ use workflow_core::definition::{
 use workflow_core::diagnostic::{Diagnostic, Severity};
 
 use advice::advice;
+pub(crate) use advice::{HOOKS_CANNOT, ends_before};
 pub(crate) use explanation::explanation;
 pub(crate) use fixes::{Corrected, Edits, correct};
 pub(crate) use github::annotation;
@@ -50,7 +51,7 @@ pub(crate) struct CheckReport {
     /// The features of flow that the workflows that can run have.
     pub(crate) flow: FlowTotals,
     /// Files that are in no project's directory of definitions.
-    pub(crate) passed_over: Vec<PathBuf>,
+    passed_over: Vec<PathBuf>,
     /// The projects without workflows.
     pub(crate) empty: Vec<Empty>,
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use workflow_core::diagnostic::{Diagnostic, Severity, shown, visible};
 
 use super::{CheckReport, Corrected, FlowTotals};
-use crate::present::{Page, count};
+use crate::present::{CommandOutcome, Page, count};
 
 impl CheckReport {
     /// Returns each diagnostic as a text, and the totals.
@@ -28,6 +28,31 @@ impl CheckReport {
             number(Severity::Warning)
         ));
         page
+    }
+}
+
+impl CheckReport {
+    /// Names on standard error the files that were not checked.
+    pub(crate) fn name_passed_over(&self) {
+        for path in &self.passed_over {
+            let path = shown(&path.display().to_string());
+            anstream::eprintln!("{path} is a file, no project: passed over");
+        }
+    }
+
+    /// Returns whether the check passes.
+    pub(crate) fn outcome(&self, strict: bool) -> CommandOutcome {
+        let failing =
+            self.number(Severity::Error) > 0 || strict && self.number(Severity::Warning) > 0;
+        let is_empty = strict && self.workflows() == 0;
+        if is_empty && !failing {
+            anstream::eprintln!("error: no workflow can run (an error with --strict)");
+        }
+        if failing || is_empty {
+            CommandOutcome::Findings
+        } else {
+            CommandOutcome::Success
+        }
     }
 }
 

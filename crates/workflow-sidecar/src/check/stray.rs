@@ -32,34 +32,31 @@ pub(super) fn strays(
     broken: &HashSet<&str>,
 ) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for name in DIRECTORIES {
-        let path = base.join(name);
+    let mut note = |path: &Path, message: &str, help: &str| found.push(unread(path, message, help));
+    for path in DIRECTORIES.map(|name| base.join(name)) {
         // A file system may ignore case: then it is the directory that is read.
         if path.is_dir() && !same(&path, &base.join(WORKFLOWS)) {
-            found.push(unread(
+            note(
                 &path,
                 "nothing looks into this directory",
                 "name it `workflows`",
-            ));
+            );
         }
     }
-    for name in SETTINGS {
-        let path = base.join(name);
+    for path in SETTINGS.map(|name| base.join(name)) {
         if path.is_file() {
-            found.push(unread(
+            note(
                 &path,
                 "this file is not read",
                 "name it `workflow-sidecar.json5`",
-            ));
+            );
         }
     }
     let workflows = base.join(WORKFLOWS);
-    for path in entries(&workflows)
-        .filter(|path| path.is_file() && is_definition(path))
-        .take(MAX_LISTED)
-    {
+    let definitions = entries(&workflows).filter(|path| path.is_file() && is_definition(path));
+    for path in definitions.take(MAX_LISTED) {
         let help = "move it into a separate directory, as `workflow.yaml` or `workflow.json5`";
-        found.push(unread(&path, "this definition is not read", help));
+        note(&path, "this definition is not read", help);
     }
     let directories = entries(&workflows).filter(|path| path.is_dir());
     for directory in directories {

@@ -1,17 +1,17 @@
 //! `approve`: the user's answer to an approval request, outside of the host.
 
-use std::io::{self, Write};
-
 use anyhow::{Context, bail, ensure};
-use workflow_core::approval::{Decision, Request, ShownFile};
-use workflow_core::diagnostic::{shown, visible, visible_lines};
+use workflow_core::approval::{Decision, Request};
+use workflow_core::diagnostic::{shown, visible};
 
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::code::Code;
 use crate::platform::answers::requests::Requests;
 use crate::platform::file_excerpt;
-use crate::present::{CommandOutcome, DIMMED, GOOD, NOTABLE, OutputFormat, TITLE, block, json};
+use crate::present::{
+    CommandOutcome, GOOD, ListedRequest, OutputFormat, Page, approval_page, approvals_page, paint,
+};
 use crate::store::AnswerRight;
 
 const EXAMPLES: &str = "\
@@ -54,31 +54,24 @@ pub(super) struct Arguments {
     user: UserDirectory,
 }
 
-/// What proves that the user answers.
-enum Proof {
-    Code(Code),
-    /// The role of this process in the database.
-    Role,
-}
-
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
-    let agent_dir = arguments.user.directory();
-    let requests = Requests::in_agent_dir(&agent_dir)?;
+    let requests = Requests::in_agent_dir(&arguments.user.directory())?;
     let mut pending = requests.all()?;
     let typed = arguments.code.as_deref();
     if arguments.list {
         pending.retain(|(request, _)| request.task_id.starts_with(typed.unwrap_or_default()));
-        return list(&pending, arguments.format);
+        return list(pending, arguments.format);
     }
-    if pending.is_empty() {
-        writeln!(anstream::stdout(), "Nothing waits for your approval.")?;
-        return Ok(CommandOutcome::Success);
+    if pending.is_empty() && typed.is_none() {
+        return list(pending, OutputFormat::Human);
     }
-    let (request, proof) = match requests.answer_right() {
-        AnswerRight::MayAnswer => (of_run(pending, typed.unwrap_or_default())?, Proof::Role),
+    // What proves that the user answers: the code, or the role of this process in the database.
+    let (request, code) = match requests.answer_right() {
+        AnswerRight::MayAnswer => (of_run(pending, typed.unwrap_or_default())?, None),
         AnswerRight::NeedsProof => {
             let (request, code) = of_code(pending, typed)?;
-            (request, Proof::Code(code))
+            require_unchanged(&request)?;
+            (request, Some(code))
         }
         AnswerRight::MayRead => {
             bail!(
@@ -86,21 +79,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
             )
         }
     };
-    if let Proof::Code(_) = proof {
-        require_unchanged(&request)?;
-    }
-    let shown_file = request.shown_file.as_ref();
-    print_request(&mut anstream::stdout(), &request, shown_file)?;
+    approval_page(&request).print()?;
     let answer = match &arguments.choice {
         Some(choice) => Some(choice.clone()),
-        None => ask(&request)?,
+        None => terminal::ask(&format!("[{}]", choices(&request)))?,
     };
+    let mut page = Page::default();
     let Some(answer) = answer else {
-        writeln!(
-            anstream::stdout(),
-            "Nothing was answered. The run still waits."
-        )?;
-        return Ok(CommandOutcome::Waits);
+        page.line("Nothing was answered. The run still waits.");
+        return page.print().map(|()| CommandOutcome::Waits);
     };
     let Some(choice) = chosen(&request, &answer) else {
         let answer = shown(&answer);
@@ -109,14 +96,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let comment = arguments.comment.as_deref().map(str::trim);
     let comment = comment.filter(|comment| !comment.is_empty());
     let comment = comment.map(str::to_owned);
-    let decision = match proof {
-        Proof::Code(code) => {
+    let decision = match code {
+        Some(code) => {
             require_unchanged(&request)?;
-            code.decide(&request, &choice, comment)
+            code.decide(&request, choice, comment)
         }
-        Proof::Role => Decision {
+        None => Decision {
             request: request.id.clone(),
-            choice: choice.clone(),
+            choice: choice.to_owned(),
             comment,
             asked: Some(request.clone()),
             ..Decision::default()
@@ -126,13 +113,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         requests.decide(&request, &decision)?,
         "the run has moved on and no longer waits for this"
     );
-    writeln!(
-        anstream::stdout(),
-        "{GOOD}{}{GOOD:#}: stored. In pi and opencode an open session continues within seconds; elsewhere, and in a session that is \
+    page.line(format_args!(
+        "{}: stored. In pi and opencode an open session continues within seconds; elsewhere, and in a session that is \
          closed, the run continues when its agent calls workflow_step again.",
-        visible(&choice)
-    )?;
-    Ok(CommandOutcome::Success)
+        paint(GOOD, visible(choice))
+    ));
+    page.print().map(|()| CommandOutcome::Success)
 }
 
 /// Finds the request of a code, which is asked for if it is not given.
@@ -164,7 +150,7 @@ fn of_run(mut pending: Vec<(Request, Option<Decision>)>, task: &str) -> anyhow::
         0 => bail!("no run `{}` waits for your approval", shown(task)),
         1 => Ok(pending.remove(0).0),
         several => {
-            list(&pending, OutputFormat::Human)?;
+            list(pending, OutputFormat::Human)?;
             bail!("{several} runs wait: name one of them");
         }
     }
@@ -182,118 +168,18 @@ fn require_unchanged(request: &Request) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Lists requests, and says whether one of them waits.
 fn list(
-    pending: &[(Request, Option<Decision>)],
+    pending: Vec<(Request, Option<Decision>)>,
     format: OutputFormat,
 ) -> anyhow::Result<CommandOutcome> {
-    match format {
-        OutputFormat::Json => {
-            let shown = pending.iter().map(|(request, decision)| Listed {
-                request: Request {
-                    shown_file: None,
-                    proofs: Vec::new(),
-                    ..request.clone()
-                },
-                choice: decision.as_ref().map(|decision| &*decision.choice),
-            });
-            json(&shown.collect::<Vec<_>>())?;
-        }
-        OutputFormat::Human => print_all(pending)?,
-    }
-    let is_waiting = pending.iter().any(|(_, decision)| decision.is_none());
-    Ok(if is_waiting {
+    let listed: Vec<_> = pending.into_iter().map(ListedRequest::from).collect();
+    format.print(&listed, |listed, page| approvals_page(listed, page))?;
+    Ok(if listed.iter().any(ListedRequest::waits) {
         CommandOutcome::Waits
     } else {
         CommandOutcome::Success
     })
-}
-
-/// A request for programs.
-#[derive(serde::Serialize)]
-struct Listed<'a> {
-    #[serde(flatten)]
-    request: Request,
-    /// The answer that was not used yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<&'a str>,
-}
-
-fn print_all(pending: &[(Request, Option<Decision>)]) -> io::Result<()> {
-    let mut out = anstream::stdout();
-    if pending.is_empty() {
-        writeln!(out, "Nothing waits for your approval.")?;
-    }
-    for (request, decision) in pending {
-        print_title(&mut out, request)?;
-        writeln!(out, "  {}", visible(&request.ask))?;
-        match decision {
-            None => writeln!(out, "  {NOTABLE}waits{NOTABLE:#}")?,
-            Some(decision) => writeln!(
-                out,
-                "  {GOOD}answered{GOOD:#}: {}; not used yet",
-                visible(&decision.choice)
-            )?,
-        }
-    }
-    Ok(())
-}
-
-/// Prints the run of a request.
-fn print_title(out: &mut impl Write, request: &Request) -> io::Result<()> {
-    let Request {
-        task_id,
-        workflow,
-        phase,
-        task,
-        cwd,
-        ..
-    } = request;
-    let (workflow, phase, task) = (visible(workflow), visible(phase), shown(task));
-    writeln!(out, "{TITLE}{workflow} > {phase}{TITLE:#}: {task}")?;
-    let cwd = visible(&cwd.to_string_lossy());
-    writeln!(out, "  {DIMMED}{task_id} in {cwd}{DIMMED:#}")
-}
-
-/// Prints a request with what it is about, the file that it shows, and what each choice does.
-fn print_request(
-    out: &mut impl Write,
-    request: &Request,
-    shown: Option<&ShownFile>,
-) -> io::Result<()> {
-    print_title(out, request)?;
-    if !request.about.is_empty() {
-        writeln!(out)?;
-    }
-    for line in &request.about {
-        writeln!(out, "  {}", visible(line))?;
-    }
-    if let (Some(show), Some(file)) = (&request.show, shown) {
-        writeln!(out, "\n{}", visible(show))?;
-        write!(
-            out,
-            "{}",
-            block("  ", visible_lines(&file.excerpt).trim_end())
-        )?;
-        if file.excerpt.ends_with(file_excerpt::CUT) {
-            writeln!(
-                out,
-                "  {DIMMED}This is the beginning of a longer file.{DIMMED:#}"
-            )?;
-        }
-    }
-    writeln!(out, "\n{TITLE}{}{TITLE:#}", visible_lines(&request.ask))?;
-    let width = request.choices.iter().map(|choice| visible(choice).len());
-    let width = width.max().unwrap_or_default();
-    let choices = request.choices.iter().zip(&request.consequences);
-    for (at, (choice, does)) in choices.enumerate() {
-        let (number, choice, does) = (at + 1, visible(choice), visible(does));
-        writeln!(out, "  {number} {choice:width$}  {does}")?;
-    }
-    Ok(())
-}
-
-fn ask(request: &Request) -> io::Result<Option<String>> {
-    terminal::ask(&format!("[{}]", choices(request)))
 }
 
 /// Returns the possible choices with their numbers.
@@ -304,29 +190,11 @@ fn choices(request: &Request) -> String {
 }
 
 /// Returns the choice for an answer, which is its text or its number.
-fn chosen(request: &Request, answer: &str) -> Option<String> {
+fn chosen<'a>(request: &'a Request, answer: &str) -> Option<&'a str> {
     let by_text = request.choices.iter().find(|choice| *choice == answer);
     let by_number = || {
         let number: usize = answer.parse().ok()?;
         request.choices.get(number.checked_sub(1)?)
     };
-    by_text.or_else(by_number).cloned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::platform::answers::requests::tests::request;
-
-    #[test]
-    fn a_question_has_what_it_is_about_and_what_each_choice_does() {
-        let mut out = Vec::new();
-        print_request(&mut out, &request("wf-1"), None).expect("memory takes everything");
-        let text = String::from_utf8(out).expect("it is text");
-        assert_eq!(
-            anstream::adapter::strip_str(&text).to_string(),
-            "Feature > Plan: a button\n  wf-1 in /project\n\n  The agent says: It is a button.\n\nPlan OK?\n\
-             \x20 1 approve  goes to 🔧 Build\n  2 revise   stays in Plan\n"
-        );
-    }
+    by_text.or_else(by_number).map(String::as_str)
 }

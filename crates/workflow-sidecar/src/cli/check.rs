@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
-use workflow_core::diagnostic::{Severity, render, shown};
+use workflow_core::diagnostic::render;
 
-use super::explain_command;
 use super::project::UserDirectory;
 use crate::check::{CheckJson, Edits, annotation, check, correct, explanation, log};
+use crate::explain::ShellLine;
 use crate::hook_hosts;
 use crate::present::{CommandOutcome, OutputFormat, Page, json};
 
@@ -86,7 +86,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
             }
         };
         let project = arguments.paths.first().map_or(Path::new("."), |path| path);
-        return explain_command::run(line, project, &arguments.user, format);
+        let user = &arguments.user;
+        let line = ShellLine::of(line, project, &user.directory(), &user.disk(project)?)?;
+        format.print(&line, ShellLine::text)?;
+        return Ok(CommandOutcome::Success);
     }
     let named = arguments.host.iter();
     let named: Vec<_> = named.filter_map(|name| hook_hosts::host(name)).collect();
@@ -102,10 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     } else {
         checked(&Edits::new())?
     };
-    for path in &report.passed_over {
-        let path = shown(&path.display().to_string());
-        anstream::eprintln!("{path} is a file, no project: passed over");
-    }
+    report.name_passed_over();
     match arguments.format {
         CheckFormat::Human => {
             let mut page = report.page(|found| render(found, true) + "\n");
@@ -118,15 +118,5 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         CheckFormat::Json => json(&CheckJson::from(&report))?,
         CheckFormat::Sarif => json(&log(&report.diagnostics))?,
     }
-    let failing = report.number(Severity::Error) > 0
-        || arguments.strict && report.number(Severity::Warning) > 0;
-    let is_empty = arguments.strict && report.workflows() == 0;
-    if is_empty && !failing {
-        anstream::eprintln!("error: no workflow can run (an error with --strict)");
-    }
-    Ok(if failing || is_empty {
-        CommandOutcome::Findings
-    } else {
-        CommandOutcome::Success
-    })
+    Ok(report.outcome(arguments.strict))
 }

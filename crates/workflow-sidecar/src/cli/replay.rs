@@ -1,17 +1,12 @@
 //! `replay`: comparison of a sidecar with recorded transcripts.
 
-use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use parking_lot::Mutex;
 use workflow_core::diagnostic::{render, visible};
 
 use crate::present::{CommandOutcome, NOTABLE, count, json};
-use crate::record::{
-    ReplayOptions, ReplayRow, ReplayTotals, Tiers, junit, replay_all, replay_text, transcripts,
-};
+use crate::record::{ReplayOptions, ReplayTotals, Tiers, junit, replay_all, replay_text};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,9 +21,6 @@ A recording contains the definitions that it was made with. It needs no director
 a virtual clock. In a directory all *.jsonl files are replayed.
 
 Exits with 1 if anything differs.";
-
-/// Time before progress is displayed.
-const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 
 /// Replay recorded sessions and compare the messages of the sidecar
 #[derive(Debug, clap::Args)]
@@ -78,13 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         },
         only_decisions: arguments.only == Some(Only::Decisions),
     };
-    let files = transcripts(&arguments.files)?;
-    let results = replay_all(&files, &options, arguments.bless, progress(files.len()));
-    let files = files.iter().map(|file| file.display().to_string());
-    let rows = files.zip(results);
-    let rows: Vec<_> = rows
-        .map(|(file, result)| ReplayRow { file, result })
-        .collect();
+    let rows = replay_all(&arguments.files, &options, arguments.bless)?;
     match arguments.format {
         ReplayFormat::Human => replay_text(&rows).print()?,
         ReplayFormat::Json => json(&rows)?,
@@ -116,30 +102,4 @@ fn definitions(directory: &Path) -> anyhow::Result<Tiers> {
         anstream::eprintln!("{NOTABLE}warning{NOTABLE:#}: no workflow in {directory} can run\n");
     }
     Ok(tiers)
-}
-
-/// Displays progress on a terminal after a delay.
-fn progress(all: usize) -> impl Fn(usize) + Sync {
-    let is_visible = io::stderr().is_terminal();
-    let started = Instant::now();
-    let displayed = Mutex::new(0);
-    move |done| {
-        if !is_visible || started.elapsed() < PROGRESS_DELAY {
-            return;
-        }
-        // Threads may report out of order.
-        let mut displayed = displayed.lock();
-        if done < *displayed {
-            return;
-        }
-        *displayed = done;
-        // Cleared with the last one.
-        let line = if done < all {
-            format!("\r{done} of {all} replayed")
-        } else {
-            "\r\u{1b}[K".to_owned()
-        };
-        // Progress that cannot be displayed is no reason to fail.
-        let _ = io::stderr().write_all(line.as_bytes());
-    }
 }

@@ -77,12 +77,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         return Ok(CommandOutcome::Success);
     }
     if !arguments.watch {
-        list(arguments, &found(arguments, &*store)?)?;
+        list(arguments, &found(arguments, &store)?)?;
         return Ok(CommandOutcome::Success);
     }
     let mut listed = None;
     loop {
-        let runs = found(arguments, &*store)?;
+        let runs = found(arguments, &store)?;
         if listed.as_ref() != Some(&runs) {
             if arguments.format == OutputFormat::Human && std::io::stdout().is_terminal() {
                 write!(anstream::stdout(), "{CLEAR}")?;
@@ -95,7 +95,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
 }
 
 /// The runs to list, and one more if there are more.
-fn found(arguments: &Arguments, store: &dyn Store) -> anyhow::Result<Vec<IndexedRun>> {
+fn found(arguments: &Arguments, store: &Store) -> anyhow::Result<Vec<IndexedRun>> {
     Ok(store.runs(&RunQuery {
         only_active: arguments.active,
         limit: (!arguments.all).then_some(arguments.limit.saturating_add(1)),

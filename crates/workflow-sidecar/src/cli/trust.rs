@@ -1,23 +1,16 @@
 //! `trust`: the user's permission for a project's gate commands, its triggers, and the programs in its git configuration.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
-use workflow_core::definition::{Loaded, RunCheck, Tier, Trigger, load};
-use workflow_core::diagnostic::visible;
-use workflow_core::session::project_gate_commands;
+use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
+use workflow_core::definition::load;
 
 use super::project::UserDirectory;
 use super::terminal;
 use crate::platform::answers::open_projects;
-use crate::platform::answers::trust_store::{
-    CommandsHash, Trust, TrustError, TrustStore, hash_of, hash_of_triggers,
-};
+use crate::platform::answers::trust_store::TrustStore;
 use crate::platform::git::config_commands;
-use crate::present::{CommandOutcome, DIMMED, GOOD, NOTABLE, count};
+use crate::present::{CommandOutcome, Page, Requirements};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,13 +43,18 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let project = &arguments.directory;
+    let agent_dir = arguments.user.directory();
     let disk = arguments.user.disk(project)?;
-    let store = TrustStore::in_agent_dir(&arguments.user.directory())?;
-    let mut out = anstream::stdout();
+    let store = TrustStore::in_agent_dir(&agent_dir)?;
+    let said = |line: &str, outcome| {
+        let mut page = Page::default();
+        page.line(line);
+        page.print().map(|()| outcome)
+    };
     if arguments.revoke {
         store.revoke(project)?;
-        writeln!(out, "Nothing of this project may run any more.")?;
-        return Ok(CommandOutcome::Success);
+        let line = "Nothing of this project may run any more.";
+        return said(line, CommandOutcome::Success);
     }
     let loaded = load(&disk);
     let git_commands = config_commands(project).unwrap_or_else(|reason| {
@@ -65,23 +63,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
         Vec::new()
     });
     let requirements = Requirements::of(&loaded, &git_commands, project, &store)?;
-    if requirements.is_empty() {
-        writeln!(
-            out,
-            "This project runs no commands at its gates, and has no triggers."
-        )?;
+    requirements.page().print()?;
+    let untrusted = &requirements.untrusted;
+    if untrusted.is_empty() {
         return Ok(CommandOutcome::Success);
     }
-    requirements.print(&mut out)?;
-    if arguments.list || requirements.untrusted.is_empty() {
-        return Ok(if requirements.untrusted.is_empty() {
-            CommandOutcome::Success
-        } else {
-            CommandOutcome::Waits
-        });
+    if arguments.list {
+        return Ok(CommandOutcome::Waits);
     }
     terminal::require("trust a project")?;
-    let project_is_open = open_projects::is_open(&arguments.user.directory(), project);
+    let project_is_open = open_projects::is_open(&agent_dir, project);
     ensure!(
         !project_is_open.context("it is not known if a session of this project is open")?,
         "a session of this project is open: answer in its host, which asks before it runs them. Or close the session, and run this \
@@ -90,169 +81,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<CommandOutcome> {
     let answer = terminal::ask("Do you trust them? [y/N]")?;
     let agrees = answer.is_some_and(|answer| matches!(&*answer.to_lowercase(), "y" | "yes"));
     if !agrees {
-        writeln!(out, "They may not run.")?;
-        return Ok(CommandOutcome::Waits);
+        return said("They may not run.", CommandOutcome::Waits);
     }
-    for hash in &requirements.untrusted {
+    for hash in untrusted {
         store.trust(project, hash)?;
     }
-    writeln!(out, "They may run, as long as they stay as they are.")?;
-    Ok(CommandOutcome::Success)
-}
-
-/// Everything of a project that needs the user's trust.
-struct Requirements<'l> {
-    commands: Lines<'l>,
-    triggers: Lines<'l>,
-    /// Programs in the configuration of the repository.
-    git_commands: Lines<'l>,
-    /// The hashes that are not trusted yet. A run asks for the commands of its workflow and its subworkflows, a
-    /// session for the triggers.
-    untrusted: Vec<CommandsHash>,
-}
-
-/// Commands or triggers in full.
-type Lines<'l> = BTreeMap<String, Line<'l>>;
-
-struct Line<'l> {
-    locations: Vec<&'l str>,
-    /// Set if it is trusted at all its locations.
-    is_trusted: bool,
-}
-
-impl<'l> Requirements<'l> {
-    fn of(
-        loaded: &'l Loaded,
-        git_commands: &[RunCheck],
-        project: &Path,
-        store: &TrustStore,
-    ) -> Result<Self, TrustError> {
-        let mut requirements = Self {
-            commands: Lines::new(),
-            triggers: Lines::new(),
-            git_commands: Lines::new(),
-            untrusted: Vec::new(),
-        };
-        for workflow in loaded.catalog.startable() {
-            let gates: Vec<(&RunCheck, &str)> =
-                project_gate_commands(&workflow.key, &loaded.catalog, &loaded.index).collect();
-            if gates.is_empty() {
-                continue;
-            }
-            let hash = hash_of(gates.iter().map(|(run, _)| *run));
-            let is_trusted = requirements.is_trusted(hash, project, store)?;
-            for (run, location) in gates {
-                add(
-                    &mut requirements.commands,
-                    run.in_full(),
-                    location,
-                    is_trusted,
-                );
-            }
-        }
-        let triggers = loaded.settings.triggers.iter();
-        let triggers: Vec<&Trigger> = triggers
-            .filter(|trigger| trigger.tier == Tier::Project)
-            .collect();
-        if !triggers.is_empty() {
-            let hash = hash_of_triggers(triggers.iter().copied());
-            let is_trusted = requirements.is_trusted(hash, project, store)?;
-            for trigger in triggers {
-                let what = format!("{}: \"{}\"", trigger.describe(), trigger.prompt);
-                let location = &trigger.source;
-                add(
-                    &mut requirements.triggers,
-                    visible(&what),
-                    location,
-                    is_trusted,
-                );
-            }
-        }
-        for command in git_commands {
-            let is_trusted = requirements.is_trusted(hash_of([command]), project, store)?;
-            let location = "the configuration of the repository";
-            add(
-                &mut requirements.git_commands,
-                command.in_full(),
-                location,
-                is_trusted,
-            );
-        }
-        Ok(requirements)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.commands.is_empty() && self.triggers.is_empty() && self.git_commands.is_empty()
-    }
-
-    /// Looks up a hash, and records it if it is not trusted.
-    fn is_trusted(
-        &mut self,
-        hash: CommandsHash,
-        project: &Path,
-        store: &TrustStore,
-    ) -> Result<bool, TrustError> {
-        let is_trusted = store.look_up(project, &hash)? == Trust::Trusted;
-        if !is_trusted && !self.untrusted.contains(&hash) {
-            self.untrusted.push(hash);
-        }
-        Ok(is_trusted)
-    }
-
-    fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        if !self.commands.is_empty() {
-            let number = count(self.commands.len(), "command");
-            writeln!(out, "Gates in this project run {number}:")?;
-            print_lines(out, &self.commands)?;
-        }
-        if !self.triggers.is_empty() {
-            let number = count(self.triggers.len(), "trigger");
-            writeln!(
-                out,
-                "The settings of this project wake the agent by {number}:"
-            )?;
-            print_lines(out, &self.triggers)?;
-        }
-        if !self.git_commands.is_empty() {
-            let number = count(self.git_commands.len(), "setting");
-            writeln!(
-                out,
-                "Where gates and checkpoints ask git, the repository has it run something by {number}:"
-            )?;
-            print_lines(out, &self.git_commands)?;
-        }
-        Ok(())
-    }
-}
-
-fn add<'l>(lines: &mut Lines<'l>, what: String, location: &'l str, is_trusted: bool) {
-    let line = lines.entry(what).or_insert(Line {
-        locations: Vec::new(),
-        is_trusted: true,
-    });
-    line.is_trusted &= is_trusted;
-    if !line.locations.contains(&location) {
-        line.locations.push(location);
-    }
-}
-
-fn print_lines(out: &mut impl Write, lines: &Lines<'_>) -> io::Result<()> {
-    for (
-        what,
-        Line {
-            locations,
-            is_trusted,
-        },
-    ) in lines
-    {
-        let (style, state) = if *is_trusted {
-            (GOOD, "trusted")
-        } else {
-            (NOTABLE, "new    ")
-        };
-        let locations = visible(&locations.join(", "));
-        writeln!(out, "  {style}{state}{style:#}  {what}")?;
-        writeln!(out, "           {DIMMED}{locations}{DIMMED:#}")?;
-    }
-    Ok(())
+    let line = "They may run, as long as they stay as they are.";
+    said(line, CommandOutcome::Success)
 }

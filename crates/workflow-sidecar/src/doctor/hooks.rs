@@ -12,9 +12,9 @@ use workflow_core::diagnostic::shown;
 
 use super::child::{VERSION_TIMEOUT, VersionAnswer, first_line_of_version};
 use super::result::{CheckStatus, InstallationCheck};
-use crate::files::home_dir;
 use crate::hook_hosts::{EventName, HOSTS, HookHost};
-use crate::install::{Directories, InstallTarget, Installed, codex_trust, installed, plan};
+use crate::install::codex_trust::{self, HooksOfCodex};
+use crate::install::{Directories, InstallTarget, Installed, installed, plan};
 use crate::platform::{ProgramLine, RunningProgram};
 
 /// The time for the answer of an installed command, which gives itself three seconds.
@@ -22,16 +22,21 @@ const TIME_TO_ANSWER: Duration = Duration::from_secs(10);
 
 /// Checks each host that is on the path, or that our hooks are installed in, for the user or for the project.
 pub(super) fn hosts(project: &Path) -> Vec<InstallationCheck> {
-    let (Some(home), Ok(program)) = (home_dir(), std::env::current_exe()) else {
-        return Vec::new();
-    };
-    let directories = Directories::of_process(&home);
     // Events have absolute directories.
     let project = std::path::absolute(project).unwrap_or_else(|_| project.to_path_buf());
+    let targets = [None, Some(&*project)].map(InstallTarget::of_process);
+    let mut targets: Vec<InstallTarget> = targets.into_iter().flatten().collect();
+    // In the home directory both are the same files.
+    targets.retain(|target| target.project.as_ref() != Some(&target.directories.home));
     let versions = HOSTS.map(|host| (host, thread::spawn(move || version(host))));
     let rows = versions.map(|(host, version)| {
-        let version = version.join().expect("asking for a version does not panic");
-        Row::of(host, &version, &directories, &project, &program)
+        let row = Row {
+            host,
+            version: version.join().expect("asking for a version does not panic"),
+            project: &project,
+            facts: Vec::new(),
+        };
+        row.check(&targets)
     });
     rows.into_iter().flatten().collect()
 }
@@ -57,89 +62,70 @@ fn number(line: &str) -> Option<&str> {
         .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
 }
 
-/// Facts about a host.
-struct Row {
-    facts: Vec<String>,
-    problems: Vec<(CheckStatus, String, String)>,
+/// What is found about a host.
+struct Row<'p> {
+    host: &'static HookHost,
+    version: VersionAnswer,
+    project: &'p Path,
+    facts: Vec<InstallationCheck>,
 }
 
-impl Row {
+impl Row<'_> {
     /// The row of a host; `None` if it is neither on the path nor configured.
-    fn of(
-        host: &'static HookHost,
-        version: &VersionAnswer,
-        directories: &Directories,
-        project: &Path,
-        program: &Path,
-    ) -> Option<InstallationCheck> {
-        let mut row = Self {
-            facts: Vec::new(),
-            problems: Vec::new(),
-        };
-        row.version(host, version);
+    fn check(mut self, targets: &[InstallTarget]) -> Option<InstallationCheck> {
+        self.version();
         let mut has_hooks = false;
-        // In the home directory both are the same files.
-        let of_project = Some(project).filter(|project| *project != directories.home);
-        for at in std::iter::once(None).chain(of_project.map(Some)) {
-            let target = InstallTarget {
-                directories,
-                project: at,
-                program,
-                state: None,
-            };
-            if let Some(installed) = installed(host, &target) {
+        for target in targets {
+            if let Some(installed) = installed(self.host, target) {
                 has_hooks = true;
-                row.installation(host, &target, &installed, project);
-                row.trust(host, version, &installed, directories, project);
+                self.installation(target, &installed);
+                self.trust(target, &installed);
             }
         }
-        match (has_hooks, version) {
-            (false, VersionAnswer::Missing) => None,
+        let name = self.host.name;
+        let mut help = None;
+        match (has_hooks, &self.version) {
+            (false, VersionAnswer::Missing) => return None,
             (false, _) => {
-                row.facts.push("no hooks are installed".to_owned());
-                let check = row.check(host);
-                Some(check.help(format!("workflow-sidecar install {}", host.name)))
+                self.ok("no hooks are installed");
+                help = Some(format!("workflow-sidecar install {name}"));
             }
-            (true, VersionAnswer::Missing) => {
-                row.facts
-                    .push(format!("`{}` is not on the PATH", host.name));
-                Some(row.check(host))
-            }
-            (true, _) => Some(row.check(host)),
+            (true, VersionAnswer::Missing) => self.ok(format!("`{name}` is not on the PATH")),
+            (true, _) => {}
         }
+        let status = self.facts.iter().map(|fact| fact.status).max()?;
+        let worst = self.facts.iter().rfind(|fact| fact.status == status)?;
+        let help = help.or(worst.help.clone());
+        // The problems come last.
+        self.facts
+            .sort_by_key(|fact| fact.status != CheckStatus::Ok);
+        let texts: Vec<&str> = self.facts.iter().map(|fact| &*fact.text).collect();
+        Some(InstallationCheck {
+            help,
+            ..InstallationCheck::new(name, status, texts.join("; "))
+        })
     }
 
-    fn check(self, host: &HookHost) -> InstallationCheck {
-        let worst = self.problems.iter().max_by_key(|(status, ..)| *status);
-        let problems = self.problems.iter().map(|(_, text, _)| text);
-        let facts: Vec<&str> = self
-            .facts
-            .iter()
-            .chain(problems)
-            .map(String::as_str)
-            .collect();
-        let text = facts.join("; ");
-        match worst {
-            Some((status, _, help)) => InstallationCheck::new(host.name, *status, text).help(help),
-            None => InstallationCheck::ok(host.name, text),
-        }
+    fn ok(&mut self, text: impl Into<String>) {
+        self.facts.push(InstallationCheck::ok(self.host.name, text));
     }
 
-    fn problem(&mut self, status: CheckStatus, text: impl Into<String>, help: impl Into<String>) {
-        self.problems.push((status, text.into(), help.into()));
+    fn warn(&mut self, text: impl Into<String>, help: impl Into<String>) {
+        let fact = InstallationCheck::warn(self.host.name, text, help);
+        self.facts.push(fact);
     }
 
-    fn version(&mut self, host: &HookHost, version: &VersionAnswer) {
-        match version {
+    fn version(&mut self) {
+        match &self.version {
             // It is named behind what is installed.
             VersionAnswer::Missing => {}
             VersionAnswer::Slow { path } => {
                 let text = format!("{} does not print its version in time", path.display());
-                self.problem(CheckStatus::Warn, text, "run it with --version");
+                self.warn(text, "run it with --version");
             }
             VersionAnswer::Answered { line, .. } => {
                 let found = number(line).map_or_else(|| "no version".to_owned(), shown);
-                self.facts.push(match host.tested {
+                self.ok(match self.host.tested {
                     Some(tested) if tested == found => found,
                     Some(tested) => format!("{found}, tested with {tested}"),
                     None => format!("{found}, untested"),
@@ -148,114 +134,89 @@ impl Row {
         }
     }
 
-    fn installation(
-        &mut self,
-        host: &'static HookHost,
-        target: &InstallTarget<'_>,
-        installed: &Installed,
-        project: &Path,
-    ) {
+    fn installation(&mut self, target: &InstallTarget, installed: &Installed) {
+        let host = self.host;
         let (of, again) = match target.project {
             Some(_) => ("for this project", " --project"),
             None => ("for you", ""),
         };
         let again = format!("workflow-sidecar install {}{again}", host.name);
-        let silent = installed.commands.iter().find_map(|(name, command)| {
-            let (event, asks) = fixture(host, name, project)?;
+        let mut commands = installed.commands.iter();
+        let silent = commands.find_map(|(name, command)| {
+            let (event, asks) = fixture(host, name, self.project)?;
             let why = judge(command, &event, asks).err()?;
-            Some((command, why))
+            Some(format!("their command does not answer ({why}): {command}"))
         });
         // A store elsewhere is part of the installed commands, and not known here.
-        let has_own_store = installed
-            .commands
-            .iter()
-            .any(|(_, command)| command.contains("--state"));
-        let is_current = || {
-            has_own_store
-                || plan(host, target).is_ok_and(|changes| {
-                    let mut changes = changes.iter();
-                    changes.all(|change| change.before == change.after)
-                })
-        };
+        let mut commands = installed.commands.iter();
+        let is_current = commands.any(|(_, command)| command.contains("--state"))
+            || plan(Some(host), target).is_ok_and(|changes| {
+                let mut changes = changes.iter();
+                changes.all(|change| change.before == change.after)
+            });
         let missing = host.events.len().saturating_sub(installed.commands.len());
-        if let Some((command, why)) = silent {
-            let text = format!(
-                "hooks are installed {of}, and their command does not answer ({why}): {command}"
-            );
-            self.problem(CheckStatus::Fail, text, again);
-        } else if missing > 0 {
-            let text = format!("{missing} of {} hooks are missing {of}", host.events.len());
-            self.problem(CheckStatus::Fail, text, again);
-        } else if !installed.has_server {
-            let text = format!("hooks are installed {of}, and the MCP server is not registered");
-            self.problem(CheckStatus::Fail, text, again);
-        } else if !is_current() {
-            let text = format!("hooks are installed {of}, and not as this version installs them");
-            self.problem(CheckStatus::Warn, text, again);
+        let failure = if silent.is_none() && missing > 0 {
+            Some(format!(
+                "{missing} of {} hooks are missing {of}",
+                host.events.len()
+            ))
         } else {
-            self.facts.push(format!(
+            let no_server =
+                (!installed.has_server).then(|| "the MCP server is not registered".to_owned());
+            let why = silent.or(no_server);
+            why.map(|why| format!("hooks are installed {of}, and {why}"))
+        };
+        if let Some(failure) = failure {
+            let fact = InstallationCheck::fail(host.name, failure, again);
+            self.facts.push(fact);
+        } else if is_current {
+            self.ok(format!(
                 "hooks and MCP server installed {of} and responding"
             ));
+        } else {
+            let text = format!("hooks are installed {of}, and not as this version installs them");
+            self.warn(text, again);
         }
     }
 
     /// Says whether the host runs the hooks, or that it cannot be known.
-    fn trust(
-        &mut self,
-        host: &HookHost,
-        version: &VersionAnswer,
-        installed: &Installed,
-        directories: &Directories,
-        project: &Path,
-    ) {
-        match (host.name, version) {
+    fn trust(&mut self, target: &InstallTarget, installed: &Installed) {
+        match (self.host.name, &self.version) {
             ("codex", VersionAnswer::Answered { path, .. }) => {
-                self.trust_of_codex(path, installed, project);
+                let commands = installed.commands.iter();
+                let commands: Vec<String> = commands.map(|(_, command)| command.clone()).collect();
+                let hooks = codex_trust::status(path, self.project, &installed.hooks, &commands);
+                self.trust_of_codex(hooks, &installed.hooks);
             }
-            ("gemini", _) => self.trust_of_gemini(directories, project),
+            ("gemini", _) if is_trusted_by_gemini(&target.directories, self.project) => {
+                self.ok("this folder is trusted");
+            }
+            ("gemini", _) => self.warn(
+                "Gemini CLI may not trust this folder, and runs no hooks in one that it does not trust",
+                "start `gemini` here, and choose to trust the folder",
+            ),
             _ => {}
         }
     }
 
-    fn trust_of_codex(&mut self, program: &Path, installed: &Installed, project: &Path) {
-        let commands: Vec<String> = installed
-            .commands
-            .iter()
-            .map(|(_, command)| command.clone())
-            .collect();
-        match codex_trust::status(program, project, &installed.hooks, &commands) {
-            Ok(hooks) if hooks.listed == 0 => {
-                let text = format!("Codex does not read {}", installed.hooks.display());
-                let help = "start `codex` in the project and trust it, with the same CODEX_HOME if that is set";
-                self.problem(CheckStatus::Warn, text, help);
-            }
-            Ok(hooks) if hooks.trusted < hooks.listed => {
-                let left = hooks.listed - hooks.trusted;
-                let text = format!(
-                    "Codex does not trust {left} of {} hooks, and does not run them",
-                    hooks.listed
-                );
-                let help = "workflow-sidecar install codex --trust, or /hooks in Codex";
-                self.problem(CheckStatus::Warn, text, help);
-            }
-            Ok(_) => self.facts.push("trusted".to_owned()),
-            Err(error) => {
-                let text = format!("whether it trusts the hooks is not known: {error}");
-                self.problem(CheckStatus::Warn, text, "/hooks in Codex shows it");
-            }
-        }
-    }
-
-    fn trust_of_gemini(&mut self, directories: &Directories, project: &Path) {
-        if is_trusted_by_gemini(directories, project) {
-            self.facts.push("this folder is trusted".to_owned());
-        } else {
-            let text = "Gemini CLI may not trust this folder, and runs no hooks in one that it does not trust";
-            self.problem(
-                CheckStatus::Warn,
-                text,
-                "start `gemini` here, and choose to trust the folder",
-            );
+    fn trust_of_codex(&mut self, hooks: anyhow::Result<HooksOfCodex>, file: &Path) {
+        match hooks {
+            Ok(HooksOfCodex { listed: 0, .. }) => self.warn(
+                format!("Codex does not read {}", file.display()),
+                "start `codex` in the project and trust it, with the same CODEX_HOME if that is set",
+            ),
+            Ok(HooksOfCodex { listed, trusted }) if trusted < listed => self.warn(
+                format!(
+                    "Codex does not trust {} of {listed} hooks, and does not run them",
+                    listed - trusted
+                ),
+                "workflow-sidecar install codex --trust, or /hooks in Codex",
+            ),
+            Ok(_) => self.ok("trusted"),
+            Err(error) => self.warn(
+                format!("whether it trusts the hooks is not known: {error}"),
+                "/hooks in Codex shows it",
+            ),
         }
     }
 }

@@ -52,9 +52,7 @@ pub(crate) fn examine(agent_dir: &Path, project: &Path) -> Vec<InstallationCheck
     let has_pi = !matches!(pi, VersionAnswer::Missing);
     checks.push(host(&pi));
     checks.push(runtime(&node, has_pi));
-    checks.push(pi::extension(agent_dir, project, has_pi));
-    checks.extend(pi::sidecar(agent_dir, project));
-    checks.extend(pi::replaced_package(agent_dir, project));
+    checks.extend(pi::checks(agent_dir, project, has_pi));
     checks.extend(hooks::hosts(project));
     checks.extend(opencode::plugins(project));
     checks

@@ -4,24 +4,14 @@ use std::path::Path;
 
 use super::child::on_path;
 use super::result::InstallationCheck;
-use crate::files::home_dir;
-use crate::install::{Directories, InstallTarget, opencode};
+use crate::install::{InstallTarget, opencode, plan};
 
 const INSTALL: &str = "workflow-sidecar install opencode";
 
 /// Checks the plugins that are installed, for the user or for the project; without one, that opencode is on the path.
 pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
-    let (Some(home), Ok(program)) = (home_dir(), std::env::current_exe()) else {
-        return Vec::new();
-    };
-    let directories = Directories::of_process(&home);
-    let targets = [None, Some(project)].map(|project| InstallTarget {
-        directories: &directories,
-        project,
-        program: &program,
-        state: None,
-    });
-    let installed: Vec<_> = targets.iter().filter_map(check).collect();
+    let targets = [None, Some(project)].map(InstallTarget::of_process);
+    let installed: Vec<_> = targets.iter().flatten().filter_map(check).collect();
     if !installed.is_empty() {
         return installed;
     }
@@ -33,7 +23,7 @@ pub(super) fn plugins(project: &Path) -> Vec<InstallationCheck> {
 }
 
 /// Checks one installation. opencode skips a plugin silently if it cannot load it.
-fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
+fn check(target: &InstallTarget) -> Option<InstallationCheck> {
     let loader = opencode::installed(target)?;
     let program = opencode::installed_program(&loader).filter(|program| program.is_file());
     let Some(program) = program else {
@@ -41,11 +31,11 @@ fn check(target: &InstallTarget<'_>) -> Option<InstallationCheck> {
         return Some(InstallationCheck::fail(opencode::NAME, text, INSTALL));
     };
     let of_program = InstallTarget {
-        program: &program,
-        ..*target
+        program: program.clone(),
+        ..target.clone()
     };
     // A store elsewhere is in the file that opencode loads, which is not compared therefore.
-    let is_current = opencode::plan(&of_program).is_ok_and(|changes| {
+    let is_current = plan(None, &of_program).is_ok_and(|changes| {
         let mut sources = changes.iter().filter(|change| change.path != loader);
         sources.all(|change| change.before == change.after)
     });

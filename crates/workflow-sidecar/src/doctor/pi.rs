@@ -22,11 +22,12 @@ const BINARY_VARIABLE: &str = "WORKFLOW_SIDECAR_BINARY";
 
 const SUBJECT: &str = "extension";
 
-/// Checks that pi has the extension, in the version of this binary.
-pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> InstallationCheck {
-    let mut packages = packages(agent_dir, project).into_iter();
-    let Some(package) = packages.find(|package| package.name == PACKAGE) else {
-        return if has_pi {
+/// Checks the extension, its binary, and that pi does not have the package, too, that it replaces.
+pub(super) fn checks(agent_dir: &Path, project: &Path, has_pi: bool) -> Vec<InstallationCheck> {
+    let packages = packages(agent_dir, project);
+    let named = |name: &str| packages.iter().find(|package| package.name == name);
+    let Some(package) = named(PACKAGE) else {
+        return vec![if has_pi {
             InstallationCheck::warn(
                 SUBJECT,
                 "not installed in pi",
@@ -34,8 +35,20 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
             )
         } else {
             InstallationCheck::ok(SUBJECT, "not installed, because pi is not installed")
-        };
+        }];
     };
+    let replaced = named(REPLACED_PACKAGE).map(|replaced| {
+        let source = shown(&replaced.source);
+        // Both would act.
+        let text = format!("{source} is also installed, and both would start workflows");
+        InstallationCheck::fail(SUBJECT, text, format!("pi remove {source}"))
+    });
+    let checks = [extension(package), sidecar(package)];
+    checks.into_iter().chain(replaced).collect()
+}
+
+/// Checks the extension, in the version of this binary.
+fn extension(package: &Package) -> InstallationCheck {
     let (source, this) = (shown(&package.source), env!("CARGO_PKG_VERSION"));
     match package.version.as_deref() {
         None => InstallationCheck::warn(
@@ -59,12 +72,8 @@ pub(super) fn extension(agent_dir: &Path, project: &Path, has_pi: bool) -> Insta
 
 /// Checks the binary that the extension starts: that of the package for this platform, the one that the environment
 /// names, or that of the PATH, in this order.
-pub(super) fn sidecar(agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
+fn sidecar(extension: &Package) -> InstallationCheck {
     const SUBJECT: &str = "sidecar";
-    let has_extension = |package: &Package| package.name == PACKAGE;
-    let extension = packages(agent_dir, project)
-        .into_iter()
-        .find(has_extension)?;
     let file = format!("{PACKAGE}{}", env::consts::EXE_SUFFIX);
     let packaged = packaged_binary(&extension.directory, &file);
     let named = env::var_os(BINARY_VARIABLE).filter(|path| !path.is_empty());
@@ -79,15 +88,15 @@ pub(super) fn sidecar(agent_dir: &Path, project: &Path) -> Option<InstallationCh
             "the extension finds no binary: not in a package for this platform, not in {BINARY_VARIABLE}, not on the PATH"
         );
         let help = "cargo install --locked --path crates/workflow-sidecar, or npm install without --omit=optional";
-        return Some(InstallationCheck::fail(SUBJECT, text, help));
+        return InstallationCheck::fail(SUBJECT, text, help);
     };
     let shown = path.display();
     if !path.is_file() {
         let text = format!("{from} is {shown}, which does not exist");
-        return Some(InstallationCheck::fail(SUBJECT, text, "correct the path"));
+        return InstallationCheck::fail(SUBJECT, text, "correct the path");
     }
     let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
-    Some(match env::current_exe() {
+    match env::current_exe() {
         Ok(this) if same(&this, &path) => {
             InstallationCheck::ok(SUBJECT, format!("this binary, from {from}: {shown}"))
         }
@@ -96,7 +105,7 @@ pub(super) fn sidecar(agent_dir: &Path, project: &Path) -> Option<InstallationCh
             format!("another binary, from {from}: {shown}"),
             format!("run `{shown} doctor` to check that one"),
         ),
-    })
+    }
 }
 
 /// Finds the binary of the package for this platform, as Node resolves it from the extension.
@@ -124,22 +133,6 @@ fn packaged_binary(extension: &Path, file: &str) -> Option<PathBuf> {
                 .join(file)
         })
         .find(|binary| binary.is_file())
-}
-
-/// Fails if pi also has the package that the extension replaces: both would act.
-pub(super) fn replaced_package(agent_dir: &Path, project: &Path) -> Option<InstallationCheck> {
-    let packages = packages(agent_dir, project);
-    let has = |name: &str| packages.iter().find(|package| package.name == name);
-    let (Some(_), Some(replaced)) = (has(PACKAGE), has(REPLACED_PACKAGE)) else {
-        return None;
-    };
-    let source = shown(&replaced.source);
-    let text = format!("{source} is also installed, and both would start workflows");
-    Some(InstallationCheck::fail(
-        SUBJECT,
-        text,
-        format!("pi remove {source}"),
-    ))
 }
 
 /// A package that pi loads.
@@ -228,7 +221,7 @@ mod tests {
     }
 
     fn found(directory: &TempDir) -> InstallationCheck {
-        extension(directory.path(), Path::new("/nowhere"), true)
+        checks(directory.path(), Path::new("/nowhere"), true).remove(0)
     }
 
     #[test]
@@ -274,7 +267,9 @@ mod tests {
     fn the_replaced_package_beside_the_extension_fails() {
         let directory =
             agent_dir(r#"["npm:workflow-sidecar", "npm:@harms-haus/pi-workflows@1.0.0"]"#);
-        let replaced = replaced_package(directory.path(), Path::new("/nowhere")).unwrap();
+        let found = checks(directory.path(), Path::new("/nowhere"), true);
+        let replaced = found.last().unwrap();
         assert_eq!(replaced.status, CheckStatus::Fail);
+        assert!(replaced.text.contains("both would start workflows"));
     }
 }

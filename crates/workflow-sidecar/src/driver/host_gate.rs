@@ -3,16 +3,12 @@
 //! Owns the order of the checks and the open command. Checks of files and of the repository, and the question whether the
 //! user trusts the commands, stay with the platform, which is given the checks between two commands.
 
-use std::path::Path;
-
 use workflow_core::definition::{Check, Gate, RunCheck};
 use workflow_core::effect::GateRun;
 use workflow_core::policy::gate_report::Report;
 use workflow_core::types::{GateRunId, Millis};
 
-use crate::platform::gates::{
-    CheckError, HostAnswer, HostCommand, check_name, could_not_run, judge_answer,
-};
+use crate::platform::gates::{HostAnswer, check_name, judge_answer};
 
 /// Time beyond a command's own for a host that ends it and answers.
 const MARGIN: Millis = 5_000;
@@ -41,7 +37,7 @@ pub(super) enum NextCheck {
     /// These checks, by the platform; the text says so to people.
     Platform(GateRun, String),
     /// This command, by the host; the text says so to people.
-    Host(HostCommand, String),
+    Host(RunCheck, String),
     /// Nothing: it has ended with these reports.
     Finished(Vec<Report>),
 }
@@ -66,7 +62,7 @@ impl HostGate {
     }
 
     /// Gives what the gate needs next.
-    pub(super) fn next(&mut self, cwd: &Path, now: Millis) -> NextCheck {
+    pub(super) fn next(&mut self, now: Millis) -> NextCheck {
         let at = self.reports.len();
         let has_stopped = self.reports.last().is_some_and(|last| !last.has_passed());
         let rest = self.run.gates.get(at..).unwrap_or_default();
@@ -91,20 +87,14 @@ impl HostGate {
         else {
             return NextCheck::Finished(std::mem::take(&mut self.reports));
         };
-        let Some(command) = HostCommand::new(expected, cwd) else {
-            let reason = "the command is empty";
-            let report = could_not_run(check, CheckError::Missing, reason);
-            self.reports.push(report);
-            return self.next(cwd, now);
-        };
-        let time = command.timeout_ms.saturating_add(MARGIN);
+        let time = Millis::from(expected.timeout) * 1000 + MARGIN;
         self.command = Some(OpenCommand {
             since: now,
             due: now.saturating_add(time),
         });
         let what = check_name(&check.check);
         let text = format!("Checking {number} of {of} at the host: {what}");
-        NextCheck::Host(command, text)
+        NextCheck::Host(expected.clone(), text)
     }
 
     /// Takes the reports of the platform.
@@ -133,7 +123,8 @@ impl HostGate {
 
 fn as_command(gate: &Gate) -> Option<&RunCheck> {
     match &gate.check {
-        Check::Run(expected) => Some(expected),
-        Check::File(_) | Check::Git(_) => None,
+        // The platform reports an empty one.
+        Check::Run(expected) if !expected.command.is_empty() => Some(expected),
+        Check::Run(_) | Check::File(_) | Check::Git(_) => None,
     }
 }

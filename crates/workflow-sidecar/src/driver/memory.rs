@@ -20,7 +20,6 @@ pub(crate) struct HostMemory {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project: Option<PathBuf>,
     /// The reminders since the user's last prompt.
-    #[serde(skip_serializing_if = "is_zero")]
     pub(crate) reminders: u32,
     /// Texts for the user that no answer could show yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -28,14 +27,6 @@ pub(crate) struct HostMemory {
     /// The phase and its times, if measurements are exported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) clock: Option<PhaseClock>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl HostMemory {

@@ -22,7 +22,8 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-use workflow_core::effect::{Effect, EffectResult, GateRun, TriggerOutcome};
+use workflow_core::definition::RunCheck;
+use workflow_core::effect::{Effect, EffectResult, TriggerOutcome};
 use workflow_core::event::PlatformEvent;
 use workflow_core::types::{GateRunId, Millis};
 use workflow_core::{Effects, Session};
@@ -31,7 +32,7 @@ use self::host_gate::{HostGate, NextCheck};
 pub(crate) use self::memory::HostMemory;
 pub(crate) use self::prompt_names::with_commands_as_prompts;
 pub(crate) use self::stored_session::{ATTEMPTS, RestoredSession};
-use crate::platform::gates::{HostAnswer, HostCommand};
+use crate::platform::gates::HostAnswer;
 use crate::platform::{Platform, Project, SessionContext};
 use crate::telemetry;
 
@@ -50,8 +51,6 @@ pub(crate) struct Driver {
     has_changed: bool,
     /// The effect that was left out because it cannot be repeated.
     left_out: Option<Effect>,
-    /// The gate that ran after an earlier attempt to handle the event.
-    finished_gate: Option<FinishedGate>,
 }
 
 /// The effects that a driver performs.
@@ -84,16 +83,9 @@ pub(crate) struct SessionDirectories {
 /// A call of the host that a gate needs.
 #[derive(Debug)]
 pub(crate) enum HostCall {
-    Run(HostCommand),
+    Run(RunCheck),
     /// End the command that runs.
     Cancel,
-}
-
-/// A gate that ran, and its result.
-#[derive(Debug, Clone)]
-pub(crate) struct FinishedGate {
-    run: String,
-    result: PlatformEvent,
 }
 
 impl SessionDirectories {
@@ -124,7 +116,6 @@ impl Driver {
             host_calls: Vec::new(),
             has_changed: false,
             left_out: None,
-            finished_gate: None,
         }
     }
 
@@ -247,11 +238,6 @@ impl Driver {
         self.left_out.take()
     }
 
-    /// Gives the gate that ran after an earlier attempt to handle the event.
-    pub(crate) fn set_finished_gate(&mut self, gate: Option<FinishedGate>) {
-        self.finished_gate = gate;
-    }
-
     fn perform(&mut self, effect: Effect, now: Millis) -> Option<PlatformEvent> {
         match self.reach {
             Reach::All { runs_commands, .. } => {
@@ -268,29 +254,16 @@ impl Driver {
                 }
             }
             Reach::Repeatable { asks_user } => match effect.result() {
-                EffectResult::Gate(_) => {
-                    if let Effect::RunGate(run) = &effect
-                        && let Some(finished) = &self.finished_gate
-                        && let Some(result) = finished.result_for(run)
-                    {
-                        return Some(result);
-                    }
+                EffectResult::Request | EffectResult::Approval if asks_user => {}
+                EffectResult::Gate(_) | EffectResult::Request => {
                     self.left_out = Some(effect);
                     return None;
                 }
-                EffectResult::Request if !asks_user => {
-                    self.left_out = Some(effect);
-                    return None;
-                }
-                EffectResult::Approval if asks_user => {}
                 EffectResult::Approval
                 | EffectResult::Checkpoint
                 | EffectResult::Restore(_)
                 | EffectResult::Watch => return effect.result().on_empty_platform(),
-                EffectResult::None
-                | EffectResult::Baseline
-                | EffectResult::Trust
-                | EffectResult::Request => {}
+                EffectResult::None | EffectResult::Baseline | EffectResult::Trust => {}
             },
         }
         self.perform_now(effect)
@@ -324,10 +297,9 @@ impl Driver {
     /// Runs what a gate of the host needs next. Gives the event for the session that is known at once.
     fn continue_host_gate(&mut self, now: Millis) -> Option<PlatformEvent> {
         loop {
-            let cwd = Arc::clone(&self.directories.cwd);
             let running = self.host_gate.as_mut()?;
             let gate = running.id();
-            match running.next(&cwd, now) {
+            match running.next(now) {
                 NextCheck::Finished(reports) => {
                     self.host_gate = None;
                     return Some(PlatformEvent::GateFinished { gate, reports });
@@ -359,32 +331,4 @@ impl Driver {
             self.host_calls.push(HostCall::Cancel);
         }
     }
-}
-
-impl FinishedGate {
-    /// The result of a gate.
-    pub(crate) fn new(run: &GateRun, result: PlatformEvent) -> Self {
-        let run = without_id(run);
-        Self { run, result }
-    }
-
-    /// The result, for another run of the same gate.
-    fn result_for(&self, run: &GateRun) -> Option<PlatformEvent> {
-        let gate = run.id;
-        (self.run == without_id(run)).then(|| match self.result.clone() {
-            PlatformEvent::GateFinished { reports, .. } => {
-                PlatformEvent::GateFinished { gate, reports }
-            }
-            _ => PlatformEvent::GateNotTrusted { gate },
-        })
-    }
-}
-
-/// A gate as text, without the number of its run.
-fn without_id(run: &GateRun) -> String {
-    let run = GateRun {
-        id: GateRunId(0),
-        ..run.clone()
-    };
-    serde_json::to_string(&run).expect("a gate has string keys only")
 }

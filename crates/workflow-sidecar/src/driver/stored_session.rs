@@ -188,7 +188,7 @@ impl RestoredSession {
     }
 
     /// Saves the session, if it still has the version from which it was restored.
-    pub(crate) fn save(&self, store: &dyn Store, key: &SessionKey) -> Result<Saved, StoreError> {
+    pub(crate) fn save(&self, store: &Store, key: &SessionKey) -> Result<Saved, StoreError> {
         let change = SessionChange {
             from: self.version,
             entries: &self.entries,

@@ -16,7 +16,7 @@ const READ: u64 = 16 * 1024 * 1024;
 /// The state of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum FileState {
+pub(crate) enum FileState {
     /// There was no file.
     Absent,
     /// The SHA-256 of its content.

@@ -44,7 +44,8 @@ fn of_user(passwd: &str, user: u32) -> Option<PathBuf> {
     home.starts_with('/').then(|| PathBuf::from(home))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -5,11 +5,10 @@ mod atomic_write;
 mod file_set;
 mod file_state;
 mod home;
-pub(crate) mod private_file;
 pub(crate) mod regular_file;
 
 pub(crate) use self::atomic_write::write_atomically;
-pub use self::file_state::FileState;
+pub(crate) use self::file_state::FileState;
 pub(crate) use self::home::{STATE_DIRECTORY, expanded_home, home_dir};
 
 /// Returns true if an input is a pipe, which other processes of the user can open through `/proc`.

@@ -90,7 +90,8 @@ fn open_below(directory: Option<&Path>, path: &Path) -> io::Result<Option<File>>
     Ok(is_file.then_some(file))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;

@@ -1,7 +1,5 @@
 //! Builds the graph of a workflow: its nodes, then the edges between them.
 
-use std::collections::HashMap;
-
 use workflow_core::definition::{
     Catalog, ContinueRule, Phase, PhaseEntry, Settings, Show, Target, Workflow,
 };
@@ -24,14 +22,13 @@ impl Graph {
         workflow: &Workflow,
         depth: usize,
     ) -> Result<Self, TooLarge> {
-        let mut sizes = NodeCounts {
-            catalog,
-            known: HashMap::new(),
+        let fits = |depth: &usize| {
+            let mut left = MAX_NODES;
+            fits(catalog, workflow, *depth, &mut left)
         };
-        if sizes.of(workflow, depth) > MAX_NODES {
+        if !fits(&depth) {
             let key = shown(&workflow.key);
-            let fitting = |depth: &usize| sizes.of(workflow, *depth) <= MAX_NODES;
-            return Err(match (0..depth).take_while(fitting).last() {
+            return Err(match (0..depth).take_while(fits).last() {
                 None => TooLarge::Flat(key, workflow.phases.len()),
                 Some(depth) => TooLarge::Deep(key, depth),
             });
@@ -109,31 +106,24 @@ fn edges(root: &GraphScope) -> (Vec<InOrder>, Vec<Jump>) {
     (order, jumps)
 }
 
-/// Numbers of nodes, computed before any node is built.
-struct NodeCounts<'c> {
-    catalog: &'c Catalog,
-    known: HashMap<(&'c str, usize), usize>,
-}
-
-impl<'c> NodeCounts<'c> {
-    /// Counts a workflow's nodes. A subworkflow that is used twice counts twice, so the number can be huge.
-    fn of(&mut self, workflow: &'c Workflow, depth: usize) -> usize {
-        if let Some(&size) = self.known.get(&(&*workflow.key, depth)) {
-            return size;
-        }
-        let size = workflow.phases.iter().fold(1_usize, |size, entry| {
-            let inside = match (entry, depth.checked_sub(1)) {
-                (PhaseEntry::Subworkflow(key), Some(depth)) => self
-                    .catalog
-                    .get(key)
-                    .map_or(1, |workflow| self.of(workflow, depth)),
-                (PhaseEntry::Subworkflow(_), None) | (PhaseEntry::Phase(_), _) => 1,
+/// True if a workflow, with subworkflows to this depth, has at most as many nodes and scopes as are left. It takes them.
+fn fits(catalog: &Catalog, workflow: &Workflow, depth: usize, left: &mut usize) -> bool {
+    let take = |left: &mut usize| {
+        let rest = left.checked_sub(1);
+        *left = rest.unwrap_or_default();
+        rest.is_some()
+    };
+    take(left)
+        && workflow.phases.iter().all(|entry| {
+            let inner = match entry {
+                PhaseEntry::Subworkflow(key) => catalog.get(key),
+                PhaseEntry::Phase(_) => None,
             };
-            size.saturating_add(inside)
-        });
-        self.known.insert((&workflow.key, depth), size);
-        size
-    }
+            match (inner, depth.checked_sub(1)) {
+                (Some(inner), Some(depth)) => fits(catalog, inner, depth, left),
+                _ => take(left),
+            }
+        })
 }
 
 struct GraphBuilder<'c> {

@@ -16,12 +16,10 @@ const MAX_ITEMS: usize = 6;
 /// Returns the marks of a workflow: its inputs, what applies to all of its phases, and the bounds of a run.
 pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
     let mut marks = Vec::new();
+    let flow = |text: String| NodeMark::new(MarkKind::Flow, text);
     if !workflow.inputs.is_empty() {
         let names = workflow.inputs.iter().map(|input| &*input.name);
-        marks.push(NodeMark::new(
-            MarkKind::Flow,
-            format!("inputs: {}", listed(names)),
-        ));
+        marks.push(flow(format!("inputs: {}", listed(names))));
     }
     let guards = tools(workflow.tools.as_ref())
         .into_iter()
@@ -35,16 +33,10 @@ pub(super) fn of_workflow(workflow: &Workflow) -> Vec<NodeMark> {
         NodeMark::new(kind, format!("all phases: {}", mark.text))
     }));
     if workflow.cancel == Some(CancelBy::User) {
-        marks.push(NodeMark::new(
-            MarkKind::Flow,
-            "only you can cancel".to_owned(),
-        ));
+        marks.push(flow("only you can cancel".to_owned()));
     }
     if !workflow.budget.is_unlimited() {
-        marks.push(NodeMark::new(
-            MarkKind::Flow,
-            format!("at most {}", workflow.budget.describe()),
-        ));
+        marks.push(flow(format!("at most {}", workflow.budget.describe())));
     }
     marks
 }
@@ -72,13 +64,8 @@ pub(super) fn read_only(workflow: &Workflow, phase: &Phase) -> Vec<NodeMark> {
     let open = [("may write", writable), ("may run", run)];
     let open = open.into_iter().filter(|(_, items)| !items.is_empty());
     let open = open.map(|(may, items)| {
-        NodeMark::new(
-            MarkKind::Open,
-            short(&format!(
-                "{may} {}",
-                listed(items.into_iter().map(|item| &**item))
-            )),
-        )
+        let items = listed(items.into_iter().map(|item| &**item));
+        NodeMark::new(MarkKind::Open, short(&format!("{may} {items}")))
     });
     let read_only = NodeMark::new(MarkKind::Tools, "read-only");
     [read_only].into_iter().chain(open).collect()
@@ -121,10 +108,8 @@ pub(super) fn rules(rules: &[Rule]) -> Vec<NodeMark> {
     let more = marks.len().saturating_sub(MAX_MARKS);
     if more > 1 {
         marks.truncate(MAX_MARKS);
-        marks.push(NodeMark::new(
-            MarkKind::Rule,
-            format!("and {more} more rules"),
-        ));
+        let more = format!("and {more} more rules");
+        marks.push(NodeMark::new(MarkKind::Rule, more));
     }
     marks
 }
@@ -177,7 +162,7 @@ pub(super) fn flow(phase: &Phase) -> Vec<NodeMark> {
     }
     if let Some(most) = phase.max_visits {
         let visits = if most == 1 { "visit" } else { "visits" };
-        let instead = &phase.on_limit;
+        let instead = phase.instead_of_visit();
         texts.push(format!("at most {most} {visits}, then {instead}"));
     }
     if !phase.budget.is_unlimited() {
@@ -216,7 +201,7 @@ pub(super) fn exits(phase: &Phase) -> Vec<LabelledExit> {
         to: Target::Phase(id.clone()),
     });
     let limit = phase.max_visits.and_then(|most| {
-        let to = phase.on_limit.target()?;
+        let to = phase.on_limit.clone()?;
         let label = format!("instead of visit {}", u64::from(most) + 1);
         Some(LabelledExit { label, to })
     });

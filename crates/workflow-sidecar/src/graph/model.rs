@@ -257,7 +257,7 @@ impl GraphScope {
     }
 
     /// Returns the phases of the scope itself that may call `loop`, apart from the first one if there are others.
-    fn loop_callers(&self) -> Option<Vec<usize>> {
+    pub(super) fn loop_callers(&self) -> Option<Vec<usize>> {
         let LoopEdge { from, to } = self.loop_edge?;
         let own = self.entries.iter().filter_map(|entry| match entry {
             GraphEntry::Node(step) if !step.has(MarkKind::Collapsed) && step.id <= from => {

@@ -48,13 +48,6 @@ impl HookAnswer {
         Self::of(HookDecision::BlockPrompt(text.into()))
     }
 
-    /// Adds a text that the model reads.
-    pub(super) fn add_context(&mut self, text: String) {
-        let before = self.context.take().into_iter();
-        let texts: Vec<String> = before.chain([text]).collect();
-        self.context = Some(texts.join("\n\n"));
-    }
-
     /// The answer to a command of the person that cannot be carried out.
     pub(super) fn not_done(reason: &str) -> Self {
         Self::refused(format!(
@@ -86,30 +79,6 @@ pub(super) struct Printed {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) code: u8,
-}
-
-impl Printed {
-    /// Prints a JSON object; nothing if it is empty.
-    fn json(value: &Value) -> Self {
-        let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
-        Self {
-            stdout: if is_empty {
-                String::new()
-            } else {
-                value.to_string()
-            },
-            ..Self::default()
-        }
-    }
-
-    /// Blocks in every way that a host may understand.
-    fn blocked(value: &Value, reason: &str) -> Self {
-        Self {
-            stderr: reason.to_owned(),
-            code: BLOCKED,
-            ..Self::json(value)
-        }
-    }
 }
 
 /// The members of an answer, each by its path: `a/b` is the member `b` of `a`.
@@ -219,9 +188,20 @@ impl AnswerForm {
         if let Some(notice) = &answer.notice {
             add(self.notice, json!(notice));
         }
-        match &answer.decision {
-            HookDecision::Deny(reason) if self.deny_exits => Printed::blocked(&printed, reason),
-            _ => Printed::json(&printed),
+        let is_empty = printed.as_object().is_some_and(serde_json::Map::is_empty);
+        let (stderr, code) = match &answer.decision {
+            // Blocks in every way that a host may understand.
+            HookDecision::Deny(reason) if self.deny_exits => (reason.clone(), BLOCKED),
+            _ => (String::new(), 0),
+        };
+        Printed {
+            stdout: if is_empty {
+                String::new()
+            } else {
+                printed.to_string()
+            },
+            stderr,
+            code,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The used fields of the events of hosts.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -73,45 +73,9 @@ pub(super) struct EventPayload<'a> {
 pub(super) struct HookEvent<'a> {
     pub(super) name: EventName,
     /// The session of the main agent.
-    pub(super) session: String,
-    pub(super) cwd: PathBuf,
-    pub(super) transcript: Option<PathBuf>,
-    /// True if a sub-agent causes it.
-    pub(super) is_of_subagent: bool,
-    pub(super) kind: EventKind<'a>,
-}
-
-/// The content of an event.
-#[derive(Debug)]
-pub(super) enum EventKind<'a> {
-    SessionStart(StartReason),
-    Prompt(&'a str),
-    ToolCall {
-        tool: &'a str,
-        input: Option<&'a RawValue>,
-    },
-    ToolResult {
-        tool: &'a str,
-        result: Option<&'a RawValue>,
-        is_error: bool,
-    },
-    Stop {
-        /// The agent's last text, if the host sends it.
-        last: Option<&'a str>,
-    },
-    Interrupt,
-    Unused,
-}
-
-/// The reason why a session starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StartReason {
-    /// It is new, or continues its conversation.
-    Startup,
-    /// The conversation has lost messages.
-    Shortened,
-    /// It is a copy of another session.
-    Fork,
+    pub(super) session: &'a str,
+    pub(super) cwd: &'a Path,
+    pub(super) payload: &'a EventPayload<'a>,
 }
 
 impl<'a> EventPayload<'a> {
@@ -132,54 +96,61 @@ impl<'a> EventPayload<'a> {
 
     /// The event.
     pub(super) fn event(&'a self, name: EventName) -> Result<HookEvent<'a>, String> {
-        let kind = self.kind(name);
         let session = self.parent_agent_id.as_deref();
         let session = session.or(self.session_id.as_deref());
         let session = session.filter(|session| !session.is_empty());
         // A call may be made in another directory than that of the session.
-        let cwd = self.cwd.clone().filter(|cwd| cwd.is_absolute());
+        let cwd = self.cwd.as_deref().filter(|cwd| cwd.is_absolute());
         // Rules are about names, so a call without one would pass most of them.
-        if matches!(kind, EventKind::ToolCall { tool: "", .. }) {
+        if name == EventName::ToolCall && self.tool().is_empty() {
             return Err("the event names no tool".to_owned());
         }
+        // It stops for now, and continues when the work in the background is done.
+        let stops_for_now = name == EventName::Stop && !self.background_tasks.is_empty();
         Ok(HookEvent {
-            name,
-            session: session.ok_or("the event names no session")?.to_string(),
+            name: if stops_for_now {
+                EventName::Unused
+            } else {
+                name
+            },
+            session: session.ok_or("the event names no session")?,
             cwd: cwd.ok_or("the event names no absolute directory in cwd")?,
-            transcript: self.transcript_path.clone(),
-            is_of_subagent: self.agent_id.is_some(),
-            kind,
+            payload: self,
         })
     }
 
-    pub(super) fn kind(&'a self, name: EventName) -> EventKind<'a> {
-        match name {
-            EventName::SessionStart => EventKind::SessionStart(match self.source.as_deref() {
-                Some("compact" | "clear") => StartReason::Shortened,
-                Some("fork") => StartReason::Fork,
-                _ => StartReason::Startup,
-            }),
-            EventName::Prompt => EventKind::Prompt(self.prompt.as_deref().unwrap_or_default()),
-            EventName::ToolCall => EventKind::ToolCall {
-                tool: self.tool_name.as_deref().unwrap_or_default(),
-                input: self.tool_input,
-            },
-            EventName::ToolResult => EventKind::ToolResult {
-                tool: self.tool_name.as_deref().unwrap_or_default(),
-                result: self.tool_response.or(self.tool_result),
-                is_error: false,
-            },
-            // It stops for now, and continues when the work in the background is done.
-            EventName::Stop if !self.background_tasks.is_empty() => EventKind::Unused,
-            EventName::Stop => EventKind::Stop {
-                last: self
-                    .last_assistant_message
-                    .as_deref()
-                    .or(self.prompt_response.as_deref()),
-            },
-            EventName::Interrupt => EventKind::Interrupt,
-            EventName::Unused | EventName::Unknown => EventKind::Unused,
-        }
+    pub(super) fn prompt(&self) -> &str {
+        self.prompt.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn tool(&self) -> &str {
+        self.tool_name.as_deref().unwrap_or_default()
+    }
+
+    /// The result of a tool.
+    pub(super) fn result(&self) -> Option<&'a RawValue> {
+        self.tool_response.or(self.tool_result)
+    }
+
+    /// The agent's last text, if the host sends it.
+    pub(super) fn last_text(&self) -> Option<&str> {
+        let last = self.last_assistant_message.as_deref();
+        last.or(self.prompt_response.as_deref())
+    }
+
+    /// True if a sub-agent causes the event.
+    pub(super) fn is_of_subagent(&self) -> bool {
+        self.agent_id.is_some()
+    }
+
+    /// True if the session starts because the conversation has lost messages.
+    pub(super) fn is_shortened(&self) -> bool {
+        matches!(self.source.as_deref(), Some("compact" | "clear"))
+    }
+
+    /// True if the session that starts is a copy of another one.
+    pub(super) fn is_fork(&self) -> bool {
+        self.source.as_deref() == Some("fork")
     }
 }
 

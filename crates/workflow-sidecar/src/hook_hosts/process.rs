@@ -17,7 +17,7 @@ use workflow_core::definition::Loaded;
 use super::HookHost;
 use super::answer::{BLOCKED, HookAnswer};
 use super::decide::EventHandler;
-use super::event::{EventKind, EventName, EventPayload};
+use super::event::{EventName, EventPayload};
 use super::output::HookOutput;
 use super::prompt;
 use crate::platform::disk::user_agent_dir;
@@ -41,13 +41,8 @@ pub(crate) fn run(host: &'static HookHost, state: Option<&Path>) -> u8 {
     let hook = Arc::new(Hook {
         host,
         directory: state_directory(state).map_err(|error| error.to_string()),
-        progress: Mutex::new(Progress {
-            output: Some(output),
-            event: EventName::Unknown,
-            prompt: None,
-            cwd: None,
-            is_guarded: None,
-        }),
+        output: Mutex::new(Some(output)),
+        progress: Mutex::default(),
     });
     let watched = Arc::clone(&hook);
     let watchdog = thread::Builder::new().spawn(move || {
@@ -76,13 +71,14 @@ struct Hook {
     host: &'static HookHost,
     /// The directory of the store, or why there is none.
     directory: Result<PathBuf, String>,
+    /// `None` once the answer is printed.
+    output: Mutex<Option<HookOutput>>,
     progress: Mutex<Progress>,
 }
 
 /// Facts about the event so far.
+#[derive(Clone, Default)]
 struct Progress {
-    /// `None` once the answer is printed.
-    output: Option<HookOutput>,
     event: EventName,
     /// A prompt of the person.
     prompt: Option<String>,
@@ -112,9 +108,9 @@ impl Hook {
             return Err("the event has no hook_event_name".to_owned());
         }
         let event = payload.event(name)?;
-        self.progress.lock().cwd = Some(event.cwd.clone());
-        if let EventKind::Prompt(prompt) = event.kind {
-            self.progress.lock().prompt = Some(prompt.to_owned());
+        self.progress.lock().cwd = Some(event.cwd.to_path_buf());
+        if name == EventName::Prompt {
+            self.progress.lock().prompt = Some(payload.prompt().to_owned());
         }
         let directory = self.directory.clone()?;
         let store = store::open(directory, &user_agent_dir(None));
@@ -123,7 +119,7 @@ impl Hook {
         let is_from_shell = |variable: &&str| std::env::var_os(variable).is_some();
         let handler = EventHandler {
             host: self.host,
-            store: &*store,
+            store: &store,
             is_from_shell: self.host.shell_marks.iter().any(is_from_shell),
             on_loaded: &|is_guarded| self.progress.lock().is_guarded = Some(is_guarded),
         };
@@ -134,9 +130,8 @@ impl Hook {
     /// Prints the answer, once: gives the exit code, or `None` if an answer was printed before.
     fn answer(&self, answer: Result<HookAnswer, String>) -> Option<u8> {
         let answer = answer.unwrap_or_else(|reason| self.without_decision(&reason));
-        let mut progress = self.progress.lock();
-        let mut output = progress.output.take()?;
-        let printed = self.host.print(progress.event, &answer);
+        let mut output = self.output.lock().take()?;
+        let printed = self.host.print(self.progress.lock().event, &answer);
         output.print(&printed);
         Some(printed.code)
     }
@@ -144,17 +139,12 @@ impl Hook {
     /// The answer without a decision. It is closed while a run is or may be active, and where the settings have rules or
     /// cannot be read.
     fn without_decision(&self, reason: &str) -> HookAnswer {
-        let (event, prompt, cwd, is_guarded) = {
-            let progress = self.progress.lock();
-            let Progress {
-                event,
-                prompt,
-                cwd,
-                is_guarded,
-                ..
-            } = &*progress;
-            (*event, prompt.clone(), cwd.clone(), *is_guarded)
-        };
+        let Progress {
+            event,
+            prompt,
+            cwd,
+            is_guarded,
+        } = self.progress.lock().clone();
         let cwd = cwd.or_else(|| std::env::current_dir().ok());
         let load = || load_in_time(cwd.unwrap_or_default());
         let loaded = (prompt.is_some() || is_guarded.is_none())

@@ -11,8 +11,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow, bail};
 use ecosystem::{Ecosystem, OTHER};
 use test_command::ProjectFiles;
+use workflow_core::diagnostic::shown;
 
 pub(crate) use first_run::{SECONDS, first_run};
 pub(crate) use print::{print_next_steps, test_result};
@@ -23,27 +25,6 @@ pub(crate) use test_command::TestCommand;
 const GATE_PLACEHOLDER: &str = "run: [make, test]";
 /// The same command at the start of patterns.
 const COMMAND_PLACEHOLDER: &str = "\"make test";
-
-/// A reason why nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum InitError {
-    /// The name is not valid after `/workflow`.
-    #[error(
-        "`{0}` cannot be a name: only the letters a to z and A to Z, digits, `_` and `-`, 64 at most"
-    )]
-    Name(String),
-    /// A workflow of this name exists.
-    #[error("{} exists already: give the new one another name with `--name`", .0.display())]
-    Exists(PathBuf),
-    /// A file cannot be written.
-    #[error("{} cannot be written: {cause}", .path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        cause: io::Error,
-    },
-}
 
 /// The files that were written.
 #[derive(Debug)]
@@ -83,9 +64,12 @@ pub(crate) fn write(
     key: &str,
     language: Language,
     schema: &str,
-) -> Result<WrittenTemplate, InitError> {
+) -> Result<WrittenTemplate> {
     if !is_valid_name(key) {
-        return Err(InitError::Name(workflow_core::diagnostic::shown(key)));
+        bail!(
+            "`{}` cannot be a name: only the letters a to z and A to Z, digits, `_` and `-`, 64 at most",
+            shown(key)
+        );
     }
     let keys = template.keys(key);
     let directories = keys.iter().map(|key| Path::new(WORKFLOWS).join(key));
@@ -117,30 +101,33 @@ fn create_directories(
     project: &Path,
     directories: impl Iterator<Item = PathBuf>,
     created: &mut Vec<PathBuf>,
-) -> Result<(), InitError> {
+) -> Result<()> {
     let workflows = project.join(WORKFLOWS);
     fs::create_dir_all(&workflows)
-        .map_err(|cause| write_error(project, Path::new(WORKFLOWS), cause))?;
+        .map_err(|cause| write_error(project, Path::new(WORKFLOWS), &cause))?;
     for directory in directories {
         let path = project.join(&directory);
         match fs::create_dir(&path) {
             Ok(()) => created.push(path),
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(InitError::Exists(directory));
+                bail!(
+                    "{} exists already: give the new one another name with `--name`",
+                    directory.display()
+                );
             }
-            Err(cause) => return Err(write_error(project, &directory, cause)),
+            Err(cause) => return Err(write_error(project, &directory, &cause)),
         }
     }
     Ok(())
 }
 
 /// Writes files by their paths relative to the workflows directory.
-fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>, InitError> {
+fn write_files(project: &Path, files: Vec<(String, String)>) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     for (path, text) in files {
         let path = Path::new(WORKFLOWS).join(path);
         let text = with_schema_line(&path, &text);
-        create(&project.join(&path), &text).map_err(|cause| write_error(project, &path, cause))?;
+        create(&project.join(&path), &text).map_err(|cause| write_error(project, &path, &cause))?;
         written.push(path);
     }
     Ok(written)
@@ -165,17 +152,17 @@ fn adapt(project: ProjectFiles<'_>, files: &mut [(String, String)]) -> (TestComm
     (command, changed)
 }
 
-/// Returns globs as a list of YAML.
-fn list(globs: &[&str]) -> String {
-    let quoted: Vec<String> = globs.iter().map(|glob| format!("\"{glob}\"")).collect();
-    format!("[{}]", quoted.join(", "))
+/// Globs as a list in YAML and JSON5.
+fn list(globs: &str) -> String {
+    format!("[\"{}\"]", globs.replace(' ', "\", \""))
 }
 
-/// Returns one glob that matches what any of several does, as text of YAML.
-fn either(globs: &[&str]) -> String {
-    match globs {
-        [glob] => format!("\"{glob}\""),
-        globs => format!("\"{{{}}}\"", globs.join(",")),
+/// Globs as one.
+fn either(globs: &str) -> String {
+    if globs.contains(' ') {
+        format!("\"{{{}}}\"", globs.replace(' ', ","))
+    } else {
+        format!("\"{globs}\"")
     }
 }
 
@@ -197,17 +184,17 @@ fn with_schema_line(path: &Path, text: &str) -> String {
     }
 }
 
-fn write_schema(project: &Path, schema: &str) -> Result<SchemaState, InitError> {
+fn write_schema(project: &Path, schema: &str) -> Result<SchemaState> {
     let path = project.join(SCHEMA);
     match fs::read(&path) {
         Ok(existing) if existing == schema.as_bytes() => Ok(SchemaState::Same),
         Ok(_) => Ok(SchemaState::Other),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let written = create(&path, schema);
-            written.map_err(|cause| write_error(project, Path::new(SCHEMA), cause))?;
+            written.map_err(|cause| write_error(project, Path::new(SCHEMA), &cause))?;
             Ok(SchemaState::Written)
         }
-        Err(cause) => Err(write_error(project, Path::new(SCHEMA), cause)),
+        Err(cause) => Err(write_error(project, Path::new(SCHEMA), &cause)),
     }
 }
 
@@ -220,11 +207,11 @@ fn create(path: &Path, text: &str) -> io::Result<()> {
     io::Write::write_all(&mut file, text.as_bytes())
 }
 
-fn write_error(project: &Path, path: &Path, cause: io::Error) -> InitError {
-    InitError::Write {
-        path: project.join(path),
-        cause,
-    }
+fn write_error(project: &Path, path: &Path, cause: &io::Error) -> anyhow::Error {
+    anyhow!(
+        "{} cannot be written: {cause}",
+        project.join(path).display()
+    )
 }
 
 #[cfg(test)]

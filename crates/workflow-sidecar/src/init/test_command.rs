@@ -5,6 +5,8 @@ use std::path::Path;
 
 use workflow_core::definition::{Check, ExpectedExit, Gate, OutputStream, RunCheck};
 
+use super::ecosystem::DOTNET;
+
 /// The command that runs tests in the files of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestCommand {
@@ -114,7 +116,7 @@ impl ProjectFiles<'_> {
             .or_else(|| self.python())
             .or_else(|| self.first_of(BY_FILE))
             .or_else(|| self.has_script("composer.json").then_some("composer test"))
-            .or_else(|| self.has_dotnet().then_some("dotnet test"))
+            .or_else(|| DOTNET.has_one(&self.names("")).then_some("dotnet test"))
     }
 
     fn javascript(self) -> Option<&'static str> {
@@ -200,14 +202,6 @@ impl ProjectFiles<'_> {
             // Composer takes a list, too.
             script => script.is_array(),
         }
-    }
-
-    fn has_dotnet(self) -> bool {
-        let is_mark = |name: &String| {
-            let ends = [".sln", ".slnx", ".csproj", ".fsproj"];
-            ends.iter().any(|end| name.ends_with(end))
-        };
-        self.names("").iter().any(is_mark)
     }
 
     fn has_ctest(self) -> bool {

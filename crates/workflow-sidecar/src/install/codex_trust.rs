@@ -3,12 +3,12 @@
 //! Codex runs the hooks of a user once the person trusts them, and remembers a hash of each. The app-server, which its own
 //! user interface talks to, lists them and writes that down.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
+use anyhow::{Error, Result, anyhow, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -18,33 +18,6 @@ use crate::platform::{ProgramLine, RunningProgram};
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// The time in which it has to end once its input is closed.
 const TIME_TO_END: Duration = Duration::from_secs(2);
-
-/// The trust could not be read or given.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum CodexTrustError {
-    #[error(
-        "`{} app-server` cannot be started ({error}): put Codex on the PATH, or choose to trust the hooks when it starts",
-        program.display()
-    )]
-    Start { program: PathBuf, error: io::Error },
-    #[error("Codex did not answer {method} within {} seconds", TIME_LIMIT.as_secs())]
-    Late { method: &'static str },
-    #[error("Codex ended before it answered {method}: is it 0.169.0 or later?")]
-    Ended { method: &'static str },
-    #[error("Codex refused {method}: {message}")]
-    Refused {
-        method: &'static str,
-        message: String,
-    },
-    #[error(
-        "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start `codex` \
-         there",
-        file.display()
-    )]
-    NotListed { file: PathBuf },
-    #[error("Codex still does not trust {0} of the hooks: start `codex` and choose to trust them")]
-    NotTrusted(usize),
-}
 
 /// A hook, as Codex lists it.
 #[derive(Debug, Clone, Deserialize)]
@@ -86,7 +59,7 @@ pub(crate) fn status(
     directory: &Path,
     file: &Path,
     commands: &[String],
-) -> Result<HooksOfCodex, CodexTrustError> {
+) -> Result<HooksOfCodex> {
     let mut server = AppServer::start(program)?;
     let hooks = server.hooks(directory, file, commands)?;
     Ok(HooksOfCodex {
@@ -101,12 +74,15 @@ pub(crate) fn trust(
     directory: &Path,
     file: &Path,
     commands: &[String],
-) -> Result<usize, CodexTrustError> {
+) -> Result<usize> {
     let mut server = AppServer::start(program)?;
     let hooks = server.hooks(directory, file, commands)?;
     if hooks.is_empty() {
-        let file = file.to_path_buf();
-        return Err(CodexTrustError::NotListed { file });
+        bail!(
+            "Codex does not list the hooks of {}. It reads those of a project once you trust the project: start \
+             `codex` there",
+            file.display()
+        );
     }
     let state: Map<String, Value> = hooks
         .iter()
@@ -125,7 +101,9 @@ pub(crate) fn trust(
     let hooks = server.hooks(directory, file, commands)?;
     match hooks.iter().filter(|hook| !hook.runs()).count() {
         0 => Ok(hooks.len()),
-        left => Err(CodexTrustError::NotTrusted(left)),
+        left => bail!(
+            "Codex still does not trust {left} of the hooks: start `codex` and choose to trust them"
+        ),
     }
 }
 
@@ -136,12 +114,15 @@ struct AppServer {
 }
 
 impl AppServer {
-    fn start(program: &Path) -> Result<Self, CodexTrustError> {
+    fn start(program: &Path) -> Result<Self> {
         let started = RunningProgram::start(Command::new(program).arg("app-server"), TIME_TO_END);
         let mut server = Self {
-            program: started.map_err(|error| CodexTrustError::Start {
-                program: program.to_path_buf(),
-                error,
+            program: started.map_err(|error| {
+                anyhow!(
+                    "`{} app-server` cannot be started ({error}): put Codex on the PATH, or choose to trust the hooks \
+                     when it starts",
+                    program.display()
+                )
             })?,
             requests: 0,
         };
@@ -161,17 +142,14 @@ impl AppServer {
         directory: &Path,
         file: &Path,
         commands: &[String],
-    ) -> Result<Vec<ListedHook>, CodexTrustError> {
+    ) -> Result<Vec<ListedHook>> {
         const METHOD: &str = "hooks/list";
         let result = self.request(METHOD, &json!({ "cwds": [directory] }))?;
         let directories = result["data"].as_array().into_iter().flatten();
         let hooks = directories.flat_map(|data| data["hooks"].as_array().into_iter().flatten());
         let hooks = hooks.map(ListedHook::deserialize);
-        let hooks = hooks.collect::<Result<Vec<_>, _>>();
-        let hooks = hooks.map_err(|error| CodexTrustError::Refused {
-            method: METHOD,
-            message: error.to_string(),
-        })?;
+        let hooks = hooks.collect::<serde_json::Result<Vec<_>>>();
+        let hooks = hooks.map_err(|error| refused(METHOD, &error.to_string()))?;
         // Codex may name the file without links.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let file = real(file);
@@ -182,12 +160,12 @@ impl AppServer {
         Ok(hooks.into_iter().filter(is_ours).collect())
     }
 
-    fn send(&mut self, method: &'static str, message: &Value) -> Result<(), CodexTrustError> {
+    fn send(&mut self, method: &'static str, message: &Value) -> Result<()> {
         let written = self.program.write(&format!("{message}\n"));
-        written.map_err(|_| CodexTrustError::Ended { method })
+        written.map_err(|_| ended(method))
     }
 
-    fn request(&mut self, method: &'static str, params: &Value) -> Result<Value, CodexTrustError> {
+    fn request(&mut self, method: &'static str, params: &Value) -> Result<Value> {
         self.requests += 1;
         let id = self.requests;
         self.send(
@@ -198,8 +176,11 @@ impl AppServer {
         loop {
             let line = self.program.next_line(until);
             let line = line.map_err(|error| match error {
-                RecvTimeoutError::Timeout => CodexTrustError::Late { method },
-                RecvTimeoutError::Disconnected => CodexTrustError::Ended { method },
+                RecvTimeoutError::Timeout => {
+                    let seconds = TIME_LIMIT.as_secs();
+                    anyhow!("Codex did not answer {method} within {seconds} seconds")
+                }
+                RecvTimeoutError::Disconnected => ended(method),
             })?;
             let ProgramLine::Out(line) = line else {
                 continue;
@@ -213,10 +194,17 @@ impl AppServer {
             }
             if let Some(error) = message.get("error") {
                 let message = error["message"].as_str().unwrap_or("no reason given");
-                let message = message.to_owned();
-                return Err(CodexTrustError::Refused { method, message });
+                return Err(refused(method, message));
             }
             return Ok(message["result"].take());
         }
     }
+}
+
+fn ended(method: &str) -> Error {
+    anyhow!("Codex ended before it answered {method}: is it 0.169.0 or later?")
+}
+
+fn refused(method: &str, message: &str) -> Error {
+    anyhow!("Codex refused {method}: {message}")
 }

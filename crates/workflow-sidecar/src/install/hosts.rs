@@ -2,24 +2,44 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
 use super::directories::Directories;
-use super::file_change::InstallError;
 use super::own;
-use super::target_file::{Edit, Owner, TargetFile, any_command_of};
+use super::target_file::{Edit, TargetFile, any_command_of};
+use crate::files::home_dir;
 use crate::hook_hosts::{EventName, HookHost};
 
 /// The files that configure a host, and the program that it is to run.
-#[derive(Debug)]
-pub(crate) struct InstallTarget<'a> {
-    pub(crate) directories: &'a Directories,
+#[derive(Debug, Clone)]
+pub(crate) struct InstallTarget {
+    pub(crate) directories: Directories,
     /// The project; `None` for all projects of the user.
-    pub(crate) project: Option<&'a Path>,
+    pub(crate) project: Option<PathBuf>,
     /// This program.
-    pub(crate) program: &'a Path,
+    pub(crate) program: PathBuf,
     /// The directory of the store, if it is not the user's.
-    pub(crate) state: Option<&'a Path>,
+    pub(crate) state: Option<PathBuf>,
+}
+
+impl InstallTarget {
+    /// This program, for a project or for all projects of the user.
+    pub(crate) fn of_process(project: Option<&Path>) -> anyhow::Result<Self> {
+        let home = home_dir().context("the home directory is not known: set HOME")?;
+        Ok(Self {
+            directories: Directories::of_process(&home),
+            project: project.map(Path::to_path_buf),
+            program: std::env::current_exe().context("the path of this program is not known")?,
+            state: None,
+        })
+    }
+
+    /// A directory of the host in the project, or the user's.
+    pub(super) fn in_project_or(&self, name: &str, of_user: PathBuf) -> PathBuf {
+        let project = self.project.as_ref();
+        project.map_or(of_user, |project| project.join(name))
+    }
 }
 
 /// Seconds for a hook, which answers after three at the latest.
@@ -48,85 +68,63 @@ prompt = \"workflow {{args}}\"
 /// The files of a host.
 pub(super) fn files(
     host: &'static HookHost,
-    target: &InstallTarget<'_>,
-) -> Result<Vec<TargetFile>, InstallError> {
-    let directories = target.directories;
-    let in_project_or =
-        |name: &str, of_user: PathBuf| target.project.map_or(of_user, |project| project.join(name));
-    let hooks = |path: PathBuf, edits| TargetFile {
+    target: &InstallTarget,
+) -> anyhow::Result<Vec<TargetFile>> {
+    let directories = &target.directories;
+    let file = |path: PathBuf, edits| TargetFile {
         path,
+        host: host.name,
         edits,
         is_own: false,
-        owner: Owner::Hook(host.name),
     };
-    let own = |path: PathBuf, text: String| TargetFile {
-        path,
-        edits: vec![Edit::Text(text)],
+    let own = |path: PathBuf, edits| TargetFile {
         is_own: true,
-        owner: Owner::Hook(host.name),
+        ..file(path, edits)
     };
-    let server = |path: PathBuf, edit| TargetFile {
-        path,
-        edits: vec![edit],
-        is_own: false,
-        owner: Owner::Server,
-    };
+    let text = |text: &str| vec![Edit::Text(text.to_owned())];
+    let mut hooks = hook_edits(host, target);
     Ok(match host.name {
         "codex" => {
-            let codex = in_project_or(".codex", directories.codex());
+            let codex = target.in_project_or(".codex", directories.codex());
             vec![
-                hooks(codex.join("hooks.json"), hook_edits(host, target)),
-                server(codex.join("config.toml"), codex_server(target)),
+                file(codex.join("hooks.json"), hooks),
+                file(codex.join("config.toml"), vec![codex_server(target)]),
             ]
         }
         "claude" => {
-            let claude = in_project_or(".claude", directories.claude());
-            let servers = in_project_or(".mcp.json", directories.claude_servers());
+            let claude = target.in_project_or(".claude", directories.claude());
+            let servers = target.in_project_or(".mcp.json", directories.claude_servers());
             vec![
-                hooks(claude.join("settings.json"), hook_edits(host, target)),
-                server(servers, json_server(target, &json!({}))),
-                own(
-                    claude.join("commands/workflow.md"),
-                    CLAUDE_COMMAND.to_owned(),
-                ),
+                file(claude.join("settings.json"), hooks),
+                file(servers, vec![json_server(target, &json!({}))]),
+                own(claude.join("commands/workflow.md"), text(CLAUDE_COMMAND)),
             ]
         }
-        "copilot" if target.project.is_some() => {
-            let why = "Copilot CLI reads MCP servers from the home directory only: install without --project";
-            return Err(InstallError::NoProject(why));
-        }
+        "copilot" if target.project.is_some() => bail!(
+            "Copilot CLI reads MCP servers from the home directory only: install without --project"
+        ),
         "copilot" => {
-            let mut edits = vec![Edit::Initial {
+            let version = Edit::Initial {
                 path: vec!["version"],
                 value: "1".to_owned(),
-            }];
-            edits.extend(hook_edits(host, target));
+            };
+            hooks.insert(0, version);
+            let server = json_server(target, &json!({ "type": "local", "tools": ["*"] }));
             let copilot = directories.copilot();
-            let file = hooks(copilot.join("hooks/workflow-sidecar.json"), edits);
             vec![
-                TargetFile {
-                    is_own: true,
-                    ..file
-                },
-                server(
-                    copilot.join("mcp-config.json"),
-                    json_server(target, &json!({ "type": "local", "tools": ["*"] })),
-                ),
+                own(copilot.join("hooks/workflow-sidecar.json"), hooks),
+                file(copilot.join("mcp-config.json"), vec![server]),
             ]
         }
         _ => {
-            let mut edits = hook_edits(host, target);
             let timeout = TIMEOUT_OF_STEP * 1000;
-            edits.push(json_server(
-                target,
-                &json!({ "trust": true, "timeout": timeout }),
-            ));
-            let gemini = in_project_or(".gemini", directories.gemini());
-            let mut file = hooks(gemini.join("settings.json"), edits);
-            // Both parts are in one file.
-            file.owner = Owner::Both(host.name);
-            let command = gemini.join("commands/workflow.toml");
-            vec![file, own(command, GEMINI_COMMAND.to_owned())]
+            let server = json_server(target, &json!({ "trust": true, "timeout": timeout }));
+            hooks.push(server);
+            let gemini = target.in_project_or(".gemini", directories.gemini());
+            vec![
+                file(gemini.join("settings.json"), hooks),
+                own(gemini.join("commands/workflow.toml"), text(GEMINI_COMMAND)),
+            ]
         }
     })
 }
@@ -137,14 +135,14 @@ pub(super) fn command_of(element: &str, host: &HookHost) -> Option<String> {
 }
 
 /// The commands that are to be installed for a host, by the host's names of the events.
-pub(super) fn commands(host: &HookHost, target: &InstallTarget<'_>) -> Vec<String> {
+pub(super) fn commands(host: &HookHost, target: &InstallTarget) -> Vec<String> {
     let events = host.events.iter();
     events
         .map(|(_, event)| command(host, target, *event))
         .collect()
 }
 
-fn hook_edits(host: &HookHost, target: &InstallTarget<'_>) -> Vec<Edit> {
+fn hook_edits(host: &HookHost, target: &InstallTarget) -> Vec<Edit> {
     let edit = |(name, event): &(&'static str, EventName)| {
         let command = command(host, target, *event);
         let timeout = match event {
@@ -179,16 +177,15 @@ fn hook_edits(host: &HookHost, target: &InstallTarget<'_>) -> Vec<Edit> {
 
 /// The command of a hook. If the program is missing or crashes before a tool call, the call is blocked while a run is
 /// active; an exit code of its own is passed on.
-fn command(host: &HookHost, target: &InstallTarget<'_>, event: EventName) -> String {
-    let program = quoted(target.program);
-    let state = target
-        .state
-        .map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
+fn command(host: &HookHost, target: &InstallTarget, event: EventName) -> String {
+    let program = quoted(&target.program);
+    let state = target.state.as_ref();
+    let state = state.map_or_else(String::new, |state| format!(" --state {}", quoted(state)));
     let run = format!("{program} hook {}{state}", host.name);
     if event != EventName::ToolCall {
         return run;
     }
-    let marker = match target.state {
+    let marker = match &target.state {
         Some(state) => quoted(&state.join("active")),
         None => "\"$HOME/.local/state/workflow-sidecar/active\"".to_owned(),
     };
@@ -200,7 +197,7 @@ fn command(host: &HookHost, target: &InstallTarget<'_>, event: EventName) -> Str
     format!("/bin/sh -c {}", quoted_text(&script))
 }
 
-fn codex_server(target: &InstallTarget<'_>) -> Edit {
+fn codex_server(target: &InstallTarget) -> Edit {
     let text = |text: &str| Value::from(text).to_string();
     let args: Vec<String> = server_args(target).iter().map(|arg| text(arg)).collect();
     Edit::Block {
@@ -213,7 +210,7 @@ fn codex_server(target: &InstallTarget<'_>) -> Edit {
     }
 }
 
-fn json_server(target: &InstallTarget<'_>, more: &Value) -> Edit {
+fn json_server(target: &InstallTarget, more: &Value) -> Edit {
     let mut server = json!({
         "command": target.program.to_string_lossy(),
         "args": server_args(target),
@@ -227,9 +224,9 @@ fn json_server(target: &InstallTarget<'_>, more: &Value) -> Edit {
     }
 }
 
-fn server_args(target: &InstallTarget<'_>) -> Vec<String> {
+fn server_args(target: &InstallTarget) -> Vec<String> {
     let mut args = vec!["mcp".to_owned()];
-    if let Some(state) = target.state {
+    if let Some(state) = &target.state {
         args.push("--state".to_owned());
         args.push(state.to_string_lossy().into_owned());
     }

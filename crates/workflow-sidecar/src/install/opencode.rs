@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::InstallTarget;
-use super::file_change::{FileChange, InstallError, read};
+use super::file_change::read;
+use super::hosts::InstallTarget;
+use super::target_file::{Edit, TargetFile, WITH_PLUGIN};
 
 /// The name of the host.
-pub(crate) const NAME: &str = "opencode";
+pub(crate) const NAME: &str = WITH_PLUGIN;
 
 /// The sources with their paths, as in the npm package.
 macro_rules! sources {
@@ -48,35 +49,8 @@ const SOURCE_DIRECTORY: &str = "workflow-sidecar";
 /// The file that opencode loads.
 const LOADER: &str = "workflow-sidecar.ts";
 
-/// Plans the installation.
-pub(crate) fn plan(target: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
-    let change = |(path, text): (PathBuf, String)| {
-        Ok(FileChange {
-            before: read(&path)?,
-            after: Some(text),
-            path,
-        })
-    };
-    files(target).map(change).collect()
-}
-
-/// Plans the removal.
-pub(crate) fn plan_removal(target: &InstallTarget<'_>) -> Result<Vec<FileChange>, InstallError> {
-    let mut changes = Vec::new();
-    for (path, _) in files(target) {
-        if let Some(before) = read(&path)? {
-            changes.push(FileChange {
-                path,
-                before: Some(before),
-                after: None,
-            });
-        }
-    }
-    Ok(changes)
-}
-
 /// Removes the directories that a removal has left empty.
-pub(crate) fn remove_empty_directories(target: &InstallTarget<'_>) {
+pub(crate) fn remove_empty_directories(target: &InstallTarget) {
     let base = configuration(target);
     for name in [
         "workflow-sidecar/opencode",
@@ -89,12 +63,12 @@ pub(crate) fn remove_empty_directories(target: &InstallTarget<'_>) {
 }
 
 /// The directory with the sources of the plugin.
-pub(crate) fn source_directory(target: &InstallTarget<'_>) -> PathBuf {
+pub(crate) fn source_directory(target: &InstallTarget) -> PathBuf {
     configuration(target).join(SOURCE_DIRECTORY)
 }
 
 /// The file that opencode loads, if it is installed.
-pub(crate) fn installed(target: &InstallTarget<'_>) -> Option<PathBuf> {
+pub(crate) fn installed(target: &InstallTarget) -> Option<PathBuf> {
     Some(loader(&configuration(target))).filter(|path| path.is_file())
 }
 
@@ -108,11 +82,12 @@ pub(crate) fn installed_program(loader: &Path) -> Option<PathBuf> {
 
 const SETTINGS: &str = "const settings = ";
 
-fn files(target: &InstallTarget<'_>) -> impl Iterator<Item = (PathBuf, String)> + use<> {
+/// The sources and the file that opencode loads.
+pub(super) fn files(target: &InstallTarget) -> Vec<TargetFile> {
     let base = configuration(target);
     let sources = base.join(SOURCE_DIRECTORY);
     let mut settings = json!({ "binary": target.program.to_string_lossy() });
-    if let Some(state) = target.state {
+    if let Some(state) = &target.state {
         settings["state"] = json!(state.join(NAME).to_string_lossy());
     }
     let text = format!(
@@ -123,16 +98,21 @@ fn files(target: &InstallTarget<'_>) -> impl Iterator<Item = (PathBuf, String)> 
     );
     let written = SOURCES
         .iter()
-        .map(move |(path, text)| (sources.join(path), (*text).to_owned()));
+        .map(|(path, text)| (sources.join(path), (*text).to_owned()));
     // The sources first: a plugin whose imports are missing does not load, and opencode does not say so.
-    written.chain(std::iter::once((loader(&base), text)))
+    let files = written.chain([(loader(&base), text)]);
+    files
+        .map(|(path, text)| TargetFile {
+            path,
+            host: NAME,
+            edits: vec![Edit::Text(text)],
+            is_own: true,
+        })
+        .collect()
 }
 
-fn configuration(target: &InstallTarget<'_>) -> PathBuf {
-    match target.project {
-        Some(project) => project.join(".opencode"),
-        None => target.directories.opencode(),
-    }
+fn configuration(target: &InstallTarget) -> PathBuf {
+    target.in_project_or(".opencode", target.directories.opencode())
 }
 
 fn loader(configuration: &Path) -> PathBuf {
@@ -142,13 +122,15 @@ fn loader(configuration: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::{Directories, apply};
+    use crate::install::Directories;
+    use crate::install::file_change::apply;
+    use crate::install::plan::{plan, plan_removal};
 
-    fn target<'a>(directories: &'a Directories, program: &'a Path) -> InstallTarget<'a> {
+    fn target(directories: &Directories, program: &Path) -> InstallTarget {
         InstallTarget {
-            directories,
+            directories: directories.clone(),
             project: None,
-            program,
+            program: program.to_path_buf(),
             state: None,
         }
     }
@@ -188,14 +170,14 @@ mod tests {
         let directories = Directories::in_home(home.path());
         let target = target(&directories, program);
         assert_eq!(installed(&target), None);
-        for change in plan(&target).expect("a plan") {
+        for change in plan(None, &target).expect("a plan") {
             apply(&change).expect("it is written");
         }
         let loader = installed(&target).expect("it is installed");
         assert_eq!(installed_program(&loader).as_deref(), Some(program));
-        let again = plan(&target).expect("a plan");
+        let again = plan(None, &target).expect("a plan");
         assert!(again.iter().all(|change| change.before == change.after));
-        for change in plan_removal(&target).expect("a plan") {
+        for change in plan_removal(None, &target).expect("a plan") {
             apply(&change).expect("it is removed");
         }
         remove_empty_directories(&target);

@@ -1,9 +1,13 @@
 //! Tests of installing: what is not ours stays.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
+use super::file_change::apply;
+use super::hosts::commands;
+use super::plan::plan_removal;
 use super::*;
+use crate::hook_hosts::HookHost;
 use crate::hook_hosts::{EventName, HOSTS};
 
 /// A home directory.
@@ -16,11 +20,11 @@ impl Home {
         Self(home, directories)
     }
 
-    fn target(&self) -> InstallTarget<'_> {
+    fn target(&self) -> InstallTarget {
         InstallTarget {
-            directories: &self.1,
+            directories: self.1.clone(),
             project: None,
-            program: Path::new("/opt/it's here/workflow-sidecar"),
+            program: "/opt/it's here/workflow-sidecar".into(),
             state: None,
         }
     }
@@ -53,14 +57,14 @@ impl Home {
     }
 
     fn install(&self, host: &'static HookHost) {
-        let changes = plan(host, &self.target()).unwrap();
+        let changes = plan(Some(host), &self.target()).unwrap();
         for change in &changes {
             apply(change).unwrap();
         }
     }
 
     fn uninstall(&self, host: &'static HookHost) {
-        let changes = plan_removal(host, &self.target()).unwrap();
+        let changes = plan_removal(Some(host), &self.target()).unwrap();
         for change in &changes {
             apply(change).unwrap();
         }
@@ -101,7 +105,7 @@ fn removing_what_was_installed_gives_the_bytes_of_before() {
             assert_eq!(found.commands.len(), host.events.len(), "{}", host.name);
             assert!(found.has_server, "{} {text}", host.name);
             // A second time changes nothing.
-            let again = plan(host, &home.target()).unwrap();
+            let again = plan(Some(host), &home.target()).unwrap();
             assert!(
                 again.iter().all(|change| change.before == change.after),
                 "{} {text}",
@@ -128,7 +132,7 @@ fn files_that_were_created_are_removed() {
     for host in HOSTS {
         let home = Home::new();
         home.install(host);
-        for change in plan(host, &home.target()).unwrap() {
+        for change in plan(Some(host), &home.target()).unwrap() {
             assert_eq!(change.before, change.after, "a second time changes nothing");
             let text = change.before.unwrap();
             let is_json = change.path.extension().is_some_and(|end| end == "json");
@@ -138,7 +142,7 @@ fn files_that_were_created_are_removed() {
             );
         }
         home.uninstall(host);
-        for change in plan(host, &home.target()).unwrap() {
+        for change in plan(Some(host), &home.target()).unwrap() {
             assert_eq!(change.before, None, "{}", change.path.display());
         }
     }
@@ -149,7 +153,7 @@ fn every_event_of_a_host_is_registered_once() {
     for host in HOSTS {
         let home = Home::new();
         home.install(host);
-        let files = plan(host, &home.target()).unwrap();
+        let files = plan(Some(host), &home.target()).unwrap();
         let hooks: serde_json::Value =
             serde_json::from_str(files[0].before.as_ref().unwrap()).unwrap();
         for (name, _) in host.events {
@@ -166,11 +170,11 @@ fn a_duplicate_name_or_a_text_that_is_not_json_is_refused() {
         ".codex/config.toml",
         "[mcp_servers.workflow]\ncommand = \"x\"\n",
     );
-    let error = plan(codex, &home.target()).unwrap_err().to_string();
+    let error = plan(Some(codex), &home.target()).unwrap_err().to_string();
     assert!(error.contains("[mcp_servers.workflow]"), "{error}");
     home.write(".codex/config.toml", "");
     home.write(".codex/hooks.json", "{ // mine\n}");
-    let error = plan(codex, &home.target()).unwrap_err().to_string();
+    let error = plan(Some(codex), &home.target()).unwrap_err().to_string();
     assert!(
         error.contains("line 1") && error.contains("nothing was changed"),
         "{error}"
@@ -179,7 +183,7 @@ fn a_duplicate_name_or_a_text_that_is_not_json_is_refused() {
         ".copilot/mcp-config.json",
         r#"{"mcpServers":{"workflow":{}}}"#,
     );
-    let error = plan(copilot, &home.target()).unwrap_err().to_string();
+    let error = plan(Some(copilot), &home.target()).unwrap_err().to_string();
     assert!(error.contains("mcpServers.workflow"), "{error}");
 }
 
@@ -188,9 +192,9 @@ fn a_command_file_of_another_program_stays() {
     let home = Home::new();
     let claude = HOSTS[1];
     home.write(".claude/commands/workflow.md", "Do my workflow.\n");
-    let error = plan(claude, &home.target()).unwrap_err().to_string();
+    let error = plan(Some(claude), &home.target()).unwrap_err().to_string();
     assert!(error.contains("workflow.md: it is not ours"), "{error}");
-    let removal = plan_removal(claude, &home.target()).unwrap();
+    let removal = plan_removal(Some(claude), &home.target()).unwrap();
     assert!(removal.is_empty());
 }
 
@@ -222,7 +226,7 @@ fn assert_blocked_while_active(host: &HookHost, script: Option<&str>) {
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
     let target = InstallTarget {
-        program: &program,
+        program: program.clone(),
         ..home.target()
     };
     let event = host
@@ -278,10 +282,10 @@ fn a_directory_that_the_hosts_own_variable_names_is_used() {
         let left = files.iter().filter(|file| named.path().join(file).exists());
         assert_eq!(left.count(), 0, "{variable}");
         let in_project = InstallTarget {
-            project: Some(home.0.path()),
+            project: Some(home.0.path().to_path_buf()),
             ..home.target()
         };
-        if let Ok(changes) = plan(host, &in_project) {
+        if let Ok(changes) = plan(Some(host), &in_project) {
             let mut paths = changes.iter().map(|change| &change.path);
             assert!(
                 paths.all(|path| path.starts_with(home.0.path())),
@@ -296,11 +300,11 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
     for host in HOSTS {
         let home = Home::new();
         let target = InstallTarget {
-            program: Path::new("/opt/it's here/wf"),
-            state: Some(Path::new("/srv/a store")),
+            program: "/opt/it's here/wf".into(),
+            state: Some("/srv/a store".into()),
             ..home.target()
         };
-        for change in plan(host, &target).unwrap() {
+        for change in plan(Some(host), &target).unwrap() {
             apply(&change).unwrap();
         }
         let found = installed(host, &home.target()).unwrap();
@@ -308,7 +312,7 @@ fn what_a_program_of_another_name_installed_is_found_and_removed() {
         assert!(found.has_server, "{}", host.name);
         home.uninstall(host);
         assert_eq!(home.files(), Vec::<PathBuf>::new(), "{}", host.name);
-        for change in plan(host, &target).unwrap() {
+        for change in plan(Some(host), &target).unwrap() {
             apply(&change).unwrap();
         }
         home.install(host);

@@ -98,8 +98,7 @@ fn parse(line: &[u8]) -> Result<Option<RxJsonRpcMessage<RoleServer>>, serde_json
                 }
             },
         },
-        Err(refusal) => serde_json::from_str(refusal.into_response().as_json().get())
-            .expect("a response is JSON"),
+        Err(refusal) => serde_json::from_str(&refusal.into_response()).expect("a response is JSON"),
     };
     Err(refused)
 }

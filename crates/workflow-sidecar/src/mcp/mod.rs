@@ -14,6 +14,7 @@ mod step;
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use rmcp::service::serve_directly;
 use tokio::runtime;
@@ -31,8 +32,8 @@ pub(crate) fn serve(state: Option<&Path>) -> Result<(), ServeError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;
-    let server = StepServer::new(StepRunner::new(store));
-    let steps = server.steps();
+    let steps = Arc::new(StepRunner::new(store));
+    let server = StepServer(Arc::clone(&steps));
     let ended = runtime.block_on(async {
         // Without rmcp's own handshake, which ends the server at a message that it does not expect before `initialize`.
         // The handler answers `initialize` like every other request.

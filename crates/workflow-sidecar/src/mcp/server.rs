@@ -27,21 +27,7 @@ const INSTRUCTIONS: &str = "Moves the workflow that the user started in this ses
 const KNOWN_METHODS: [&str; 4] = ["initialize", "ping", "tools/list", "tools/call"];
 
 /// The server of one host.
-pub(super) struct StepServer {
-    steps: Arc<StepRunner>,
-}
-
-impl StepServer {
-    pub(super) fn new(steps: StepRunner) -> Self {
-        Self {
-            steps: Arc::new(steps),
-        }
-    }
-
-    pub(super) fn steps(&self) -> Arc<StepRunner> {
-        Arc::clone(&self.steps)
-    }
-}
+pub(super) struct StepServer(pub(super) Arc<StepRunner>);
 
 impl ServerHandler for StepServer {
     fn get_info(&self) -> ServerConfig {
@@ -85,7 +71,7 @@ impl ServerHandler for StepServer {
             meta: JsonObject::clone(&context.meta),
             cancelled: context.ct.clone(),
         };
-        let steps = Arc::clone(&self.steps);
+        let steps = Arc::clone(&self.0);
         let (progress, texts) = unbounded_channel();
         let call = spawn_blocking(move || {
             steps.run(&step, &|text| {

@@ -18,10 +18,9 @@ use tokio_util::sync::CancellationToken;
 use workflow_core::effect::{AnswerKind, Effect, GateRun, Reply};
 use workflow_core::event::PlatformEvent;
 use workflow_core::session::Abilities;
+use workflow_core::types::GateRunId;
 
-use crate::driver::{
-    ATTEMPTS, Driver, FinishedGate, HostMemory, RestoredSession, with_commands_as_prompts,
-};
+use crate::driver::{ATTEMPTS, Driver, HostMemory, RestoredSession, with_commands_as_prompts};
 use crate::hook_hosts::TICKET_ARGUMENT;
 use crate::platform::disk::user_agent_dir;
 use crate::platform::{Platform, RealPlatform};
@@ -62,7 +61,7 @@ pub(super) struct StepRequest {
 
 /// The calls of a server.
 pub(super) struct StepRunner {
-    store: Box<dyn Store>,
+    store: Store,
     platform: Arc<RealPlatform>,
     /// The receivers of reports on gates, by session.
     gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>>,
@@ -71,7 +70,7 @@ pub(super) struct StepRunner {
 }
 
 impl StepRunner {
-    pub(super) fn new(store: Box<dyn Store>) -> Self {
+    pub(super) fn new(store: Store) -> Self {
         let gates: Arc<Mutex<HashMap<String, Sender<PlatformEvent>>>> = Arc::default();
         let platform = Arc::new(RealPlatform::default());
         platform.prepare(&user_agent_dir(None));
@@ -149,27 +148,28 @@ impl StepRunner {
             if *state_at_call.get_or_insert_with(|| state.clone()) != state {
                 return Err(MOVED.to_owned());
             }
-            session.driver.set_finished_gate(finished.clone());
-            let (_, answer) = session
+            let (request, mut answer) = session
                 .request(|session, request, out| session.handle_workflow_step(request, &call, out));
-            let Some(Reply::Step(answer)) = answer else {
-                let Some(Effect::RunGate(run)) = session.driver.take_left_out() else {
-                    return Err(LOST.to_owned());
+            if let Some(Effect::RunGate(run)) = session.driver.take_left_out() {
+                let Some(ran) = &finished else {
+                    // Hooks continue while the gate runs.
+                    drop(turn_in_queue);
+                    finished = Some(run_gate(&session.driver, &run, step, reports, progress)?);
+                    continue;
                 };
-                if finished.is_some() {
-                    return Err(MOVED.to_owned());
-                }
-                // Hooks continue while the gate runs.
-                drop(turn_in_queue);
-                finished = Some(run_gate(&session.driver, &run, step, reports, progress)?);
-                continue;
+                let result = ran.result_for(&run).ok_or(MOVED)?;
+                session.handle(|session, out| session.handle_platform_event(result, out));
+                answer = session.take_answer(request);
+            }
+            let Some(Reply::Step(answer)) = answer else {
+                return Err(LOST.to_owned());
             };
             if step.cancelled.is_cancelled() {
                 return Err(CANCELLED.to_owned());
             }
             session.take_texts();
             session.finish();
-            let saved = session.save(&*self.store, &ticket.key);
+            let saved = session.save(&self.store, &ticket.key);
             if saved.map_err(|error| unusable(&error))? == Saved::Stored {
                 let text = with_commands_as_prompts(&answer.text);
                 return match answer.kind {
@@ -199,6 +199,40 @@ impl StepRunner {
         session.drop_notices();
         Ok(session)
     }
+}
+
+/// A gate that ran, and its result.
+struct FinishedGate {
+    /// The gate as text, without the number of its run.
+    run: String,
+    result: PlatformEvent,
+}
+
+impl FinishedGate {
+    fn new(run: &GateRun, result: PlatformEvent) -> Self {
+        let run = without_id(run);
+        Self { run, result }
+    }
+
+    /// The result, for another run of the same gate.
+    fn result_for(&self, run: &GateRun) -> Option<PlatformEvent> {
+        let gate = run.id;
+        (self.run == without_id(run)).then(|| match self.result.clone() {
+            PlatformEvent::GateFinished { reports, .. } => {
+                PlatformEvent::GateFinished { gate, reports }
+            }
+            _ => PlatformEvent::GateNotTrusted { gate },
+        })
+    }
+}
+
+/// A gate as text, without the number of its run.
+fn without_id(run: &GateRun) -> String {
+    let run = GateRun {
+        id: GateRunId(0),
+        ..run.clone()
+    };
+    serde_json::to_string(&run).expect("a gate has string keys only")
 }
 
 /// Runs a gate to its end, unless the call is cancelled.

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::path::Path;
 
+use workflow_core::approval::ShownFile;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::Paths;
@@ -40,19 +41,14 @@ pub(crate) trait Platform: fmt::Debug + Send + Sync {
         Box::new(paths.with_session_file(project.session_file))
     }
 
-    /// Reads the beginning of a file that is shown with a question.
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        file_excerpt::excerpt(path, cwd)
+    /// Reads a file that is shown with a question.
+    fn show(&self, path: &str, cwd: &Path) -> ShownFile {
+        file_excerpt::shown_file(path, cwd)
     }
 
-    /// Gives a text that changes when the content of such a file changes.
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        file_excerpt::state(path, cwd)
-    }
-
-    /// Compares such a file with its fingerprint.
-    fn is_unchanged(&self, path: &str, cwd: &Path, fingerprint: &str) -> bool {
-        self.fingerprint(path, cwd) == fingerprint
+    /// Compares such a file with its earlier state.
+    fn is_unchanged(&self, path: &str, cwd: &Path, state: &str) -> bool {
+        file_excerpt::state(path, cwd) == state
     }
 }
 

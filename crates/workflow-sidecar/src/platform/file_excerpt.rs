@@ -30,7 +30,7 @@ pub(crate) fn shown_file(path: &str, cwd: &Path) -> ShownFile {
 }
 
 /// Returns the beginning of a file, or the reason why it cannot be shown.
-pub(crate) fn excerpt(path: &str, cwd: &Path) -> String {
+fn excerpt(path: &str, cwd: &Path) -> String {
     let text = open_in_project(path, cwd).and_then(beginning);
     text.unwrap_or_else(|error| format!("({path} cannot be shown: {error})"))
 }

@@ -246,7 +246,8 @@ fn parts(path: &Path) -> Vec<OsString> {
         .collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
 

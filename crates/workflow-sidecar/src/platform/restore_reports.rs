@@ -1,54 +1,45 @@
 //! Reports on restored code that outlive their session: the conversation may continue in a new session, and in a new
 //! process, before git is done.
 //!
-//! Owns these files: one for each restore that runs, with its outcome if no session was there to read it.
+//! Owns these files: one for each restore, locked by its process while it runs, with its outcome if no session was there to
+//! read it.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tempfile::NamedTempFile;
 use workflow_core::event::RestoreOutcome;
-
-use super::process::ProcessId;
 use workflow_store::create_private_dir;
 
-use crate::files::private_file::{read_json, replace};
-
 const DIRECTORY: &str = "workflow-sidecar/restores";
-/// Time between two looks at a restore of another process.
+/// Time between two looks at the restores of other processes.
 const INTERVAL: Duration = Duration::from_millis(200);
 /// Time after which a restore of another process is not waited for any longer.
 const MAX_WAIT: Duration = Duration::from_secs(15 * 60);
 /// Age at which a report is of no further use.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const DIED: &str = "the process that restored it ended before it was done. Look at `git status` and `git stash list`";
-
-/// The file of one restore.
-#[derive(Debug, Serialize, Deserialize)]
-struct RestoreFile {
-    /// The directory whose code is restored.
-    cwd: PathBuf,
-    /// The process that restores it, where the system can tell.
-    process: Option<ProcessId>,
-    /// The result, once the restore has ended without a session.
-    outcome: Option<RestoreOutcome>,
-}
+const UNREADABLE: &str =
+    "what its process wrote about it cannot be read. Look at `git status` and `git stash list`";
 
 /// A restore of this process. Its file is removed when this is dropped, unless the outcome is left for a later session.
 #[derive(Debug)]
 pub(super) struct RestoreNote {
     path: PathBuf,
-    file: RestoreFile,
+    locked: File,
+    is_left: bool,
 }
 
 impl Drop for RestoreNote {
     fn drop(&mut self) {
-        if self.file.outcome.is_none() {
-            remove(&self.path);
+        if !self.is_left
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            tracing::warn!("{}: {error}", self.path.display());
         }
     }
 }
@@ -56,47 +47,49 @@ impl Drop for RestoreNote {
 impl RestoreNote {
     /// Notes that a restore begins. A note that cannot be written costs only the report to a later session.
     pub(super) fn begin(agent_dir: &Path, cwd: &Path) -> Option<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         // A relative directory is a name in a transcript.
         if !agent_dir.is_absolute() {
             return None;
         }
-        let pid = std::process::id();
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let directory = agent_dir.join(DIRECTORY);
-        let note = Self {
-            path: directory.join(format!("{pid}-{number}.json")),
-            file: RestoreFile {
-                cwd: cwd.to_path_buf(),
-                process: ProcessId::of(pid),
-                outcome: None,
-            },
-        };
-        let written = directory
+        let note = Self::write(&agent_dir.join(DIRECTORY), cwd);
+        note.inspect_err(|error| {
+            tracing::warn!("a restore cannot be noted for a later session: {error}");
+        })
+        .ok()
+    }
+
+    fn write(directory: &Path, cwd: &Path) -> io::Result<Self> {
+        directory
             .ancestors()
             .take(2)
-            .try_for_each(create_private_dir)
-            .and_then(|()| note.write());
-        match written {
-            Ok(()) => Some(note),
-            Err(error) => {
-                tracing::warn!("a restore cannot be noted for a later session: {error}");
-                None
-            }
-        }
+            .try_for_each(create_private_dir)?;
+        // It gets its name once it is locked.
+        let new = NamedTempFile::new_in(directory)?;
+        new.as_file().lock()?;
+        let unique = new.path().file_name().unwrap_or_default();
+        let path = directory.join(prefix(cwd) + &unique.to_string_lossy());
+        Ok(Self {
+            locked: new.persist(&path)?,
+            path,
+            is_left: false,
+        })
     }
 
     /// Leaves the outcome for the next session in the directory.
-    pub(super) fn leave(mut self, outcome: RestoreOutcome) {
-        self.file.outcome = Some(outcome);
-        if let Err(error) = self.write() {
+    pub(super) fn leave(mut self, outcome: &RestoreOutcome) {
+        self.is_left = true;
+        let written = serde_json::to_vec(outcome)
+            .map_err(io::Error::from)
+            .and_then(|outcome| self.locked.write_all(&outcome));
+        if let Err(error) = written {
             tracing::warn!("the result of a restore cannot be stored: {error}");
         }
     }
+}
 
-    fn write(&self) -> io::Result<()> {
-        replace(&self.path, &serde_json::to_string(&self.file)?)
-    }
+/// What the files of a directory's restores begin with.
+fn prefix(cwd: &Path) -> String {
+    format!("{:x}-", Sha256::digest(cwd.as_os_str().as_encoded_bytes()))
 }
 
 /// Reports the restores of other sessions in a directory, now and as they end, while `is_open`.
@@ -117,12 +110,11 @@ pub(super) fn report_of_others(
                 if !is_open() {
                     return false;
                 }
-                let Some(outcome) = ended(path) else {
-                    return path.exists();
-                };
-                // The one that removes it reports it.
-                if fs::remove_file(path).is_ok() {
-                    report(outcome);
+                match ended(path) {
+                    Ok(None) => return true,
+                    // The one that removes it reports it.
+                    Ok(Some(outcome)) if fs::remove_file(path).is_ok() => report(outcome),
+                    Ok(Some(_)) | Err(_) => {}
                 }
                 false
             });
@@ -140,54 +132,45 @@ pub(super) fn report_of_others(
     }
 }
 
-/// The files of restores in a directory.
-fn pending(directory: &Path, cwd: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+/// The files of the restores in a directory. Those that are too old are removed, of whatever directory.
+fn pending(restores: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let prefix = prefix(cwd);
+    let entries = fs::read_dir(restores).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path()).filter(|path| {
-        let is_old = || {
-            let changed = path.metadata().and_then(|metadata| metadata.modified());
-            let age = changed.map(|changed| SystemTime::now().duration_since(changed));
-            matches!(age, Ok(Ok(age)) if age > MAX_AGE)
-        };
-        if is_old() {
-            remove(path);
+        let changed = path.metadata().and_then(|metadata| metadata.modified());
+        let age = changed.map(|changed| SystemTime::now().duration_since(changed));
+        if matches!(age, Ok(Ok(age)) if age > MAX_AGE) && matches!(ended(path), Ok(Some(_))) {
+            let _ = fs::remove_file(path);
             return false;
         }
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-            && read_json(path).is_some_and(|file: RestoreFile| file.cwd == cwd)
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().starts_with(&prefix)
     });
     paths.collect()
 }
 
-/// The outcome of a restore that has ended.
-fn ended(path: &Path) -> Option<RestoreOutcome> {
-    let file: RestoreFile = read_json(path)?;
-    if file.outcome.is_some() {
-        return file.outcome;
+/// The outcome of a restore that has ended; `None` while its process has the file locked.
+fn ended(path: &Path) -> io::Result<Option<RestoreOutcome>> {
+    let mut file = File::open(path)?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        locked => locked?,
     }
-    if file.process?.is_running() {
-        return None;
-    }
-    // Its last write may have come between.
-    let outcome = read_json::<RestoreFile>(path)?.outcome;
-    Some(outcome.unwrap_or_else(|| RestoreOutcome {
-        problem: Some(DIED.to_owned()),
-        ..RestoreOutcome::default()
-    }))
-}
-
-fn remove(path: &Path) {
-    if let Err(error) = fs::remove_file(path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        tracing::warn!("{}: {error}", path.display());
-    }
+    let mut outcome = String::new();
+    file.read_to_string(&mut outcome)?;
+    Ok(Some(serde_json::from_str(&outcome).unwrap_or_else(|_| {
+        let problem = if outcome.is_empty() { DIED } else { UNREADABLE };
+        RestoreOutcome {
+            problem: Some(problem.to_owned()),
+            ..RestoreOutcome::default()
+        }
+    })))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
 
@@ -212,7 +195,7 @@ mod tests {
         let agent = tempfile::tempdir().unwrap();
         let cwd = Path::new("/project");
         let note = RestoreNote::begin(agent.path(), cwd).unwrap();
-        note.leave(RestoreOutcome::default());
+        note.leave(&RestoreOutcome::default());
         let elsewhere = reports_in(agent.path(), Path::new("/elsewhere"));
         assert!(elsewhere.recv().is_err());
         let reports = reports_in(agent.path(), cwd);
@@ -226,8 +209,8 @@ mod tests {
         let cwd = Path::new("/project");
         let note = RestoreNote::begin(agent.path(), cwd).unwrap();
         let reports = reports_in(agent.path(), cwd);
-        assert!(reports.recv_timeout(INTERVAL * 2).is_err());
-        note.leave(RestoreOutcome::default());
+        assert!(reports.recv_timeout(Duration::from_millis(200)).is_err());
+        note.leave(&RestoreOutcome::default());
         assert_eq!(reports.recv_timeout(SOON), Ok(RestoreOutcome::default()));
     }
 
@@ -235,22 +218,61 @@ mod tests {
     fn a_restore_that_its_session_reads_about_is_not_reported_again() {
         let agent = tempfile::tempdir().unwrap();
         let cwd = Path::new("/project");
-        drop(RestoreNote::begin(agent.path(), cwd).unwrap());
+        let note = RestoreNote::begin(agent.path(), cwd).unwrap();
+        let waiting = reports_in(agent.path(), cwd);
+        drop(note);
+        assert!(waiting.recv().is_err());
         assert!(reports_in(agent.path(), cwd).recv().is_err());
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn a_process_that_died_during_a_restore_is_reported() {
         let agent = tempfile::tempdir().unwrap();
         let cwd = Path::new("/project");
         let mut note = RestoreNote::begin(agent.path(), cwd).unwrap();
-        note.file.process = Some(ProcessId {
-            pid: std::process::id(),
-            started: 0,
-        });
-        note.write().unwrap();
+        // The system closes the files of a process that ends.
+        note.is_left = true;
+        drop(note);
         let outcome = reports_in(agent.path(), cwd).recv_timeout(SOON).unwrap();
         assert_eq!(outcome.problem.as_deref(), Some(DIED));
+    }
+    #[test]
+    fn a_restore_that_still_runs_hides_no_other() {
+        let agent = tempfile::tempdir().unwrap();
+        let cwd = Path::new("/project");
+        let running: Vec<_> = (0..4)
+            .map(|_| RestoreNote::begin(agent.path(), cwd).unwrap())
+            .collect();
+        let ended = RestoreNote::begin(agent.path(), cwd).unwrap();
+        ended.leave(&RestoreOutcome::default());
+        let reports = reports_in(agent.path(), cwd);
+        assert_eq!(reports.recv_timeout(SOON), Ok(RestoreOutcome::default()));
+        drop(running);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_and_what_is_old_is_removed() {
+        let agent = tempfile::tempdir().unwrap();
+        let cwd = Path::new("/project");
+        let noted = || {
+            let mut note = RestoreNote::begin(agent.path(), cwd).unwrap();
+            note.is_left = true;
+            note
+        };
+        let mut note = noted();
+        note.locked.write_all(b"{\"files\":3}").unwrap();
+        drop(note);
+        let outcome = reports_in(agent.path(), cwd).recv_timeout(SOON).unwrap();
+        assert_eq!(outcome.problem.as_deref(), Some(UNREADABLE));
+        let old = noted();
+        old.locked.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let path = old.path.clone();
+        drop(old);
+        assert!(
+            reports_in(agent.path(), Path::new("/elsewhere"))
+                .recv()
+                .is_err()
+        );
+        assert!(!path.exists());
     }
 }

@@ -2,19 +2,25 @@
 //!
 //! A command computes a value; [`OutputFormat`] prints it as text or JSON. Must not know commands.
 
+mod approvals;
 mod outcome;
 mod page;
+mod requirements;
 mod run;
 mod run_rows;
 mod status;
 mod table;
 mod workflow_rows;
+mod xml;
 
+pub(crate) use approvals::{ListedRequest, approval_page, approvals_page};
 pub(crate) use outcome::{CommandOutcome, FAILED, TABLE, UNREAD};
 pub(crate) use page::{
-    BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, Page, TITLE, block, count, json, paint,
+    BAD, DIMMED, GOOD, Moment, NOTABLE, OutputFormat, Page, TITLE, count, json, paint,
 };
+pub(crate) use requirements::Requirements;
 pub(crate) use run::{ended_run, indexed_run, restored_session, stored_path};
 pub(crate) use run_rows::{RunRow, run_table};
 pub(crate) use status::{RunStatus, ShownCondition, Status, since};
 pub(crate) use workflow_rows::{WorkflowRow, contains, workflow_table};
+pub(crate) use xml::xml;

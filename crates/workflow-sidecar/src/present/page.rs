@@ -63,7 +63,10 @@ impl Page {
 
     /// Adds a text with a bar before each line.
     pub(crate) fn block(&mut self, indent: &str, text: &str) {
-        self.0 += &block(indent, text);
+        for line in text.split('\n') {
+            let line = format!("{indent}│ {}", visible(&line.replace('\t', "    ")));
+            self.line(line.trim_end());
+        }
     }
 
     /// Adds what another page has.
@@ -149,14 +152,6 @@ impl Serialize for Moment {
             Err(_) => serializer.collect_str(&self.0),
         }
     }
-}
-
-/// Returns a text with a bar before each line.
-pub(crate) fn block(indent: &str, text: &str) -> String {
-    text.split('\n').fold(String::new(), |block, line| {
-        let line = format!("{indent}│ {}", visible(&line.replace('\t', "    ")));
-        block + line.trim_end() + "\n"
-    })
 }
 
 #[cfg(test)]

@@ -36,8 +36,7 @@ pub(crate) fn indexed_run(view: &View<'_>) -> Run {
     Run {
         phase: view
             .phase
-            .as_ref()
-            .map_or_else(String::new, |phase| phase.name.to_owned()),
+            .map_or_else(String::new, |phase| phase.phase.name.clone()),
         status: view.status.clone().unwrap_or_default(),
         ..run_in(view.state, view.condition)
     }

@@ -6,7 +6,7 @@ use workflow_core::approval::{Decision, Request};
 use workflow_core::definition::Bound;
 use workflow_core::diagnostic::{shown, visible};
 use workflow_core::reminders::PauseReason;
-use workflow_core::run::entry_type;
+use workflow_core::run::restore;
 use workflow_core::session::{Needed, RunCondition, View};
 
 use super::page::{BAD, DIMMED, GOOD, Moment, NOTABLE, Page, TITLE, paint};
@@ -181,23 +181,23 @@ impl<'a> RunStatus<'a> {
         request: Option<(Request, Option<Decision>)>,
     ) -> Self {
         let state = view.state;
-        let phase = view.phase.as_ref();
+        let phase = view.phase;
         Self {
             workflow: &state.workflow_key,
-            workflow_name: phase.map(|phase| phase.workflow_name),
+            workflow_name: phase.map(|phase| &*phase.workflow_name),
             task: &state.task_description,
             task_id: &state.task_id,
             path: Some(&state.current_path),
             phase: phase.map(|phase| PhaseStatus {
-                phase_id: phase.id,
-                phase_name: phase.name,
-                status_line: phase.status,
-                max_reminders: match phase.max {
+                phase_id: &phase.phase.id,
+                phase_name: &phase.phase.name,
+                status_line: &phase.status,
+                max_reminders: match phase.auto_continue.max {
                     Bound::Times(times) => Some(times),
                     Bound::Unlimited => None,
                 },
-                waits: Some(phase.waits),
-                outcomes: phase.outcomes,
+                waits: Some(phase.auto_continue.wait),
+                outcomes: &phase.outcomes,
             }),
             steps: Some(state.global_step_count),
             started_at: Some(Moment(state.started_at)),
@@ -302,27 +302,18 @@ impl Status<'_> {
 
 /// Returns when the run's position changed last, from the entries.
 pub(crate) fn since(file: &SessionFile<'_>) -> Option<Moment> {
-    #[derive(serde::Deserialize, PartialEq)]
-    #[serde(rename_all = "camelCase")]
-    struct StoredPosition {
-        task_id: serde_json::Value,
-        active: serde_json::Value,
-        current_path: serde_json::Value,
-        global_step_count: serde_json::Value,
-    }
-    let mut position = None;
-    let mut since = None;
+    let (mut position, mut since) = (None, None);
     for entry in &file.entries {
-        let ours = entry
-            .ours()
-            .filter(|ours| ours.custom_type == entry_type::STATE);
-        let data = ours.and_then(|ours| ours.data);
         // An entry of another form has no position; the engine reports it.
-        let Some(current) =
-            data.and_then(|data| serde_json::from_str::<StoredPosition>(data.get()).ok())
-        else {
+        let Some(state) = entry.ours().and_then(|ours| restore(&[ours]).state) else {
             continue;
         };
+        let current = (
+            state.task_id,
+            state.active,
+            state.current_path,
+            state.global_step_count,
+        );
         if position.as_ref() != Some(&current) {
             since = entry.at();
         }

@@ -136,15 +136,15 @@ pub(super) fn changed(expected: &str, received: &str) -> DifferenceKind {
     let values = [expected, received].map(|line| serde_json::from_str::<Value>(line).ok());
     let mut members = Vec::new();
     if let [Some(one), Some(other)] = &values {
-        compare(Some(one), Some(other), String::new(), &mut members);
+        compare([Some(one), Some(other)], String::new(), &mut members);
     }
     let others = members.len().saturating_sub(1);
     // What a fingerprint is made from says more than the fingerprint.
-    let telling = |member: &DifferingMember| !member.path.split('.').any(|name| name == "hash");
+    let telling = |(path, _): &(String, _)| !path.split('.').any(|name| name == "hash");
     let at = members.iter().position(telling).unwrap_or(0);
-    let (path, expected, received) = match members.into_iter().nth(at) {
-        Some(member) => (Some(member.path), member.expected, member.received),
-        None => (None, expected.to_owned(), received.to_owned()),
+    let (path, [expected, received]) = match members.into_iter().nth(at) {
+        Some((path, values)) => (Some(path), values),
+        None => (None, [expected, received].map(str::to_owned)),
     };
     DifferenceKind::Changed {
         path,
@@ -154,45 +154,33 @@ pub(super) fn changed(expected: &str, received: &str) -> DifferenceKind {
     }
 }
 
-/// A member in which two values differ.
-struct DifferingMember {
-    path: String,
-    expected: String,
-    received: String,
-}
-
-/// Finds the members in which two values differ.
-fn compare(
-    expected: Option<&Value>,
-    received: Option<&Value>,
-    path: String,
-    members: &mut Vec<DifferingMember>,
-) {
-    match (expected, received) {
-        (one, other) if one == other => {}
-        (Some(Value::Object(one)), Some(Value::Object(other))) => {
+/// Finds the members in which two values differ, with both values.
+fn compare(values: [Option<&Value>; 2], path: String, members: &mut Vec<(String, [String; 2])>) {
+    match values {
+        [one, other] if one == other => {}
+        [Some(Value::Object(one)), Some(Value::Object(other))] => {
             let more = other.keys().filter(|name| !one.contains_key(*name));
             for name in one.keys().chain(more) {
                 let member = match path.as_str() {
                     "" => name.clone(),
                     path => format!("{path}.{name}"),
                 };
-                compare(one.get(name), other.get(name), member, members);
+                compare([one.get(name), other.get(name)], member, members);
             }
         }
-        (Some(Value::Array(one)), Some(Value::Array(other))) => {
+        [Some(Value::Array(one)), Some(Value::Array(other))] => {
             for at in 0..one.len().max(other.len()) {
-                compare(one.get(at), other.get(at), format!("{path}[{at}]"), members);
+                compare(
+                    [one.get(at), other.get(at)],
+                    format!("{path}[{at}]"),
+                    members,
+                );
             }
         }
-        (one, other) => {
+        values => {
             let shown =
                 |value: Option<&Value>| value.map_or("(nothing)".to_owned(), Value::to_string);
-            members.push(DifferingMember {
-                path,
-                expected: shown(one),
-                received: shown(other),
-            });
+            members.push((path, values.map(shown)));
         }
     }
 }

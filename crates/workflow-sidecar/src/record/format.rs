@@ -11,10 +11,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use anyhow::{anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -122,38 +121,13 @@ pub(crate) enum ProtocolLine {
     TooLong(usize),
 }
 
-/// The reason why a file is not a transcript, or cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadError {
-    #[error("{} cannot be read: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("{} is a session of pi, not a recording: `workflow-sidecar show` shows it", .0.display())]
-    Session(PathBuf),
-    #[error("{}:{line}: {why}", path.display())]
-    Line {
-        path: PathBuf,
-        line: usize,
-        why: String,
-    },
-    #[error("{}: there is no line in it: a transcript has lines like {{\"in\":…}} and {{\"out\":…}}", .0.display())]
-    Empty(PathBuf),
-}
-
 impl Transcript {
-    /// Reads a file.
-    pub(crate) fn read(path: &Path) -> Result<Self, ReadError> {
-        let bytes = fs::read(path).map_err(|error| ReadError::Unreadable {
-            path: path.to_path_buf(),
-            error,
-        })?;
-        Self::parse(path, &bytes)
-    }
-
     /// Reads the content of a file. A line that ends amid its text may be torn if nothing follows, or the start of a
     /// sidecar.
-    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Self, ReadError> {
+    pub(crate) fn parse(path: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
+        let name = path.display();
         if is_session(bytes) {
-            return Err(ReadError::Session(path.to_path_buf()));
+            bail!("{name} is a session of pi, not a recording: `workflow-sidecar show` shows it");
         }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let written: Vec<(usize, &[u8])> = bytes
@@ -178,14 +152,12 @@ impl Transcript {
                 }),
                 read => read,
             };
-            lines.push(read.map_err(|wrong| ReadError::Line {
-                path: path.to_path_buf(),
-                line: *number,
-                why: wrong.to_string(),
-            })?);
+            lines.push(read.map_err(|wrong| anyhow!("{name}:{number}: {wrong}"))?);
         }
         if lines.is_empty() {
-            return Err(ReadError::Empty(path.to_path_buf()));
+            bail!(
+                "{name}: there is no line in it: a transcript has lines like {{\"in\":…}} and {{\"out\":…}}"
+            );
         }
         Ok(Self {
             path: path.to_path_buf(),
@@ -199,38 +171,24 @@ impl Transcript {
 pub(super) enum Wrong {
     #[error("the line ends amid its JSON")]
     Unfinished,
-    #[error("the line is not UTF-8")]
-    NotUtf8,
-    #[error(
-        "version {0} of transcripts is not known here: this workflow-sidecar reads version {VERSION}"
-    )]
-    Version(u64),
     #[error("{0}")]
-    Json(String),
-    #[error(
-        "a line has one of `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end` or `transcript`"
-    )]
-    Kind,
-    #[error(
-        "unknown field `{0}`, expected one of `at`, `in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end`"
-    )]
-    Unknown(String),
-    #[error("`bytes` are numbers: [110,111] ({0})")]
-    Bytes(serde_json::Error),
-    #[error(
-        "`definitions` is the name of a directory beside this file, or an object: {{\"<directory>\":{{\"workflows/w/workflow.yaml\":\"…\"}}}} ({0})"
-    )]
-    Definitions(serde_json::Error),
-    #[error(
-        "`result` is what the platform answers: {{\"baselineTaken\":…}}, {{\"gateNotTrusted\":{{\"gate\":1}}}}, {{\"approvalRead\":…}}, {{\"excerpt\":\"…\"}}, {{\"path\":…}} ({0})"
-    )]
-    Result(serde_json::Error),
-    #[error(
-        "`event` is what the platform reports: {{\"gateProgress\":{{\"gate\":1,\"text\":\"…\"}}}}, {{\"gateFinished\":{{\"gate\":1,\"reports\":[…]}}}}, {{\"triggered\":{{\"text\":\"…\"}}}} ({0})"
-    )]
-    Event(serde_json::Error),
-    #[error("`end` is true or is left out")]
-    End,
+    Other(String),
+}
+
+/// The members that a line may have.
+const MEMBERS: &str =
+    "`in`, `out`, `bytes`, `tooLong`, `note`, `definitions`, `result`, `event`, `end`";
+
+impl Wrong {
+    /// A line that has no member of an entry, or several.
+    fn kind() -> Self {
+        Self::Other(format!("a line has one of {MEMBERS} or `transcript`"))
+    }
+}
+
+/// The value of a member, which has this form.
+fn formed<T>(read: serde_json::Result<T>, form: &str) -> Result<T, Wrong> {
+    read.map_err(|error| Wrong::Other(format!("{form} ({error})")))
 }
 
 impl From<serde_json::Error> for Wrong {
@@ -240,7 +198,7 @@ impl From<serde_json::Error> for Wrong {
         }
         let text = error.to_string();
         // A line has one line: only the column says something.
-        Self::Json(text.replace(" at line 1 column ", ", at character "))
+        Self::Other(text.replace(" at line 1 column ", ", at character "))
     }
 }
 
@@ -252,7 +210,7 @@ impl TranscriptLine {
             return Err(if is_torn {
                 Wrong::Unfinished
             } else {
-                Wrong::NotUtf8
+                Wrong::Other("the line is not UTF-8".to_owned())
             });
         };
         if text.starts_with(BEGINNING) {
@@ -270,11 +228,11 @@ impl TranscriptLine {
         let at = at.transpose()?;
         let mut entries = members
             .into_iter()
-            .map(|(name, value)| TranscriptEntry::parse(name, value));
-        let entry = entries.next().ok_or(Wrong::Kind)??;
+            .map(|(name, member)| TranscriptEntry::parse(&name, member));
+        let entry = entries.next().ok_or_else(Wrong::kind)??;
         if let Some(another) = entries.next() {
             another?;
-            return Err(Wrong::Kind);
+            return Err(Wrong::kind());
         }
         Ok(Self { number, at, entry })
     }
@@ -288,30 +246,47 @@ fn header(text: &str) -> Result<Header, Wrong> {
     let version: Version = serde_json::from_str(text)?;
     match version.transcript {
         version if version == u64::from(VERSION) => Ok(serde_json::from_str(text)?),
-        version => Err(Wrong::Version(version)),
+        version => Err(Wrong::Other(format!(
+            "version {version} of transcripts is not known here: this workflow-sidecar reads version {VERSION}"
+        ))),
     }
 }
 
 impl TranscriptEntry {
     /// The entry of a member with this name.
-    fn parse(name: String, value: &RawValue) -> Result<Self, Wrong> {
-        let json = value.get();
-        Ok(match name.as_str() {
-            "in" => Self::In(ProtocolLine::Json(value.to_owned())),
-            "out" => Self::Out(ProtocolLine::Json(value.to_owned())),
-            "bytes" => Self::In(ProtocolLine::Bytes(
-                serde_json::from_str(json).map_err(Wrong::Bytes)?,
-            )),
+    fn parse(name: &str, member: &RawValue) -> Result<Self, Wrong> {
+        let json = member.get();
+        Ok(match name {
+            "in" => Self::In(ProtocolLine::Json(member.to_owned())),
+            "out" => Self::Out(ProtocolLine::Json(member.to_owned())),
+            "bytes" => Self::In(ProtocolLine::Bytes(formed(
+                serde_json::from_str(json),
+                "`bytes` are numbers: [110,111]",
+            )?)),
             "tooLong" => Self::In(ProtocolLine::TooLong(serde_json::from_str(json)?)),
-            "note" => Self::Note(value.to_owned()),
-            "definitions" => {
-                Self::Definitions(serde_json::from_str(json).map_err(Wrong::Definitions)?)
-            }
-            "result" => Self::Result(PlatformResult::parse(json).map_err(Wrong::Result)?),
-            "event" => Self::Event(serde_json::from_str(json).map_err(Wrong::Event)?),
+            "note" => Self::Note(member.to_owned()),
+            "definitions" => Self::Definitions(formed(
+                serde_json::from_str(json),
+                "`definitions` is the name of a directory beside this file, or an object: \
+                 {\"<directory>\":{\"workflows/w/workflow.yaml\":\"…\"}}",
+            )?),
+            "result" => Self::Result(formed(
+                PlatformResult::parse(json),
+                "`result` is what the platform answers: {\"baselineTaken\":…}, \
+                 {\"gateNotTrusted\":{\"gate\":1}}, {\"approvalRead\":…}, {\"excerpt\":\"…\"}, {\"path\":…}",
+            )?),
+            "event" => Self::Event(formed(
+                serde_json::from_str(json),
+                "`event` is what the platform reports: {\"gateProgress\":{\"gate\":1,\"text\":\"…\"}}, \
+                 {\"gateFinished\":{\"gate\":1,\"reports\":[…]}}, {\"triggered\":{\"text\":\"…\"}}",
+            )?),
             "end" if json == "true" => Self::End,
-            "end" => return Err(Wrong::End),
-            _ => return Err(Wrong::Unknown(name)),
+            "end" => return Err(Wrong::Other("`end` is true or is left out".to_owned())),
+            _ => {
+                return Err(Wrong::Other(format!(
+                    "unknown field `{name}`, expected one of `at`, {MEMBERS}"
+                )));
+            }
         })
     }
 }

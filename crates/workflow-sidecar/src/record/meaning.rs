@@ -42,10 +42,12 @@ const SUBJECTS: [&str; 11] = [
 /// The subjects that are named only if nothing else differs, because they follow from the others.
 const MINOR_SUBJECTS: [&str; 2] = [STORED, OTHER];
 
+/// The facts in messages, by their subjects.
+type Facts = HashMap<&'static str, Vec<Fact>>;
+
 /// A fact in a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Fact {
-    about: &'static str,
     /// The result of a call: blocked, allowed, answered or refused.
     verdict: Option<&'static str>,
     text: String,
@@ -79,16 +81,19 @@ pub(super) fn changes(
     only_decisions: bool,
 ) -> Vec<MeaningChange> {
     let [expected, received] = [expected, received].map(|lines| {
-        let facts = lines.iter().flat_map(|line| facts(requests, line));
-        if only_decisions {
-            facts.filter_map(|fact| decision(&fact)).collect()
-        } else {
-            facts.collect::<Vec<_>>()
+        let mut facts = Facts::default();
+        for line in lines {
+            add(&mut facts, requests, line);
         }
+        if only_decisions {
+            keep_decisions(&mut facts);
+        }
+        facts
     });
     let differing = |about: &&'static str| {
-        let [one, other] = [&expected, &received].map(|facts| of(about, facts));
-        change(about, &one, &other)
+        let [one, other] = [&expected, &received].map(|facts| facts.get(about));
+        let none = Vec::new();
+        change(about, one.unwrap_or(&none), other.unwrap_or(&none))
     };
     if only_decisions {
         return DECISIONS.iter().filter_map(differing).collect();
@@ -106,34 +111,29 @@ const DECISIONS: [&str; 6] = [CALL, ANSWER, ERROR, QUESTION, TO_AGENT, POSITION]
 /// The members of a stored state that say where the run is.
 const POSITION_MEMBERS: [&str; 4] = ["active", "cancelled", "currentPath", "globalStepCount"];
 
-/// The part of a fact that is a decision; `None` if there is none.
-fn decision(fact: &Fact) -> Option<Fact> {
-    if fact.about != STORED {
-        let is_decision = DECISIONS.contains(&fact.about);
-        return is_decision.then(|| Fact {
-            about: fact.about,
-            verdict: fact.verdict,
-            text: String::new(),
-        });
+/// Leaves out the wording of facts, and of a stored state all but the position of the run.
+fn keep_decisions(facts: &mut Facts) {
+    let stored = facts.remove(STORED).into_iter().flatten();
+    let positions = stored.filter_map(|fact| {
+        let state: Value = serde_json::from_str(&fact.text).ok()?;
+        let members = POSITION_MEMBERS
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), state.get(name)?.clone())));
+        let position: serde_json::Map<String, Value> = members.collect();
+        let is_position = position.contains_key("currentPath");
+        is_position.then(|| Value::from(position).to_string())
+    });
+    let positions: Vec<String> = positions.collect();
+    for fact in facts.values_mut().flatten() {
+        fact.text.clear();
     }
-    let state: Value = serde_json::from_str(&fact.text).ok()?;
-    let members = POSITION_MEMBERS
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), state.get(name)?.clone())));
-    let position: serde_json::Map<String, Value> = members.collect();
-    position.contains_key("currentPath").then(|| Fact {
-        about: POSITION,
-        verdict: None,
-        text: Value::from(position).to_string(),
-    })
-}
-
-fn of<'a>(about: &str, facts: &'a [Fact]) -> Vec<&'a Fact> {
-    facts.iter().filter(|fact| fact.about == about).collect()
+    for position in positions {
+        push(facts, POSITION, position);
+    }
 }
 
 /// The first fact of a kind that differs.
-fn change(about: &str, expected: &[&Fact], received: &[&Fact]) -> Option<MeaningChange> {
+fn change(about: &str, expected: &[Fact], received: &[Fact]) -> Option<MeaningChange> {
     let length = expected.len().max(received.len());
     let at = (0..length).find(|at| expected.get(*at) != received.get(*at))?;
     let (one, other) = (expected.get(at), received.get(at));
@@ -147,7 +147,7 @@ fn change(about: &str, expected: &[&Fact], received: &[&Fact]) -> Option<Meaning
         (_, None, _) => format!("{about} is new"),
         (_, _, None) => format!("{about} is gone"),
     };
-    let text = |fact: Option<&&Fact>| {
+    let text = |fact: Option<&Fact>| {
         let text = fact.map(|fact| fact.text.clone());
         text.filter(|text| !text.is_empty())
     };
@@ -158,25 +158,23 @@ fn change(about: &str, expected: &[&Fact], received: &[&Fact]) -> Option<Meaning
     })
 }
 
-/// The facts in a line. One that is not a message is a fact itself.
-fn facts(requests: &Requests, line: &str) -> Vec<Fact> {
-    let mut found = Vec::new();
+/// Adds the facts in a line. One that is not a message is a fact itself.
+fn add(found: &mut Facts, requests: &Requests, line: &str) {
     match serde_json::from_str(line) {
-        Ok(Value::Object(message)) => of_message(requests, &Value::Object(message), &mut found),
-        Ok(_) | Err(_) => push(&mut found, OTHER, line.to_owned()),
+        Ok(message @ Value::Object(_)) => of_message(requests, &message, found),
+        Ok(_) | Err(_) => push(found, OTHER, line.to_owned()),
     }
-    found
 }
 
-fn push(found: &mut Vec<Fact>, about: &'static str, text: String) {
-    found.push(Fact {
-        about,
+fn push(found: &mut Facts, about: &'static str, text: String) {
+    let fact = Fact {
         verdict: None,
         text,
-    });
+    };
+    found.entry(about).or_default().push(fact);
 }
 
-fn of_message(requests: &Requests, message: &Value, found: &mut Vec<Fact>) {
+fn of_message(requests: &Requests, message: &Value, found: &mut Facts) {
     match message["method"].as_str() {
         Some("host/apply") => of_actions(&message["params"]["actions"], found),
         Some(_) => {
@@ -191,11 +189,10 @@ fn of_message(requests: &Requests, message: &Value, found: &mut Vec<Fact>) {
     }
 }
 
-fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
+fn of_result(asked: Option<&str>, result: &Value, found: &mut Facts) {
     if asked == Some("hook/tool_call") {
         let reason = &result["block"]["reason"];
-        found.push(Fact {
-            about: CALL,
+        found.entry(CALL).or_default().push(Fact {
             verdict: Some(if reason.is_null() {
                 "allowed"
             } else {
@@ -208,15 +205,16 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
     for (name, value) in result.as_object().into_iter().flatten() {
         match name.as_str() {
             "inject" => push(found, CONTEXT, text(&value["content"])),
-            "content" if asked == Some("tool/execute") => found.push(Fact {
-                about: ANSWER,
-                verdict: Some(if result["isError"] == true {
-                    "refused"
-                } else {
-                    "answered"
-                }),
-                text: text(&value[0]["text"]),
-            }),
+            "content" if asked == Some("tool/execute") => {
+                found.entry(ANSWER).or_default().push(Fact {
+                    verdict: Some(if result["isError"] == true {
+                        "refused"
+                    } else {
+                        "answered"
+                    }),
+                    text: text(&value[0]["text"]),
+                });
+            }
             "actions" => of_actions(value, found),
             "block" | "content" => {}
             _ => {
@@ -229,7 +227,7 @@ fn of_result(asked: Option<&str>, result: &Value, found: &mut Vec<Fact>) {
     }
 }
 
-fn of_actions(actions: &Value, found: &mut Vec<Fact>) {
+fn of_actions(actions: &Value, found: &mut Facts) {
     for action in actions.as_array().into_iter().flatten() {
         let (about, text) = match action["type"].as_str().unwrap_or_default() {
             // It is what was changed.

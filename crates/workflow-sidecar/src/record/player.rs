@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use workflow_core::types::Millis;
 
 use super::definitions::{DefinitionsLine, RecordedDirectory};
-use super::format::{Header, ProtocolLine};
+use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
 use super::replay_platform::ReplayPlatform;
 use super::results::ReportedEvent;
-use super::steps::{TranscriptEvent, TranscriptStep};
-use super::transcript_loader::{AGENT_DIR, NoDefinitions, Tiers, TranscriptLoader};
+use super::steps::TranscriptStep;
+use super::transcript_loader::{AGENT_DIR, Tiers, TranscriptLoader};
 use crate::platform::PlatformReport;
-use crate::server::{InMemoryServer, ServerConfig};
+use crate::server::{HostLine, InMemoryServer, ServerConfig};
 
 /// The home directory in a transcript without a header.
 const HOME: &str = "$HOME";
@@ -46,22 +46,25 @@ pub(super) struct ReceivedLines {
 }
 
 /// Plays one transcript.
-pub(super) struct Player<'a> {
-    path: &'a Path,
+pub(super) struct Player {
+    path: PathBuf,
+    /// The seed of task ids, for a transcript that asks for no clock.
+    seed: Option<u64>,
     loader: Arc<TranscriptLoader>,
     platform: Arc<ReplayPlatform>,
     sidecar: Option<InMemoryServer>,
-    header: Option<&'a Header>,
+    header: Option<Header>,
     /// The time of the replay's virtual clock; `None` if the transcript asks for one.
     now: Option<Millis>,
     /// Ids of the sidecar's requests: in the transcript, and here.
     ids: Vec<(Value, Value)>,
 }
 
-impl<'a> Player<'a> {
-    pub(super) fn new(path: &'a Path, options: &ReplayOptions) -> Self {
+impl Player {
+    pub(super) fn new(path: &Path, seed: Option<u64>, options: &ReplayOptions) -> Self {
         Self {
-            path,
+            path: path.to_path_buf(),
+            seed,
             loader: Arc::new(TranscriptLoader::instead(options.instead.clone())),
             platform: Arc::default(),
             sidecar: None,
@@ -72,12 +75,36 @@ impl<'a> Player<'a> {
     }
 
     /// Plays a step, gives the lines that follow.
-    pub(super) fn play(&mut self, step: &TranscriptStep<'a>) -> anyhow::Result<ReceivedLines> {
-        if let TranscriptEvent::Definitions(definitions) = step.event {
-            let place = || format!("{}:{}", self.path.display(), step.line.number);
-            self.define(definitions).with_context(place)?;
+    pub(super) fn play(&mut self, step: &TranscriptStep<'_>) -> anyhow::Result<ReceivedLines> {
+        let TranscriptLine { number, at, entry } = step.line;
+        let mut received = ReceivedLines::default();
+        match entry {
+            TranscriptEntry::Definitions(definitions) => {
+                let place = || format!("{}:{number}", self.path.display());
+                self.define(definitions).with_context(place)?;
+                return Ok(received);
+            }
+            TranscriptEntry::Result(result) => {
+                self.platform.add(result.clone());
+                return Ok(received);
+            }
+            TranscriptEntry::Header(header) => self.start(header.clone()),
+            TranscriptEntry::Out(_) => received.then = self.advance_clock(*at),
+            _ => received.before = self.advance_clock(*at),
         }
-        let mut received = self.play_event(step);
+        match entry {
+            TranscriptEntry::In(sent) => received.then = self.send(sent, step),
+            TranscriptEntry::Event(ReportedEvent { session, event }) => {
+                received.then = self.sidecar().report(&PlatformReport {
+                    session: session.clone(),
+                    event: event.clone(),
+                    trigger: None,
+                });
+            }
+            TranscriptEntry::End => received.then = self.sidecar().handle_line(HostLine::End),
+            _ => {}
+        }
+        self.platform.clear();
         if step.is_unknown() {
             self.dismiss(&received.then);
         } else {
@@ -92,62 +119,40 @@ impl<'a> Player<'a> {
     }
 
     /// Begins anew: one process follows another.
-    fn start(&mut self, header: Option<&'a Header>) {
+    fn start(&mut self, header: Header) {
         self.loader.clear();
-        self.platform
-            .start(header.map_or(HOME, |header| &header.home));
-        self.header = header;
+        self.platform.start(&header.home);
+        self.header = Some(header);
         self.sidecar = None;
         self.now = None;
         self.ids.clear();
     }
 
-    fn define(&self, definitions: &DefinitionsLine) -> Result<(), NoDefinitions> {
+    fn define(&self, definitions: &DefinitionsLine) -> anyhow::Result<()> {
         match definitions {
-            DefinitionsLine::Named(name) => self.loader.name(Tiers::beside(self.path, name)?),
+            DefinitionsLine::Named(name) => self.loader.name(Tiers::beside(&self.path, name)?),
             DefinitionsLine::Embedded(directories) => self.loader.embed(directories.clone()),
         }
         Ok(())
     }
 
-    fn play_event(&mut self, step: &TranscriptStep<'a>) -> ReceivedLines {
-        let mut received = ReceivedLines::default();
-        match step.event {
-            TranscriptEvent::Host(sent) => {
-                received.before = self.advance_clock(step.line.at);
-                received.then = self.send(sent, step);
-            }
-            TranscriptEvent::Reported(reported) => {
-                received.before = self.advance_clock(step.line.at);
-                let ReportedEvent { session, event } = reported.clone();
-                received.then = self.sidecar().report(PlatformReport {
-                    session,
-                    event,
-                    trigger: None,
-                });
-            }
-            TranscriptEvent::Result(result) => {
-                self.platform.add(result.clone());
-                return received;
-            }
-            TranscriptEvent::Time(time) => received.then = self.advance_clock(Some(time)),
-            TranscriptEvent::End => {
-                received.before = self.advance_clock(step.line.at);
-                received.then = self.sidecar().finish();
-            }
-            TranscriptEvent::Start(header) => self.start(header),
-            TranscriptEvent::Definitions(_) => return received,
-        }
-        self.platform.clear();
-        received
+    /// The sidecar, which starts with the first line.
+    pub(super) fn sidecar(&mut self) -> &InMemoryServer {
+        self.sidecar.get_or_insert_with(|| {
+            InMemoryServer::with_config(ServerConfig {
+                loader: Arc::clone(&self.loader) as _,
+                seed: self.seed,
+                platform: Arc::clone(&self.platform) as _,
+                ..ServerConfig::default()
+            })
+        })
     }
 
-    fn sidecar(&mut self) -> &mut InMemoryServer {
-        self.sidecar.get_or_insert_with(|| {
-            let config = ServerConfig::with_loader(Arc::clone(&self.loader) as _);
-            let platform = Arc::clone(&self.platform) as _;
-            InMemoryServer::with_config(config.on_platform(platform))
-        })
+    /// Sends a line as it is.
+    pub(super) fn send_line(&mut self, line: &[u8]) -> Vec<String> {
+        let received = self.sidecar().send(line);
+        self.platform.clear();
+        received
     }
 
     /// Sends a text; in a transcript it may have several lines.
@@ -178,7 +183,9 @@ impl<'a> Player<'a> {
 
     fn send(&mut self, sent: &ProtocolLine, step: &TranscriptStep<'_>) -> Vec<String> {
         let line = match sent {
-            ProtocolLine::TooLong(limit) => return self.sidecar().send_long_line(*limit),
+            ProtocolLine::TooLong(limit) => {
+                return self.sidecar().handle_line(HostLine::TooLong(*limit));
+            }
             ProtocolLine::Bytes(bytes) => return self.send_text(bytes),
             ProtocolLine::Json(_) => sent.text().unwrap_or_default(),
         };
@@ -207,7 +214,7 @@ impl<'a> Player<'a> {
     fn introduction(&mut self, message: &Value, now: Option<Millis>) -> Option<Value> {
         let mut changed = message.clone();
         let params = changed["params"].as_object_mut()?;
-        if let Some(header) = self.header
+        if let Some(header) = &self.header
             && params.get("clock").is_none_or(|clock| clock == "system")
             && let Some(now) = now
         {
@@ -228,7 +235,7 @@ impl<'a> Player<'a> {
 
     /// The agent directory of the machine where the recording was made.
     fn agent_dir(&self, dir: Option<&str>) -> String {
-        let [usual, home] = match self.header {
+        let [usual, home] = match &self.header {
             Some(header) => [&*header.agent_dir, &*header.home],
             None => [AGENT_DIR, HOME],
         };

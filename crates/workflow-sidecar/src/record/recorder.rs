@@ -11,6 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::{anyhow, bail};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -44,15 +45,6 @@ pub(crate) struct RecordingOptions {
     pub(crate) payload: Payload,
     /// The number of bytes at most.
     pub(crate) limit: u64,
-}
-
-/// The reason why nothing is recorded.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BeginError {
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
-    #[error("{} is neither a file nor a directory", .0.display())]
-    NotAFile(PathBuf),
 }
 
 /// A recording.
@@ -138,7 +130,7 @@ impl ConnectionRecorder for Recorder {
 impl Recorder {
     /// Begins to record at the end of a file, or into a new file of a directory. While
     /// another process records into the file, it is one beside it.
-    pub(crate) fn begin(path: &Path, options: RecordingOptions) -> Result<Self, BeginError> {
+    pub(crate) fn begin(path: &Path, options: RecordingOptions) -> anyhow::Result<Self> {
         let now = wall_time();
         // Whole in a JavaScript number, so that any program may rewrite a transcript.
         let seed = RandomState::new().hash_one(now) >> 11;
@@ -151,12 +143,9 @@ impl Recorder {
         seed: u64,
         path: &Path,
         options: RecordingOptions,
-    ) -> Result<Self, BeginError> {
+    ) -> anyhow::Result<Self> {
         if names_directory(path) {
-            fs::create_dir_all(path).map_err(|error| BeginError::Io {
-                path: path.to_path_buf(),
-                error,
-            })?;
+            fs::create_dir_all(path).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         }
         let path = if path.is_dir() {
             path.join(file_name(now))
@@ -304,7 +293,7 @@ fn file_name(now: Millis) -> String {
 }
 
 /// Opens a file to append to, which no other process records into.
-fn open(path: PathBuf) -> Result<(PathBuf, File), BeginError> {
+fn open(path: PathBuf) -> anyhow::Result<(PathBuf, File)> {
     let (file, is_alone) = open_one(&path)?;
     if is_alone {
         return Ok((path, file));
@@ -317,10 +306,10 @@ fn open(path: PathBuf) -> Result<(PathBuf, File), BeginError> {
 }
 
 /// Opens a file to append to; false if another process records into it.
-fn open_one(path: &Path) -> Result<(File, bool), BeginError> {
+fn open_one(path: &Path) -> anyhow::Result<(File, bool)> {
     // Looked at before it is opened: opening a pipe would wait for someone to read it.
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(BeginError::NotAFile(path.to_path_buf()));
+        bail!("{} is neither a file nor a directory", path.display());
     }
     let open = || -> io::Result<(File, bool)> {
         let mut options = OpenOptions::new();
@@ -339,20 +328,16 @@ fn open_one(path: &Path) -> Result<(File, bool), BeginError> {
         }
         Ok((file, !is_taken))
     };
-    open().map_err(|error| BeginError::Io {
-        path: path.to_path_buf(),
-        error,
-    })
+    open().map_err(|error| anyhow!("{}: {error}", path.display()))
 }
 
 /// Ends a line that was cut off.
 fn end_last_line(file: &mut File) -> io::Result<()> {
-    if file.metadata()?.len() == 0 {
-        return Ok(());
+    let mut last = *b"\n";
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
     if last != *b"\n" {
         file.write_all(b"\n")?;
     }
@@ -448,10 +433,11 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn what_cannot_be_written_ends_the_recording_and_nothing_else() {
-        assert!(matches!(
-            Recorder::begin(Path::new("/dev/full"), options(1 << 20)),
-            Err(BeginError::NotAFile(_))
-        ));
+        let refused = Recorder::begin(Path::new("/dev/full"), options(1 << 20)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "/dev/full is neither a file nor a directory"
+        );
         let mut recorder =
             Recorder::begin(tempfile::tempdir().unwrap().path(), options(1 << 20)).unwrap();
         recorder.file = Some(OpenOptions::new().append(true).open("/dev/full").unwrap());

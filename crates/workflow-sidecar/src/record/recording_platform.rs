@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use workflow_core::approval::ShownFile;
 use workflow_core::effect::Effect;
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
@@ -71,14 +72,11 @@ impl Platform for RecordingPlatform {
         })
     }
 
-    fn excerpt(&self, path: &str, cwd: &Path) -> String {
-        let excerpt = self.inner.excerpt(path, cwd);
-        self.note(PlatformResult::Query(QueryResult::Excerpt(excerpt.clone())));
-        excerpt
-    }
-
-    fn fingerprint(&self, path: &str, cwd: &Path) -> String {
-        self.inner.fingerprint(path, cwd)
+    fn show(&self, path: &str, cwd: &Path) -> ShownFile {
+        let shown = self.inner.show(path, cwd);
+        let excerpt = shown.excerpt.clone();
+        self.note(PlatformResult::Query(QueryResult::Excerpt(excerpt)));
+        shown
     }
 
     fn is_unchanged(&self, path: &str, cwd: &Path, fingerprint: &str) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Decides what counts as the same. Must not know how lines are sent.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use serde_json::Value;
@@ -13,11 +13,11 @@ use workflow_core::run::entry_type;
 
 use super::definitions::RecordedDirectory;
 use super::difference::{Difference, DifferenceKind, changed};
-use super::format::{ProtocolLine, Transcript, TranscriptLine};
+use super::format::{Transcript, TranscriptEntry, TranscriptLine};
 use super::meaning::{Requests, changes};
 use super::player::{Player, ReceivedLines, ReplayOptions};
 use super::redefine::redefined;
-use super::steps::{Torn, TranscriptEvent, TranscriptStep, steps};
+use super::steps::{TranscriptStep, steps};
 
 /// The number of times that a transcript is rewritten until it stays the same.
 const MAX_ROUNDS: usize = 4;
@@ -37,16 +37,16 @@ pub(crate) struct Replayed {
 /// Replays a transcript up to the first difference; by other definitions, to its end.
 pub(crate) fn replay(transcript: &Transcript, options: &ReplayOptions) -> Result<Replayed> {
     quietly(|| {
-        let mut player = Player::new(&transcript.path, options);
+        let mut player = Player::new(&transcript.path, None, options);
         let mut replayed = Replayed::default();
         let mut noted = None;
         let mut requests = Requests::default();
         for step in steps(&transcript.lines) {
             let received = player.play(&step)?;
-            if let TranscriptEvent::Start(_) = step.event {
-                requests = Requests::default();
-            } else if let TranscriptEvent::Host(sent) = step.event {
-                requests.note(&sent.message().unwrap_or_default());
+            match &step.line.entry {
+                TranscriptEntry::Header(_) => requests = Requests::default(),
+                TranscriptEntry::In(sent) => requests.note(&sent.message().unwrap_or_default()),
+                _ => {}
             }
             let (found, after) = if options.only_decisions || options.instead.are_given() {
                 let only_decisions = options.only_decisions;
@@ -69,7 +69,7 @@ pub(crate) fn replay(transcript: &Transcript, options: &ReplayOptions) -> Result
                 }
                 noted = note_of(&step);
             }
-            if let Some(Torn { number, text }) = step.torn {
+            if let Some((number, text)) = step.torn {
                 replayed.torn = Some(format!("line {number} is not whole: `{}`", shown(text)));
             }
         }
@@ -113,14 +113,14 @@ fn blessed_once(
     options: &ReplayOptions,
 ) -> Result<Option<String>> {
     quietly(|| {
-        let mut player = Player::new(&transcript.path, options);
-        let mut changes = Changes::default();
+        let mut player = Player::new(&transcript.path, None, options);
+        let mut rewritten = Rewritten::of(text);
         for step in steps(&transcript.lines) {
             let received = player.play(&step)?;
-            changes.note(&step, received);
+            rewritten.note(&step, received);
         }
-        changes.define(transcript, &player.replaced_definitions());
-        let blessed = changes.applied_to(text);
+        rewritten.define(transcript, &player.replaced_definitions());
+        let blessed = rewritten.text();
         Ok((blessed != text).then_some(blessed))
     })
 }
@@ -185,49 +185,35 @@ fn difference_in_meaning(
     (!changes.is_empty()).then_some((line.number, DifferenceKind::Means { changes }))
 }
 
-/// The method of a line of the host.
-fn method(sent: &ProtocolLine) -> Option<String> {
-    Some(sent.message()?["method"].as_str()?.to_owned())
-}
-
 /// The name of an event, as agents and people call it.
 fn in_short(step: &TranscriptStep<'_>) -> String {
-    let TranscriptEvent::Host(sent) = step.event else {
+    let TranscriptEntry::In(sent) = &step.line.entry else {
         return name(step);
     };
     let message = sent.message().unwrap_or_default();
     let text = |path: &str| {
         let found = message.pointer(path).and_then(Value::as_str);
-        found.unwrap_or_default().to_owned()
+        found.unwrap_or_default()
     };
-    let words = match method(sent).as_deref() {
-        Some("hook/tool_call") => ["tool_call".to_owned(), text("/params/event/toolName")],
-        Some("tool/execute") => [text("/params/name"), text("/params/arguments/action")],
-        Some("command/run") => [
-            format!("/{}", text("/params/name")),
-            text("/params/arguments"),
-        ],
-        Some(method) => [
-            method.strip_prefix("hook/").unwrap_or(method).to_owned(),
-            String::new(),
-        ],
-        None => return name(step),
+    let words = match text("/method") {
+        "" => return name(step),
+        "hook/tool_call" => format!("tool_call {}", text("/params/event/toolName")),
+        "tool/execute" => format!(
+            "{} {}",
+            text("/params/name"),
+            text("/params/arguments/action")
+        ),
+        "command/run" => format!("/{} {}", text("/params/name"), text("/params/arguments")),
+        method => method.strip_prefix("hook/").unwrap_or(method).to_owned(),
     };
-    let words = words.join(" ");
     format!("{} (line {})", words.trim_end(), step.line.number)
 }
 
 /// The name of an event, for people.
 fn name(step: &TranscriptStep<'_>) -> String {
-    let number = step.line.number;
-    let what = match step.event {
-        TranscriptEvent::Start(_) => "the start".to_owned(),
-        TranscriptEvent::Definitions(_) => "other definitions".to_owned(),
-        TranscriptEvent::Result(_) => "a result of the platform".to_owned(),
-        TranscriptEvent::Reported(_) => "an event of the platform".to_owned(),
-        TranscriptEvent::Time(time) => format!("waiting until {time}"),
-        TranscriptEvent::End => "the host closed its side".to_owned(),
-        TranscriptEvent::Host(sent) => {
+    let TranscriptLine { number, at, entry } = step.line;
+    let what = match (entry, at) {
+        (TranscriptEntry::In(sent), _) => {
             let message = sent.message().unwrap_or_default();
             match (message["method"].as_str(), message.get("id")) {
                 (Some(method), _) => method.to_owned(),
@@ -235,30 +221,45 @@ fn name(step: &TranscriptStep<'_>) -> String {
                 (None, None) => "a line that is no message".to_owned(),
             }
         }
+        (TranscriptEntry::Out(_), Some(time)) => format!("waiting until {time}"),
+        (TranscriptEntry::Definitions(_), _) => "other definitions".to_owned(),
+        (TranscriptEntry::Result(_), _) => "a result of the platform".to_owned(),
+        (TranscriptEntry::Event(_), _) => "an event of the platform".to_owned(),
+        (TranscriptEntry::End, _) => "the host closed its side".to_owned(),
+        _ => "the start".to_owned(),
     };
     format!("{what} (line {number})")
 }
 
-/// The changes of a transcript, by the numbers of its lines.
-#[derive(Debug, Default)]
-struct Changes {
-    instead: HashMap<usize, Option<String>>,
-    before: HashMap<usize, Vec<String>>,
-    after: HashMap<usize, Vec<String>>,
+/// A transcript's lines as they will be written, by their numbers: the lines in the place of each.
+struct Rewritten {
+    lines: Vec<Vec<String>>,
+    /// The end of a line.
+    end: &'static str,
 }
 
-impl Changes {
+impl Rewritten {
+    fn of(text: &str) -> Self {
+        let lines = text.split_inclusive('\n');
+        Self {
+            lines: lines.map(|line| vec![line.to_owned()]).collect(),
+            end: if text.contains("\r\n") { "\r\n" } else { "\n" },
+        }
+    }
+
+    /// The lines in the place of a line.
+    fn at(&mut self, line: &TranscriptLine) -> &mut Vec<String> {
+        &mut self.lines[line.number - 1]
+    }
+
     /// Adds the definitions that replaced the transcript's.
     fn define(&mut self, transcript: &Transcript, given: &BTreeMap<String, RecordedDirectory>) {
         for redefined in redefined(transcript, given) {
             let line = redefined.line;
             let json = serde_json::to_string(&redefined.definitions).expect("names are strings");
-            let text = timed(line, &format!("\"definitions\":{json}"));
-            if redefined.is_before {
-                self.before.entry(line.number).or_default().insert(0, text);
-            } else {
-                self.instead.insert(line.number, Some(text));
-            }
+            let text = self.timed(line, &format!("\"definitions\":{json}"));
+            let replaced = usize::from(!redefined.is_before);
+            self.at(line).splice(0..replaced, [text]);
         }
     }
 
@@ -266,9 +267,6 @@ impl Changes {
         if step.is_unknown() {
             return;
         }
-        let out = |text: &String| written(step.line, text);
-        self.before
-            .insert(step.line.number, received.before.iter().map(out).collect());
         let mut then = received.then.into_iter();
         for (line, sent) in &step.followed {
             let stays = |received: &String| {
@@ -277,45 +275,48 @@ impl Changes {
             match then.next() {
                 Some(received) if stays(&received) => {}
                 received => {
-                    let instead = received.map(|received| written(line, &received));
-                    self.instead.insert(line.number, instead);
+                    *self.at(line) = self.written(line, received.as_slice());
                 }
             }
         }
-        if step.torn.is_some() {
-            return;
+        let before = self.written(step.line, &received.before);
+        self.at(step.line).splice(0..0, before);
+        if step.torn.is_none() {
+            let last = step.followed.last().map_or(step.line, |(line, _)| line);
+            let more = self.written(last, then.as_slice());
+            self.at(last).extend(more);
         }
-        let last = step.followed.last().map_or(step.line, |(line, _)| line);
-        let more = then.map(|received| written(last, &received)).collect();
-        self.after.insert(last.number, more);
     }
 
-    fn applied_to(mut self, text: &str) -> String {
-        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut blessed = String::with_capacity(text.len());
-        let push = |blessed: &mut String, lines: Vec<String>| {
-            for line in lines {
-                if !blessed.is_empty() && !blessed.ends_with('\n') {
-                    blessed.push_str(end);
-                }
-                blessed.push_str(&line);
-                blessed.push_str(end);
+    /// Lines of the sidecar as they are written down, at the time of another line.
+    fn written(&self, line: &TranscriptLine, texts: &[String]) -> Vec<String> {
+        let written = |text: &String| {
+            let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
+            if is_json && !text.starts_with('"') {
+                self.timed(line, &format!("\"out\":{text}"))
+            } else {
+                self.timed(line, &format!("\"out\":{}", Value::from(text.as_str())))
             }
         };
-        for (at, line) in text.split_inclusive('\n').enumerate() {
-            let number = at + 1;
-            push(
-                &mut blessed,
-                self.before.remove(&number).unwrap_or_default(),
-            );
-            match self.instead.remove(&number) {
-                Some(instead) => push(&mut blessed, Vec::from_iter(instead)),
-                // Unchanged: a line that was cut off is known by its missing end.
-                None => blessed.push_str(line),
+        texts.iter().map(written).collect()
+    }
+
+    /// A line with this member, at the time of another line.
+    fn timed(&self, line: &TranscriptLine, member: &str) -> String {
+        let time = line.at.map(|at| format!("\"at\":{at},"));
+        format!("{{{}{member}}}{}", time.unwrap_or_default(), self.end)
+    }
+
+    /// The text. A line that was cut off is known by its missing end, so only a line that another one follows gets one.
+    fn text(self) -> String {
+        let mut text = String::new();
+        for line in self.lines.into_iter().flatten() {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push_str(self.end);
             }
-            push(&mut blessed, self.after.remove(&number).unwrap_or_default());
+            text.push_str(&line);
         }
-        blessed
+        text
     }
 }
 
@@ -359,25 +360,6 @@ fn without_blocked_calls(mut message: Value) -> Value {
         holder.remove("actions");
     }
     message
-}
-
-/// A line of the sidecar as it is written down, at the time of another line.
-fn written(line: &TranscriptLine, text: &str) -> String {
-    let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
-    let text = if is_json && !text.starts_with('"') {
-        text.to_owned()
-    } else {
-        Value::from(text).to_string()
-    };
-    timed(line, &format!("\"out\":{text}"))
-}
-
-/// A line with this member, at the time of another line.
-fn timed(line: &TranscriptLine, member: &str) -> String {
-    match line.at {
-        Some(at) => format!("{{\"at\":{at},{member}}}"),
-        None => format!("{{{member}}}"),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use workflow_core::approval::ShownFile;
 use workflow_core::effect::{Effect, EffectResult};
 use workflow_core::event::PlatformEvent;
 use workflow_core::policy::rules::{PathForm, Paths, WrittenPaths};
@@ -75,16 +76,15 @@ impl Platform for ReplayPlatform {
         })
     }
 
-    fn excerpt(&self, _: &str, _: &Path) -> String {
+    fn show(&self, _: &str, _: &Path) -> ShownFile {
         let excerpt = self.take_query(|query| match query {
             QueryResult::Excerpt(text) => Some(text.clone()),
             _ => None,
         });
-        excerpt.unwrap_or_default()
-    }
-
-    fn fingerprint(&self, _: &str, _: &Path) -> String {
-        String::new()
+        ShownFile {
+            excerpt: excerpt.unwrap_or_default(),
+            state: String::new(),
+        }
     }
 
     fn is_unchanged(&self, _: &str, _: &Path, _: &str) -> bool {
@@ -170,7 +170,7 @@ mod tests {
             platform.add(PlatformResult::parse(json).unwrap());
         }
         let cwd = Path::new("/p");
-        let read = || platform.excerpt("plan.md", cwd);
+        let read = || platform.show("plan.md", cwd).excerpt;
         assert_eq!([read(), read(), read()], ["a", "b", ""]);
         assert!(!platform.is_unchanged("plan.md", cwd, ""));
         assert!(platform.is_unchanged("plan.md", cwd, ""));

@@ -1,22 +1,13 @@
 //! The results of many replays, as text and as a test report.
 
-use serde::Serialize;
 use workflow_core::diagnostic::visible;
 
 use super::difference::Difference;
-use super::suite::TranscriptResult;
-use crate::present::{BAD, Page, count, paint};
+use super::suite::{ReplayRow, TranscriptResult};
+use crate::present::{BAD, Page, count, paint, xml};
 
 /// Differences printed per transcript; JSON has all of them.
 const SHOWN: usize = 10;
-
-/// A transcript and its result.
-#[derive(Debug, Serialize)]
-pub(crate) struct ReplayRow {
-    pub(crate) file: String,
-    #[serde(flatten)]
-    pub(crate) result: TranscriptResult,
-}
 
 /// The numbers of transcripts with each result.
 #[derive(Debug, Default)]
@@ -143,22 +134,4 @@ pub(crate) fn junit(rows: &[ReplayRow]) -> Page {
     }
     page.line("  </testsuite>\n</testsuites>");
     page
-}
-
-/// Escapes a text for XML. Characters that XML forbids are replaced.
-fn xml(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\n' | '\t' => escaped.push(c),
-            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c if c.is_control() => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

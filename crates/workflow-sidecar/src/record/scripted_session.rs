@@ -4,16 +4,13 @@
 //! know the meaning of a line.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::definitions::DefinitionsLine;
 use super::format::{ProtocolLine, Transcript, TranscriptEntry, TranscriptLine};
-use super::player::ReplayOptions;
+use super::player::{Player, ReplayOptions};
 use super::replay::{blessed, replay};
-use super::replay_platform::ReplayPlatform;
-use super::transcript_loader::TranscriptLoader;
-use crate::platform::PlatformReport;
-use crate::server::{InMemoryServer, ServerConfig};
+use super::steps::TranscriptStep;
+use crate::server::HostLine;
 
 /// The seed of task ids in a script.
 const SEED: u64 = 7;
@@ -40,97 +37,47 @@ pub struct Exchange {
 /// ```
 #[must_use]
 pub fn run_script(text: &[u8]) -> Vec<Exchange> {
-    let script = Script::default();
+    let mut player = Player::new(Path::new(""), Some(SEED), &ReplayOptions::default());
     let mut exchanges: Vec<Exchange> = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {
-        exchanges.extend(script.take(line));
+        exchanges.extend(exchange(&mut player, line));
         if exchanges.last().is_some_and(|last| last.is_over) {
             return exchanges;
         }
     }
-    exchanges.push(script.end());
+    exchanges.push(Exchange {
+        sent: None,
+        received: player.sidecar().handle_line(HostLine::End),
+        is_over: true,
+    });
     exchanges
 }
 
-struct Script {
-    loader: Arc<TranscriptLoader>,
-    platform: Arc<ReplayPlatform>,
-    sidecar: InMemoryServer,
-}
-
-impl Default for Script {
-    fn default() -> Self {
-        let loader = Arc::<TranscriptLoader>::default();
-        let platform = Arc::<ReplayPlatform>::default();
-        let config = ServerConfig::repeatable(Arc::clone(&loader) as _, SEED);
-        let sidecar = InMemoryServer::with_config(config.on_platform(Arc::clone(&platform) as _));
-        Self {
-            loader,
-            platform,
-            sidecar,
-        }
-    }
-}
-
-impl Script {
-    fn take(&self, line: &[u8]) -> Option<Exchange> {
-        let received = match TranscriptLine::parse(0, line).map(|line| line.entry) {
-            Ok(TranscriptEntry::Definitions(DefinitionsLine::Embedded(directories))) => {
-                self.loader.embed(directories);
-                return None;
-            }
-            Ok(TranscriptEntry::Result(result)) => {
-                self.platform.add(result);
-                return None;
-            }
-            Ok(
-                TranscriptEntry::Definitions(DefinitionsLine::Named(_))
-                | TranscriptEntry::Header(_)
-                | TranscriptEntry::Note(_)
-                | TranscriptEntry::Out(_)
-                | TranscriptEntry::Torn(_),
-            ) => return None,
-            Ok(TranscriptEntry::Event(reported)) => self.sidecar.report(PlatformReport {
-                session: reported.session,
-                event: reported.event,
-                trigger: None,
-            }),
-            Ok(TranscriptEntry::End) => self.sidecar.finish(),
-            Ok(TranscriptEntry::In(ProtocolLine::TooLong(limit))) => {
-                self.sidecar.send_long_line(limit)
-            }
-            Ok(TranscriptEntry::In(ProtocolLine::Bytes(line))) => return Some(self.send(&line)),
-            Ok(TranscriptEntry::In(sent @ ProtocolLine::Json(_))) => {
-                return Some(self.send(sent.text().unwrap_or_default().as_bytes()));
-            }
-            Err(_) => return Some(self.send(line)),
-        };
-        Some(self.exchange(None, received))
-    }
-
-    /// Sends a line of the host.
-    fn send(&self, line: &[u8]) -> Exchange {
-        let received = self.sidecar.send(line);
-        self.exchange(Some(line.to_vec()), received)
-    }
-
-    fn exchange(&self, sent: Option<Vec<u8>>, received: Vec<String>) -> Exchange {
-        self.platform.clear();
-        Exchange {
-            sent,
-            received,
-            is_over: self.sidecar.is_over(),
-        }
-    }
-
-    /// Closes the host's side.
-    fn end(&self) -> Exchange {
-        Exchange {
-            sent: None,
-            received: self.sidecar.finish(),
-            is_over: true,
-        }
-    }
+/// Plays a line of a script; `None` if nothing is to be done.
+fn exchange(player: &mut Player, line: &[u8]) -> Option<Exchange> {
+    let parsed = TranscriptLine::parse(0, line);
+    let sent = match &parsed {
+        Err(_) => Some(line.to_vec()),
+        Ok(line) => match &line.entry {
+            TranscriptEntry::Definitions(DefinitionsLine::Named(_))
+            | TranscriptEntry::Header(_)
+            | TranscriptEntry::Note(_)
+            | TranscriptEntry::Out(_)
+            | TranscriptEntry::Torn(_) => return None,
+            TranscriptEntry::In(ProtocolLine::Bytes(bytes)) => Some(bytes.clone()),
+            TranscriptEntry::In(sent) => sent.text().map(|text| text.into_owned().into_bytes()),
+            _ => None,
+        },
+    };
+    let received = match (&sent, &parsed) {
+        (None, Ok(line)) => player.play(&TranscriptStep::of(line, None)).ok()?.then,
+        (sent, _) => player.send_line(sent.as_deref().unwrap_or_default()),
+    };
+    Some(Exchange {
+        sent,
+        received,
+        is_over: player.sidecar().is_over(),
+    })
 }
 
 /// A transcript with the engine's lines as they are now; `None` if it cannot be read or played.

@@ -5,48 +5,32 @@
 use serde_json::value::RawValue;
 use workflow_core::types::Millis;
 
-use super::definitions::DefinitionsLine;
-use super::format::{Header, ProtocolLine, TranscriptEntry, TranscriptLine};
-use super::results::{PlatformResult, ReportedEvent};
+use super::format::{ProtocolLine, TranscriptEntry, TranscriptLine};
 
 /// Something that happens, and the lines that follow from it.
 #[derive(Debug)]
 pub(super) struct TranscriptStep<'a> {
-    pub(super) event: TranscriptEvent<'a>,
     /// The line of the event; for time, the first line that it caused.
     pub(super) line: &'a TranscriptLine,
     /// The lines of the sidecar that follow.
     pub(super) followed: Vec<(&'a TranscriptLine, &'a ProtocolLine)>,
-    /// The line that was cut off, if one was.
-    pub(super) torn: Option<Torn<'a>>,
+    /// The number and the text of the line that was cut off, if one was.
+    pub(super) torn: Option<(usize, &'a str)>,
     /// The last note before it.
     pub(super) note: Option<&'a RawValue>,
 }
 
-/// A line that was cut off.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Torn<'a> {
-    pub(super) number: usize,
-    pub(super) text: &'a str,
-}
+impl<'a> TranscriptStep<'a> {
+    /// A line, and nothing that follows yet.
+    pub(super) fn of(line: &'a TranscriptLine, note: Option<&'a RawValue>) -> Self {
+        Self {
+            line,
+            followed: Vec::new(),
+            torn: None,
+            note,
+        }
+    }
 
-/// An event of a transcript.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum TranscriptEvent<'a> {
-    /// A sidecar starts.
-    Start(Option<&'a Header>),
-    Definitions(&'a DefinitionsLine),
-    /// The platform's answer to something that the next event causes.
-    Result(&'a PlatformResult),
-    /// A report of the platform.
-    Reported(&'a ReportedEvent),
-    Host(&'a ProtocolLine),
-    /// Time passed until then.
-    Time(Millis),
-    End,
-}
-
-impl TranscriptStep<'_> {
     /// True if the lines that follow are not compared.
     pub(super) fn is_unknown(&self) -> bool {
         self.followed.iter().any(|(_, sent)| sent.is_unknown())
@@ -59,59 +43,41 @@ pub(super) fn steps(lines: &[TranscriptLine]) -> Vec<TranscriptStep<'_>> {
     let mut clock = RecordedClock::default();
     let mut note = None;
     for line in lines {
-        let mut followed = Vec::new();
-        let event = match &line.entry {
-            TranscriptEntry::Note(text) => {
-                note = Some(&**text);
-                continue;
-            }
+        match &line.entry {
+            TranscriptEntry::Note(text) => note = Some(&**text),
             TranscriptEntry::Torn(text) => {
-                let number = line.number;
                 if let Some(step) = steps.last_mut() {
-                    step.torn = Some(Torn { number, text });
+                    step.torn = Some((line.number, text));
                 }
-                continue;
             }
-            TranscriptEntry::Out(sent) => match (clock.moves_on(line), steps.last_mut()) {
-                (None, Some(step)) => {
-                    step.followed.push((line, sent));
-                    continue;
+            TranscriptEntry::Out(sent) => {
+                if clock.moves_on(line) || steps.is_empty() {
+                    steps.push(TranscriptStep::of(line, note));
                 }
-                (time, _) => {
-                    followed.push((line, sent));
-                    time.map_or(TranscriptEvent::Start(None), TranscriptEvent::Time)
+                let step = steps.last_mut().expect("a step has been added");
+                step.followed.push((line, sent));
+            }
+            entry => {
+                match entry {
+                    TranscriptEntry::Header(header) => {
+                        clock = RecordedClock {
+                            is_systems: true,
+                            now: header.clock.now,
+                        };
+                    }
+                    TranscriptEntry::In(sent) => {
+                        clock.moves_on(line);
+                        clock.is_systems &= !asks_for_virtual_clock(sent);
+                    }
+                    TranscriptEntry::Event(_) | TranscriptEntry::End => {
+                        clock.moves_on(line);
+                    }
+                    // They are noted for what happens next.
+                    _ => {}
                 }
-            },
-            TranscriptEntry::Header(header) => {
-                clock = RecordedClock {
-                    is_systems: true,
-                    now: header.clock.now,
-                };
-                TranscriptEvent::Start(Some(header))
+                steps.push(TranscriptStep::of(line, note));
             }
-            TranscriptEntry::Definitions(definitions) => TranscriptEvent::Definitions(definitions),
-            TranscriptEntry::Result(result) => TranscriptEvent::Result(result),
-            TranscriptEntry::Event(reported) => {
-                clock.moves_on(line);
-                TranscriptEvent::Reported(reported)
-            }
-            TranscriptEntry::In(sent) => {
-                clock.moves_on(line);
-                clock.is_systems &= !asks_for_virtual_clock(sent);
-                TranscriptEvent::Host(sent)
-            }
-            TranscriptEntry::End => {
-                clock.moves_on(line);
-                TranscriptEvent::End
-            }
-        };
-        steps.push(TranscriptStep {
-            event,
-            line,
-            followed,
-            torn: None,
-            note,
-        });
+        }
     }
     steps
 }
@@ -126,10 +92,10 @@ struct RecordedClock {
 
 impl RecordedClock {
     /// The time of a line, if it is later than everything before it.
-    fn moves_on(&mut self, line: &TranscriptLine) -> Option<Millis> {
+    fn moves_on(&mut self, line: &TranscriptLine) -> bool {
         let later = line.at.filter(|at| self.is_systems && *at > self.now);
         self.now = later.unwrap_or(self.now);
-        later
+        later.is_some()
     }
 }
 
@@ -152,12 +118,17 @@ mod tests {
     /// The names of the steps, their lines, and the number of lines that follow.
     fn summary(lines: &[&str]) -> Vec<(String, usize, usize)> {
         let transcript = Transcript::parse(Path::new("t"), lines.join("\n").as_bytes()).unwrap();
-        let name = |event: &TranscriptEvent<'_>| {
-            format!("{event:?}").split('(').next().unwrap().to_owned()
-        };
+        let name =
+            |entry: &TranscriptEntry| format!("{entry:?}").split('(').next().unwrap().to_owned();
         steps(&transcript.lines)
             .iter()
-            .map(|step| (name(&step.event), step.line.number, step.followed.len()))
+            .map(|step| {
+                (
+                    name(&step.line.entry),
+                    step.line.number,
+                    step.followed.len(),
+                )
+            })
             .collect()
     }
 
@@ -185,10 +156,10 @@ mod tests {
                 r#"{"at":10,"out":{}}"#,
             ]),
             expected(&[
-                ("Start", 1, 0),
-                ("Host", 2, 1),
-                ("Time", 5, 2),
-                ("Host", 7, 1),
+                ("Header", 1, 0),
+                ("In", 2, 1),
+                ("Out", 5, 2),
+                ("In", 7, 1),
                 ("End", 9, 1)
             ])
         );
@@ -196,11 +167,11 @@ mod tests {
             r#"{"at":6,"in":{"method":"initialize","params":{"clock":{"virtual":{"now":0}}}}}"#;
         assert_eq!(
             summary(&[HEADER, virtually, r#"{"at":7,"out":{}}"#]),
-            expected(&[("Start", 1, 0), ("Host", 2, 1)])
+            expected(&[("Header", 1, 0), ("In", 2, 1)])
         );
         assert_eq!(
             summary(&[r#"{"at":7,"out":{}}"#]),
-            expected(&[("Start", 1, 1)])
+            expected(&[("Out", 1, 1)])
         );
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Must not know how the results are shown.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,8 +37,16 @@ pub(crate) enum TranscriptResult {
     },
 }
 
+/// A transcript and its result.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReplayRow {
+    pub(crate) file: String,
+    #[serde(flatten)]
+    pub(crate) result: TranscriptResult,
+}
+
 /// The files to replay: each one named, and those of each directory named.
-pub(crate) fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+fn transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in named {
         if path.is_dir() {
@@ -62,44 +71,50 @@ fn inside(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Replays all of them, a few at a time, and reports after each one how many are done.
+/// Replays files, and those of directories, a few at a time.
 pub(crate) fn replay_all(
-    paths: &[PathBuf],
+    named: &[PathBuf],
     options: &ReplayOptions,
     bless: bool,
-    done: impl Fn(usize) + Sync,
-) -> Vec<TranscriptResult> {
+) -> Result<Vec<ReplayRow>> {
+    let paths = transcripts(named)?;
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let played: Mutex<Vec<(usize, TranscriptResult)>> = Mutex::default();
+    let next = AtomicUsize::new(0);
+    let played = Mutex::<BTreeMap<usize, ReplayRow>>::default();
     std::thread::scope(|scope| {
         for _ in 0..at_once.min(paths.len()) {
             scope.spawn(|| {
-                while let Some((at, path)) = {
+                let take = || {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     paths.get(at).map(|path| (at, path))
-                } {
-                    let result = play(path, options, bless);
-                    let mut played = played.lock();
-                    played.push((at, result));
-                    drop(played);
-                    done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+                };
+                while let Some((at, path)) = take() {
+                    let row = ReplayRow {
+                        file: path.display().to_string(),
+                        result: play(path, options, bless),
+                    };
+                    played.lock().insert(at, row);
                 }
             });
         }
     });
-    let mut played = played.into_inner();
-    played.sort_by_key(|(at, _)| *at);
-    played.into_iter().map(|(_, played)| played).collect()
+    Ok(played.into_inner().into_values().collect())
 }
 
 /// Replays one. An error in it does not affect the others.
 fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
     let play = || {
+        let bytes = read_file(path)?;
+        let transcript = Transcript::parse(path, &bytes)?;
         if bless {
-            return play_and_write(path, options);
+            let text = String::from_utf8_lossy(&bytes);
+            let Some(blessed) = blessed(&transcript, &text, options)? else {
+                return Ok(TranscriptResult::Same { torn: None });
+            };
+            let unwritten = || format!("{}: it cannot be written", path.display());
+            write_atomically(path, &blessed).with_context(unwritten)?;
+            return Ok(TranscriptResult::Blessed);
         }
-        let transcript = Transcript::read(path)?;
         let Replayed { differences, torn } = replay(&transcript, options)?;
         Ok(if differences.is_empty() {
             TranscriptResult::Same { torn }
@@ -115,16 +130,4 @@ fn play(path: &Path, options: &ReplayOptions, bless: bool) -> TranscriptResult {
     result.unwrap_or_else(|error| TranscriptResult::Failed {
         error: format!("{error:#}"),
     })
-}
-
-fn play_and_write(path: &Path, options: &ReplayOptions) -> Result<TranscriptResult> {
-    let bytes = read_file(path)?;
-    let transcript = Transcript::parse(path, &bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    let Some(blessed) = blessed(&transcript, &text, options)? else {
-        return Ok(TranscriptResult::Same { torn: None });
-    };
-    let unwritten = || format!("{}: it cannot be written", path.display());
-    write_atomically(path, &blessed).with_context(unwritten)?;
-    Ok(TranscriptResult::Blessed)
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use anyhow::{Result, bail};
 use parking_lot::Mutex;
 use workflow_core::definition::{FilePath, FileProblem, Files, Loaded, Tier, TierEntry, load};
 
@@ -36,21 +37,10 @@ const CWD: &str = "$CWD";
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tiers([Option<RecordedDirectory>; 2]);
 
-/// The reason why a directory has no definitions.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NoDefinitions {
-    #[error("there is no directory {}", .0.display())]
-    Missing(PathBuf),
-    #[error("{} contains no definitions: it has no `.pi`, no `agent` and no `project`", .0.display())]
-    None(PathBuf),
-    #[error("{} contains no definitions: those of a project are in `.pi/workflows`, and it has no `.pi`", .0.display())]
-    NoHostDirectory(PathBuf),
-}
-
 /// The paths of a user's and of a project's definitions in a directory, and which of them exist.
-fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
+fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2])> {
     if !directory.is_dir() {
-        return Err(NoDefinitions::Missing(directory.to_path_buf()));
+        bail!("there is no directory {}", directory.display());
     }
     let paths = ["agent", "project"].map(|name| directory.join(name));
     let has = paths.each_ref().map(|path| path.is_dir());
@@ -60,9 +50,15 @@ fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
         return Ok(([PathBuf::new(), directory.to_path_buf()], [false, true]));
     }
     match (has, &paths) {
-        ([false, false], _) => Err(NoDefinitions::None(directory.to_path_buf())),
+        ([false, false], _) => bail!(
+            "{} contains no definitions: it has no `.pi`, no `agent` and no `project`",
+            directory.display()
+        ),
         ([_, true], [_, project]) if !has_definitions(project) => {
-            Err(NoDefinitions::NoHostDirectory(project.clone()))
+            bail!(
+                "{} contains no definitions: those of a project are in `.pi/workflows`, and it has no `.pi`",
+                project.display()
+            )
         }
         _ => Ok((paths, has)),
     }
@@ -70,7 +66,7 @@ fn paths(directory: &Path) -> Result<([PathBuf; 2], [bool; 2]), NoDefinitions> {
 
 impl Tiers {
     /// Reads a project's directory with its `.pi`, or one that has an `agent` directory, a `project`, or both.
-    pub(crate) fn read(directory: &Path) -> Result<Self, NoDefinitions> {
+    pub(crate) fn read(directory: &Path) -> Result<Self> {
         let ([agent, project], has) = paths(directory)?;
         let recording = RecordingLoader::default();
         recording.load(&agent, &project);
@@ -80,7 +76,7 @@ impl Tiers {
     }
 
     /// Loads them alone, as they were read from a directory.
-    pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded, NoDefinitions> {
+    pub(crate) fn loaded(&self, directory: &Path) -> Result<Loaded> {
         let ([agent, project], _) = paths(directory)?;
         let loaded = TranscriptLoader::instead(self.clone()).load(&agent, &project);
         Ok(Arc::unwrap_or_clone(loaded))
@@ -100,13 +96,11 @@ impl Tiers {
     }
 
     /// The directory of this name beside a transcript, or among its definitions.
-    pub(super) fn beside(transcript: &Path, name: &str) -> Result<Self, NoDefinitions> {
+    pub(super) fn beside(transcript: &Path, name: &str) -> Result<Self> {
         let parent = transcript.parent().unwrap_or(Path::new(""));
         let paths = [parent.join(name), parent.join("definitions").join(name)];
-        let [beside, _] = &paths;
-        let missing = NoDefinitions::Missing(beside.clone());
         let found = paths.iter().find(|path| path.is_dir());
-        found.ok_or(missing).and_then(|path| Self::read(path))
+        Self::read(found.unwrap_or(&paths[0]))
     }
 }
 
@@ -141,44 +135,31 @@ impl TranscriptLoader {
 }
 
 impl TranscriptDefinitions {
-    /// Notes the name of a directory for which `instead` is used.
-    fn note_replaced(&mut self, tier: Tier, named: &str) {
+    /// The content of a directory that the host named. It is noted if it replaces the transcript's.
+    fn find(&mut self, tier: Tier, named: &str) -> RecordedDirectory {
+        let name = match tier {
+            Tier::Global => named.to_owned(),
+            Tier::Project => project_name(named),
+        };
         let Tiers(instead) = &self.instead;
-        if let Some(given) = &instead[tier as usize] {
-            let name = match tier {
-                Tier::Global => named.to_owned(),
-                Tier::Project => project_name(named),
-            };
-            self.replaced.insert(name, given.clone());
-        }
-    }
-
-    fn find(&self, tier: Tier, named: &str) -> Option<&RecordedDirectory> {
-        let Tiers(instead) = &self.instead;
-        instead[tier as usize].as_ref().or_else(|| match tier {
-            Tier::Global => self.directories.get(named),
-            Tier::Project => self.directories.get(&project_name(named)),
-        })
+        let Some(given) = &instead[tier as usize] else {
+            return self.directories.get(&name).cloned().unwrap_or_default();
+        };
+        self.replaced.insert(name, given.clone());
+        given.clone()
     }
 }
 
 impl Loader for TranscriptLoader {
     fn load(&self, agent_dir: &Path, cwd: &Path) -> Arc<Loaded> {
-        let mut directories = self.0.lock();
-        directories.note_replaced(Tier::Global, &agent_dir.to_string_lossy());
-        directories.note_replaced(Tier::Project, &cwd.to_string_lossy());
-        let empty = RecordedDirectory::default();
-        let find = |tier, path: &Path| {
-            directories
-                .find(tier, &path.to_string_lossy())
-                .unwrap_or(&empty)
-        };
-        let project = find(Tier::Project, cwd);
+        let named = [(Tier::Global, agent_dir), (Tier::Project, cwd)];
+        let mut definitions = self.0.lock();
         let files = TranscriptFiles {
-            directories: [find(Tier::Global, agent_dir), project],
+            directories: named.map(|(tier, path)| definitions.find(tier, &path.to_string_lossy())),
             names: Disk::new(agent_dir.to_path_buf(), cwd.to_path_buf()),
         };
         let mut loaded = load(&files);
+        let [_, project] = &files.directories;
         if !project.has_project() {
             loaded.diagnostics.push(no_project(cwd));
         }
@@ -187,19 +168,19 @@ impl Loader for TranscriptLoader {
 }
 
 /// The directories of one load.
-struct TranscriptFiles<'a> {
-    directories: [&'a RecordedDirectory; 2],
+struct TranscriptFiles {
+    directories: [RecordedDirectory; 2],
     /// A disk that is never read: it knows the names of files.
     names: Disk,
 }
 
-impl Files for TranscriptFiles<'_> {
+impl Files for TranscriptFiles {
     fn entries(&self, tier: Tier) -> Result<Vec<TierEntry>, FileProblem> {
         self.directories[tier as usize].entries()
     }
 
     fn read(&self, path: &FilePath, max_bytes: u32) -> Result<Vec<u8>, FileProblem> {
-        let directory = self.directories[path.tier() as usize];
+        let directory = &self.directories[path.tier() as usize];
         directory.read(path, max_bytes).map(<[u8]>::to_vec)
     }
 
@@ -217,8 +198,7 @@ mod tests {
     }
 
     fn find(loader: &TranscriptLoader, tier: Tier, named: &str) -> RecordedDirectory {
-        let directories = loader.0.lock();
-        directories.find(tier, named).cloned().unwrap_or_default()
+        loader.0.lock().find(tier, named)
     }
 
     #[test]
@@ -261,14 +241,12 @@ mod tests {
         let Tiers([agent, project]) = read("both").unwrap();
         assert_eq!(agent, Some(directory(r#"{"workflows/a/":null}"#)));
         assert_eq!(project, Some(directory(r#"{"workflows/w/":null}"#)));
-        assert!(matches!(read("nothing"), Err(NoDefinitions::None(_))));
-        assert!(matches!(read("gone"), Err(NoDefinitions::Missing(_))));
+        let refused = |name: &str| read(name).unwrap_err().to_string();
+        assert!(refused("nothing").ends_with("it has no `.pi`, no `agent` and no `project`"));
+        assert!(refused("gone").starts_with("there is no directory "));
         at("bare/agent");
         at("bare/project/workflows");
-        assert!(matches!(
-            read("bare"),
-            Err(NoDefinitions::NoHostDirectory(_))
-        ));
+        assert!(refused("bare").ends_with("`.pi/workflows`, and it has no `.pi`"));
         let beside = |name| Tiers::beside(&root.path().join("t.jsonl"), name);
         assert!(beside("p").is_ok() && beside("gone").is_err());
     }

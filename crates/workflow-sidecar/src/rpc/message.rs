@@ -1,6 +1,5 @@
 //! A line as a JSON-RPC message.
 
-use jsonrpsee::MethodResponse;
 use jsonrpsee::types::Id;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -33,23 +32,24 @@ pub(crate) struct Call<'a> {
 impl<'a> Message<'a> {
     /// Parses a line.
     pub(crate) fn parse(line: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
-        let line =
-            std::str::from_utf8(line).map_err(|error| Invalid::NotUtf8(error.valid_up_to() + 1))?;
+        let line = std::str::from_utf8(line).map_err(|error| {
+            let byte = error.valid_up_to() + 1;
+            let message = format!("the line is not UTF-8 from byte {byte} on");
+            Error::new(Kind::ParseError, message)
+        })?;
         match line.trim_ascii_start().as_bytes().first() {
             Some(b'{') => {
                 let envelope: Envelope<'a> =
-                    serde_json::from_str(line).map_err(|error| Invalid::from_json(line, &error))?;
+                    serde_json::from_str(line).map_err(|error| not_json(line, &error))?;
                 envelope.into_message()
             }
             first => {
-                serde_json::from_str::<IgnoredAny>(line)
-                    .map_err(|error| Invalid::from_json(line, &error))?;
-                let is_array = first == Some(&b'[');
-                Err(if is_array {
-                    Invalid::Batch
+                serde_json::from_str::<IgnoredAny>(line).map_err(|error| not_json(line, &error))?;
+                Err(invalid(if first == Some(&b'[') {
+                    "batches are not taken: send one message a line"
                 } else {
-                    Invalid::NotAnObject
-                }
+                    "a message is a JSON object"
+                })
                 .into())
             }
         }
@@ -86,7 +86,7 @@ impl<'a> Envelope<'a> {
         }
         let method = match self.call_method() {
             Ok(method) => method,
-            Err(reason) => return Err(InvalidMessage { id, reason }),
+            Err(error) => return Err(InvalidMessage { id, error }),
         };
         let call = Call {
             method,
@@ -106,14 +106,15 @@ impl<'a> Envelope<'a> {
     }
 
     /// Checks the members of a call and gives its method.
-    fn call_method(&self) -> Result<Text<'a>, Invalid> {
+    fn call_method(&self) -> Result<Text<'a>, Error> {
         if self.jsonrpc.and_then(text).as_deref() != Some("2.0") {
-            return Err(Invalid::Version);
+            return Err(invalid("`jsonrpc` must be \"2.0\""));
         }
         if self.id.is_some_and(|id| parse_id(id).is_none()) {
-            return Err(Invalid::Id);
+            return Err(invalid("`id` must be a string or a whole number from 0"));
         }
-        self.method.and_then(text).ok_or(Invalid::Method)
+        let method = self.method.and_then(text);
+        method.ok_or_else(|| invalid("`method` is missing or not a string"))
     }
 }
 
@@ -134,70 +135,40 @@ pub(crate) fn text(json: &RawValue) -> Option<Text<'_>> {
 }
 
 /// A line that is not a message, and the id of the request that it would have been.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct InvalidMessage<'a> {
     id: Option<Id<'a>>,
-    reason: Invalid,
+    error: Error,
 }
 
 impl InvalidMessage<'_> {
     /// The response that refuses the line.
-    pub(crate) fn into_response(self) -> MethodResponse {
-        let kind = match self.reason {
-            Invalid::NotUtf8(_) | Invalid::NotJson(_) | Invalid::Cut => Kind::ParseError,
-            Invalid::Batch
-            | Invalid::NotAnObject
-            | Invalid::MemberTwice
-            | Invalid::Version
-            | Invalid::Id
-            | Invalid::Method => Kind::InvalidRequest,
-        };
-        let error = Error::new(kind, self.reason.to_string());
-        failure(self.id.unwrap_or(Id::Null), &error)
+    pub(crate) fn into_response(self) -> String {
+        failure(self.id.unwrap_or(Id::Null), &self.error)
     }
 }
 
-impl From<Invalid> for InvalidMessage<'_> {
-    fn from(reason: Invalid) -> Self {
-        Self { id: None, reason }
+impl From<Error> for InvalidMessage<'_> {
+    fn from(error: Error) -> Self {
+        Self { id: None, error }
     }
 }
 
-/// The reason for a refusal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-enum Invalid {
-    #[error("the line is not UTF-8 from byte {0} on")]
-    NotUtf8(usize),
-    /// Counted in characters from 1.
-    #[error("the line is not JSON: see column {0}")]
-    NotJson(usize),
-    #[error("the line is not JSON: it ends too early")]
-    Cut,
-    #[error("batches are not taken: send one message a line")]
-    Batch,
-    #[error("a message is a JSON object")]
-    NotAnObject,
-    #[error("a member of the message appears twice")]
-    MemberTwice,
-    #[error("`jsonrpc` must be \"2.0\"")]
-    Version,
-    #[error("`id` must be a string or a whole number from 0")]
-    Id,
-    #[error("`method` is missing or not a string")]
-    Method,
+/// A message that is JSON, but not one of the protocol's.
+fn invalid(message: &str) -> Error {
+    Error::new(Kind::InvalidRequest, message)
 }
 
-impl Invalid {
-    /// The reason in an error of `serde_json`. The only error in the data is a member that comes twice.
-    fn from_json(line: &str, error: &serde_json::Error) -> Self {
-        if error.is_data() {
-            Self::MemberTwice
-        } else if error.is_eof() {
-            Self::Cut
-        } else {
-            Self::NotJson(column(line, error))
-        }
-    }
+/// The refusal for an error of `serde_json`. The only error in the data is a member that comes twice.
+fn not_json(line: &str, error: &serde_json::Error) -> Error {
+    let problem = if error.is_data() {
+        return invalid("a member of the message appears twice");
+    } else if error.is_eof() {
+        "it ends too early".to_owned()
+    } else {
+        format!("see column {}", column(line, error))
+    };
+    Error::new(Kind::ParseError, format!("the line is not JSON: {problem}"))
 }
 
 /// The column of an error in characters, from 1. The library counts lines, and bytes in them.
@@ -217,9 +188,15 @@ fn column(line: &str, error: &serde_json::Error) -> usize {
 mod tests {
     use super::*;
 
-    fn refused(line: &str) -> (Option<Id<'_>>, Invalid) {
+    const CUT: &str = "the line is not JSON: it ends too early";
+    const BATCH: &str = "batches are not taken: send one message a line";
+    const VERSION: &str = "`jsonrpc` must be \"2.0\"";
+    const ID: &str = "`id` must be a string or a whole number from 0";
+    const METHOD: &str = "`method` is missing or not a string";
+
+    fn refused(line: &str) -> (Option<Id<'_>>, String) {
         match Message::parse(line.as_bytes()) {
-            Err(InvalidMessage { id, reason }) => (id, reason),
+            Err(InvalidMessage { id, error }) => (id, error.to_string()),
             Ok(message) => panic!("{line} is {message:?}"),
         }
     }
@@ -252,7 +229,7 @@ mod tests {
             r#""\ud83d""#,
         ] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":{json},"method":"m"}}"#);
-            assert_eq!(refused(&line), (None, Invalid::Id), "{line}");
+            assert_eq!(refused(&line), (None, ID.to_owned()), "{line}");
         }
     }
 
@@ -294,7 +271,7 @@ mod tests {
     #[test]
     fn a_line_that_is_not_a_message_says_why() {
         for line in ["", " ", "{", "[1,", "{\"a"] {
-            assert_eq!(refused(line), (None, Invalid::Cut), "{line}");
+            assert_eq!(refused(line), (None, CUT.to_owned()), "{line}");
         }
         for (line, column) in [
             ("x", 1),
@@ -305,50 +282,56 @@ mod tests {
             ("{\n}x", 4),
             ("{\"params\":{\"a\tb\":1}}", 13),
         ] {
-            assert_eq!(refused(line), (None, Invalid::NotJson(column)), "{line}");
+            let reason = format!("the line is not JSON: see column {column}");
+            assert_eq!(refused(line), (None, reason), "{line}");
         }
         for line in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"m"}]"#] {
-            assert_eq!(refused(line), (None, Invalid::Batch), "{line}");
+            assert_eq!(refused(line), (None, BATCH.to_owned()), "{line}");
         }
         for line in ["1", "-1", "0.5", "1e999", "\"x\"", "null", "true"] {
-            assert_eq!(refused(line), (None, Invalid::NotAnObject), "{line}");
+            assert_eq!(
+                refused(line),
+                (None, "a message is a JSON object".to_owned()),
+                "{line}"
+            );
         }
         let refusal = Message::parse(b"{\"\xc3\"}").unwrap_err();
-        assert_eq!(refusal.reason, Invalid::NotUtf8(3));
+        let reason = "the line is not UTF-8 from byte 3 on";
+        assert_eq!(refusal.error.to_string(), reason);
     }
 
     #[test]
     fn a_malformed_request_is_refused_under_its_id() {
         let seven = || Some(Id::Number(7));
-        assert_eq!(refused("{}"), (None, Invalid::Version));
+        assert_eq!(refused("{}"), (None, VERSION.to_owned()));
         assert_eq!(
             refused(r#"{"id":7,"method":"m"}"#),
-            (seven(), Invalid::Version)
+            (seven(), VERSION.to_owned())
         );
         assert_eq!(
             refused(r#"{"jsonrpc":2.0,"id":7,"method":"m"}"#),
-            (seven(), Invalid::Version)
+            (seven(), VERSION.to_owned())
         );
         assert_eq!(
             refused(r#"{"jsonrpc":"2.0","id":7}"#),
-            (seven(), Invalid::Method)
+            (seven(), METHOD.to_owned())
         );
         assert_eq!(
             refused(r#"{"jsonrpc":"2.0","id":"a","method":7}"#),
-            (Some(Id::Str("a".into())), Invalid::Method)
+            (Some(Id::Str("a".into())), METHOD.to_owned())
         );
         assert_eq!(
             refused(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#),
-            (None, Invalid::MemberTwice)
+            (None, "a member of the message appears twice".to_owned())
         );
     }
 
     #[test]
     fn depth_uses_no_stack() {
         let deep = "[".repeat(200_000);
-        assert_eq!(refused(&deep), (None, Invalid::Cut));
+        assert_eq!(refused(&deep), (None, CUT.to_owned()));
         let closed = format!("{deep}{}", "]".repeat(200_000));
-        assert_eq!(refused(&closed), (None, Invalid::Batch));
+        assert_eq!(refused(&closed), (None, BATCH.to_owned()));
         let line =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{closed},"x":{closed}}}"#);
         assert!(matches!(

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use jsonrpsee::MethodResponse;
 use jsonrpsee::types::{Id, Notification, Request};
 use serde::Serialize;
 use serde_json::value::to_raw_value;
@@ -11,7 +10,8 @@ use workflow_protocol::HostMethod;
 use super::visible_json::visible_json;
 
 /// The reason why nothing that is written fails to be JSON.
-const IS_JSON: &str = "the protocol's types have string keys only, so they are always JSON";
+pub(super) const IS_JSON: &str =
+    "the protocol's types have string keys only, so they are always JSON";
 
 /// Lines to write, each with its end.
 #[derive(Debug, Default)]
@@ -19,8 +19,8 @@ pub(crate) struct Outbox(Vec<u8>);
 
 impl Outbox {
     /// Adds the response to a request.
-    pub(crate) fn respond(&mut self, response: &MethodResponse) {
-        self.push(response.as_json().get());
+    pub(crate) fn respond(&mut self, response: &str) {
+        self.push(response);
     }
 
     /// Adds a request to the host.

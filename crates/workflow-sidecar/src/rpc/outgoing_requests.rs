@@ -31,6 +31,13 @@ impl<T> OutgoingRequests<T> {
         Some(format!("s{number}"))
     }
 
+    /// Takes a request by its subject, and gives its id.
+    pub(crate) fn take_where(&mut self, is_it: impl Fn(&T) -> bool) -> Option<String> {
+        let id = self.find(is_it)?;
+        self.take(&Id::Str(id.as_str().into()));
+        Some(id)
+    }
+
     /// Removes every other request: its response will be ignored.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.open.retain(|_, subject| keep(subject));

@@ -1,20 +1,23 @@
-//! Responses to the host's requests.
+//! Responses to the host's requests, as JSON.
 
-use jsonrpsee::types::{ErrorObjectOwned, Id};
-use jsonrpsee::{MethodResponse, ResponsePayload};
+use jsonrpsee::types::{ErrorObject, Id, Response, ResponsePayload};
 use serde::Serialize;
 use workflow_protocol::Error;
 
+use super::outbox::IS_JSON;
+
 /// The response with a result.
-pub(crate) fn success(id: Id<'_>, result: impl Serialize + Clone) -> MethodResponse {
-    MethodResponse::response(id, ResponsePayload::success(result), usize::MAX)
+pub(crate) fn success(id: Id<'_>, result: impl Serialize + Clone) -> String {
+    json(id, ResponsePayload::success(result))
 }
 
 /// The response with an error.
-pub(crate) fn failure(id: Id<'_>, error: &Error) -> MethodResponse {
+pub(crate) fn failure(id: Id<'_>, error: &Error) -> String {
     let (code, data) = (error.kind.code(), error.data());
-    MethodResponse::error(
-        id,
-        ErrorObjectOwned::owned(code, error.to_string(), Some(data)),
-    )
+    let error = ErrorObject::owned(code, error.to_string(), Some(data));
+    json(id, ResponsePayload::<()>::error(error))
+}
+
+fn json(id: Id<'_>, payload: ResponsePayload<'_, impl Serialize + Clone>) -> String {
+    serde_json::to_string(&Response::new(payload, id)).expect(IS_JSON)
 }

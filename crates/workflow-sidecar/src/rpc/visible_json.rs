@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use workflow_core::diagnostic::{visible, visible_lines};
+use workflow_core::diagnostic::{is_hidden, visible, visible_lines};
 
 /// Any element of a list.
 const ANY: &str = "*";
@@ -51,7 +51,7 @@ struct Nesting<'j> {
 /// Returns a message, which is JSON, with the hidden characters of its strings as visible escapes.
 pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
-    if is_visible(bytes) {
+    if next_special(bytes, 0, false) == bytes.len() {
         return Cow::Borrowed(json);
     }
     let mut rewritten: Option<String> = None;
@@ -74,14 +74,13 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
                 }
             }
             b'"' => {
-                at = end_of_string(bytes, start);
+                let content;
+                (at, content) = end_of_string(json, start);
                 let token = &json[start..at];
                 if let Some(level) = levels.last_mut().filter(|level| level.expects_name) {
                     level.expects_name = false;
                     level.name = token.trim_matches('"');
-                } else if !is_visible(token.as_bytes())
-                    && let Some(shown) = visible_string(token, &levels)
-                {
+                } else if let Some(shown) = visible_string(token, content, &levels) {
                     let text = rewritten.get_or_insert_with(|| String::with_capacity(json.len()));
                     text.push_str(&json[copied..start]);
                     text.push_str(&shown);
@@ -100,28 +99,69 @@ pub(super) fn visible_json(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns true if nothing is hidden. JSON has no control characters below DEL but as escapes.
-fn is_visible(json: &[u8]) -> bool {
-    let mut bytes = json.iter();
-    !bytes.any(|byte| matches!(byte, b'\\' | 0x7f..))
+/// What a string has besides plain characters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Content {
+    Plain,
+    /// Ends of lines, or tabs.
+    Lines,
+    /// What may have to be shown as an escape.
+    Hidden,
 }
 
-/// Returns the offset behind the string that starts here.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        at += match byte {
-            b'"' => return at + 1,
-            b'\\' => 2,
-            _ => 1,
+/// Returns the offset of the next byte from `at` that is not a plain character, or else the end. JSON has no control characters
+/// below DEL but as escapes. Nearly all of a message is plain, so it is searched in parts, each of them as a whole.
+fn next_special(bytes: &[u8], at: usize, in_string: bool) -> usize {
+    let is_special = |byte: u8| byte == b'\\' || byte >= 0x7f || in_string && byte == b'"';
+    let (parts, _) = bytes[at..].as_chunks::<32>();
+    let is_plain = |part: &&[u8; 32]| {
+        !part
+            .iter()
+            .fold(false, |found, byte| found | is_special(*byte))
+    };
+    let start = at + 32 * parts.iter().take_while(is_plain).count();
+    let rest = bytes[start..].iter();
+    start + rest.take_while(|byte| !is_special(**byte)).count()
+}
+
+/// Returns the offset behind the string that starts here, and what is in it.
+fn end_of_string(json: &str, start: usize) -> (usize, Content) {
+    let bytes = json.as_bytes();
+    let mut content = Content::Plain;
+    let mut at = next_special(bytes, start + 1, true);
+    loop {
+        let (length, found) = match bytes.get(at) {
+            None | Some(b'"') => return (bytes.len().min(at + 1), content),
+            Some(b'\\') => match bytes.get(at + 1) {
+                Some(b'"' | b'\\' | b'/') => (2, Content::Plain),
+                Some(b'n' | b't') => (2, Content::Lines),
+                _ => (2, Content::Hidden),
+            },
+            Some(_) => {
+                let c = json[at..].chars().next().unwrap_or_default();
+                // Joiners depend on their neighbours.
+                let is_plain = !is_hidden(c) && !matches!(c, '\u{200c}' | '\u{200d}');
+                let found = if is_plain {
+                    Content::Plain
+                } else {
+                    Content::Hidden
+                };
+                (c.len_utf8(), found)
+            }
         };
+        content = content.max(found);
+        at = next_special(bytes, bytes.len().min(at + length), true);
     }
-    bytes.len()
 }
 
 /// Returns a string, with its quotes, as it is to be shown; `None` if that is as it is.
-fn visible_string(token: &str, levels: &[Nesting<'_>]) -> Option<String> {
-    if is_in(levels, &AS_IT_IS) {
+fn visible_string(token: &str, content: Content, levels: &[Nesting<'_>]) -> Option<String> {
+    let is_shown = match content {
+        Content::Plain => true,
+        Content::Lines => !is_in(levels, &ONE_LINE),
+        Content::Hidden => false,
+    };
+    if is_shown || is_in(levels, &AS_IT_IS) {
         return None;
     }
     // Half a surrogate pair is no text; only what hosts sent themselves can contain one.

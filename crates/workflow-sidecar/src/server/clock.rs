@@ -38,6 +38,20 @@ impl Clock {
         }
     }
 
+    /// Returns true if the clock is a virtual one, with which nothing is random.
+    pub(super) fn is_virtual(&self) -> bool {
+        matches!(self, Self::Virtual { .. })
+    }
+
+    /// Advances a virtual clock. Returns false if the clock is the system's.
+    pub(super) fn advance(&mut self, ms: Millis) -> bool {
+        let Self::Virtual { now } = self else {
+            return false;
+        };
+        *now = now.saturating_add(ms);
+        true
+    }
+
     /// The duration until a time; `None` on a virtual clock, which does not move by itself.
     pub(super) fn until(&self, time: Millis) -> Option<Duration> {
         match self {
@@ -49,23 +63,24 @@ impl Clock {
         }
     }
 
-    /// Samples the system's clock, and adopts its time if nothing is counting down. It never goes back.
-    pub(super) fn sample(&mut self, is_idle: bool) {
+    /// Samples the system's clock, and returns true if the first deadline is reached before the next event.
+    ///
+    /// The clock never goes back, and adopts the system's time if nothing is counting down. The time of a deadline is later
+    /// than that of every event before it.
+    pub(super) fn sample(&mut self, deadline: Option<Millis>) -> bool {
         let Self::System { wall, since, now } = self else {
-            return;
+            return false;
         };
-        let system = wall_time();
-        if is_idle && system >= passed(*wall, *since) {
+        let (before, system) = (*now, wall_time());
+        if deadline.is_none() && system >= passed(*wall, *since) {
             (*wall, *since) = (system, Instant::now());
         }
-        *now = passed(*wall, *since).max(*now);
-    }
-
-    /// Advances the system's clock by a millisecond, the smallest step.
-    pub(super) fn step(&mut self) {
-        if let Self::System { now, .. } = self {
+        *now = passed(*wall, *since).max(before);
+        let is_due = deadline.is_some_and(|deadline| deadline <= *now);
+        if is_due && *now == before {
             *now += 1;
         }
+        is_due
     }
 }
 
@@ -91,7 +106,7 @@ mod tests {
     #[test]
     fn a_virtual_clock_does_not_move_by_itself() {
         let mut clock = Clock::Virtual { now: 7 };
-        clock.sample(true);
+        assert!(!clock.sample(Some(7)));
         assert_eq!(clock.now(), 7);
     }
 
@@ -104,7 +119,7 @@ mod tests {
         *wall += 10;
         let before = *now;
         assert_eq!(clock.now(), before);
-        clock.sample(false);
+        assert!(!clock.sample(Some(Millis::MAX)));
         assert!(clock.now() >= before + 10);
         let ahead = Clock::system().now() + 3_600_000;
         clock = Clock::System {
@@ -112,12 +127,21 @@ mod tests {
             since: Instant::now(),
             now: ahead,
         };
-        clock.sample(true);
+        assert!(!clock.sample(None));
         assert!(clock.now() >= ahead);
         // A deadline is reached in its time nevertheless.
         assert!(clock.until(ahead + 1000).unwrap() <= Duration::from_secs(1));
-        let before = clock.now();
-        clock.step();
-        assert_eq!(clock.now(), before + 1);
+    }
+
+    #[test]
+    fn a_deadline_is_later_than_the_events_before_it() {
+        let ahead = wall_time() + 3_600_000;
+        let mut clock = Clock::System {
+            wall: 0,
+            since: Instant::now(),
+            now: ahead,
+        };
+        assert!(clock.sample(Some(ahead)));
+        assert_eq!(clock.now(), ahead + 1);
     }
 }

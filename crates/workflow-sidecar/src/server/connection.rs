@@ -1,20 +1,20 @@
 //! The sidecar on standard input and output.
 //!
 //! The main thread reads a line, handles it and writes the answer. A second thread waits for deadlines, and others report
-//! on gates and triggers. Each of them locks the output while it handles an event, so that lines are written in the order
-//! in which they were decided.
+//! on gates and triggers. Each of them locks the server and the output while it handles an event, so that lines are written
+//! in the order in which they were decided.
 
 use std::io::{self, Stdout, Write};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
-use parking_lot::Mutex;
-use tokio::sync::Notify;
+use parking_lot::{Condvar, Mutex};
 use workflow_core::effect::TriggerOutcome;
+use workflow_core::types::Millis;
 
 use super::config::ServerConfig;
-use super::dispatcher::Dispatcher;
-use super::recording::{Cause, ConnectionRecorder, HostLine};
-use super::timer::Alarm;
+use super::recording::{ConnectionRecorder, HostLine, RecordedServer};
 use crate::platform::{Platform, PlatformReport, RealPlatform};
 use crate::rpc::{Frame, LineReader};
 
@@ -28,38 +28,35 @@ pub(crate) fn serve(
     max_line: usize,
     recorder: Option<impl ConnectionRecorder + 'static>,
 ) -> io::Result<()> {
-    let changed = Arc::new(Notify::new());
     let real = Arc::new(RealPlatform::default());
-    let config = match &recorder {
-        Some(recorder) => ServerConfig::repeatable(recorder.loader(), recorder.seed()),
-        None => ServerConfig::in_surroundings(),
+    let config = ServerConfig {
+        platform: Arc::clone(&real) as Arc<dyn Platform>,
+        has_surroundings: recorder.is_none(),
+        ..ServerConfig::default()
     };
-    let platform = Arc::clone(&real) as Arc<dyn Platform>;
-    let config = config.on_platform(match &recorder {
-        Some(recorder) => recorder.platform(platform),
-        None => platform,
-    });
+    let recorder = recorder.map(|recorder| Box::new(recorder) as _);
     let connection = Arc::new(Connection {
-        dispatcher: Dispatcher::new(config, Arc::clone(&changed)),
-        output: Mutex::new(Output {
+        served: Mutex::new(Served {
+            recorded: RecordedServer::new(config, recorder),
             stdout: io::stdout(),
-            unsent: Vec::new(),
-            recorder: recorder.map(|recorder| Box::new(recorder) as _),
+            awaited: None,
+            has_ended: false,
         }),
+        changed: Condvar::new(),
     });
-    let (timed, due) = (Arc::clone(&connection), Arc::clone(&connection));
-    let alarm = Alarm::start(
-        changed,
-        move || timed.dispatcher.due_in(),
-        move || {
-            due.handle_time();
-        },
-    )?;
+    let waiting = Arc::clone(&connection);
+    let timer = thread::Builder::new()
+        .name("timer".to_owned())
+        .spawn(move || waiting.wait_for_deadlines())?;
     let reported = Arc::clone(&connection);
     real.listen(move |report| reported.handle_report(&report));
     let lines = LineReader::new(io::stdin().lock(), max_line);
     let served = connection.handle_lines(lines, max_line);
-    drop(alarm);
+    connection.served.lock().has_ended = true;
+    connection.changed.notify_one();
+    if timer.join().is_err() {
+        tracing::error!("the thread of the timer panicked");
+    }
     real.finish();
     match served {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -69,15 +66,18 @@ pub(crate) fn serve(
 
 /// The connection to the host.
 struct Connection {
-    dispatcher: Dispatcher,
-    output: Mutex<Output>,
+    served: Mutex<Served>,
+    /// Notified when the first deadline changes, and at the end.
+    changed: Condvar,
 }
 
-/// Standard output, the lines that are not written to it yet, and the recording of all lines.
-struct Output {
+/// The server and standard output.
+struct Served {
+    recorded: RecordedServer,
     stdout: Stdout,
-    unsent: Vec<u8>,
-    recorder: Option<Box<dyn ConnectionRecorder>>,
+    /// The deadline that the timer waits for.
+    awaited: Option<Millis>,
+    has_ended: bool,
 }
 
 impl Connection {
@@ -94,77 +94,57 @@ impl Connection {
                 Frame::End => HostLine::End,
             };
             let is_end = matches!(line, HostLine::End);
-            let mut output = self.output.lock();
-            self.handle_line(line, &mut output);
-            if is_end || self.dispatcher.is_over() {
-                return output.flush();
+            let mut served = self.served.lock();
+            served.recorded.handle_line(line);
+            self.reschedule(&served);
+            if is_end || served.recorded.server.is_over {
+                return served.flush();
             }
             // The answers to lines that have arrived together are written together.
-            if !lines.has_next() || output.unsent.len() > MAX_UNSENT {
-                output.flush()?;
+            if !lines.has_next() || served.recorded.unsent.len() > MAX_UNSENT {
+                served.flush()?;
             }
-        }
-    }
-
-    fn handle_line(&self, line: HostLine<'_>, output: &mut Output) {
-        self.handle_due_time(output);
-        let dispatcher = &self.dispatcher;
-        let is_recorded = output.recorder.is_some();
-        let before = is_recorded.then(|| (dispatcher.depends_on_payload(), dispatcher.denials()));
-        match line {
-            HostLine::Line(line) => dispatcher.handle_line(line),
-            HostLine::TooLong(limit) => dispatcher.refuse_long_line(limit),
-            HostLine::End => dispatcher.finish(),
-        }
-        let depends_on_payload =
-            before.is_some_and(|(depends, denials)| depends || dispatcher.denials() > denials);
-        let cause = Cause::Host {
-            line,
-            depends_on_payload,
-        };
-        output.add(&self.dispatcher, cause);
-    }
-
-    /// Handles the deadlines that have come.
-    fn handle_time(&self) {
-        let mut output = self.output.lock();
-        self.handle_due_time(&mut output);
-        output.flush_or_exit();
-    }
-
-    /// Handles what is due before the next event.
-    fn handle_due_time(&self, output: &mut Output) {
-        if self.dispatcher.handle_due_time() {
-            output.add(&self.dispatcher, Cause::Time);
         }
     }
 
     /// Handles a report of the platform, and gives what happens to the message of a trigger.
     fn handle_report(&self, report: &PlatformReport) -> Option<TriggerOutcome> {
-        let mut output = self.output.lock();
-        self.handle_due_time(&mut output);
-        let mut outcome = None;
-        if self.dispatcher.accepts(report) {
-            outcome = self.dispatcher.handle_report(report.clone());
-            output.add(&self.dispatcher, Cause::Platform(report));
-        }
-        output.flush_or_exit();
+        let mut served = self.served.lock();
+        let outcome = served.recorded.handle_report(report);
+        self.reschedule(&served);
+        served.flush_or_exit();
         outcome
+    }
+
+    /// Handles each deadline when it comes, until the connection ends.
+    fn wait_for_deadlines(&self) {
+        let mut served = self.served.lock();
+        while !served.has_ended {
+            served.awaited = served.recorded.server.deadline();
+            match served.recorded.server.due_in() {
+                None => self.changed.wait(&mut served),
+                Some(Duration::ZERO) => {
+                    served.recorded.handle_due_time();
+                    served.flush_or_exit();
+                }
+                Some(wait) => {
+                    self.changed.wait_for(&mut served, wait);
+                }
+            }
+        }
+    }
+
+    /// Has the timer wait for the first deadline, if it waits for another one.
+    fn reschedule(&self, served: &Served) {
+        if served.recorded.server.deadline() != served.awaited {
+            self.changed.notify_one();
+        }
     }
 }
 
-impl Output {
-    /// Adds the lines that follow from a cause, and records both.
-    fn add(&mut self, dispatcher: &Dispatcher, cause: Cause<'_>) {
-        let lines = dispatcher.take_output();
-        if let Some(recorder) = &mut self.recorder {
-            recorder.write(dispatcher.now(), cause, &lines);
-        }
-        self.unsent.extend_from_slice(&lines);
-    }
-
+impl Served {
     fn flush(&mut self) -> io::Result<()> {
-        let lines = std::mem::take(&mut self.unsent);
+        let lines = std::mem::take(&mut self.recorded.unsent);
         self.stdout.write_all(&lines)?;
         self.stdout.flush()
     }

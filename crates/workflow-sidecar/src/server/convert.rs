@@ -6,20 +6,16 @@ mod state;
 
 use std::collections::HashMap;
 
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::to_raw_value;
 use workflow_core::Effects;
-use workflow_core::definition::{
-    Listing, LoadOutcome, Loaded, PhaseEntry, Show, Thinking, Tier, Workflow,
-};
-use workflow_core::diagnostic::{Diagnostic, Severity};
+use workflow_core::definition::{Listing, LoadOutcome, Loaded, PhaseEntry, Tier, Workflow};
+use workflow_core::diagnostic::Diagnostic;
 use workflow_core::effect::{
-    Action, AnswerKind, BranchAnswer, Decider, Delivery, HostHints, ToolAnswer, ToolDecision,
-    Widget,
+    Action, AnswerKind, BranchAnswer, Delivery, ToolAnswer, ToolDecision, Widget,
 };
 use workflow_protocol as protocol;
 
-pub(super) use self::state::session_state_result;
-use crate::platform::gates::{HostAnswer, HostCommand, HostOutput};
+pub(crate) use self::state::session_state_result;
 
 /// Our status line.
 const STATUS_KEY: &str = "workflow";
@@ -77,9 +73,7 @@ fn action(action: Action) -> protocol::Action {
                 placement,
             }
         }
-        Action::SetHints { hints } => protocol::Action::SetHints {
-            hints: hints.map(host_hints),
-        },
+        Action::SetHints { hints } => protocol::Action::SetHints { hints },
         Action::Notify {
             message,
             severity,
@@ -87,30 +81,8 @@ fn action(action: Action) -> protocol::Action {
         } => protocol::Action::Notify {
             message,
             secret: is_secret,
-            level: match severity {
-                Severity::Info => protocol::Level::Info,
-                Severity::Warning => protocol::Level::Warning,
-                Severity::Error => protocol::Level::Error,
-            },
+            level: severity,
         },
-    }
-}
-
-fn host_hints(hints: HostHints) -> protocol::HostHints {
-    protocol::HostHints {
-        model: hints.model,
-        thinking: hints.thinking.map(|thinking| match thinking {
-            Thinking::Off => protocol::Thinking::Off,
-            Thinking::Minimal => protocol::Thinking::Minimal,
-            Thinking::Low => protocol::Thinking::Low,
-            Thinking::Medium => protocol::Thinking::Medium,
-            Thinking::High => protocol::Thinking::High,
-            Thinking::Xhigh => protocol::Thinking::Xhigh,
-        }),
-        tools: hints.tools.map(|tools| protocol::VisibleTools {
-            allowed: tools.allowed,
-            blocked: tools.blocked,
-        }),
     }
 }
 
@@ -122,11 +94,7 @@ fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
     let location = diagnostic.location.as_ref();
     protocol::Diagnostic {
         code: diagnostic.code.as_str().to_owned(),
-        severity: match diagnostic.severity {
-            Severity::Error => protocol::Severity::Error,
-            Severity::Warning => protocol::Severity::Warning,
-            Severity::Info => protocol::Severity::Info,
-        },
+        severity: diagnostic.severity,
         message: diagnostic.message.clone(),
         file: location.map(|location| location.file.to_string()),
         line: location.and_then(workflow_core::diagnostic::Location::line),
@@ -134,41 +102,6 @@ fn diagnostic(diagnostic: &Diagnostic) -> protocol::Diagnostic {
         workflow: diagnostic.workflow.clone(),
         help: diagnostic.help.clone(),
     }
-}
-
-/// A command of a gate for the host.
-pub(super) fn exec(session: &str, command: HostCommand) -> protocol::ExecParams {
-    protocol::ExecParams {
-        session_id: session.to_owned(),
-        command: command.program,
-        args: command.arguments,
-        cwd: Some(command.cwd),
-        timeout_ms: Some(command.timeout_ms),
-        env: command.env.into_iter().collect(),
-        max_output: Some(command.max_output),
-    }
-}
-
-/// The host's answer about a command. One that cannot be read does not count.
-pub(super) fn exec_answer(result: Option<&RawValue>) -> HostAnswer {
-    let read = result.and_then(|result| serde_json::from_str(result.get()).ok());
-    let Some(protocol::ExecResult {
-        stdout,
-        stderr,
-        code,
-        killed,
-        truncated,
-    }) = read
-    else {
-        return HostAnswer::Failed;
-    };
-    HostAnswer::Ended(HostOutput {
-        stdout,
-        stderr,
-        code,
-        is_killed: killed,
-        is_truncated: truncated,
-    })
 }
 
 /// The title of a question of which hosts show nothing else.
@@ -198,14 +131,7 @@ pub(super) fn branch_result(answer: BranchAnswer, out: Effects) -> protocol::Bra
 pub(super) fn tool_call_result(decision: ToolDecision, out: Effects) -> protocol::ToolCallResult {
     let block = match decision {
         ToolDecision::Allow => None,
-        ToolDecision::Block { reason, by } => Some(protocol::Block {
-            reason,
-            kind: match by {
-                Decider::Rule => protocol::BlockKind::Policy,
-                Decider::Person => protocol::BlockKind::User,
-                Decider::Nobody => protocol::BlockKind::Failure,
-            },
-        }),
+        ToolDecision::Block { reason, by: kind } => Some(protocol::Block { reason, kind }),
     };
     protocol::ToolCallResult {
         block,
@@ -270,20 +196,10 @@ fn workflow_summary(workflow: &Workflow, listing: &Listing) -> protocol::Workflo
         key: workflow.key.clone(),
         name: workflow.name.clone(),
         command_name: Some(workflow.command_name.clone()).filter(|name| !name.is_empty()),
-        show: match workflow.show {
-            Show::User => protocol::Show::User,
-            Show::Workflows => protocol::Show::Workflows,
-        },
-        source: source(listing.tier),
+        show: workflow.show,
+        source: listing.tier,
         phases: workflow.phases.iter().map(phase_summary).collect(),
-        shadows: listing.shadows.then_some(protocol::Source::Global),
-    }
-}
-
-fn source(tier: Tier) -> protocol::Source {
-    match tier {
-        Tier::Global => protocol::Source::Global,
-        Tier::Project => protocol::Source::Project,
+        shadows: listing.shadows.then_some(Tier::Global),
     }
 }
 

@@ -1,52 +1,71 @@
-//! The dialogs of the host: questions of sessions as requests, and the host's answers.
+//! The requests to the host, and its answers: questions of sessions as dialogs, and commands of gates.
 
 use jsonrpsee::types::Id;
 use serde_json::value::RawValue;
+use workflow_core::approval::ShownFile;
 use workflow_core::effect::Question;
+use workflow_core::event::Answer;
 use workflow_core::types::QuestionId;
 use workflow_protocol::method::{UiConfirm, UiDismiss, UiInput, UiSelect};
-use workflow_protocol::{ConfirmParams, DismissParams, InputDialogParams, SelectParams};
+use workflow_protocol::{ConfirmParams, DismissParams, InputDialogParams, SelectParams, Text};
 
 use super::convert;
-use super::host_questions::{HostQuestion, HostRequest, QuestionFile};
+use super::host_requests::{HostQuestion, HostRequest, QuestionFile};
 use super::state::Server;
 use crate::driver::Driver;
+use crate::platform::gates::HostAnswer;
 
 impl Server {
     /// Handles a response of the host to a question or a command.
     pub(super) fn handle_response(&mut self, id: &Id<'_>, result: Option<&RawValue>) {
-        let question = match self.questions.take(id) {
-            Some(HostRequest::Question(question)) => question,
+        match self.asked.take(id) {
+            Some(HostRequest::Question(question)) => self.handle_answer(id, &question, result),
             Some(HostRequest::Command(session)) => {
-                let answer = convert::exec_answer(result);
+                // An answer that cannot be read does not count.
+                let read = result.and_then(|result| serde_json::from_str(result.get()).ok());
+                let answer = read.map_or(HostAnswer::Failed, HostAnswer::Ended);
                 let event = |driver: &mut Driver, now| ((), driver.on_command_ended(now, answer));
                 let out = self.handle_driven(&session, event);
-                return self.apply(&session, out.actions);
+                self.apply(&session, out.actions);
             }
-            None => {
-                tracing::warn!(%id, "the host answered a question that is not open");
-                return;
-            }
-        };
-        let answer = question.read_answer(id, result);
-        let session = &question.session;
-        let shown = question.shown.as_ref();
-        let answer =
-            answer.for_session(|| shown.is_some_and(|shown| self.has_changed(session, shown)));
-        let out = self.handle_event(session, |session, out| {
-            session.handle_answer(question.question, answer, out);
-        });
-        self.apply(session, out.actions);
+            None => tracing::warn!(%id, "the host answered a question that is not open"),
+        }
     }
 
-    fn has_changed(
-        &self,
-        session: &str,
-        QuestionFile { path, fingerprint }: &QuestionFile,
-    ) -> bool {
-        !self.sessions.get(session).is_some_and(|open| {
-            let cwd = &open.driver.directories.cwd;
-            self.platform.is_unchanged(path, cwd, fingerprint)
+    /// Handles the answer to a question. One that does not fit the question counts as none, and an option counts only if
+    /// the file that was shown is unchanged.
+    fn handle_answer(&mut self, id: &Id<'_>, asked: &HostQuestion, result: Option<&RawValue>) {
+        let is_confirmation = asked.options.is_empty() && !asked.is_text;
+        let result = result.map(RawValue::get);
+        // A response that is not a string chooses nothing.
+        let chosen: Option<Text<'_>> = result
+            .filter(|_| !is_confirmation)
+            .and_then(|result| serde_json::from_str(result).ok());
+        let answer = match (result, &chosen) {
+            (Some("null"), _) => Answer::Dismissed,
+            (Some(yes @ ("true" | "false")), _) if is_confirmation => {
+                Answer::Confirmed(yes == "true")
+            }
+            (_, Some(_)) if self.has_changed(asked) => Answer::Outdated,
+            (_, Some(chosen)) => Answer::Chosen(asked.option_shown_as(chosen)),
+            (_, None) => {
+                tracing::warn!(%id, "the host could not ask: this counts as no answer");
+                Answer::Dismissed
+            }
+        };
+        let out = self.handle_event(&asked.session, |session, out| {
+            session.handle_answer(asked.question, answer, out);
+        });
+        self.apply(&asked.session, out.actions);
+    }
+
+    fn has_changed(&self, asked: &HostQuestion) -> bool {
+        asked.shown.as_ref().is_some_and(|shown| {
+            !self.sessions.get(&asked.session).is_some_and(|open| {
+                let cwd = &open.driver.directories.cwd;
+                let platform = &self.config.platform;
+                platform.is_unchanged(&shown.path, cwd, &shown.state)
+            })
         })
     }
 
@@ -60,25 +79,24 @@ impl Server {
             placeholder,
             show,
         } = question;
-        let show = show.zip(self.sessions.get(session));
-        let show = show.map(|(path, open)| (path, &open.driver.directories.cwd));
-        // The fingerprint comes first, so that a change before the excerpt is read counts as a change.
-        let shown = show.as_ref().map(|(path, cwd)| QuestionFile {
-            path: path.clone(),
-            fingerprint: self.platform.fingerprint(path, cwd),
+        let mut excerpt = String::new();
+        let shown = show.zip(self.sessions.get(session)).map(|(path, open)| {
+            let cwd = &open.driver.directories.cwd;
+            let ShownFile {
+                excerpt: beginning,
+                state,
+            } = self.config.platform.show(&path, cwd);
+            excerpt = beginning;
+            QuestionFile { path, state }
         });
-        let excerpt = show.map(|(path, cwd)| self.platform.excerpt(&path, cwd));
-        let message = [message, excerpt.unwrap_or_default()]
-            .join("\n")
-            .trim()
-            .to_owned();
-        let id = self.questions.add(HostQuestion {
+        let message = [message, excerpt].join("\n").trim().to_owned();
+        let id = self.asked.add(HostRequest::Question(HostQuestion {
             session: session.to_owned(),
             question: id,
             options: options.clone(),
             is_text: placeholder.is_some(),
             shown,
-        });
+        }));
         let session_id = session.to_owned();
         if let Some(placeholder) = placeholder {
             let params = InputDialogParams {
@@ -108,7 +126,10 @@ impl Server {
     pub(super) fn dismiss(&mut self, session: &str, question: QuestionId) {
         let host = self.host.as_ref();
         if host.is_some_and(|host| host.abilities.dismissal)
-            && let Some(id) = self.questions.find(session, question)
+            && let Some(id) = self.asked.find(|request| match request {
+                HostRequest::Question(open) => open.session == session && open.question == question,
+                HostRequest::Command(_) => false,
+            })
         {
             let session_id = session.to_owned();
             self.outbox

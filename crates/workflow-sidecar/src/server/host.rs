@@ -1,7 +1,5 @@
 //! The host, as it described itself in `initialize`.
 
-use std::hash::{BuildHasher, RandomState};
-
 use workflow_core::session::Abilities;
 use workflow_protocol::{Error, Kind};
 
@@ -15,30 +13,16 @@ pub(super) struct Host {
     /// True if it runs commands (`host/exec`).
     pub(super) runs_commands: bool,
     pub(super) definitions: Definitions,
-    pub(super) seed: Seed,
+    pub(super) seed: u64,
 }
 
-/// The source of the sessions' seeds, from which their task ids are made.
-#[derive(Debug)]
-pub(super) enum Seed {
-    Fixed(u64),
-    Random(RandomState),
-}
-
-impl Seed {
-    pub(super) fn random() -> Self {
-        Self::Random(RandomState::new())
-    }
-
-    /// The seed of a session. The session without a name has the fixed seed itself.
-    pub(super) fn of(&self, session: &str) -> u64 {
+impl Host {
+    /// The seed of a session, from which its task ids are made. The session without a name has that of the host.
+    pub(super) fn seed_of(&self, session: &str) -> u64 {
         const PRIME: u64 = 0x0100_0000_01b3;
-        match self {
-            Self::Fixed(seed) => session.bytes().fold(*seed, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-            }),
-            Self::Random(state) => state.hash_one(session),
-        }
+        session.bytes().fold(self.seed, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+        })
     }
 }
 

@@ -1,13 +1,13 @@
 //! A server in memory.
 
-use std::fmt;
-use std::sync::Arc;
+use parking_lot::Mutex;
+use workflow_core::session::View;
 
 use super::config::ServerConfig;
-use super::dispatcher::Dispatcher;
+use super::recording::{ConnectionRecorder, HostLine, RecordedServer};
 use crate::platform::PlatformReport;
 
-/// A sidecar in memory, for tests and replays: the same dispatcher, without pipes and threads.
+/// A sidecar in memory, for tests and replays: the same server, without pipes and threads.
 ///
 /// Nothing waits for time here: ask for a virtual clock in `initialize`.
 ///
@@ -16,9 +16,8 @@ use crate::platform::PlatformReport;
 /// let answers = sidecar.send(r#"{"jsonrpc":"2.0","id":1,"method":"hook/turn_end"}"#);
 /// assert!(answers[0].contains("notInitialized"));
 /// ```
-pub struct InMemoryServer {
-    dispatcher: Dispatcher,
-}
+#[derive(Debug)]
+pub struct InMemoryServer(Mutex<RecordedServer>);
 
 impl InMemoryServer {
     /// A sidecar that has not been initialized.
@@ -29,46 +28,54 @@ impl InMemoryServer {
 
     /// A sidecar with other files or another clock.
     pub(crate) fn with_config(config: ServerConfig) -> Self {
-        Self {
-            dispatcher: Dispatcher::new(config, Arc::default()),
-        }
+        Self::recorded(config, None)
+    }
+
+    /// A sidecar whose lines are recorded.
+    pub(crate) fn recorded(
+        config: ServerConfig,
+        recorder: Option<Box<dyn ConnectionRecorder>>,
+    ) -> Self {
+        Self(Mutex::new(RecordedServer::new(config, recorder)))
     }
 
     /// Sends a line and gives the lines that follow. After `shutdown` there are none.
     pub fn send(&self, line: impl AsRef<[u8]>) -> Vec<String> {
-        self.lines(|dispatcher| dispatcher.handle_line(line.as_ref()))
+        self.handle_line(HostLine::Line(line.as_ref()))
     }
 
-    /// Gives the lines that follow a line over the limit.
-    pub(crate) fn send_long_line(&self, max_line: usize) -> Vec<String> {
-        self.lines(|dispatcher| dispatcher.refuse_long_line(max_line))
+    /// Gives the lines that follow the input of the host.
+    pub(crate) fn handle_line(&self, line: HostLine<'_>) -> Vec<String> {
+        self.lines(|server| server.handle_line(line))
     }
 
     /// Gives the lines that follow a report of the platform.
-    pub(crate) fn report(&self, report: PlatformReport) -> Vec<String> {
-        self.lines(|dispatcher| {
+    pub(crate) fn report(&self, report: &PlatformReport) -> Vec<String> {
+        self.lines(|server| {
             // The outcome of a trigger's message is for the watcher of the trigger, which is not part of this.
-            dispatcher.handle_report(report);
+            server.handle_report(report);
         })
     }
 
-    /// Gives the lines that follow the end of the host's input.
-    pub(crate) fn finish(&self) -> Vec<String> {
-        self.lines(Dispatcher::finish)
+    /// Looks at the run of the session without a name.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(Option<View<'_>>) -> T) -> T {
+        let server = self.0.lock();
+        let open = server.server.sessions.get("");
+        look(open.and_then(|open| open.driver.session.view()))
     }
 
     /// Returns true if the host requested the end.
     pub(crate) fn is_over(&self) -> bool {
-        self.dispatcher.is_over()
+        self.0.lock().server.is_over
     }
 
-    fn lines(&self, step: impl FnOnce(&Dispatcher)) -> Vec<String> {
-        if self.is_over() {
+    fn lines(&self, step: impl FnOnce(&mut RecordedServer)) -> Vec<String> {
+        let mut server = self.0.lock();
+        if server.server.is_over {
             return Vec::new();
         }
-        self.dispatcher.handle_due_time();
-        step(&self.dispatcher);
-        let text = String::from_utf8(self.dispatcher.take_output());
+        step(&mut server);
+        let text = String::from_utf8(std::mem::take(&mut server.unsent));
         let text = text.expect("JSON is UTF-8");
         text.lines().map(str::to_owned).collect()
     }
@@ -77,11 +84,5 @@ impl InMemoryServer {
 impl Default for InMemoryServer {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl fmt::Debug for InMemoryServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Memory").finish_non_exhaustive()
     }
 }

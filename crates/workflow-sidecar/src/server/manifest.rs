@@ -18,30 +18,31 @@ pub(super) const START_COMMAND: &str = "workflow";
 /// The command that cancels a run.
 pub(super) const CANCEL_COMMAND: &str = "cancel-workflow";
 
-/// The hooks to forward, and the fields of each event that are read.
-const HOOKS: &[(&str, &[&str])] = &[
-    ("session_start", &[]),
-    ("session_tree", &[]),
-    ("session_switch", &[]),
-    ("session_compact", &[]),
-    ("session_shutdown", &[]),
-    ("before_agent_start", &["prompt"]),
-    ("agent_start", &[]),
-    ("turn_start", &["turnIndex"]),
-    ("tool_call", &["toolName", "toolCallId", "input"]),
+/// What the hooks that restore a run need of the session's context.
+const RESTORING: &[&str] = &["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"];
+
+/// The hooks to forward, and the fields of each event and of the context that are read.
+const HOOKS: &[(&str, &[&str], &[&str])] = &[
+    ("session_start", &[], RESTORING),
+    ("session_tree", &[], RESTORING),
+    ("session_switch", &[], RESTORING),
+    ("session_compact", &[], &[]),
+    ("session_shutdown", &[], &[]),
+    ("before_agent_start", &["prompt"], &[]),
+    ("agent_start", &[], &[]),
+    ("turn_start", &["turnIndex"], &[]),
+    ("tool_call", &["toolName", "toolCallId", "input"], &[]),
     (
         "tool_result",
         &["toolName", "toolCallId", "content", "isError"],
+        &[],
     ),
-    ("turn_end", &["tokens", "microUsd"]),
+    ("turn_end", &["tokens", "microUsd"], &[]),
     // The last message of the assistant is enough.
-    ("agent_end", &["messages"]),
-    ("input", &["source"]),
-    ("branch", &["targetTurnIndex"]),
+    ("agent_end", &["messages"], &[]),
+    ("input", &["source"], &[]),
+    ("branch", &["targetTurnIndex"], &["branch"]),
 ];
-
-/// The hooks that restore a run, and need more of the session's context.
-const RESTORING: &[&str] = &["session_start", "session_tree", "session_switch"];
 
 /// The answer to `initialize`.
 pub(super) fn manifest() -> Manifest {
@@ -60,14 +61,7 @@ pub(super) fn manifest() -> Manifest {
     }
 }
 
-fn subscription(&(name, event): &(&str, &[&str])) -> HookSubscription {
-    let context: &[&str] = if RESTORING.contains(&name) {
-        &["cwd", "hasUI", "projectTrusted", "sessionFile", "branch"]
-    } else if name == "branch" {
-        &["branch"]
-    } else {
-        &[]
-    };
+fn subscription(&(name, event, context): &(&str, &[&str], &[&str])) -> HookSubscription {
     let owned = |fields: &[&str]| fields.iter().map(ToString::to_string).collect();
     HookSubscription {
         name: name.to_owned(),

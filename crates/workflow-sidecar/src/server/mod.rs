@@ -12,15 +12,13 @@ mod dialogs;
 mod dispatcher;
 mod handlers;
 mod host;
-mod host_questions;
+mod host_requests;
 mod in_memory;
 mod manifest;
 mod open_session;
 mod recording;
 mod requests;
-mod sessions;
 mod state;
-mod timer;
 
 pub use in_memory::InMemoryServer;
 
@@ -28,6 +26,7 @@ pub use crate::rpc::{DEFAULT_MAX_LINE, MAX_LINE_LIMIT};
 
 pub(crate) use config::ServerConfig;
 pub(crate) use connection::serve;
+pub(crate) use convert::session_state_result;
 pub(crate) use definitions::{Loader, OnDisk, no_project};
 pub(crate) use manifest::step_tool;
 pub(crate) use recording::{Cause, ConnectionRecorder, HostLine};

@@ -4,12 +4,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tracing::{Level, Span};
+use workflow_core::Session;
 use workflow_core::types::Millis;
 use workflow_protocol::Context;
 
-use crate::driver::Driver;
+use super::host::Host;
+use crate::driver::{Driver, Reach, SessionDirectories};
+use crate::platform::Platform;
 use crate::store::Run;
 use crate::telemetry::PhaseClock;
+
+/// The numbers of gate runs and of restores that a session has for itself.
+const JOBS_OF_A_SESSION: u64 = 1 << 32;
 
 /// An open session.
 #[derive(Debug)]
@@ -17,7 +23,7 @@ pub(super) struct OpenSession {
     pub(super) driver: Driver,
     /// True if the host was last informed that settings apply without a run.
     guarded_reported: bool,
-    /// The deadline that the timer has for the session.
+    /// The time at which the session has something to do.
     pub(super) deadline: Option<Millis>,
     /// The run as the index of all runs was told last.
     pub(super) noted: Option<Run>,
@@ -28,7 +34,28 @@ pub(super) struct OpenSession {
 }
 
 impl OpenSession {
-    pub(super) fn new(id: &str, driver: Driver) -> Self {
+    pub(super) fn new(
+        id: &str,
+        number: u64,
+        host: &Host,
+        platform: &Arc<dyn Platform>,
+        is_virtual: bool,
+    ) -> Self {
+        let mut session = Session::new(host.abilities, host.seed_of(id));
+        // A report may still come from a gate of an earlier session with this id.
+        session.number_jobs_after((number - 1) * JOBS_OF_A_SESSION);
+        let directories = SessionDirectories {
+            agent_dir: Arc::clone(&host.definitions.agent_dir),
+            cwd: Arc::clone(&host.definitions.cwd),
+            session_file: None,
+            is_trusted: true,
+        };
+        let reach = Reach::All {
+            is_virtual,
+            runs_commands: host.runs_commands,
+        };
+        let platform = Arc::clone(platform);
+        let driver = Driver::new(id.to_owned(), session, directories, platform, reach);
         Self {
             span: tracing::info_span!(parent: None, "session", id),
             driver,

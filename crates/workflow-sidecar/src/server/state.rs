@@ -4,10 +4,10 @@
 //! platform perform the effects, and adds everything beyond the answer itself (answers to earlier requests, questions,
 //! actions that time caused) to the outbox. Must not know method names or lines.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::sync::Notify;
 use workflow_core::definition::Loaded;
 use workflow_core::effect::{Action, Reply, TriggerOutcome};
 use workflow_core::event::{Entry, PlatformEvent};
@@ -19,34 +19,36 @@ use workflow_protocol::{
     CommandRunResult, Context, Error, HostApplyParams, HostCancelParams, Kind, SessionBound,
 };
 
+use super::clock::Clock;
 use super::config::ServerConfig;
 use super::convert;
-use super::definitions::Loader;
 use super::host::{Host, not_initialized};
-use super::host_questions::HostQuestions;
+use super::host_requests::HostRequest;
 use super::open_session::OpenSession;
 use super::requests::{HandlerResult, Request, RequestKind, Requests};
-use super::sessions::{Sessions, unknown_session};
-use super::timer::Timer;
 use crate::driver::{Driver, HostCall};
-use crate::platform::{Platform, PlatformReport};
+use crate::platform::PlatformReport;
+use crate::platform::gates::host_command;
 use crate::present::{ended_run, indexed_run};
-use crate::rpc::{Outbox, failure, success};
+use crate::rpc::{Outbox, OutgoingRequests, failure, success};
 use crate::store::Run;
 use crate::telemetry::PhaseClock;
+
+/// The number of sessions that may be open at once, as a limit for a host that does not end them.
+const MAX_SESSIONS: usize = 4096;
 
 /// The server.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) host: Option<Host>,
-    pub(super) loader: Arc<dyn Loader>,
-    /// The seed of task ids, if the configuration fixes it.
-    pub(super) seed: Option<u64>,
-    pub(super) platform: Arc<dyn Platform>,
-    pub(super) has_surroundings: bool,
-    pub(super) sessions: Sessions,
-    pub(super) timer: Timer,
-    pub(super) questions: HostQuestions,
+    pub(super) config: ServerConfig,
+    /// The open sessions by their ids.
+    pub(super) sessions: BTreeMap<String, Box<OpenSession>>,
+    /// The number of sessions so far.
+    opened: u64,
+    pub(super) clock: Clock,
+    /// The requests to the host that it has not answered yet.
+    pub(super) asked: OutgoingRequests<HostRequest>,
     pub(super) requests: Requests,
     pub(super) outbox: Outbox,
     /// True if the host requested the end.
@@ -54,22 +56,14 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(config: ServerConfig, deadline_changed: Arc<Notify>) -> Self {
-        let ServerConfig {
-            loader,
-            seed,
-            platform,
-            has_surroundings,
-        } = config;
+    pub(super) fn new(config: ServerConfig) -> Self {
         Self {
             host: None,
-            loader,
-            seed,
-            platform,
-            has_surroundings,
-            sessions: Sessions::default(),
-            timer: Timer::new(deadline_changed),
-            questions: HostQuestions::default(),
+            config,
+            sessions: BTreeMap::new(),
+            opened: 0,
+            clock: Clock::system(),
+            asked: OutgoingRequests::default(),
             requests: Requests::default(),
             outbox: Outbox::default(),
             is_over: false,
@@ -86,13 +80,10 @@ impl Server {
         self.session_of(params)?;
         let session = params.session_id();
         let (id, request) = self.requests.open(kind);
-        let now = self.timer.now();
-        let driven = self.drive(now, session, |driver| {
-            driver.handle(now, |session, out| handle(session, id, out))
-        });
-        let ((), mut out) = driven.ok_or_else(|| unknown_session(session))?;
-        let answer = out.take_answer(id);
-        self.deliver(session, &mut out);
+        let (answer, mut out) = self.drive(session, |driver, now| {
+            let ((), mut out) = driver.handle(now, |session, out| handle(session, id, out));
+            (out.take_answer(id), out)
+        })?;
         match answer {
             // A notification wants to know nothing.
             Some(_) if request.id.is_none() => {}
@@ -115,12 +106,9 @@ impl Server {
         handle: impl FnOnce(&mut Session, &mut Effects) -> T,
     ) -> Result<(T, Effects), Error> {
         self.session_of(params)?;
-        let id = params.session_id();
-        let now = self.timer.now();
-        let driven = self.drive(now, id, |driver| driver.handle(now, handle));
-        let (result, mut out) = driven.ok_or_else(|| unknown_session(id))?;
-        self.deliver(id, &mut out);
-        Ok((result, out))
+        self.drive(params.session_id(), |driver, now| {
+            driver.handle(now, handle)
+        })
     }
 
     /// The session of a call, after it has adopted the call's context.
@@ -134,7 +122,8 @@ impl Server {
         if open.adopt_context(params.context()) {
             self.reload_settings(id)?;
         }
-        self.sessions.get(id).ok_or_else(|| unknown_session(id))
+        let open = self.sessions.get(id);
+        open.map(Box::as_ref).ok_or_else(|| unknown_session(id))
     }
 
     /// Loads the settings of a call's session again if they could not be read: they may have been corrected.
@@ -162,7 +151,7 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_mut().ok_or_else(not_initialized)?;
-        let project = project_of(host, context, self.sessions.get(session));
+        let project = project_of(host, context, self.sessions.get(session).map(Box::as_ref));
         Ok(host.definitions.load(&project))
     }
 
@@ -173,7 +162,7 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Arc<Loaded>, Error> {
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        let project = project_of(host, context, self.sessions.get(session));
+        let project = project_of(host, context, self.sessions.get(session).map(Box::as_ref));
         Ok(host.definitions.load_recent(&project))
     }
 
@@ -189,32 +178,44 @@ impl Server {
         context: &Context<'_>,
         entries: &[Entry<'_>],
     ) -> Result<Effects, Error> {
-        self.sessions.check_room_for(id)?;
+        let is_new = !self.sessions.contains_key(id);
+        if is_new && self.sessions.len() >= MAX_SESSIONS {
+            let message =
+                format!("{MAX_SESSIONS} sessions are open: end some with hook/session_shutdown");
+            return Err(Error::new(Kind::TooManySessions, message));
+        }
         // What waits in the session as it was waits no longer.
         self.note_runs(id, Vec::new(), Session::closed_view);
         let loaded = self.definitions(id, context)?;
         let host = self.host.as_ref().ok_or_else(not_initialized)?;
-        if !self.sessions.contains(id) {
+        if is_new {
             // Answers to questions of an earlier session with this id are ignored.
-            self.questions.forget_session(id);
+            self.asked.retain(|request| request.session() != id);
         }
-        let is_virtual = self.timer.is_virtual();
-        let sessions = &mut self.sessions;
-        let mut open = sessions.take_or_create(id, host, &self.platform, is_virtual);
+        let mut open = self.sessions.remove(id).unwrap_or_else(|| {
+            self.opened += 1;
+            let (platform, is_virtual) = (&self.config.platform, self.clock.is_virtual());
+            Box::new(OpenSession::new(
+                id,
+                self.opened,
+                host,
+                platform,
+                is_virtual,
+            ))
+        });
         open.adopt_context(context);
         let span = open.span(id);
         let _entered = span.enter();
         open.driver.open();
         // The session is out of the table while it restores its run: if that panics, the session is unknown, rather
         // than a session without a run and its guards.
-        let now = self.timer.now();
         let restore = |session: &mut Session, out: &mut Effects| {
             session.handle_session(entries, &loaded, out);
         };
-        let ((), mut out) = open.driver.handle(now, restore);
+        let ((), mut out) = open.driver.handle(self.clock.now(), restore);
         // It may be in another file, or another session may have had the run meanwhile.
         open.noted = None;
-        self.sessions.insert(id, open);
+        self.sessions.insert(id.to_owned(), open);
         self.deliver(id, &mut out);
         self.note_runs(id, Vec::new(), Session::view);
         Ok(out)
@@ -222,7 +223,8 @@ impl Server {
 
     /// Closes every session, and answers the requests that are pending in it.
     pub(super) fn close_all(&mut self) {
-        while let Some(id) = self.sessions.first_id() {
+        while let Some((id, _)) = self.sessions.first_key_value() {
+            let id = id.clone();
             let out = self.close(&id);
             self.apply(&id, out.actions);
         }
@@ -233,7 +235,7 @@ impl Server {
         // What waits in it waits no longer.
         self.note_runs(id, Vec::new(), Session::closed_view);
         let out = self.handle_driven(id, |driver, now| ((), driver.close(now)));
-        self.questions.forget_session(id);
+        self.asked.retain(|request| request.session() != id);
         self.sessions.remove(id);
         out
     }
@@ -243,14 +245,12 @@ impl Server {
     pub(super) fn handle_report(&mut self, report: PlatformReport) -> Option<TriggerOutcome> {
         let PlatformReport { session, event, .. } = report;
         if let PlatformEvent::CodeRestored { outcome, .. } = &event
-            && !self.sessions.contains(&session)
+            && !self.sessions.contains_key(&session)
         {
             tracing::warn!(?outcome, "code went back for a session that is gone");
         }
-        let now = self.timer.now();
-        let (outcome, mut out) =
-            self.drive(now, &session, |driver| driver.on_report(now, event))?;
-        self.deliver(&session, &mut out);
+        let driven = self.drive(&session, |driver, now| driver.on_report(now, event));
+        let (outcome, out) = driven.ok()?;
         self.apply(&session, out.actions);
         outcome
     }
@@ -268,18 +268,15 @@ impl Server {
     /// Handles every deadline that has come. Returns the actions of one session; those of others are sent.
     pub(super) fn tick(&mut self, of_session: Option<&str>) -> Vec<Action> {
         let mut returned = Vec::new();
-        let now = self.timer.now();
-        while let Some(id) = self.timer.take_due(now) {
+        let now = self.clock.now();
+        while let Some((_, id)) = self.first_due().filter(|(deadline, _)| *deadline <= now) {
+            let id = id.to_owned();
             // Forgotten before the step, so that a step that panics is not due forever.
             if let Some(open) = self.sessions.get_mut(&id) {
                 open.deadline = None;
             }
             // With the time by which the deadline was reached: the system's time may have been set back since.
-            let driven = self.drive(now, &id, |driver| ((), driver.poll(now)));
-            let Some(((), mut out)) = driven else {
-                continue;
-            };
-            self.deliver(&id, &mut out);
+            let out = self.handle_driven(&id, |driver, now| ((), driver.poll(now)));
             if of_session == Some(&*id) {
                 returned.extend(out.actions);
             } else {
@@ -287,6 +284,13 @@ impl Server {
             }
         }
         returned
+    }
+
+    /// The first deadline, and the session that it is of.
+    pub(super) fn first_due(&self) -> Option<(Millis, &str)> {
+        let sessions = self.sessions.iter();
+        let due = sessions.filter_map(|(id, open)| Some((open.deadline?, id.as_str())));
+        due.min()
     }
 
     /// Handles an event that is not a request. A session that is gone ignores it.
@@ -304,30 +308,30 @@ impl Server {
         id: &str,
         event: impl FnOnce(&mut Driver, Millis) -> ((), Effects),
     ) -> Effects {
-        let now = self.timer.now();
-        let driven = self.drive(now, id, |driver| event(driver, now));
-        let ((), mut out) = driven.unwrap_or_default();
-        self.deliver(id, &mut out);
-        out
+        self.drive(id, event)
+            .map_or_else(|_| Effects::default(), |((), out)| out)
     }
 
-    /// Has a session handle an event. `None` if it is not open.
+    /// Has a session handle an event, and passes on what it gives. Actions and diagnostics are left for the answer to the
+    /// event.
     fn drive<T>(
         &mut self,
-        now: Millis,
         id: &str,
-        event: impl FnOnce(&mut Driver) -> (T, Effects),
-    ) -> Option<(T, Effects)> {
-        let open = self.sessions.get_mut(id)?;
+        event: impl FnOnce(&mut Driver, Millis) -> (T, Effects),
+    ) -> Result<(T, Effects), Error> {
+        let now = self.clock.now();
+        let open = self.sessions.get_mut(id);
+        let open = open.ok_or_else(|| unknown_session(id))?;
         let span = open.span(id);
         let _entered = span.enter();
-        let (result, out) = event(&mut open.driver);
+        let (result, mut out) = event(&mut open.driver, now);
         PhaseClock::follow(&mut open.clock, &open.driver.session, now);
         if open.driver.take_change() {
             let ended = out.ended.iter().map(ended_run).collect();
             self.note_runs(id, ended, Session::view);
         }
-        Some((result, out))
+        self.deliver(id, &mut out);
+        Ok((result, out))
     }
 
     /// Has the runs of a session noted in the index of all runs, unless it has them: those that ended, and the one that
@@ -341,7 +345,7 @@ impl Server {
         let (Some(host), Some(open)) = (&self.host, self.sessions.get_mut(id)) else {
             return;
         };
-        if self.timer.is_virtual() {
+        if self.clock.is_virtual() {
             return;
         }
         runs.extend(view(&open.driver.session).as_ref().map(indexed_run));
@@ -349,29 +353,28 @@ impl Server {
         for run in runs {
             if open.noted.as_ref() != Some(&run) {
                 open.noted = Some(run.clone());
-                self.platform.note_run(&project, &host.name, run);
+                self.config.platform.note_run(&project, &host.name, run);
             }
         }
     }
 
-    /// Passes on the outputs of a session: questions, withdrawals, and answers to earlier requests. Actions and diagnostics are
-    /// left for the answer to the event.
+    /// Passes on the outputs of a session: questions, withdrawals, and answers to earlier requests.
     fn deliver(&mut self, id: &str, out: &mut Effects) {
         let Some(open) = self.sessions.get_mut(id) else {
             return;
         };
-        let deadline = open.driver.deadline();
-        let before = std::mem::replace(&mut open.deadline, deadline);
-        self.timer.reschedule(id, before, deadline);
+        open.deadline = open.driver.deadline();
         for call in open.driver.take_host_calls() {
             match call {
                 HostCall::Run(command) => {
-                    let request = self.questions.add_command(id);
-                    let params = convert::exec(id, command);
+                    let request = self.asked.add(HostRequest::Command(id.to_owned()));
+                    let cwd = &open.driver.directories.cwd;
+                    let params = host_command(id, &command, cwd);
                     self.outbox.request::<HostExec>(request, &params);
                 }
                 HostCall::Cancel => {
-                    if let Some(id) = self.questions.take_command(id) {
+                    let is_it = |request: &HostRequest| matches!(request, HostRequest::Command(of) if of == id);
+                    if let Some(id) = self.asked.take_where(is_it) {
                         self.outbox.notify::<HostCancel>(&HostCancelParams { id });
                     }
                 }
@@ -442,17 +445,24 @@ impl Server {
     }
 }
 
+pub(super) fn unknown_session(id: &str) -> Error {
+    Error::new(
+        Kind::UnknownSession,
+        format!("there is no session {id:?}: send hook/session_start first"),
+    )
+}
+
 /// The directory of the project of a call, whose own context counts before that of its session. Without a project, because
 /// the user does not trust it, it is the user's own.
 fn project_of(host: &Host, context: &Context<'_>, session: Option<&OpenSession>) -> Arc<Path> {
     let directories = session.map(|open| &open.driver.directories);
     let is_trusted = directories.map(|directories| directories.is_trusted);
     if context.project_trusted.or(is_trusted) == Some(false) {
-        return Arc::clone(host.definitions.agent_dir());
+        return Arc::clone(&host.definitions.agent_dir);
     }
     match (context.cwd.as_deref(), directories) {
         (Some(cwd), _) => Path::new(cwd).into(),
         (None, Some(directories)) => Arc::clone(&directories.cwd),
-        (None, None) => Arc::clone(host.definitions.cwd()),
+        (None, None) => Arc::clone(&host.definitions.cwd),
     }
 }

@@ -49,7 +49,7 @@ impl FoundSession {
     /// The session of a run, by its id or its beginning.
     pub(crate) fn of_run(id: &str, agent_dir: &Path) -> anyhow::Result<Self> {
         let store = of_agent_dir(agent_dir)?;
-        Self::in_store(one_run(&*store, id)?, &*store)
+        Self::in_store(one_run(&store, id)?, &store)
     }
 
     fn of_file(file: PathBuf) -> anyhow::Result<Self> {
@@ -93,10 +93,10 @@ impl FoundSession {
         // An active run comes first; the list has the newest first.
         here.sort_by_key(|run| !is_active(&run));
         let run = here.into_iter().next();
-        run.map(|run| Self::in_store(run, &*store)).transpose()
+        run.map(|run| Self::in_store(run, &store)).transpose()
     }
 
-    fn in_store(run: IndexedRun, store: &dyn Store) -> anyhow::Result<Self> {
+    fn in_store(run: IndexedRun, store: &Store) -> anyhow::Result<Self> {
         let head = json!({"type": "session", "cwd": run.cwd}).to_string();
         let (bytes, has_messages) = match run.file.as_ref().map(PathBuf::from) {
             Some(file) if file.is_file() => {
@@ -181,7 +181,7 @@ pub(crate) fn run_of_file(
 }
 
 /// Finds the only run whose id begins so.
-fn one_run(store: &dyn Store, id: &str) -> anyhow::Result<IndexedRun> {
+fn one_run(store: &Store, id: &str) -> anyhow::Result<IndexedRun> {
     let mut found = store.runs(&RunQuery {
         task_id: id,
         ..RunQuery::default()

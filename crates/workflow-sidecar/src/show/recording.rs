@@ -30,7 +30,10 @@ pub(crate) fn of_recording(
         match &line.entry {
             TranscriptEntry::Header(_) => {
                 reader.calls.clear();
-                reader.questions.clear();
+                reader
+                    .sessions
+                    .values_mut()
+                    .for_each(Timeline::forget_questions);
             }
             TranscriptEntry::In(line) => reader.host_line(line),
             TranscriptEntry::Out(line) => reader.sidecar_line(line),
@@ -55,22 +58,13 @@ pub(crate) fn of_recording(
 struct RecordingReader {
     sessions: BTreeMap<String, Timeline>,
     known: Option<Arc<Catalog>>,
-    /// The calls without an answer, by id.
-    calls: HashMap<String, RecordedCall>,
-    /// The sessions of the open questions, by id.
-    questions: HashMap<String, String>,
+    /// The requests of the host without an answer, by id.
+    calls: HashMap<String, Value>,
     /// True if a restore ended: the next message has its result.
     restored: bool,
     now: Option<i64>,
     /// True if the lines have times.
     has_times: bool,
-}
-
-/// A request of the host.
-struct RecordedCall {
-    method: String,
-    session: String,
-    params: Value,
 }
 
 impl RecordingReader {
@@ -86,40 +80,54 @@ impl RecordingReader {
         let Some(message) = line.message() else {
             return;
         };
-        let Some(method) = message["method"].as_str() else {
-            return self.question_answered(&message);
-        };
         let params = &message["params"];
-        let session = params["sessionId"].as_str().unwrap_or_default();
-        match method {
-            "initialize" => self.clock_starts(&params["clock"]),
-            "clock/advance" if !self.has_times => self.time_passes(&params["ms"]),
-            "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
-                self.loaded(session, params);
+        let Some(method) = message["method"].as_str() else {
+            let (id, now) = (message["id"].to_string(), self.now);
+            for timeline in self.sessions.values_mut() {
+                timeline
+                    .at(now)
+                    .question_answered(&id, answer_text(&message["result"]));
             }
-            "hook/session_compact" => self.timeline(session).compacted(),
-            "hook/tool_call" => self.timeline(session).tool_called(),
-            "hook/input"
-                if params["event"]["source"]
+            return;
+        };
+        match method {
+            "initialize" if !self.has_times => {
+                self.now = params["clock"]["virtual"]["now"].as_i64();
+            }
+            "clock/advance" if !self.has_times => {
+                let passed = params["ms"].as_i64();
+                self.now = self.now.and_then(|now| now.checked_add(passed?));
+            }
+            "hook/session_start" | "hook/session_tree" | "hook/session_switch" => {
+                let branch = params["context"]["branch"].as_array();
+                let branch = branch.map(Vec::as_slice).unwrap_or_default();
+                let data: Vec<_> = branch.iter().map(data_of).collect();
+                let entries = branch.iter().zip(&data);
+                let entries: Vec<_> = entries
+                    .map(|(written, data)| entry(written, data))
+                    .collect();
+                self.timeline(session_of(&message)).loaded(&entries);
+            }
+            "hook/session_compact" => self.timeline(session_of(&message)).compacted(),
+            "hook/tool_call" => self.timeline(session_of(&message)).tool_called(),
+            "hook/input" => {
+                let event = &params["event"];
+                if event["source"]
                     .as_str()
-                    .is_some_and(|source| source != "extension") =>
-            {
-                let text = params["event"]["text"].as_str().unwrap_or("(not recorded)");
-                self.timeline(session).user_message(text);
+                    .is_some_and(|source| source != "extension")
+                {
+                    let text = event["text"].as_str().unwrap_or("(not recorded)");
+                    self.timeline(session_of(&message)).user_message(text);
+                }
             }
             "tool/execute" if params["name"] == STEP_TOOL => {
                 let action = params["arguments"]["action"].as_str().unwrap_or_default();
-                self.timeline(session).step_called(action);
+                self.timeline(session_of(&message)).step_called(action);
             }
             _ => {}
         }
-        if let Some(id) = message.get("id") {
-            let call = RecordedCall {
-                method: method.to_owned(),
-                session: session.to_owned(),
-                params: params.clone(),
-            };
-            self.calls.insert(id.to_string(), call);
+        if let Some(id) = message.get("id").map(Value::to_string) {
+            self.calls.insert(id, message);
         }
     }
 
@@ -128,88 +136,57 @@ impl RecordingReader {
         let Some(message) = line.message() else {
             return;
         };
-        if message["method"] == "host/apply" {
-            let params = &message["params"];
-            let session = params["sessionId"].as_str().unwrap_or_default();
-            if std::mem::take(&mut self.restored) {
-                self.code_restored(session, &params["actions"]);
-            }
-            return self.actions(session, &params["actions"]);
-        }
-        if let Some("ui/confirm" | "ui/select" | "ui/input") = message["method"].as_str() {
-            return self.question_opened(&message);
-        }
-        let call = message
-            .get("id")
-            .and_then(|id| self.calls.remove(&id.to_string()));
-        if let Some(call) = call {
-            self.answered(&call, &message["result"]);
-        }
-    }
-
-    /// Handles a question. The title of a choice also contains the text below it.
-    fn question_opened(&mut self, message: &Value) {
         let params = &message["params"];
-        let session = params["sessionId"].as_str().unwrap_or_default();
-        let first = |name: &str| {
-            let text = params[name].as_str().unwrap_or_default();
-            text.lines().next().unwrap_or_default()
-        };
-        let question = [first("title"), first("message")].join(" ");
-        let id = message["id"].to_string();
-        self.questions.insert(id.clone(), session.to_owned());
-        self.timeline(session).question_opened(&id, question.trim());
+        match message["method"].as_str() {
+            Some("host/apply") => {
+                let restored = std::mem::take(&mut self.restored);
+                self.actions(session_of(&message), &params["actions"], restored);
+            }
+            Some("ui/confirm" | "ui/select" | "ui/input") => {
+                // The title of a choice also contains the text below it.
+                let first = |name: &str| {
+                    let text = params[name].as_str().unwrap_or_default();
+                    text.lines().next().unwrap_or_default()
+                };
+                let question = [first("title"), first("message")].join(" ");
+                let id = message["id"].to_string();
+                let timeline = self.timeline(session_of(&message));
+                timeline.question_opened(&id, question.trim());
+            }
+            _ => {
+                let id = message.get("id").map(Value::to_string);
+                if let Some(call) = id.and_then(|id| self.calls.remove(&id)) {
+                    self.answered(&call, &message["result"]);
+                }
+            }
+        }
     }
 
-    fn question_answered(&mut self, message: &Value) {
-        let id = message["id"].to_string();
-        let Some(session) = self.questions.remove(&id) else {
-            return;
-        };
-        let answer = match &message["result"] {
-            Value::Bool(true) => "yes",
-            Value::Bool(false) => "no",
-            Value::String(chosen) => chosen,
-            _ => "nothing",
-        };
-        self.timeline(&session).question_answered(&id, answer);
-    }
-
-    fn answered(&mut self, call: &RecordedCall, result: &Value) {
-        let session = call.session.as_str();
+    fn answered(&mut self, call: &Value, result: &Value) {
+        let session = session_of(call);
         if let Some(content) = result["inject"]["content"].as_str() {
             self.timeline(session).context_injected(content);
         }
         if let Some(reason) = result["block"]["reason"].as_str() {
-            let tool = call.params["event"]["toolName"]
-                .as_str()
-                .unwrap_or_default();
-            self.timeline(session).denied(tool, reason);
+            let tool = call["params"]["event"]["toolName"].as_str();
+            self.timeline(session)
+                .denied(tool.unwrap_or_default(), reason);
         }
         // First the actions: a gate's entry explains the answer.
-        self.actions(session, &result["actions"]);
-        if call.method == "hook/branch" {
-            self.code_restored(session, &result["actions"]);
-        }
-        if call.method == "tool/execute" && result["isError"] == true {
+        let is_branch = call["method"] == "hook/branch";
+        self.actions(session, &result["actions"], is_branch);
+        if call["method"] == "tool/execute" && result["isError"] == true {
             let answer = result["content"][0]["text"].as_str().unwrap_or_default();
             self.timeline(session).step_refused(answer);
         }
     }
 
-    /// Adds the message about a restore.
-    fn code_restored(&mut self, session: &str, actions: &Value) {
-        let actions = actions.as_array().into_iter().flatten();
-        for text in actions.filter_map(|action| action["message"].as_str()) {
-            self.timeline(session).code_restored(text);
-        }
-    }
-
-    fn actions(&mut self, session: &str, actions: &Value) {
+    /// Adds actions; with `restored` their messages are about a restore.
+    fn actions(&mut self, session: &str, actions: &Value, restored: bool) {
         for action in actions.as_array().into_iter().flatten() {
             match action["type"].as_str() {
                 Some("appendEntry") => {
-                    let data = to_raw_value(&action["data"]).expect("a JSON value is JSON");
+                    let data = data_of(action);
                     self.timeline(session).stored(entry(action, &data));
                 }
                 Some("sendUserMessage") => {
@@ -218,34 +195,30 @@ impl RecordingReader {
                 }
                 _ => {}
             }
+            if let Some(text) = action["message"].as_str().filter(|_| restored) {
+                self.timeline(session).code_restored(text);
+            }
         }
     }
+}
 
-    fn loaded(&mut self, session: &str, params: &Value) {
-        let branch = params["context"]["branch"]
-            .as_array()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        let data: Vec<Box<RawValue>> = branch
-            .iter()
-            .map(|entry| to_raw_value(&entry["data"]).expect("a JSON value is JSON"))
-            .collect();
-        let entries = branch.iter().zip(&data);
-        let entries: Vec<Entry<'_>> = entries
-            .map(|(written, data)| entry(written, data))
-            .collect();
-        self.timeline(session).loaded(&entries);
-    }
+/// The session of a request.
+fn session_of(message: &Value) -> &str {
+    message["params"]["sessionId"].as_str().unwrap_or_default()
+}
 
-    fn clock_starts(&mut self, clock: &Value) {
-        if !self.has_times {
-            self.now = clock["virtual"]["now"].as_i64();
-        }
+/// The user's answer to a question, in words.
+fn answer_text(result: &Value) -> &str {
+    match result {
+        Value::Bool(true) => "yes",
+        Value::Bool(false) => "no",
+        Value::String(chosen) => chosen,
+        _ => "nothing",
     }
+}
 
-    fn time_passes(&mut self, ms: &Value) {
-        self.now = self.now.and_then(|now| now.checked_add(ms.as_i64()?));
-    }
+fn data_of(written: &Value) -> Box<RawValue> {
+    to_raw_value(&written["data"]).expect("a JSON value is JSON")
 }
 
 fn entry<'a>(written: &'a Value, data: &'a RawValue) -> Entry<'a> {

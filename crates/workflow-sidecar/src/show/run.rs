@@ -9,9 +9,7 @@ use workflow_core::definition::{Catalog, Loaded};
 use workflow_core::event::Entry;
 use workflow_core::explain::Explained;
 use workflow_core::reminders::ContinueCounters;
-use workflow_core::run::{
-    PersonMove, Position, RunData, RunState, StoredRun, entry_type, last_of_run, restore,
-};
+use workflow_core::run::{Position, RunState, StoredRun, entry_type, last_of_run, restore};
 
 use crate::present::stored_path;
 
@@ -19,12 +17,10 @@ use crate::present::stored_path;
 #[derive(Debug)]
 pub(super) struct TimelineRun {
     pub(super) state: RunState,
-    pub(super) counters: ContinueCounters,
     catalog: Option<Arc<Catalog>>,
-    /// The newest data of the run, and the step that it belongs to. Its entry precedes that of the state.
-    data: Option<(u64, RunData)>,
-    /// The newest move that the user made.
-    moved_by: Option<PersonMove>,
+    /// Its newest counts and data, and the step that they belong to. Their entry precedes that of the state.
+    stored: StoredRun,
+    step: Option<u64>,
     /// The comment of the data before, which the data repeats until there is a new one.
     old_comment: Option<String>,
     /// The explanation of the current phase, computed on demand.
@@ -60,10 +56,9 @@ impl TimelineRun {
     pub(super) fn new(state: RunState, catalog: Option<Arc<Catalog>>) -> Self {
         Self {
             state,
-            counters: ContinueCounters::default(),
             catalog,
-            data: None,
-            moved_by: None,
+            stored: StoredRun::default(),
+            step: None,
             old_comment: None,
             explained: OnceCell::new(),
         }
@@ -91,49 +86,47 @@ impl TimelineRun {
     }
 
     /// Notes the data of the run: its counts of reminders, its visits, its last outcome, the phases that were skipped. Returns
-    /// the counts before.
-    pub(super) fn note(&mut self, entry: Entry<'_>) -> ContinueCounters {
+    /// the counts before and now.
+    pub(super) fn note(&mut self, entry: Entry<'_>) -> [ContinueCounters; 2] {
+        let before = self.stored.counters;
         // An entry that cannot be read has no data; the engine reports it.
-        let Some(run) = last_of_run::<StoredRun>(&[entry], &self.state.task_id) else {
-            return self.counters;
-        };
-        self.moved_by = run.moved_by;
-        if let Some(step) = run.step {
-            let before = self.data.replace((step, run.data));
-            self.old_comment = before.and_then(|(_, before)| before.comment);
+        if let Some((step, run)) = last_of_run(&[entry], &self.state.task_id) {
+            self.step = step;
+            self.old_comment = std::mem::replace(&mut self.stored, run).data.comment;
         }
-        std::mem::replace(&mut self.counters, run.counters)
+        [before, self.stored.counters]
     }
 
     /// Returns what the data says of the way into the current phase.
     pub(super) fn flow_notes(&self) -> FlowNotes {
         let step = self.state.global_step_count;
-        let moved_by = self.moved_by.as_ref().filter(|moved| moved.step == step);
-        let by_user = FlowNotes {
-            user_command: moved_by.map(|moved| moved.command.clone()),
-            overrode: moved_by.map_or_else(Vec::new, |moved| moved.overrode.clone()),
-            ..FlowNotes::default()
-        };
-        let data = self.data.as_ref();
-        let Some((_, data)) = data.filter(|(of, _)| *of == step) else {
-            return by_user;
-        };
-        let catalog = self.catalog.as_ref();
-        let position = catalog.and_then(|catalog| Position::of(&self.state, catalog).ok());
-        let visit = position.map(|position| {
+        let StoredRun { moved_by, data, .. } = self.stored.clone();
+        let moved_by = moved_by.filter(|moved| moved.step == step);
+        let (user_command, overrode) = moved_by
+            .map(|moved| (moved.command, moved.overrode))
+            .unzip();
+        let data = Some(data)
+            .filter(|_| self.step == Some(step))
+            .unwrap_or_default();
+        let visit = self.position().map(|position| {
             let path = &self.state.current_path;
             data.visits(path, &position.phase.id)
         });
         FlowNotes {
-            outcome: data.outcome.clone(),
-            skipped: data.skipped.clone(),
             visit: visit.filter(|visit| *visit > 1),
+            outcome: data.outcome,
+            skipped: data.skipped,
             comment: data
                 .comment
-                .clone()
                 .filter(|new| Some(new) != self.old_comment.as_ref()),
-            ..by_user
+            user_command,
+            overrode: overrode.unwrap_or_default(),
         }
+    }
+
+    /// The position; an outdated path has none.
+    fn position(&self) -> Option<Position<'_>> {
+        Position::of(&self.state, self.catalog.as_ref()?).ok()
     }
 
     /// Returns the workflow's name, or its key.
@@ -145,12 +138,7 @@ impl TimelineRun {
 
     /// Returns the phase with its scopes.
     pub(super) fn phase(&self) -> String {
-        let position = self
-            .catalog
-            .as_ref()
-            // An outdated path is shown as it is stored.
-            .and_then(|catalog| Position::of(&self.state, catalog).ok());
-        let Some(position) = position else {
+        let Some(position) = self.position() else {
             return stored_path(&self.state.current_path);
         };
         let inside = position.levels.iter().skip(1);

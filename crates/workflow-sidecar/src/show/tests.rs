@@ -210,7 +210,7 @@ fn what_the_user_did_is_marked_and_a_message_of_the_extension_is_not_the_users()
     };
     let lines = [
         state(0, 0),
-        r#"{"type":"custom","customType":"workflow:run","data":{"version":1,"taskId":"t","reminders":0,"stale":0,"paused":null,"movedBy":{"by":"person","command":"goto","step":1,"overrode":["the gate `make test`"]}}}"#.to_owned(),
+        r#"{"type":"custom","customType":"workflow:run","data":{"version":1,"taskId":"t","reminders":0,"stale":0,"paused":null,"movedBy":{"by":"user","command":"goto","step":1,"overrode":["the gate `make test`"]}}}"#.to_owned(),
         state(1, 1),
         r#"{"type":"message","message":{"role":"user","content":"[workflow] The user moved the workflow: a → b"}}"#.to_owned(),
         r#"{"type":"message","message":{"role":"assistant","content":[{"type":"toolCall","name":"workflow_step","arguments":{"action":"next"}}]}}"#.to_owned(),

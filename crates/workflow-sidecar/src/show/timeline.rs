@@ -244,6 +244,11 @@ impl Timeline {
         self.events.push(TimedEvent { at: self.now, what });
     }
 
+    /// Forgets the open questions, because the process that asked them has ended.
+    pub(super) fn forget_questions(&mut self) {
+        self.open_questions.clear();
+    }
+
     /// Adds the answer to a question.
     pub(super) fn question_answered(&mut self, id: &str, text: &str) {
         let Some(at) = self.open_questions.iter().position(|(open, _)| open == id) else {
@@ -290,7 +295,7 @@ impl Timeline {
     fn message(&mut self, text: &str, is_ours: bool) {
         let explained = self.explained();
         let is_reminder = explained.is_some_and(|explained| explained.is_reminder(text));
-        let is_initial = explained.is_some_and(|explained| explained.initial_message() == text);
+        let is_initial = explained.is_some_and(|explained| explained.initial_message == text);
         let is_told = text.starts_with("[workflow] ");
         if is_initial || (is_ours && !is_reminder && !is_told) {
             self.totals.initial_messages += 1;
@@ -444,8 +449,7 @@ impl Timeline {
 
     fn counted(&mut self, entry: Entry<'_>) {
         let Some(run) = self.run.as_mut() else { return };
-        let before = run.note(entry);
-        let now = run.counters;
+        let [before, now] = run.note(entry);
         if now.reminders > before.reminders {
             self.totals.reminders += u64::from(now.reminders - before.reminders);
             self.push(TimelineEvent::Reminded {

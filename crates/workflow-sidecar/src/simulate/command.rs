@@ -1,9 +1,11 @@
 //! The commands of a simulation.
 
 use anyhow::{Result, anyhow, bail};
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use workflow_core::definition::nearest;
 use workflow_core::diagnostic::shown;
+use workflow_core::policy::STEP_TOOL;
+use workflow_core::policy::gate_report::{CheckError, CheckVerdict};
 use workflow_core::session::Control;
 
 /// The commands, for people.
@@ -48,32 +50,27 @@ pub(crate) struct ScriptLine {
 /// Something that can happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ScriptCommand {
-    /// The agent calls a tool with an input, which is JSON.
+    /// The agent calls a tool, which may be `workflow_step`.
     Tool {
         name: String,
-        input: String,
-    },
-    /// The agent calls `workflow_step`.
-    Move(&'static str),
-    /// The agent calls `workflow_step` with the action `next`.
-    Next {
-        /// The name of the outcome.
-        outcome: Option<String>,
-        /// The outputs, which are JSON.
-        outputs: Option<String>,
+        input: Value,
     },
     /// The agent stops.
-    Stop(Stop),
+    Stop {
+        reason: &'static str,
+        /// Its last message.
+        says: &'static str,
+    },
     /// The agent starts.
     Start,
     /// A person speaks.
     Say(String),
     /// Seconds pass.
     Wait(u64),
-    /// A person answers.
-    Answer(PersonAnswer),
-    /// The gate ends with this outcome.
-    Gate(DryGateOutcome),
+    /// A person answers: yes or no, with a text, or not at all.
+    Answer(Value),
+    /// The gate ends: its first command, or its first check, has this verdict and said this.
+    Gate(CheckVerdict, String),
     /// A tool gave this back.
     Result {
         tool: String,
@@ -100,34 +97,14 @@ pub(crate) enum ScriptCommand {
     Quit,
 }
 
-/// The answer of a person.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PersonAnswer {
-    Yes,
-    No,
-    Chosen(String),
-    Dismissed,
-}
-
-/// The outcome of a gate, in a dry run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DryGateOutcome {
-    Passed,
-    /// Its first command, or its first check, did not pass and said this.
-    Failed(String),
-    /// The same could not be run, because of this.
-    CouldNotRun(String),
-}
-
-/// The reason why an agent stops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
-    Done,
-    Error,
-    Length,
-    Question,
-    Aborted,
-}
+/// The reasons why an agent stops: the word of the command, the host's name of the reason, and the last message.
+const STOPS: [(&str, &str, &str); 5] = [
+    ("", "stop", "That is all."),
+    ("error", "error", ""),
+    ("length", "length", "And so on and so"),
+    ("question", "stop", "Shall I go on?"),
+    ("aborted", "aborted", ""),
+];
 
 /// The error of an unknown command.
 fn unknown(command: &str, near: Option<&str>) -> anyhow::Error {
@@ -195,59 +172,57 @@ impl ScriptCommand {
             ("tool", _) => {
                 let wants = wants("a name", "tool edit {\"path\": \"a.rs\"}");
                 let (name, input) = name_and_text(rest).ok_or(wants)?;
-                let input = some(&input).unwrap_or_else(|| "{}".to_owned());
-                ensure_json("the input of a tool is", &input)?;
+                let input = match &*input {
+                    "" => json!({}),
+                    input => parse_json("the input of a tool is", input)?,
+                };
                 Self::Tool { name, input }
             }
             ("next", _) => {
                 let at = rest.find('{').unwrap_or(rest.len());
-                let (outcome, outputs) = (rest[..at].trim(), some(&rest[at..]));
+                let (outcome, outputs) = (rest[..at].trim(), &rest[at..]);
                 if outcome.contains(char::is_whitespace) {
                     let what = "an outcome, outputs as JSON, both or nothing";
                     return Err(wants(what, "next ok {\"plan\": \"Add it.\"}"));
                 }
-                if let Some(outputs) = &outputs {
-                    ensure_json("the outputs of `next` are", outputs)?;
+                let mut input = json!({ "action": "next" });
+                if !outcome.is_empty() {
+                    input["outcome"] = outcome.into();
                 }
-                Self::Next {
-                    outcome: some(outcome),
-                    outputs,
+                if !outputs.is_empty() {
+                    input["outputs"] = parse_json("the outputs of `next` are", outputs)?;
                 }
+                Self::step(input)
             }
-            ("loop", "") => Self::Move("loop"),
-            ("status", "") => Self::Move("status"),
-            ("cancel", "") => Self::Move("cancel"),
-            ("stop", _) => Self::Stop(match rest {
-                "" => Stop::Done,
-                "error" => Stop::Error,
-                "length" => Stop::Length,
-                "question" => Stop::Question,
-                "aborted" => Stop::Aborted,
-                _ => {
-                    let what = "error, length, question or aborted, or nothing";
-                    return Err(wants(what, "stop question"));
-                }
-            }),
+            ("loop" | "status" | "cancel", "") => Self::step(json!({ "action": word })),
+            ("stop", _) => {
+                let what = "error, length, question or aborted, or nothing";
+                let stop = STOPS.into_iter().find(|(name, _, _)| *name == rest);
+                let (_, reason, says) = stop.ok_or(wants(what, "stop question"))?;
+                Self::Stop { reason, says }
+            }
             ("start", "") => Self::Start,
             ("say", _) => Self::Say(some(rest).ok_or(wants("a text", "say Go on."))?),
             ("wait", _) => {
                 let seconds = rest.parse().map_err(|_| wants("whole seconds", "wait 3"))?;
                 Self::Wait(seconds)
             }
-            ("yes", "") => Self::Answer(PersonAnswer::Yes),
-            ("no", "") => Self::Answer(PersonAnswer::No),
-            ("dismiss", "") => Self::Answer(PersonAnswer::Dismissed),
+            ("yes" | "no", "") => Self::Answer((word == "yes").into()),
+            ("dismiss", "") => Self::Answer(Value::Null),
             ("choose", _) => {
                 let answer = some(rest).ok_or(wants("an answer", "choose approve"))?;
-                Self::Answer(PersonAnswer::Chosen(answer))
+                Self::Answer(answer.into())
             }
             ("compact", "") => Self::Compact,
             ("reload", "") => Self::Reload,
             ("help", "") => Self::Help,
             ("quit" | "exit", "") => Self::Quit,
-            ("pass", "") => Self::Gate(DryGateOutcome::Passed),
-            ("fail", _) => Self::Gate(DryGateOutcome::Failed(rest.to_owned())),
-            ("norun", _) => Self::Gate(DryGateOutcome::CouldNotRun(rest.to_owned())),
+            ("pass", "") => Self::Gate(CheckVerdict::Passed, String::new()),
+            ("fail", _) => Self::Gate(CheckVerdict::Failed, rest.to_owned()),
+            ("norun", _) => {
+                let verdict = CheckVerdict::CouldNotRun(CheckError::Missing);
+                Self::Gate(verdict, rest.to_owned())
+            }
             ("result" | "error", _) => {
                 let wants = wants("a tool and a text", "result bash the key is sk-1234");
                 let (tool, text) = name_and_text(rest).ok_or(wants)?;
@@ -271,12 +246,16 @@ impl ScriptCommand {
             _ => return Err(unknown(word, nearest(word, WORDS))),
         })
     }
+
+    /// A call of `workflow_step`.
+    fn step(input: Value) -> Self {
+        let name = STEP_TOOL.to_owned();
+        Self::Tool { name, input }
+    }
 }
 
-fn ensure_json(what: &str, text: &str) -> Result<()> {
-    let read = serde_json::from_str::<&RawValue>(text);
-    read.map(drop)
-        .map_err(|error| anyhow!("{what} not JSON: {error}"))
+fn parse_json(what: &str, text: &str) -> Result<Value> {
+    serde_json::from_str(text).map_err(|error| anyhow!("{what} not JSON: {error}"))
 }
 
 fn some(text: &str) -> Option<String> {

@@ -6,10 +6,9 @@ use parking_lot::Mutex;
 use workflow_core::definition::{Check, Gate, Trigger};
 use workflow_core::effect::{Effect, GateRun};
 use workflow_core::event::{PlatformEvent, RestoreOutcome, WatchReport};
-use workflow_core::policy::gate_report::{CheckError, CheckVerdict, Report};
+use workflow_core::policy::gate_report::{CheckVerdict, Report};
 use workflow_core::types::{GateRunId, Snapshot};
 
-use super::command::DryGateOutcome;
 use crate::platform::{Platform, PlatformReport, SessionContext};
 
 /// The reason in a report for which there is no other.
@@ -63,29 +62,26 @@ impl DryGate {
             .collect()
     }
 
-    /// The report of its end with this outcome.
-    pub(super) fn finished(&self, outcome: &DryGateOutcome) -> PlatformReport {
-        let (verdict, reason, tail) = match outcome {
-            DryGateOutcome::Passed => (CheckVerdict::Passed, "", ""),
-            DryGateOutcome::Failed(text) => (CheckVerdict::Failed, REASON, text.as_str()),
-            DryGateOutcome::CouldNotRun(text) => {
-                let verdict = CheckVerdict::CouldNotRun(CheckError::Missing);
-                let reason = if text.is_empty() {
-                    REASON
-                } else {
-                    text.as_str()
-                };
-                (verdict, reason, "")
+    /// The report of its end. The verdict is that of its first command, or of its first check.
+    pub(super) fn finished(&self, verdict: CheckVerdict, said: &str) -> PlatformReport {
+        let passed = |gate| Report::new(gate, CheckVerdict::Passed, "");
+        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
+        let last = match verdict {
+            CheckVerdict::Passed => self.gates.len(),
+            CheckVerdict::Failed | CheckVerdict::CouldNotRun(_) => {
+                self.gates.iter().position(is_command).unwrap_or(0)
             }
         };
-        let last = match outcome {
-            DryGateOutcome::Passed => self.gates.len(),
-            DryGateOutcome::Failed(_) | DryGateOutcome::CouldNotRun(_) => self.likely(),
+        let (reason, tail) = match verdict {
+            CheckVerdict::CouldNotRun(_) if !said.is_empty() => (said, ""),
+            CheckVerdict::CouldNotRun(_) => (REASON, ""),
+            CheckVerdict::Passed | CheckVerdict::Failed => (REASON, said),
         };
-        let passed = |gate| report(gate, CheckVerdict::Passed, "", "");
         let mut reports: Vec<Report> = self.gates.iter().take(last).map(passed).collect();
-        let stopped = self.gates.get(last);
-        reports.extend(stopped.map(|gate| report(gate, verdict, reason, tail)));
+        reports.extend(self.gates.get(last).map(|gate| Report {
+            tail: tail.to_owned(),
+            ..Report::new(gate, verdict, reason)
+        }));
         PlatformReport {
             session: self.session.clone(),
             event: PlatformEvent::GateFinished {
@@ -94,19 +90,6 @@ impl DryGate {
             },
             trigger: None,
         }
-    }
-
-    /// The check that an outcome is about: the first command, or the first check.
-    fn likely(&self) -> usize {
-        let is_command = |gate: &Gate| matches!(gate.check, Check::Run(_));
-        self.gates.iter().position(is_command).unwrap_or(0)
-    }
-}
-
-fn report(gate: &Gate, verdict: CheckVerdict, reason: &str, tail: &str) -> Report {
-    Report {
-        tail: tail.to_owned(),
-        ..Report::new(gate, verdict, reason)
     }
 }
 

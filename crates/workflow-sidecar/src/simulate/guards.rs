@@ -11,7 +11,7 @@ use workflow_core::run::{Position, RunState};
 
 /// The guards of the definitions that a simulation goes by.
 pub(crate) struct GuardLookup<'a> {
-    pub(super) loaded: &'a Loaded,
+    loaded: &'a Loaded,
 }
 
 impl<'a> GuardLookup<'a> {
@@ -30,8 +30,11 @@ impl<'a> GuardLookup<'a> {
         let rows = explained.rows.iter();
         let mut rows = rows.filter(|row| row.topic == Topic::Tools);
         let found = rows.find(|row| blocks(row))?;
-        let line = found.origin.as_ref()?.location.clone();
-        line.filter(|_| explained.blocks(tool).as_deref() == Some(reason))
+        let line = found
+            .origin
+            .as_ref()
+            .filter(|origin| origin.file.is_some())?;
+        (explained.blocks(tool).as_deref() == Some(reason)).then(|| line.to_string())
     }
 
     /// The guard behind a question about leaving the phase.
@@ -47,11 +50,12 @@ impl<'a> GuardLookup<'a> {
     pub(crate) fn checkpoint(&self, state: Option<&RunState>) -> Option<String> {
         if let Some(explained) = state.and_then(|state| self.explained(state)) {
             let origin = explained.row(Topic::Turns, "checkpoint")?.origin.as_ref()?;
-            return origin.location.clone();
+            return origin.file.is_some().then(|| origin.to_string());
         }
-        let mut files = self.loaded.origins.settings().iter();
-        let file = files.find(|file| self.loaded.tiers[file.tier as usize].checkpoint.is_some())?;
-        Some(file.keys.of(&["checkpoint"])?.file_and_line())
+        let loaded = self.loaded;
+        let inner_first = loaded.tiers.iter().zip(&loaded.origins.settings).rev();
+        let mut files = inner_first.filter(|(settings, _)| settings.checkpoint.is_some());
+        Some(files.next()?.1.of(&["checkpoint"])?.file_and_line())
     }
 
     /// The rules that changed a result, each with its location, in the order in which they were applied.

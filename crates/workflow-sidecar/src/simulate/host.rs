@@ -8,22 +8,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use workflow_core::definition::{Trigger, TriggerOn};
 use workflow_core::diagnostic::visible;
 use workflow_core::event::{Entry, PlatformEvent};
-use workflow_core::run::entry_type;
-use workflow_core::session::StoredCheckpoint;
+use workflow_core::policy::gate_report::CheckVerdict;
+use workflow_core::run::{RunState, entry_type, restore};
+use workflow_core::session::{StoredCheckpoint, View};
 
-use super::command::{DryGateOutcome, PersonAnswer};
 use super::dry_run::{DryGate, DryRunPlatform};
-use super::reaction::{Cause, PossibleAnswers, Reaction, first_line, guard, text};
+use super::guards::GuardLookup;
+use super::reaction::{PossibleAnswers, Reaction, first_line, guard, text};
 use crate::platform::{Platform, PlatformReport};
 use crate::present::{BAD, DIMMED, NOTABLE, count, paint};
 use crate::record::{DEFAULT_LIMIT, Payload, Recorder, RecordingOptions};
-use crate::server::{self, ConnectionRecorder, HostLine, InMemoryServer, ServerConfig};
+use crate::server::{InMemoryServer, ServerConfig};
 
 /// The time of every simulation.
 const NOW: u64 = 1_767_225_600_000;
@@ -47,11 +48,11 @@ pub(super) struct ShownQuestion {
 }
 
 /// A host with one session.
-pub(super) struct TestHost {
+pub(super) struct TestHost<'a> {
     sidecar: InMemoryServer,
+    /// The guards of the definitions at the start.
+    pub(super) guards: GuardLookup<'a>,
     platform: Arc<DryRunPlatform>,
-    recorder: Option<Recorder>,
-    now: u64,
     calls: u64,
     /// The session's entries, as a host keeps them.
     branch: Vec<HostEntry>,
@@ -70,21 +71,24 @@ pub(super) struct TestHost {
     reactions: Vec<Reaction>,
 }
 
-impl TestHost {
+impl<'a> TestHost<'a> {
     /// Starts a sidecar, and introduces the host: its directories, what it can do, the clock.
-    pub(super) fn start(recorder: Option<Recorder>, cwd: &Path, agent_dir: &Path) -> Result<Self> {
+    pub(super) fn start(
+        recorder: Option<Recorder>,
+        cwd: &Path,
+        agent_dir: &Path,
+        guards: GuardLookup<'a>,
+    ) -> Result<Self> {
         let dry_run = Arc::new(DryRunPlatform::default());
-        let platform = Arc::clone(&dry_run) as Arc<dyn Platform>;
-        let config = match &recorder {
-            Some(recorder) => ServerConfig::with_loader(recorder.loader())
-                .on_platform(recorder.platform(platform)),
-            None => ServerConfig::default().on_platform(platform),
+        let config = ServerConfig {
+            platform: Arc::clone(&dry_run) as Arc<dyn Platform>,
+            ..ServerConfig::default()
         };
+        let recorder = recorder.map(|recorder| Box::new(recorder) as _);
         let mut host = Self {
-            sidecar: InMemoryServer::with_config(config),
+            sidecar: InMemoryServer::recorded(config, recorder),
+            guards,
             platform: dry_run,
-            recorder,
-            now: NOW,
             calls: 0,
             branch: Vec::new(),
             question: None,
@@ -154,42 +158,30 @@ impl TestHost {
 
     /// Lets time pass.
     pub(super) fn wait(&mut self, ms: u64) -> Result<()> {
-        self.now = self.now.saturating_add(ms);
         self.call("clock/advance", &json!({ "ms": ms }))?;
         Ok(())
     }
 
-    /// The state of the session, which is no part of the conversation.
-    pub(super) fn state(&self) -> Result<Value> {
-        let request = json!({ "jsonrpc": "2.0", "id": "look", "method": "session/state" });
-        let received = self.sidecar.send(request.to_string());
-        let answer: Value = serde_json::from_str(received.last().map_or("null", String::as_str))?;
-        Ok(answer["result"].clone())
+    /// Looks at the run, which is no part of the conversation.
+    pub(super) fn look<T>(&self, look: impl FnOnce(Option<View<'_>>) -> T) -> T {
+        self.sidecar.look(look)
+    }
+
+    /// The state of the run, if there is one.
+    pub(super) fn run(&self) -> Option<RunState> {
+        self.look(|view| view.map(|view| view.state.clone()))
     }
 
     /// Answers the open question.
-    pub(super) fn answer(&mut self, answer: &PersonAnswer) -> Result<()> {
+    pub(super) fn answer(&mut self, answer: &Value) -> Result<()> {
         let Some(question) = &self.question else {
-            self.add(Reaction::nothing("no question is open"));
-            return Ok(());
+            return self.nothing("no question is open");
         };
-        let result = match (answer, &question.answers) {
-            (PersonAnswer::Dismissed, _) => Value::Null,
-            (PersonAnswer::Chosen(text), PossibleAnswers::Text) => text.as_str().into(),
-            (PersonAnswer::Chosen(word), PossibleAnswers::OneOf(choices))
-                if choices.contains(word) =>
-            {
-                word.as_str().into()
-            }
-            (PersonAnswer::Yes, PossibleAnswers::YesOrNo) => true.into(),
-            (PersonAnswer::No, PossibleAnswers::YesOrNo) => false.into(),
-            (PersonAnswer::Yes | PersonAnswer::No | PersonAnswer::Chosen(_), answers) => {
-                let reaction = Reaction::not_an_answer(answers);
-                self.add(reaction);
-                return Ok(());
-            }
-        };
-        let response = json!({ "jsonrpc": "2.0", "id": question.id, "result": result });
+        if !question.answers.accept(answer) {
+            let why = question.answers.only();
+            return self.nothing(&why);
+        }
+        let response = json!({ "jsonrpc": "2.0", "id": question.id, "result": answer });
         self.question = None;
         self.send(&response.to_string())
     }
@@ -201,13 +193,12 @@ impl TestHost {
             .take_if(|question| question.answers != PossibleAnswers::YesOrNo);
     }
 
-    /// Ends the gate with an outcome.
-    pub(super) fn end_gate(&mut self, outcome: &DryGateOutcome) -> Result<()> {
+    /// Ends the gate.
+    pub(super) fn end_gate(&mut self, verdict: CheckVerdict, said: &str) -> Result<()> {
         let Some(gate) = self.gate.take() else {
-            self.add(Reaction::nothing("no gate would run now"));
-            return Ok(());
+            return self.nothing("no gate would run now");
         };
-        self.report(&gate.finished(outcome)).map(drop)
+        self.report(&gate.finished(verdict, said)).map(drop)
     }
 
     /// Lets the trigger of a file or a port send a message to the agent; returns true if it has to wait.
@@ -215,17 +206,17 @@ impl TestHost {
         let triggers = self.platform.triggers();
         let Some(trigger) = triggers.iter().find(|trigger| called(trigger) == name) else {
             let names: Vec<String> = triggers.iter().map(called).collect();
-            self.add(Reaction::nothing(&match &*names {
+            self.nothing(&match &*names {
                 [] => "the settings have no triggers".to_owned(),
                 names => format!(
                     "there is no such trigger: there are {}",
                     visible(&names.join(", "))
                 ),
-            }));
+            })?;
             return Ok(false);
         };
         let what = format!("trigger {}", trigger.describe());
-        self.add(Reaction::guard(&what, &trigger.source));
+        self.add(Reaction::new(guard(&what, &trigger.source)));
         let is_delivered = self.report(&PlatformReport {
             session: String::new(),
             event: PlatformEvent::Triggered {
@@ -255,25 +246,18 @@ impl TestHost {
 
     /// Lets the platform report an event; returns false if nothing follows.
     fn report(&mut self, report: &PlatformReport) -> Result<bool> {
-        let received = self.sidecar.report(report.clone());
-        self.receive(server::Cause::Platform(report), &received)
+        let received = self.sidecar.report(report);
+        self.receive(&received)
     }
 
     /// Sends a line and takes the lines that follow.
     fn send(&mut self, line: &str) -> Result<()> {
         let received = self.sidecar.send(line);
-        let cause = server::Cause::Host {
-            line: HostLine::Line(line.as_bytes()),
-            depends_on_payload: true,
-        };
-        self.receive(cause, &received).map(drop)
+        self.receive(&received).map(drop)
     }
 
-    /// Records lines of the sidecar and acts on them; returns false if there are none.
-    fn receive(&mut self, cause: server::Cause<'_>, received: &[String]) -> Result<bool> {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.write(self.now, cause, received.join("\n").as_bytes());
-        }
+    /// Acts on lines of the sidecar; returns false if there are none.
+    fn receive(&mut self, received: &[String]) -> Result<bool> {
         for line in received {
             let message: Value =
                 serde_json::from_str(line).context("the sidecar wrote a line that is not JSON")?;
@@ -298,7 +282,7 @@ impl TestHost {
         if let Some(gate) = self.platform.started() {
             let mut reaction = Reaction::new(paint(NOTABLE, "the gate would check"));
             for (what, source) in gate.checks() {
-                reaction = reaction.with_line(&format!("│ {}", guard(&what, &source)));
+                reaction = reaction.with_line(format_args!("│ {}", guard(&what, &source)));
             }
             self.add(reaction);
             self.gate = Some(gate);
@@ -316,19 +300,17 @@ impl TestHost {
         };
         let title = text(&params["title"]);
         let (first, more) = title.split_once('\n').unwrap_or((&title, ""));
-        let mut reaction = Reaction::new(format!(
-            "{}: {} ({})",
-            paint(NOTABLE, "asked"),
-            visible(first),
-            answers.commands()
-        ));
+        let asked = paint(NOTABLE, "asked");
+        let (first, commands) = (visible(first), answers.commands());
+        let run = self
+            .run()
+            .filter(|_| matches!(answers, PossibleAnswers::OneOf(_)));
+        let source = run.and_then(|run| self.guards.approval(&run, &title));
+        let mut reaction = Reaction::by(format_args!("{asked}: {first} ({commands})"), source);
         for text in [more.trim(), &text(&params["message"])] {
             if !text.is_empty() {
                 reaction = reaction.with(text);
             }
-        }
-        if matches!(answers, PossibleAnswers::OneOf(_)) {
-            reaction = reaction.by(Cause::Approval(title.clone()));
         }
         self.add(reaction);
         let id = message["id"].clone();
@@ -352,8 +334,9 @@ impl TestHost {
                     let Some(StoredCheckpoint { number, .. }) = kept else {
                         continue;
                     };
-                    Reaction::new(format!("checkpoint {number}: git would keep the code"))
-                        .by(Cause::Checkpoint)
+                    let source = self.guards.checkpoint(self.run().as_ref());
+                    let line = format!("checkpoint {number}: git would keep the code");
+                    Reaction::by(line, Some(source.unwrap_or_default()))
                 }
                 "setStatus" => {
                     let status = action["text"].as_str().map(str::to_owned);
@@ -397,6 +380,13 @@ impl TestHost {
         }
     }
 
+    /// Adds a reaction of minor importance, with which a command ends.
+    #[expect(clippy::unnecessary_wraps, reason = "a command ends with a result")]
+    pub(super) fn nothing(&mut self, why: &str) -> Result<()> {
+        self.add(Reaction::new(paint(DIMMED, why)));
+        Ok(())
+    }
+
     pub(super) fn add(&mut self, reaction: Reaction) {
         self.reactions.push(reaction);
     }
@@ -409,25 +399,12 @@ impl TestHost {
 
     /// True if the newest run was cancelled.
     pub(super) fn was_cancelled(&self) -> bool {
-        #[derive(Deserialize)]
-        struct State {
-            cancelled: bool,
-        }
-        let mut states = self.branch.iter().rev();
-        let state = states.find(|entry| entry.custom_type == entry_type::STATE);
-        let state = state.and_then(|entry| serde_json::from_str::<State>(entry.data.get()).ok());
+        let entries = self.branch.iter().map(|entry| Entry {
+            custom_type: &entry.custom_type,
+            data: Some(&*entry.data),
+        });
+        let state = restore(&entries.collect::<Vec<_>>()).state;
         state.is_some_and(|state| state.cancelled)
-    }
-
-    /// The session's entries, for the engine.
-    pub(super) fn entries(&self) -> Vec<Entry<'_>> {
-        let entries = self.branch.iter();
-        entries
-            .map(|entry| Entry {
-                custom_type: &entry.custom_type,
-                data: Some(&*entry.data),
-            })
-            .collect()
     }
 }
 

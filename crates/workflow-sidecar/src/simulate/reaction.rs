@@ -1,112 +1,44 @@
 //! Reactions of the sidecar to a command, as they are shown.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 use workflow_core::diagnostic::{shown, visible};
-use workflow_core::run::RunState;
 
-use super::guards::GuardLookup;
 use crate::present::{DIMMED, Page, paint};
 
 /// A reaction: a line, and the text below it.
 #[derive(Debug)]
-pub(super) struct Reaction {
-    line: String,
-    below: Page,
-    cause: Option<Cause>,
-}
-
-/// A guard behind a reaction, which is looked up once the command is over.
-#[derive(Debug)]
-pub(super) enum Cause {
-    /// A list of tools blocks this one, for this reason.
-    List { tool: String, reason: String },
-    /// The approval of the phase asks this.
-    Approval(String),
-    /// The setting that records checkpoints.
-    Checkpoint,
-    /// The rules that change this result of a tool.
-    Results {
-        tool: String,
-        said: String,
-        is_error: bool,
-    },
-}
+pub(super) struct Reaction(Page);
 
 impl Reaction {
-    pub(super) fn new(line: impl Into<String>) -> Self {
-        Self {
-            line: line.into(),
-            below: Page::default(),
-            cause: None,
-        }
+    pub(super) fn new(line: impl Display) -> Self {
+        let mut page = Page::default();
+        page.line(format_args!("  {line}"));
+        Self(page)
     }
 
-    /// A reaction of minor importance.
-    pub(super) fn nothing(why: &str) -> Self {
-        Self::new(paint(DIMMED, why))
-    }
-
-    /// A guard and its location.
-    pub(super) fn guard(what: &str, source: &str) -> Self {
-        Self::new(guard(what, source))
-    }
-
-    /// An answer that the question does not accept.
-    pub(super) fn not_an_answer(answers: &PossibleAnswers) -> Self {
-        let answers = answers.commands();
-        Self::nothing(&format!("that is no answer to the question: {answers}"))
+    /// A reaction with the location of the guard behind it, if there is one.
+    pub(super) fn by(line: impl Display, source: Option<String>) -> Self {
+        let source = source.map(|source| format!("  {}", paint(DIMMED, visible(&source))));
+        Self::new(format_args!("{line}{}", source.unwrap_or_default()))
     }
 
     /// Adds a text below.
     pub(super) fn with(mut self, text: &str) -> Self {
-        self.below.block("    ", text);
+        self.0.block("    ", text);
         self
     }
 
     /// Adds a line below, which is shown as it is.
-    pub(super) fn with_line(mut self, line: &str) -> Self {
-        self.below.line(format_args!("    {line}"));
+    pub(super) fn with_line(mut self, line: impl Display) -> Self {
+        self.0.line(format_args!("    {line}"));
         self
     }
 
-    pub(super) fn by(mut self, cause: Cause) -> Self {
-        self.cause = Some(cause);
-        self
-    }
-
-    /// Adds the reaction to a page, with the location of its guard.
-    pub(super) fn print(
-        mut self,
-        guards: &GuardLookup<'_>,
-        run: Option<&RunState>,
-        page: &mut Page,
-    ) {
-        let source = match &self.cause {
-            Some(Cause::List { tool, reason }) => {
-                run.and_then(|run| guards.list(run, tool, reason))
-            }
-            Some(Cause::Approval(asked)) => run.and_then(|run| guards.approval(run, asked)),
-            Some(Cause::Checkpoint) => Some(guards.checkpoint(run).unwrap_or_default()),
-            Some(Cause::Results {
-                tool,
-                said,
-                is_error,
-            }) => {
-                for (what, source) in guards.results(run, tool, said, *is_error) {
-                    let by = guard(&what, &source);
-                    self.below.line(format_args!("    by {by}"));
-                }
-                None
-            }
-            None => None,
-        };
-        let source = source.map(|source| format!("  {}", paint(DIMMED, visible(&source))));
-        page.line(format_args!(
-            "  {}{}",
-            self.line,
-            source.unwrap_or_default()
-        ));
-        page.append(&self.below);
+    /// Adds the reaction to a page.
+    pub(super) fn print(&self, page: &mut Page) {
+        page.append(&self.0);
     }
 }
 
@@ -139,6 +71,22 @@ pub(super) enum PossibleAnswers {
 }
 
 impl PossibleAnswers {
+    /// Returns true if this is one of them. Every question can be dismissed.
+    pub(super) fn accept(&self, answer: &Value) -> bool {
+        match (answer, self) {
+            (Value::Null, _) | (Value::Bool(_), Self::YesOrNo) | (Value::String(_), Self::Text) => {
+                true
+            }
+            (Value::String(word), Self::OneOf(choices)) => choices.contains(word),
+            _ => false,
+        }
+    }
+
+    /// Says that another answer is none.
+    pub(super) fn only(&self) -> String {
+        format!("that is no answer to the question: {}", self.commands())
+    }
+
     /// Lists the commands that answer.
     pub(super) fn commands(&self) -> String {
         match self {

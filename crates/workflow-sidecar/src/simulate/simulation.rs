@@ -6,23 +6,20 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use workflow_core::policy::STEP_TOOL;
-use workflow_core::run::{RunState, restore};
 use workflow_core::session::Needed;
 
-use super::command::{ScriptCommand, Stop};
-use super::guards::GuardLookup;
+use super::command::ScriptCommand;
 use super::host::TestHost;
-use super::reaction::{Cause, Reaction, ReactionLabels, first_line, text};
-use crate::present::{BAD, DIMMED, GOOD, Page, count, paint, restored_session};
+use super::reaction::{Reaction, ReactionLabels, first_line, guard, text};
+use crate::present::{BAD, DIMMED, GOOD, Page, count, paint};
+use crate::server::session_state_result;
 
 /// The text of a person who has nothing else to say.
 const GO_ON: &str = "Go on.";
 
 /// A run without an agent.
 pub(crate) struct Simulation<'a> {
-    host: TestHost,
-    /// The guards of the definitions at the start.
-    guards: GuardLookup<'a>,
+    host: TestHost<'a>,
     is_running: bool,
     calls: u64,
     turns: u64,
@@ -40,28 +37,16 @@ pub(crate) struct Simulation<'a> {
 struct UnansweredCall {
     /// Under which its answer comes.
     answer: u64,
-    what: Call,
+    /// The tool that may run or not, by the id of its call; `None` if `workflow_step` was run.
+    tool: Option<(String, String, Value)>,
     turn: Value,
-}
-
-/// The kind of a call.
-enum Call {
-    /// May this tool run?
-    Tool {
-        id: String,
-        name: String,
-        input: Value,
-    },
-    /// `workflow_step` was run.
-    Step,
 }
 
 impl<'a> Simulation<'a> {
     /// A simulation in a session that has started.
-    pub(super) fn new(host: TestHost, guards: GuardLookup<'a>) -> Self {
+    pub(super) fn new(host: TestHost<'a>) -> Self {
         Self {
             host,
-            guards,
             is_running: false,
             calls: 0,
             turns: 0,
@@ -80,13 +65,12 @@ impl<'a> Simulation<'a> {
     ) -> Result<ReactionLabels> {
         self.happen(command)?;
         self.continue_call()?;
-        let run = self.state_of_run();
         for reaction in self.host.take_reactions() {
-            reaction.print(&self.guards, run.as_ref(), page);
+            reaction.print(page);
         }
         Ok(ReactionLabels {
             verdicts: std::mem::take(&mut self.verdicts),
-            phase: self.phase()?,
+            phase: self.phase(),
         })
     }
 
@@ -98,40 +82,25 @@ impl<'a> Simulation<'a> {
         let is_the_agents = matches!(
             command,
             ScriptCommand::Tool { .. }
-                | ScriptCommand::Move(_)
-                | ScriptCommand::Next { .. }
-                | ScriptCommand::Stop(_)
+                | ScriptCommand::Stop { .. }
                 | ScriptCommand::Start
                 | ScriptCommand::Result { .. }
         );
         if is_the_agents && self.waiting.is_some() {
             let why = "the agent waits: answer the question, or give the result of the gate";
-            self.host.add(Reaction::nothing(why));
-            return Ok(());
+            return self.host.nothing(why);
         }
         // A question before the run, such as one about an input: the agent has nothing to work on yet.
         if let Some(question) = &self.host.question
             && is_the_agents
-            && self.state_of_run().is_none()
+            && self.host.run().is_none()
         {
-            let reaction = Reaction::not_an_answer(&question.answers);
-            self.host.add(reaction);
-            return Ok(());
+            let why = question.answers.only();
+            return self.host.nothing(&why);
         }
         match command {
-            ScriptCommand::Tool { name, input } => self.tool(name, serde_json::from_str(input)?),
-            ScriptCommand::Move(action) => self.tool(STEP_TOOL, json!({ "action": action })),
-            ScriptCommand::Next { outcome, outputs } => {
-                let mut call = json!({ "action": "next" });
-                if let Some(outcome) = outcome {
-                    call["outcome"] = outcome.as_str().into();
-                }
-                if let Some(outputs) = outputs {
-                    call["outputs"] = serde_json::from_str(outputs)?;
-                }
-                self.tool(STEP_TOOL, call)
-            }
-            ScriptCommand::Stop(why) => self.stop(*why),
+            ScriptCommand::Tool { name, input } => self.tool(name, input),
+            ScriptCommand::Stop { reason, says } => self.stop(reason, says),
             ScriptCommand::Wait(seconds) => self.wait(*seconds),
             ScriptCommand::Result {
                 tool,
@@ -140,14 +109,12 @@ impl<'a> Simulation<'a> {
             } => self.result(tool, text, *is_error),
             ScriptCommand::Trigger { name, text } => self.come_in(name, text),
             ScriptCommand::Start if self.is_running => {
-                let why = "the agent is at work already";
-                self.host.add(Reaction::nothing(why));
-                Ok(())
+                self.host.nothing("the agent is at work already")
             }
             ScriptCommand::Start => self.agent_starts(),
             ScriptCommand::Say(text) => self.say(text),
             ScriptCommand::Answer(answer) => self.host.answer(answer),
-            ScriptCommand::Gate(outcome) => self.host.end_gate(outcome),
+            ScriptCommand::Gate(verdict, said) => self.host.end_gate(*verdict, said),
             ScriptCommand::Back(number) => self.back(*number),
             ScriptCommand::Run { name, arguments } => {
                 let params = json!({ "name": name, "arguments": arguments });
@@ -175,7 +142,7 @@ impl<'a> Simulation<'a> {
             return self.starts_on(&prompt, "extension");
         }
         let why = "the agent had no message: assuming one from the user";
-        self.host.add(Reaction::nothing(why));
+        self.host.nothing(why)?;
         self.starts_on(GO_ON, "interactive")
     }
 
@@ -188,8 +155,8 @@ impl<'a> Simulation<'a> {
             let characters = count(content.chars().count(), "character");
             let added = Reaction::new(format!("added to the context, {characters}"));
             if self.contexts.iter().any(|known| known == content) {
-                let same = format!("│ {}", paint(DIMMED, "as before"));
-                self.host.add(added.with_line(&same));
+                let same = paint(DIMMED, "as before");
+                self.host.add(added.with_line(format_args!("│ {same}")));
             } else {
                 self.host.add(added.with(content));
                 self.contexts.push(content.to_owned());
@@ -210,7 +177,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// One response of the model with one call in it.
-    fn tool(&mut self, name: &str, input: Value) -> Result<()> {
+    fn tool(&mut self, name: &str, input: &Value) -> Result<()> {
         if !self.is_running {
             self.agent_starts()?;
         }
@@ -226,7 +193,7 @@ impl<'a> Simulation<'a> {
         let name = name.to_owned();
         self.waiting = Some(UnansweredCall {
             answer,
-            what: Call::Tool { id, name, input },
+            tool: Some((id, name, input.clone())),
             turn,
         });
         self.continue_call()
@@ -239,13 +206,13 @@ impl<'a> Simulation<'a> {
                 self.waiting = Some(waiting);
                 break;
             };
-            match waiting.what {
-                Call::Tool { id, name, input } => match answer["block"]["reason"].as_str() {
+            if let Some((id, name, input)) = waiting.tool {
+                match answer["block"]["reason"].as_str() {
                     Some(reason) => {
-                        let blocked = Reaction::new(paint(BAD, "blocked")).with(reason);
-                        let (tool, reason) = (name, reason.to_owned());
-                        let blocked = blocked.by(Cause::List { tool, reason });
-                        self.host.add_at(at, blocked);
+                        let run = self.host.run();
+                        let source = run.and_then(|run| self.host.guards.list(&run, &name, reason));
+                        let blocked = Reaction::by(paint(BAD, "blocked"), source);
+                        self.host.add_at(at, blocked.with(reason));
                         self.verdict("blocked");
                     }
                     None if name == STEP_TOOL => {
@@ -253,7 +220,7 @@ impl<'a> Simulation<'a> {
                             json!({ "name": STEP_TOOL, "toolCallId": id, "arguments": input });
                         self.waiting = Some(UnansweredCall {
                             answer: self.host.ask("tool/execute", &params)?,
-                            what: Call::Step,
+                            tool: None,
                             turn: waiting.turn,
                         });
                         continue;
@@ -263,11 +230,10 @@ impl<'a> Simulation<'a> {
                         self.host.add_at(at, allowed);
                         self.verdict("allowed");
                     }
-                },
-                Call::Step => {
-                    self.host.close_phase_exit();
-                    self.stepped(&answer, at);
                 }
+            } else {
+                self.host.close_phase_exit();
+                self.stepped(&answer, at);
             }
             if self.is_running {
                 self.hook("turn_end", &waiting.turn)?;
@@ -288,12 +254,13 @@ impl<'a> Simulation<'a> {
         let reaction = if let Some(blocks) = answer["mutation"]["content"].as_array() {
             self.verdict("changed");
             let texts: Vec<String> = blocks.iter().map(|block| text(&block["text"])).collect();
-            let read = Reaction::new("read by the model").with(&texts.join("\n"));
-            read.by(Cause::Results {
-                tool: tool.to_owned(),
-                said: said.to_owned(),
-                is_error,
-            })
+            let mut read = Reaction::new("read by the model").with(&texts.join("\n"));
+            let run = self.host.run();
+            let rules = self.host.guards.results(run.as_ref(), tool, said, is_error);
+            for (what, source) in rules {
+                read = read.with_line(format_args!("by {}", guard(&what, &source)));
+            }
+            read
         } else {
             self.verdict("unchanged");
             Reaction::new("read by the model as it is").with(said)
@@ -319,8 +286,7 @@ impl<'a> Simulation<'a> {
         if !kept.iter().any(|kept| kept.number == number) {
             let kept = count(kept.len(), "checkpoint");
             let why = format!("there is no such checkpoint: {kept} so far");
-            self.host.add(Reaction::nothing(&why));
-            return Ok(());
+            return self.host.nothing(&why);
         }
         let branch = self.host.branch_before_checkpoint(number);
         let params = json!({ "event": {}, "context": { "branch": branch } });
@@ -345,18 +311,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn stop(&mut self, why: Stop) -> Result<()> {
+    fn stop(&mut self, reason: &str, says: &str) -> Result<()> {
         if !self.is_running {
             self.agent_starts()?;
         }
         self.is_running = false;
-        let (reason, says) = match why {
-            Stop::Done => ("stop", "That is all."),
-            Stop::Error => ("error", ""),
-            Stop::Length => ("length", "And so on and so"),
-            Stop::Question => ("stop", "Shall I go on?"),
-            Stop::Aborted => ("aborted", ""),
-        };
         let message = json!({
             "role": "assistant",
             "stopReason": reason,
@@ -369,24 +328,23 @@ impl<'a> Simulation<'a> {
             self.host.wait(0)?;
             woken = self.takes_queued();
         }
-        let state = self.host.state()?;
-        if let Some(reason) = state["paused"].as_str() {
+        let state = self.host.look(session_state_result);
+        if let Some(reason) = state.paused {
             self.verdict("paused");
-            self.verdict(reason);
-        } else if state["countdown"].is_number() {
+            self.verdict(&reason);
+        } else if state.countdown.is_some() {
             self.verdict("countdown");
         } else if woken {
             self.verdict("woken");
         } else if self.host.prompt.is_some() {
             self.verdict("reminded");
-        } else if state["active"] == true {
-            self.host.add(Reaction::nothing(match why {
-                Stop::Aborted => "nothing: the user stopped the agent",
-                Stop::Done | Stop::Error | Stop::Length | Stop::Question => {
-                    "nothing: the phase waits for the user"
-                }
-            }));
+        } else if state.active {
             self.verdict("waits");
+            return self.host.nothing(if reason == "aborted" {
+                "nothing: the user stopped the agent"
+            } else {
+                "nothing: the phase waits for the user"
+            });
         }
         Ok(())
     }
@@ -409,48 +367,47 @@ impl<'a> Simulation<'a> {
     }
 
     /// The labels of the run's phase.
-    fn phase(&self) -> Result<Vec<String>> {
-        let label = |label: &str| Ok(vec![label.to_owned()]);
+    fn phase(&self) -> Vec<String> {
+        let label = |label: &str| vec![label.to_owned()];
         if self.host.question.is_some() {
             return label("asked");
         }
         if self.host.gate.is_some() {
             return label("gate");
         }
-        let state = self.host.state()?;
-        let phase = [&state["phase"]["name"], &state["phase"]["id"]];
-        let words = phase.into_iter().filter_map(Value::as_str);
-        let mut words: Vec<String> = words.map(str::to_owned).collect();
-        words.dedup();
-        match &*words {
-            [] if self.host.was_cancelled() => label("cancelled"),
-            [] => label("done"),
-            _ => Ok(words),
+        let words = self.host.look(|view| {
+            let phase = view.and_then(|view| view.phase);
+            phase.map(|phase| vec![phase.phase.name.clone(), phase.phase.id.clone()])
+        });
+        match words {
+            Some(mut words) => {
+                words.dedup();
+                words
+            }
+            None if self.host.was_cancelled() => label("cancelled"),
+            None => label("done"),
         }
-    }
-
-    /// The state of the run that there is, or was last.
-    fn state_of_run(&self) -> Option<RunState> {
-        restore(&self.host.entries()).state
     }
 
     /// Who or what the run needs to continue, and its place if it is not over.
     pub(super) fn rest(&self) -> (Needed, Option<String>) {
-        let entries = self.host.entries();
-        let (session, _) = restored_session(&entries, self.guards.loaded);
-        let Some(view) = session.view() else {
-            return (Needed::Nothing, None);
-        };
-        let condition = view.condition;
-        let (needed, how) = match condition.needed() {
-            _ if self.host.question.is_some() => (Needed::User, ": a question is open".to_owned()),
-            Needed::Nothing => (Needed::Nothing, String::new()),
-            // The agent is still at work.
-            Needed::User if self.is_running => (Needed::Nothing, String::new()),
-            needed => (needed, format!(": {}", condition.described())),
-        };
-        let place = view.phase.map(|phase| phase.status);
-        (needed, place.map(|place| format!("still in {place}{how}")))
+        self.host.look(|view| {
+            let Some(view) = view else {
+                return (Needed::Nothing, None);
+            };
+            let condition = view.condition;
+            let (needed, how) = match condition.needed() {
+                _ if self.host.question.is_some() => {
+                    (Needed::User, ": a question is open".to_owned())
+                }
+                Needed::Nothing => (Needed::Nothing, String::new()),
+                // The agent is still at work.
+                Needed::User if self.is_running => (Needed::Nothing, String::new()),
+                needed => (needed, format!(": {}", condition.described())),
+            };
+            let place = view.phase.map(|phase| &phase.status);
+            (needed, place.map(|place| format!("still in {place}{how}")))
+        })
     }
 
     /// Ends the session.

@@ -52,9 +52,10 @@ impl<'a> Walk<'a> {
         loaded: &'a Loaded,
         recorder: Option<Recorder>,
     ) -> Result<Self> {
-        let host = TestHost::start(recorder, project, agent_dir)?;
+        let guards = GuardLookup::new(loaded);
+        let host = TestHost::start(recorder, project, agent_dir, guards)?;
         Ok(Self {
-            simulation: Simulation::new(host, GuardLookup::new(loaded)),
+            simulation: Simulation::new(host),
             page: Page::default(),
             failed: 0,
         })

@@ -6,33 +6,26 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::{Counter, Histogram, MeterProvider};
+use opentelemetry::metrics::{Meter, MeterProvider};
 use opentelemetry::trace::{Span, SpanBuilder, Tracer, TracerProvider};
 use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider, Temporality};
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
-use workflow_core::effect::Denied;
 use workflow_core::types::Millis;
 
 use super::collector::Collector;
 pub(crate) use super::collector::Endpoint;
-use super::labels::Labels;
+use super::labels::{Attributes, Labels};
 
 /// The time between two exports of counters.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 static EXPORT: OnceLock<Export> = OnceLock::new();
 
-/// The instruments, and the threads behind them.
+/// What measures, and the threads behind it.
 struct Export {
-    denials: Counter<u64>,
-    gates: Counter<u64>,
-    reminders: Counter<u64>,
-    approvals: Counter<u64>,
-    gate_duration: Histogram<f64>,
-    approval_wait: Histogram<f64>,
-    phase_duration: Histogram<f64>,
+    meter: Meter,
     tracer: SdkTracer,
     metrics: SdkMeterProvider,
     spans: SdkTracerProvider,
@@ -65,17 +58,8 @@ pub(crate) fn begin(endpoint: &Endpoint) -> anyhow::Result<()> {
         .with_resource(resource)
         .with_batch_exporter(exporter)
         .build();
-    let meter = metrics.meter("workflow-sidecar");
-    let counter = |name: &'static str| meter.u64_counter(name).build();
-    let seconds = |name: &'static str| meter.f64_histogram(name).with_unit("s").build();
     let export = Export {
-        denials: counter("workflow.denials"),
-        gates: counter("workflow.gates"),
-        reminders: counter("workflow.reminders"),
-        approvals: counter("workflow.approvals"),
-        gate_duration: seconds("workflow.gate.duration"),
-        approval_wait: seconds("workflow.approval.wait"),
-        phase_duration: seconds("workflow.phase.duration"),
+        meter: metrics.meter("workflow-sidecar"),
         tracer: spans.tracer("workflow-sidecar"),
         metrics,
         spans,
@@ -108,90 +92,41 @@ pub(super) fn is_on() -> bool {
     EXPORT.get().is_some()
 }
 
-pub(super) fn denial(labels: &Labels, denied: &Denied) {
-    let Some(export) = EXPORT.get() else { return };
-    let of_denial = [
-        KeyValue::new("workflow.rule", denied.rule.clone()),
-        KeyValue::new("workflow.level", denied.level.clone()),
-        KeyValue::new("workflow.tool", denied.tool.clone()),
-    ];
-    let attributes: Vec<KeyValue> = attributes(labels).into_iter().chain(of_denial).collect();
-    export.denials.add(1, &attributes);
+/// Adds to a counter.
+pub(super) fn count(name: &'static str, labels: &Labels, number: u64, more: &Attributes<'_>) {
+    if let Some(export) = EXPORT.get() {
+        let counter = export.meter.u64_counter(name).build();
+        counter.add(number, &attributes(labels, more));
+    }
 }
 
-pub(super) fn gate(labels: &Labels, verdict: &'static str, took: Millis) {
-    let Some(export) = EXPORT.get() else { return };
-    let verdict = KeyValue::new("workflow.verdict", verdict);
-    let attributes: Vec<KeyValue> = attributes(labels).into_iter().chain([verdict]).collect();
-    export.gates.add(1, &attributes);
-    export.gate_duration.record(seconds(took), &attributes);
-    let end = SystemTime::now();
-    let start = end.checked_sub(Duration::from_millis(took)).unwrap_or(end);
-    span(export, "workflow.gate", labels, attributes, start, end);
-}
-
-pub(super) fn reminders(labels: &Labels, count: u64) {
-    let Some(export) = EXPORT.get() else { return };
-    export.reminders.add(count, &attributes(labels));
-}
-
-pub(super) fn approval(labels: &Labels, from: Millis, to: Millis) {
-    let Some(export) = EXPORT.get() else { return };
-    export.approvals.add(1, &attributes(labels));
-    let wait = &export.approval_wait;
-    lasted(export, wait, "workflow.approval", labels, (from, to));
-}
-
-/// Counts how long a phase was active.
-pub(super) fn phase(labels: &Labels, from: Millis, to: Millis) {
-    let Some(export) = EXPORT.get() else { return };
-    let duration = &export.phase_duration;
-    lasted(export, duration, "workflow.phase", labels, (from, to));
-}
-
-fn lasted(
-    export: &Export,
-    histogram: &Histogram<f64>,
-    name: &'static str,
+/// Measures and traces how long something lasted.
+pub(super) fn lasted(
+    [duration, span]: [&'static str; 2],
     labels: &Labels,
     (from, to): (Millis, Millis),
+    more: &Attributes<'_>,
 ) {
-    let attributes = attributes(labels);
-    histogram.record(seconds(to.saturating_sub(from)), &attributes);
-    span(
-        export,
-        name,
-        labels,
-        attributes.into(),
-        time(from),
-        time(to),
-    );
-}
-
-fn span(
-    export: &Export,
-    name: &'static str,
-    labels: &Labels,
-    mut attributes: Vec<KeyValue>,
-    start: SystemTime,
-    end: SystemTime,
-) {
+    let Some(export) = EXPORT.get() else { return };
+    let mut attributes = attributes(labels, more);
+    let seconds = export.meter.f64_histogram(duration).with_unit("s").build();
+    let lasted = Duration::from_millis(to.saturating_sub(from));
+    seconds.record(lasted.as_secs_f64(), &attributes);
     attributes.push(KeyValue::new("workflow.run", labels.run.clone()));
-    let builder = SpanBuilder::from_name(name)
-        .with_start_time(start)
+    let builder = SpanBuilder::from_name(span)
+        .with_start_time(time(from))
         .with_attributes(attributes);
-    export.tracer.build(builder).end_with_timestamp(end);
+    export.tracer.build(builder).end_with_timestamp(time(to));
 }
 
-fn attributes(labels: &Labels) -> [KeyValue; 2] {
-    [
-        KeyValue::new("workflow.name", labels.workflow.clone()),
-        KeyValue::new("workflow.phase", labels.phase.clone()),
-    ]
-}
-
-fn seconds(time: Millis) -> f64 {
-    Duration::from_millis(time).as_secs_f64()
+fn attributes(labels: &Labels, more: &Attributes<'_>) -> Vec<KeyValue> {
+    let of_run = [
+        ("workflow.name", &*labels.workflow),
+        ("workflow.phase", &*labels.phase),
+    ];
+    let all = of_run.iter().chain(more);
+    all.map(|(name, value)| KeyValue::new(*name, (*value).to_owned()))
+        .collect()
 }
 
 fn time(since_1970: Millis) -> SystemTime {

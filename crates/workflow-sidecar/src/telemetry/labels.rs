@@ -22,7 +22,10 @@ impl Labels {
             workflow: view.state.workflow_key.clone(),
             phase: view
                 .phase
-                .map_or_else(String::new, |phase| phase.id.to_owned()),
+                .map_or_else(String::new, |phase| phase.phase.id.clone()),
         })
     }
 }
+
+/// What a measurement says beside its run and phase: names and values.
+pub(super) type Attributes<'a> = [(&'static str, &'a str)];

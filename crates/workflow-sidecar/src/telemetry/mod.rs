@@ -25,6 +25,7 @@ use workflow_core::types::Millis;
 
 pub(crate) use self::export::{Endpoint, begin, finish};
 use self::labels::Labels;
+use crate::time::wall_time;
 
 /// The phase that a run is in, and since when.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +68,7 @@ impl PhaseClock {
             current.entered = before.entered;
             let reminders = current.reminders.saturating_sub(before.reminders);
             if reminders > 0 {
-                export::reminders(&current.labels, reminders.into());
+                export::count("workflow.reminders", &current.labels, reminders.into(), &[]);
             }
             if current.waits_since.is_some() {
                 current.waits_since = before.waits_since.or(current.waits_since);
@@ -79,10 +80,13 @@ impl PhaseClock {
                     .as_ref()
                     .is_some_and(|now| now.waits_since.is_some());
             if let Some(since) = before.waits_since.filter(|_| !still_waits) {
-                export::approval(&before.labels, since, now);
+                export::count("workflow.approvals", &before.labels, 1, &[]);
+                let names = ["workflow.approval.wait", "workflow.approval"];
+                export::lasted(names, &before.labels, (since, now), &[]);
             }
             if !is_same {
-                export::phase(&before.labels, before.entered, now);
+                let names = ["workflow.phase.duration", "workflow.phase"];
+                export::lasted(names, &before.labels, (before.entered, now), &[]);
             }
         }
         *clock = current;
@@ -97,7 +101,12 @@ pub(crate) fn denials(session: &Session, denied: &[Denied]) {
     // Settings deny without a run, too.
     let labels = Labels::of(session).unwrap_or_default();
     for denied in denied {
-        export::denial(&labels, denied);
+        let of_denial = [
+            ("workflow.rule", &*denied.rule),
+            ("workflow.level", &*denied.level),
+            ("workflow.tool", &*denied.tool),
+        ];
+        export::count("workflow.denials", &labels, 1, &of_denial);
     }
 }
 
@@ -112,10 +121,12 @@ pub(crate) fn gate(session: &Session, reports: &[Report]) {
         CheckVerdict::Failed => "failed",
         CheckVerdict::CouldNotRun(_) => "could_not_run",
     };
-    let verdict = reports
-        .iter()
-        .map(verdict)
-        .find(|verdict| *verdict != "passed");
-    let took = reports.iter().map(|report| report.duration_ms).sum();
-    export::gate(&labels, verdict.unwrap_or("passed"), took);
+    let mut verdicts = reports.iter().map(verdict);
+    let verdict = verdicts.find(|verdict| *verdict != "passed");
+    let verdict = [("workflow.verdict", verdict.unwrap_or("passed"))];
+    export::count("workflow.gates", &labels, 1, &verdict);
+    let (end, took) = (wall_time(), reports.iter().map(|report| report.duration_ms));
+    let start = end.saturating_sub(took.sum());
+    let names = ["workflow.gate.duration", "workflow.gate"];
+    export::lasted(names, &labels, (start, end), &verdict);
 }

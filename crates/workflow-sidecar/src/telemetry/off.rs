@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use anyhow::bail;
-use workflow_core::effect::Denied;
 use workflow_core::types::Millis;
 
-use super::labels::Labels;
+use super::labels::{Attributes, Labels};
 
 /// The address of a collector, as it was given.
 pub(crate) type Endpoint = String;
@@ -21,12 +20,6 @@ pub(super) fn is_on() -> bool {
     false
 }
 
-pub(super) fn denial(_: &Labels, _: &Denied) {}
+pub(super) fn count(_: &str, _: &Labels, _: u64, _: &Attributes<'_>) {}
 
-pub(super) fn gate(_: &Labels, _: &str, _: Millis) {}
-
-pub(super) fn reminders(_: &Labels, _: u64) {}
-
-pub(super) fn approval(_: &Labels, _: Millis, _: Millis) {}
-
-pub(super) fn phase(_: &Labels, _: Millis, _: Millis) {}
+pub(super) fn lasted(_: [&str; 2], _: &Labels, _: (Millis, Millis), _: &Attributes<'_>) {}

@@ -8,6 +8,7 @@ use postgres::Config;
 use postgres::config::{Host, SslMode};
 
 use super::tls::{Roots, Tls};
+use crate::types::StoreError;
 
 /// The time for a connection. Less than the time that a hook has for its answer.
 const CONNECT: Duration = Duration::from_secs(2);
@@ -25,13 +26,6 @@ pub(super) struct Address {
     pub(super) endpoint: String,
 }
 
-/// The reason why an address cannot be used. It does not quote the address, which may have a password.
-#[derive(Debug)]
-pub(super) struct Refused {
-    pub(super) endpoint: String,
-    pub(super) reason: &'static str,
-}
-
 /// The parameters about encryption, which the client does not know in this form.
 #[derive(Debug, Default)]
 struct Encryption {
@@ -42,15 +36,17 @@ struct Encryption {
 }
 
 impl Address {
-    pub(super) fn parse(url: &str) -> Result<Self, Refused> {
-        let refuse = |endpoint: &str, reason| Refused {
+    /// The reason why an address cannot be used does not quote it, because it may have a password.
+    pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
+        let refuse = |endpoint: &str, reason: &str| StoreError::Postgres {
             endpoint: endpoint.to_owned(),
-            reason,
+            reason: reason.to_owned(),
         };
         let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let (url, encryption) = split_encryption(url);
-        let config = url.parse::<Config>().ok().filter(|_| is_url);
-        let config = config.filter(|config| config.get_user().is_some());
+        let config = url.parse::<Config>().ok().filter(|config| {
+            is_url && config.get_user().is_some() && config.get_hosts().len() <= 1
+        });
         let mut config = config.ok_or_else(|| {
             refuse(
                 "the setting `store`",
@@ -142,15 +138,15 @@ fn split_encryption(url: &str) -> (String, Encryption) {
 
 /// The server as it is shown.
 fn endpoint(config: &Config) -> String {
-    let hosts = config.get_hosts().iter().map(|host| match host {
-        Host::Tcp(name) => name.clone(),
+    let host = match config.get_hosts() {
+        [Host::Tcp(name), ..] => name.clone(),
         #[cfg(unix)]
-        Host::Unix(path) => path.display().to_string(),
-    });
-    let hosts: Vec<String> = hosts.collect();
+        [Host::Unix(path), ..] => path.display().to_string(),
+        [] => String::new(),
+    };
     let user = config.get_user().unwrap_or_default();
     let database = config.get_dbname().unwrap_or(user);
-    format!("{user}@{}/{database}", hosts.join(","))
+    format!("{user}@{host}/{database}")
 }
 
 #[cfg(test)]

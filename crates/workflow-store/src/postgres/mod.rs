@@ -15,7 +15,7 @@ use postgres::types::{ToSql, Type};
 use postgres::{Client, GenericClient, NoTls};
 
 use self::address::Address;
-use crate::database::{Column, Database, Durability, Row, Rows, Value};
+use crate::database::{Access, Column, Database, Operation, Row, Rows, Value};
 use crate::machine::machine;
 use crate::types::{AnswerRight, StoreError};
 
@@ -39,67 +39,52 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     pub(crate) fn new(url: &str, directory: &Path) -> Result<Self, StoreError> {
-        let address = Address::parse(url).map_err(|refused| StoreError::Postgres {
-            endpoint: refused.endpoint,
-            reason: refused.reason.to_owned(),
-        })?;
         Ok(Self {
-            address,
+            address: Address::parse(url)?,
             directory: directory.to_path_buf(),
         })
     }
 
-    /// Connects to the first server that answers.
+    /// Connects to the first address that answers.
     fn connect(&self) -> Result<Client, StoreError> {
+        let refuse = |reason: String| self.refuse(&reason);
         let tls = self.address.tls.as_ref();
-        let tls = tls.map(tls::Tls::connector).transpose();
-        let tls = tls.map_err(|reason| self.refuse(&reason))?;
-        let servers = names::servers(&self.address.config);
+        let tls = tls.map(tls::Tls::connector).transpose().map_err(refuse)?;
         let mut failed = None;
-        for server in servers.map_err(|reason| self.refuse(&reason))? {
+        for config in names::with_addresses(&self.address.config).map_err(refuse)? {
             let connected = match &tls {
-                Some(tls) => server.connect(tls.clone()),
-                None => server.connect(NoTls),
+                Some(tls) => config.connect(tls.clone()),
+                None => config.connect(NoTls),
             };
             match connected {
                 Ok(client) => return Ok(client),
-                Err(error) => drop(failed.get_or_insert(error)),
+                Err(error) => failed = failed.or(Some(self.failed(&error))),
             }
         }
-        Err(failed.map_or_else(
-            || self.refuse("the address names no server"),
-            |error| self.failed(&error),
-        ))
+        Err(failed.unwrap_or_else(|| self.refuse("the address names no server")))
     }
 
-    /// Carries out an operation. It has a thread of its own, because the client must not wait inside of an asynchronous task.
-    fn with<T: Send>(
-        &self,
-        operation: impl FnOnce(&mut Client) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        let run = || {
-            let mut client = self.connect()?;
-            let format = client.query_one("SELECT max(version) FROM format", &[]);
-            let format = format.map_err(|error| self.failed(&error))?;
-            match format.get(0) {
-                Some(FORMAT) => operation(&mut client),
-                Some(found) => Err(StoreError::Newer {
+    fn run(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError> {
+        let mut client = self.connect()?;
+        let failed = |error| self.failed(&error);
+        let format = client.query_one("SELECT max(version) FROM format", &[]);
+        match format.map_err(failed)?.get(0) {
+            Some(FORMAT) => {}
+            Some(found) => {
+                return Err(StoreError::Newer {
                     place: self.address.endpoint.clone(),
                     found,
                     known: FORMAT,
-                }),
-                None => Err(self.refuse("the tables of the store name no format")),
+                });
             }
-        };
-        let done = thread::scope(|scope| scope.spawn(run).join());
-        done.map_err(|_| self.refuse("the client failed"))?
-    }
-
-    fn rows<'a, C: GenericClient>(&'a self, client: &'a mut C) -> PostgresRows<'a, C> {
-        PostgresRows {
-            client,
-            database: self,
+            None => return Err(self.refuse("the tables of the store name no format")),
         }
+        if access == Access::Read {
+            return operation(&mut PostgresRows(&mut client, self));
+        }
+        let mut transaction = client.transaction().map_err(failed)?;
+        operation(&mut PostgresRows(&mut transaction, self))?;
+        transaction.commit().map_err(failed)
     }
 
     fn failed(&self, error: &postgres::Error) -> StoreError {
@@ -127,53 +112,36 @@ impl Database for Postgres {
     }
 
     fn answer_right(&self) -> Result<AnswerRight, StoreError> {
-        let role = self.read(|rows| rows.query_one(MAY_ANSWER, &[]))?;
-        Ok(if role.is_some() {
-            AnswerRight::MayAnswer
-        } else {
-            AnswerRight::MayRead
-        })
+        let mut right = AnswerRight::MayRead;
+        self.with(Access::Read, &mut |rows| {
+            if rows.query_one(MAY_ANSWER, &[])?.is_some() {
+                right = AnswerRight::MayAnswer;
+            }
+            Ok(())
+        })?;
+        Ok(right)
     }
 
-    fn read<T: Send>(
-        &self,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        self.with(|client| operation(&mut self.rows(client)))
-    }
-
-    fn change<T: Send>(
-        &self,
-        _: Durability,
-        operation: impl FnOnce(&mut dyn Rows) -> Result<T, StoreError> + Send,
-    ) -> Result<T, StoreError> {
-        self.with(|client| {
-            let failed = |error| self.failed(&error);
-            let mut transaction = client.transaction().map_err(failed)?;
-            let value = operation(&mut self.rows(&mut transaction))?;
-            transaction.commit().map_err(failed)?;
-            Ok(value)
-        })
+    fn with(&self, access: Access, operation: Operation<'_>) -> Result<(), StoreError> {
+        // A thread of its own, because the client must not wait inside of an asynchronous task.
+        let run = || self.run(access, operation);
+        let done = thread::scope(|scope| scope.spawn(run).join());
+        done.map_err(|_| self.refuse("the client failed"))?
     }
 }
 
-struct PostgresRows<'a, C> {
-    client: &'a mut C,
-    database: &'a Postgres,
-}
+struct PostgresRows<'a, C>(&'a mut C, &'a Postgres);
 
 impl<C: GenericClient> Rows for PostgresRows<'_, C> {
     fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
-        let values = parameters(values);
-        let found = self.client.query(&numbered(sql), &references(&values));
-        let found = found.map_err(|error| self.database.failed(&error))?;
+        let found = self.0.query(&numbered(sql), &parameters(values));
+        let found = found.map_err(|error| self.1.failed(&error))?;
         Ok(found.iter().map(row).collect())
     }
 
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
-        let values = parameters(values);
-        let changed = self.client.execute(&numbered(sql), &references(&values));
-        changed.map_err(|error| self.database.failed(&error))
+        let changed = self.0.execute(&numbered(sql), &parameters(values));
+        changed.map_err(|error| self.1.failed(&error))
     }
 }
 
@@ -182,23 +150,16 @@ fn numbered(sql: &str) -> String {
     sql.replace('?', "$")
 }
 
-type Parameter<'a> = Box<dyn ToSql + Sync + 'a>;
-
-fn parameters<'a>(values: &[Value<'a>]) -> Vec<Parameter<'a>> {
-    let parameter = |value: &Value<'a>| -> Parameter<'a> {
-        match *value {
+fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    let parameter = |value: &'a Value<'_>| -> &'a (dyn ToSql + Sync) {
+        match value {
             // Only texts may be missing.
-            Value::Null => Box::new(None::<String>),
-            Value::Text(text) => Box::new(text),
-            Value::Number(number) => Box::new(number),
+            Value::Null => &None::<&str>,
+            Value::Text(text) => text,
+            Value::Number(number) => number,
         }
     };
     values.iter().map(parameter).collect()
-}
-
-fn references<'a>(parameters: &'a [Parameter<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    let parameters = parameters.iter();
-    parameters.map(|parameter| &**parameter as _).collect()
 }
 
 fn row(row: &postgres::Row) -> Row {

@@ -1,4 +1,4 @@
-//! The servers of an address one by one, with the addresses of their names.
+//! The addresses of a server's name.
 //!
 //! On Linux the program is linked statically and must not ask the system's name services itself (decision 0010). `getent` asks
 //! them, and the client gets an address instead of a name to look up.
@@ -12,74 +12,17 @@ use postgres::config::Host;
 /// Options of the system's resolver: it waits for an answer for less than its ten seconds.
 const RESOLVER_OPTIONS: &str = "timeout:1 attempts:2";
 
-/// Returns the configurations to try in turn: one for each address of each server.
-pub(super) fn servers(config: &Config) -> Result<Vec<Config>, String> {
-    let (hosts, ports) = (config.get_hosts(), config.get_ports());
-    if !cfg!(target_os = "linux") || !config.get_hostaddrs().is_empty() {
-        return Ok(vec![config.clone()]);
-    }
-    let mut servers = Vec::new();
-    let mut unknown = None;
-    for (number, host) in hosts.iter().enumerate() {
-        let mut server = without_hosts(config);
-        if let Some(port) = ports.get(number).or(ports.first()) {
-            server.port(*port);
+/// Returns the configurations to try in turn: one for each address of the server.
+pub(super) fn with_addresses(config: &Config) -> Result<Vec<Config>, String> {
+    match config.get_hosts() {
+        [Host::Tcp(name)] if cfg!(target_os = "linux") && config.get_hostaddrs().is_empty() => {
+            let addresses = look_up(name)?.into_iter();
+            Ok(addresses
+                .map(|address| config.clone().hostaddr(address).clone())
+                .collect())
         }
-        match host {
-            #[cfg(unix)]
-            Host::Unix(path) => {
-                server.host_path(path);
-                servers.push(server);
-            }
-            Host::Tcp(name) => {
-                server.host(name);
-                match look_up(name) {
-                    Ok(addresses) => servers.extend(addresses.into_iter().map(|address| {
-                        let mut server = server.clone();
-                        server.hostaddr(address);
-                        server
-                    })),
-                    Err(reason) => unknown = Some(reason),
-                }
-            }
-        }
+        _ => Ok(vec![config.clone()]),
     }
-    match unknown {
-        Some(reason) if servers.is_empty() => Err(reason),
-        _ => Ok(servers),
-    }
-}
-
-fn without_hosts(config: &Config) -> Config {
-    let mut server = Config::new();
-    server
-        .ssl_mode(config.get_ssl_mode())
-        .ssl_negotiation(config.get_ssl_negotiation())
-        .channel_binding(config.get_channel_binding())
-        .target_session_attrs(config.get_target_session_attrs())
-        .keepalives(config.get_keepalives());
-    if let Some(user) = config.get_user() {
-        server.user(user);
-    }
-    if let Some(password) = config.get_password() {
-        server.password(password);
-    }
-    if let Some(database) = config.get_dbname() {
-        server.dbname(database);
-    }
-    if let Some(options) = config.get_options() {
-        server.options(options);
-    }
-    if let Some(name) = config.get_application_name() {
-        server.application_name(name);
-    }
-    if let Some(time) = config.get_connect_timeout() {
-        server.connect_timeout(*time);
-    }
-    if let Some(time) = config.get_tcp_user_timeout() {
-        server.tcp_user_timeout(*time);
-    }
-    server
 }
 
 /// Returns the addresses of a name, the best one first.
@@ -125,23 +68,24 @@ mod tests {
     use super::*;
 
     fn of(url: &str) -> Result<Vec<Config>, String> {
-        servers(&url.parse().unwrap())
+        with_addresses(&url.parse().unwrap())
     }
 
     #[test]
     fn the_client_has_no_name_to_look_up() {
-        let found = of("postgres://me:secret@localhost:5433,127.0.0.9:5434/w").unwrap();
+        let found = of("postgres://me:secret@localhost:5433/w").unwrap();
         assert!(found.len() >= 2);
         for config in &found {
-            assert_eq!(config.get_hosts().len(), config.get_hostaddrs().len());
+            assert_eq!(config.get_hosts(), [Host::Tcp("localhost".to_owned())]);
+            assert_eq!(config.get_hostaddrs().len(), 1);
+            assert!(config.get_hostaddrs()[0].is_loopback());
+            assert_eq!(config.get_ports(), [5433]);
             assert_eq!(config.get_password(), Some(&b"secret"[..]));
         }
-        assert_eq!(found[0].get_hosts(), [Host::Tcp("localhost".to_owned())]);
-        assert!(found[0].get_hostaddrs()[0].is_loopback());
-        assert_eq!(found[0].get_ports(), [5433]);
-        let last = found.last().unwrap();
-        assert_eq!(last.get_hostaddrs(), [IpAddr::from([127, 0, 0, 9])]);
-        assert_eq!(last.get_ports(), [5434]);
+        let address = of("postgres://me@127.0.0.9:5434/w").unwrap();
+        assert_eq!(address[0].get_hostaddrs(), [IpAddr::from([127, 0, 0, 9])]);
+        let given = of("postgres://me@no-such-server.invalid/w?hostaddr=192.0.2.7").unwrap();
+        assert_eq!(given[0].get_hostaddrs(), [IpAddr::from([192, 0, 2, 7])]);
     }
 
     #[test]
@@ -149,11 +93,5 @@ mod tests {
         let error = of("postgres://me@no-such-server.invalid/w").unwrap_err();
         assert!(error.contains("no-such-server.invalid"), "{error}");
         assert!(of("postgres://me@-h/w").is_err());
-    }
-
-    #[test]
-    fn the_server_that_is_known_is_tried_though_another_is_not() {
-        let found = of("postgres://me@no-such-server.invalid,localhost/w").unwrap();
-        assert_eq!(found[0].get_hosts(), [Host::Tcp("localhost".to_owned())]);
     }
 }

@@ -26,7 +26,7 @@ fn a_writer() {
     let store = open(directory, Some(&url)).unwrap();
     loop {
         let from = store.load(&key(SESSION)).unwrap().version;
-        save(&*store, SESSION, from, Some(run("wf-1", "Fix", true)), from);
+        save(&store, SESSION, from, Some(run("wf-1", "Fix", true)), from);
     }
 }
 
@@ -65,7 +65,7 @@ fn writers_that_are_killed_leave_every_change_whole() {
         assert_eq!(stored.entries.len() as u64, stored.version);
     }
     let deadline = Instant::now() + Duration::from_secs(10);
-    let saved = || save(&*store, SESSION, version(), None, 1) == Saved::Stored;
+    let saved = || save(&store, SESSION, version(), None, 1) == Saved::Stored;
     while !saved() {
         assert!(Instant::now() < deadline, "a writer that is gone blocks");
     }

@@ -23,7 +23,7 @@ use serde_json::value::to_raw_value;
 
 use workflow_store::{
     AnswerRight, Run, RunNote, RunQuery, Saved, SessionChange, SessionKey, Store, StoreError,
-    StoredEntry, Ticket, TrustRow, open,
+    StoredEntry, Ticket, open,
 };
 
 fn key(session: &str) -> SessionKey {
@@ -47,7 +47,7 @@ fn run(task_id: &str, phase: &str, is_active: bool) -> Run {
 }
 
 /// Saves an entry with the number of the version.
-fn save(store: &dyn Store, session: &str, from: u64, run: Option<Run>, now: u64) -> Saved {
+fn save(store: &Store, session: &str, from: u64, run: Option<Run>, now: u64) -> Saved {
     let data = to_raw_value(&json!({ "number": from })).unwrap();
     let entry = StoredEntry {
         custom_type: "workflow:state".to_owned(),
@@ -64,23 +64,23 @@ fn save(store: &dyn Store, session: &str, from: u64, run: Option<Run>, now: u64)
     store.save(&key(session), &change).unwrap()
 }
 
-fn numbers(store: &dyn Store, session: &str) -> Vec<String> {
+fn numbers(store: &Store, session: &str) -> Vec<String> {
     let loaded = store.load(&key(session)).unwrap();
     let data = loaded.entries.iter().map(|entry| entry.data.get());
     data.map(str::to_owned).collect()
 }
 
 /// Stores a request with this text.
-fn ask(store: &dyn Store, task_id: &str, id: &str, now: u64) -> Result<(), StoreError> {
+fn ask(store: &Store, task_id: &str, id: &str, now: u64) -> Result<(), StoreError> {
     store.put_request(task_id, id, &format!("{task_id}? {id}"), now)
 }
 
-fn answer(store: &dyn Store, task_id: &str) -> Option<String> {
+fn answer(store: &Store, task_id: &str) -> Option<String> {
     store.request(task_id).unwrap().unwrap().1
 }
 
 /// The behaviour of every store. `approver` is the store as a person's process has it.
-fn does_what_a_store_does(store: &dyn Store, approver: &dyn Store) {
+fn does_what_a_store_does(store: &Store, approver: &Store) {
     sessions(store);
     tickets(store);
     runs(store);
@@ -90,7 +90,7 @@ fn does_what_a_store_does(store: &dyn Store, approver: &dyn Store) {
     prune(store, approver);
 }
 
-fn sessions(store: &dyn Store) {
+fn sessions(store: &Store) {
     assert_eq!(store.load(&key("a")).unwrap().version, 0);
     assert_eq!(save(store, "a", 0, None, 1), Saved::Stored);
     assert_eq!(save(store, "a", 0, None, 2), Saved::Conflict);
@@ -101,7 +101,7 @@ fn sessions(store: &dyn Store) {
     assert_eq!((loaded.version, &*loaded.memory), (2, "{}"));
 }
 
-fn tickets(store: &dyn Store) {
+fn tickets(store: &Store) {
     let ticket = |session: &str| Ticket {
         key: key(session),
         cwd: PathBuf::from("/project"),
@@ -115,7 +115,7 @@ fn tickets(store: &dyn Store) {
     assert_eq!(store.take("two", 101).unwrap(), None);
 }
 
-fn runs(store: &dyn Store) {
+fn runs(store: &Store) {
     save(store, "r1", 0, Some(run("wf-1", "Analyze", true)), 100);
     save(store, "r1", 1, Some(run("wf-1", "Analyze", true)), 200);
     save(store, "r2", 0, Some(run("wf-2", "Fix", true)), 300);
@@ -153,7 +153,7 @@ fn runs(store: &dyn Store) {
     assert_eq!((noted.run.phase.as_str(), noted.since), ("Analyze", 600));
 }
 
-fn requests(store: &dyn Store, approver: &dyn Store) {
+fn requests(store: &Store, approver: &Store) {
     assert_eq!(store.request("wf-1").unwrap(), None);
     ask(store, "wf-1", "n", 10).unwrap();
     ask(store, "wf-2", "n", 10).unwrap();
@@ -177,7 +177,7 @@ fn requests(store: &dyn Store, approver: &dyn Store) {
     store.clear_request("wf-1").unwrap();
 }
 
-fn prune(store: &dyn Store, approver: &dyn Store) {
+fn prune(store: &Store, approver: &Store) {
     for (task_id, changed) in [("wf-old", 10), ("wf-new", 20)] {
         ask(store, task_id, "n", changed).unwrap();
         assert!(approver.put_answer(task_id, "n", "yes").unwrap());
@@ -191,14 +191,9 @@ fn prune(store: &dyn Store, approver: &dyn Store) {
     assert!(store.runs(&RunQuery::default()).unwrap().is_empty());
 }
 
-fn trust(store: &dyn Store, approver: &dyn Store) {
-    let row = |commands: &str| TrustRow {
-        project: "/project".to_owned(),
-        commands: commands.to_owned(),
-        at: 1,
-    };
+fn trust(store: &Store, approver: &Store) {
     for commands in ["a", "b", "a", "c"] {
-        approver.trust(&row(commands), 2).unwrap();
+        approver.trust("/project", commands, 1, 2).unwrap();
     }
     assert_eq!(store.trusted("/project").unwrap(), ["a", "c"]);
     assert!(store.trusted("/other").unwrap().is_empty());
@@ -206,7 +201,7 @@ fn trust(store: &dyn Store, approver: &dyn Store) {
     assert!(store.trusted("/project").unwrap().is_empty());
 }
 
-fn many_writers(store: &dyn Store) {
+fn many_writers(store: &Store) {
     const WRITERS: u64 = 16;
     const CHANGES: u64 = 3;
     let conflicts = AtomicU64::new(0);
@@ -234,7 +229,7 @@ fn many_writers(store: &dyn Store) {
 fn a_database_does_what_a_store_does() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path().to_path_buf(), None).unwrap();
-    does_what_a_store_does(&*store, &*store);
+    does_what_a_store_does(&store, &store);
     assert_eq!(store.answer_right().unwrap(), AnswerRight::NeedsProof);
 }
 

@@ -1,6 +1,6 @@
 //! What only the server has: roles, several machines, and a server that is killed.
 
-use workflow_store::{AnswerRight, Saved, StoreError, TrustRow, has_active_runs};
+use workflow_store::{AnswerRight, Saved, StoreError, has_active_runs};
 
 use super::server::Server;
 use super::{answer, ask, does_what_a_store_does, key, run, save};
@@ -11,7 +11,7 @@ fn a_server_does_what_a_store_does() {
         return;
     };
     let agent = server.store("agent", "a");
-    does_what_a_store_does(&*agent, &*server.store("approver", "b"));
+    does_what_a_store_does(&agent, &server.store("approver", "b"));
 }
 
 #[test]
@@ -26,23 +26,18 @@ fn on_a_server_only_an_approver_answers_and_trusts() {
     assert_eq!(both.answer_right().unwrap(), AnswerRight::MayAnswer);
     let owner = server.store("postgres", "d");
     assert_eq!(owner.answer_right().unwrap(), AnswerRight::MayAnswer);
-    ask(&*agent, "wf-1", "n", 10).unwrap();
+    ask(&agent, "wf-1", "n", 10).unwrap();
     let refused = agent
         .put_answer("wf-1", "n", "yes")
         .unwrap_err()
         .to_string();
     assert!(refused.contains("permission denied"), "{refused}");
-    let trusted = TrustRow {
-        project: "/project".to_owned(),
-        commands: "a".to_owned(),
-        at: 1,
-    };
-    assert!(agent.trust(&trusted, 9).is_err());
+    assert!(agent.trust("/project", "a", 1, 9).is_err());
     assert!(agent.revoke("/project").is_err());
     assert!(approver.put_answer("wf-1", "n", "yes").unwrap());
-    assert_eq!(answer(&*agent, "wf-1").as_deref(), Some("yes"));
+    assert_eq!(answer(&agent, "wf-1").as_deref(), Some("yes"));
     assert!(
-        ask(&*approver, "wf-1", "m", 11).is_err(),
+        ask(&approver, "wf-1", "m", 11).is_err(),
         "approvers request nothing"
     );
 }
@@ -53,15 +48,15 @@ fn a_session_that_moves_to_another_machine_continues_there() {
         return;
     };
     let (first, second) = (server.store("agent", "a"), server.store("agent", "b"));
-    save(&*first, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
+    save(&first, "s", 0, Some(run("wf-1", "Analyze", true)), 1);
     assert!(has_active_runs(&server.directory("a")));
     assert!(!has_active_runs(&server.directory("b")));
     assert_eq!(second.load(&key("s")).unwrap().version, 1);
-    save(&*second, "s", 1, Some(run("wf-1", "Fix", true)), 2);
+    save(&second, "s", 1, Some(run("wf-1", "Fix", true)), 2);
     assert!(has_active_runs(&server.directory("b")));
-    assert_eq!(save(&*first, "s", 1, None, 3), Saved::Conflict);
+    assert_eq!(save(&first, "s", 1, None, 3), Saved::Conflict);
     assert_eq!(first.load(&key("s")).unwrap().entries.len(), 2);
-    save(&*second, "s", 2, Some(run("wf-1", "Fix", false)), 4);
+    save(&second, "s", 2, Some(run("wf-1", "Fix", false)), 4);
     assert!(!has_active_runs(&server.directory("b")));
 }
 
@@ -72,7 +67,7 @@ fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
     };
     let store = server.store("agent", "a");
     for from in 0..5 {
-        save(&*store, "s", from, Some(run("wf-1", "Analyze", true)), from);
+        save(&store, "s", from, Some(run("wf-1", "Analyze", true)), from);
     }
     server.kill();
     let error = store.load(&key("s")).unwrap_err().to_string();
@@ -80,7 +75,7 @@ fn a_server_that_is_killed_loses_nothing_and_is_found_again() {
     assert!(has_active_runs(&server.directory("a")), "so hooks block");
     server.resume();
     assert_eq!(store.load(&key("s")).unwrap().version, 5);
-    assert_eq!(save(&*store, "s", 5, None, 6), Saved::Stored);
+    assert_eq!(save(&store, "s", 5, None, 6), Saved::Stored);
 }
 
 #[test]

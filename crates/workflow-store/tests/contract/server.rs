@@ -120,7 +120,7 @@ impl Server {
     }
 
     /// The store as a login has it, on a machine with a directory of its own.
-    pub(crate) fn store(&self, login: &str, machine: &str) -> Box<dyn Store> {
+    pub(crate) fn store(&self, login: &str, machine: &str) -> Store {
         open(self.directory(machine), Some(&self.url(login))).unwrap()
     }
 
@@ -134,7 +134,7 @@ impl Server {
         let socket = self.directory.path().display().to_string();
         let port = self.port.to_string();
         let arguments = ["-q", "-v", "ON_ERROR_STOP=1", "-U", "postgres", "-p", &port];
-        let arguments = [&arguments[..], &["-h", &*socket, "-c", sql, "postgres"]].concat();
+        let arguments = [&arguments[..], &["-h", &socket, "-c", sql, "postgres"]].concat();
         self.run("psql", &arguments);
     }
 

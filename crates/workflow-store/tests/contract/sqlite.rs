@@ -10,7 +10,7 @@ use super::{key, numbers, run, save};
 
 const FILE: &str = "store.sqlite3";
 
-fn in_directory(directory: &Path) -> Box<dyn Store> {
+fn in_directory(directory: &Path) -> Store {
     open(PathBuf::from(directory), None).unwrap()
 }
 
@@ -30,13 +30,13 @@ fn reading_creates_nothing() {
 fn the_marker_exists_while_a_run_is_active() {
     let directory = tempfile::tempdir().unwrap();
     let store = in_directory(directory.path());
-    save(&*store, "a", 0, Some(run("wf-1", "Fix", true)), 1);
-    save(&*store, "b", 0, Some(run("wf-2", "Fix", true)), 2);
-    save(&*store, "a", 1, Some(run("wf-1", "Fix", false)), 3);
+    save(&store, "a", 0, Some(run("wf-1", "Fix", true)), 1);
+    save(&store, "b", 0, Some(run("wf-2", "Fix", true)), 2);
+    save(&store, "a", 1, Some(run("wf-1", "Fix", false)), 3);
     assert!(has_active_runs(directory.path()));
-    save(&*store, "b", 1, None, 4);
+    save(&store, "b", 1, None, 4);
     assert!(!has_active_runs(directory.path()));
-    save(&*store, "b", 2, Some(run("wf-3", "Fix", true)), 5);
+    save(&store, "b", 2, Some(run("wf-3", "Fix", true)), 5);
     assert!(has_active_runs(directory.path()));
     assert_eq!(store.prune(9).unwrap(), 2);
     assert!(!has_active_runs(directory.path()));
@@ -47,10 +47,10 @@ fn only_the_owner_can_read_the_store() {
     let directory = tempfile::tempdir().unwrap();
     let state = directory.path().join("state");
     let store = in_directory(&state);
-    save(&*store, "a", 0, None, 1);
+    save(&store, "a", 0, None, 1);
     // SQLite removes the other files when the last connection ends.
     let open = rusqlite::Connection::open(state.join(FILE)).unwrap();
-    save(&*store, "a", 1, None, 2);
+    save(&store, "a", 1, None, 2);
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&state), 0o700);
     let files = fs::read_dir(&state).unwrap();
@@ -66,7 +66,7 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     let directory = tempfile::tempdir().unwrap();
     let store = in_directory(directory.path());
     let active = || Some(run("wf-1", "Fix", true));
-    save(&*store, "a", 0, active(), 1);
+    save(&store, "a", 0, active(), 1);
     let newer = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
     newer.pragma_update(None, "user_version", 9).unwrap();
     let error = store.load(&key("a")).unwrap_err().to_string();
@@ -76,19 +76,15 @@ fn a_store_that_a_newer_build_changes_in_mid_run_is_an_error_that_names_the_file
     );
     for refused in [
         store.runs(&RunQuery::default()).map(drop),
-        super::ask(&*store, "wf-1", "n", 10),
+        super::ask(&store, "wf-1", "n", 10),
         store.revoke("/project"),
     ] {
         assert_eq!(refused.unwrap_err().to_string(), error);
     }
     assert!(has_active_runs(directory.path()), "so hooks block");
     newer.pragma_update(None, "user_version", 1).unwrap();
-    assert_eq!(
-        numbers(&*store, "a"),
-        [r#"{"number":0}"#],
-        "nothing is lost"
-    );
-    assert_eq!(save(&*store, "a", 1, active(), 2), Saved::Stored);
+    assert_eq!(numbers(&store, "a"), [r#"{"number":0}"#], "nothing is lost");
+    assert_eq!(save(&store, "a", 1, active(), 2), Saved::Stored);
 }
 
 #[test]

@@ -89,6 +89,10 @@ fn an_address_is_refused_without_showing_its_password() {
         ("mysql://me:secret@db.example.org/w", "write postgres://"),
         ("postgres://db.example.org/w", "write postgres://"),
         (
+            "postgres://me:secret@a.example.org,b.example.org/w",
+            "write postgres://",
+        ),
+        (
             "postgres://me:secret@db.example.org/w?sslmode=prefer",
             "verify-full",
         ),

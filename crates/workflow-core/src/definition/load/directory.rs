@@ -1,22 +1,13 @@
 //! The reader of a workflow directory: its definition and its phase files.
 
-use std::collections::HashSet;
-
 use super::file_map::read_map;
 use super::files::{FilePath, FileProblem, Files, TierEntry};
-use super::flow::{Flow, check_flow};
-use super::idle::{check_phase_openings, check_unused_sets, check_workflow_openings};
 use super::listing::{Listing, LoadOutcome};
-use super::origins::{EntryOrigin, WorkflowOrigin};
-use super::phase::{ReadPhase, read_phase};
-use super::phase_file::{parse_frontmatter, read_phase_source};
-use super::workflow::{ReadEntry, ReadWorkflow, read_workflow};
-use crate::definition::model::{Limits, PhaseEntry, RuleSets, Show, Workflow};
+use super::origins::WorkflowOrigin;
+use super::phase_file::read_phase_source;
+use crate::definition::model::{Limits, Phase, RuleSets, Show, Workflow};
 use crate::definition::schema::{Reader, Section, Sites};
-use crate::definition::syntax::frontmatter;
-use crate::definition::syntax::{
-    Findings, Kind, Map, Node, Source, Span, TreeLimits, json5, raise, yaml,
-};
+use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise, yaml};
 use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Fix, Location, Severity, shown};
 
@@ -41,13 +32,6 @@ pub(super) struct Draft {
     pub(super) references: Vec<(usize, Location)>,
     /// The locations of its keys, where they are kept.
     pub(super) origin: Option<WorkflowOrigin>,
-}
-
-/// The formats a definition may have.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum DefinitionFormat {
-    Yaml,
-    Json5,
 }
 
 const YAML_NAME: &str = "workflow.yaml";
@@ -82,34 +66,37 @@ pub(super) struct Directory<'a> {
 impl Directory<'_> {
     /// Reads the directory; `None` if there is no definition in it.
     pub(super) fn read(&self, diagnostics: &mut Vec<Diagnostic>) -> Option<FoundWorkflow> {
-        let yaml = self.bytes(YAML_NAME);
-        let json5 = self.bytes(JSON5_NAME);
-        let (format, name, bytes) = match (yaml, json5) {
-            (Err(FileProblem::Missing), Err(FileProblem::Missing)) => {
-                diagnostics.extend(self.misnamed());
-                return None;
-            }
-            // Where nothing more may be read, it is not known whether there is a second one.
-            (yaml @ Err(FileProblem::TooMuch { .. }), _)
-            | (yaml, Err(FileProblem::Missing | FileProblem::TooMuch { .. })) => {
-                (DefinitionFormat::Yaml, YAML_NAME, yaml)
-            }
-            (Err(FileProblem::Missing), json5) => (DefinitionFormat::Json5, JSON5_NAME, json5),
-            (Ok(_) | Err(_), Ok(_) | Err(_)) => {
-                diagnostics.push(self.two_definitions());
-                return Some(self.left_out(YAML_NAME));
-            }
+        let found = [YAML_NAME, JSON5_NAME].map(|name| (name, self.bytes(name)));
+        let is_there = |(_, bytes): &(&str, Result<_, _>)| *bytes != Err(FileProblem::Missing);
+        let mut found = found.into_iter().filter(is_there);
+        let Some((name, bytes)) = found.next() else {
+            diagnostics.extend(self.misnamed());
+            return None;
         };
+        // Where nothing more may be read, it is not known whether there is a second one.
+        let is_read = |bytes: &Result<_, _>| !matches!(bytes, Err(FileProblem::TooMuch { .. }));
+        if is_read(&bytes) && found.any(|(_, second)| is_read(&second)) {
+            let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
+            let error = Severity::Error;
+            diagnostics.push(self.diagnostic(Code::TwoDefinitions, error, JSON5_NAME, message));
+            return Some(self.left_out(YAML_NAME));
+        }
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(problem) => {
-                diagnostics.push(self.unreadable(name, &problem));
+                let message = format!("`{name}` {problem}");
+                let code = code_of(&problem);
+                let found = self.diagnostic(code, Severity::Error, name, message);
+                diagnostics.push(match problem {
+                    FileProblem::TooMuch { .. } => found.with_help(raise("maxTotalBytes")),
+                    _ => found,
+                });
                 return Some(self.left_out(name));
             }
         };
         let source = Source::new(&self.shown(name), bytes);
         let mut findings = Findings::about(Some(self.key), &source, shown_of(diagnostics.len()));
-        let draft = self.read_definition(&source, format, &mut findings);
+        let draft = self.read_definition(name, &source, &mut findings);
         let is_sound = !findings.broken();
         diagnostics.extend(findings.finish());
         let mut found = self.left_out(name);
@@ -158,49 +145,43 @@ impl Directory<'_> {
     fn misnamed(&self) -> Option<Diagnostic> {
         let (name, right) = MISNAMED.iter().find(|(name, _)| self.bytes(name).is_ok())?;
         let message = format!("`{name}` is not read");
-        let diagnostic = Diagnostic::new(Code::MisnamedDefinition, Severity::Warning, message)
-            .at(Location::file(&self.shown(name)))
-            .with_help(format!("name it `{right}`"))
-            .about(self.key);
+        let found = self.diagnostic(Code::MisnamedDefinition, Severity::Warning, name, message);
         Some(Diagnostic {
             fix: Some(Fix {
                 from: (*name).to_owned(),
                 to: (*right).to_owned(),
             }),
-            ..diagnostic
+            ..found.with_help(format!("name it `{right}`"))
         })
     }
 
-    fn two_definitions(&self) -> Diagnostic {
-        let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
-        Diagnostic::new(Code::TwoDefinitions, Severity::Error, message)
-            .at(Location::file(&self.shown(JSON5_NAME)))
-            .about(self.key)
-    }
-
-    fn unreadable(&self, name: &str, problem: &FileProblem) -> Diagnostic {
-        let message = format!("`{name}` {problem}");
-        let diagnostic = Diagnostic::new(code_of(problem), Severity::Error, message)
-            .at(Location::file(&self.shown(name)))
-            .about(self.key);
-        match problem {
-            FileProblem::TooMuch { .. } => diagnostic.with_help(raise("maxTotalBytes")),
-            _ => diagnostic,
-        }
+    /// A diagnostic about a file of the directory as a whole.
+    fn diagnostic(
+        &self,
+        code: Code,
+        severity: Severity,
+        name: &str,
+        message: String,
+    ) -> Diagnostic {
+        let location = Location::file(&self.shown(name));
+        let found = Diagnostic::new(code, severity, message).at(location);
+        found.about(self.key)
     }
 
     /// Reads a definition with its valid phases, and the number of its entries.
     fn read_definition(
         &self,
+        name: &str,
         source: &Source,
-        format: DefinitionFormat,
         findings: &mut Findings,
     ) -> Option<(Draft, usize)> {
         let reader = &mut self.reader(source, findings);
-        let node = self.parse(source, format);
+        let node = match name {
+            JSON5_NAME => json5::parse(source.text(), self.tree_limits()),
+            _ => yaml::parse(source.text(), 0, self.tree_limits()),
+        };
         let (map, span) = read_map(reader, "the definition", WORKFLOW_CONTENT, node)?;
-        let read = read_workflow(reader, self.key, &map, span, self.limits, self.sets);
-        Some(self.read_phases(reader, read))
+        Some(self.read_workflow(reader, &map, span))
     }
 
     fn reader<'r>(&self, source: &'r Source, findings: &'r mut Findings) -> Reader<'r> {
@@ -214,26 +195,6 @@ impl Directory<'_> {
         }
     }
 
-    /// Reads the definition of a workflow that was loaded; `None` if it can no longer be read.
-    fn source(&self) -> Option<(DefinitionFormat, Source)> {
-        let formats = [
-            (DefinitionFormat::Yaml, YAML_NAME),
-            (DefinitionFormat::Json5, JSON5_NAME),
-        ];
-        formats.into_iter().find_map(|(format, name)| {
-            let bytes = self.bytes(name).ok()?;
-            Some((format, Source::new(&self.shown(name), bytes)))
-        })
-    }
-
-    /// Parses a definition.
-    fn parse<'s>(&self, source: &'s Source, format: DefinitionFormat) -> Result<Node<'s>, Finding> {
-        match format {
-            DefinitionFormat::Yaml => yaml::parse(source.text(), 0, self.tree_limits()),
-            DefinitionFormat::Json5 => json5::parse(source.text(), self.tree_limits()),
-        }
-    }
-
     fn tree_limits(&self) -> TreeLimits {
         TreeLimits {
             depth: self.limits.max_depth as usize,
@@ -241,139 +202,14 @@ impl Directory<'_> {
         }
     }
 
-    fn read_phases(&self, reader: &mut Reader<'_>, read: ReadWorkflow<'_>) -> (Draft, usize) {
-        let entries = read.entries.len();
-        let mut draft = Draft {
-            workflow: read.workflow,
-            tier: self.tier,
-            file: reader.source.location(None),
-            command_name: reader.source.location(read.command_name),
-            references: Vec::new(),
-            origin: None,
-        };
-        let sets = read.sets.as_ref().unwrap_or(self.sets);
-        let own = read.sites;
-        let mut phases = Vec::new();
-        let mut sites = Vec::new();
-        let workflow = &draft.workflow;
-        let mut ids = HashSet::new();
-        for (span, entry) in read.entries {
-            let phase = match entry {
-                ReadEntry::Subworkflow(reference, of_reference) => {
-                    let location = reader.source.location(of_reference.id);
-                    draft.references.push((phases.len(), location));
-                    let entry = span;
-                    sites.push(Sites {
-                        entry,
-                        ..*of_reference
-                    });
-                    phases.push(PhaseEntry::Subworkflow(reference));
-                    continue;
-                }
-                ReadEntry::Inline(map) => {
-                    let start = map.first_key().or(span);
-                    let phase = read_phase(reader, map, start, None, sets);
-                    unique(reader, workflow, &mut ids, phase)
-                }
-                ReadEntry::File(path) => {
-                    self.read_phase_file(reader, workflow, &mut ids, (path, span), sets)
-                }
-            };
-            if let Some((phase, mut of_phase)) = phase {
-                of_phase.entry = span;
-                phases.push(PhaseEntry::Phase(phase));
-                sites.push(of_phase);
-            }
-        }
-        for phase in &mut phases {
-            if let PhaseEntry::Phase(phase) = phase {
-                phase.gate.splice(0..0, read.gate.iter().cloned());
-                phase.approve = phase.approve.take().or_else(|| read.approve.clone());
-            }
-        }
-        draft.workflow.phases = phases;
-        check_workflow_openings(reader, &draft.workflow, &own.openings);
-        if draft.workflow.phases.len() == entries {
-            check_unused_sets(reader, &draft.workflow, &read.own_sets);
-        }
-        // Of an entry that could not be read it is not known where it leads.
-        if draft.workflow.phases.len() == entries {
-            check_flow(
-                reader,
-                &Flow {
-                    workflow: &draft.workflow,
-                    own: &own,
-                    phases: &sites,
-                    jumps: self.limits.jumps,
-                    elsewhere: &|id| self.workflow_with(id),
-                },
-            );
-        }
-        draft.origin = self.keeps_locations.then(|| WorkflowOrigin {
-            tier: self.tier,
-            keys: own.keys,
-            entries: (sites.into_iter())
-                .map(|sites| EntryOrigin {
-                    entry: sites.entry.map(|span| reader.source.location(Some(span))),
-                    keys: sites.keys,
-                })
-                .collect(),
-        });
-        (draft, entries)
-    }
-
-    /// The key of another workflow of the tier with a phase of this id.
-    fn workflow_with(&self, id: &str) -> Option<String> {
-        const MAX_NAMES: usize = 50;
-        let entries = self.files.entries(self.tier).ok()?;
-        let keys = entries.into_iter().filter_map(|entry| match entry {
-            TierEntry::Directory(key) => Some(key),
-            TierEntry::Skipped { .. } => None,
-        });
-        let mut others = keys.filter(|key| key != self.key).take(MAX_NAMES);
-        others.find(|key| Directory { key, ..*self }.has_phase(id))
-    }
-
-    /// Returns whether the definition has a phase of this id, in the part that can be read.
-    fn has_phase(&self, id: &str) -> bool {
-        let is_it = |map: &Map<'_>| {
-            let entry = map.get("id");
-            entry.is_some_and(|entry| matches!(&entry.value.kind, Kind::Text(text) if text == id))
-        };
-        let of_file = |path: &str, span| {
-            let source = self.open_phase_file(path, span).ok()?;
-            let parts = frontmatter::split(source.text()).ok()?;
-            let node = parse_frontmatter(&parts, self.tree_limits()).ok()?;
-            Some(matches!(&node.kind, Kind::Map(map) if is_it(map)))
-        };
-        let Some((format, source)) = self.source() else {
-            return false;
-        };
-        let Ok(Node {
-            kind: Kind::Map(map),
-            ..
-        }) = self.parse(&source, format)
-        else {
-            return false;
-        };
-        let Some(Kind::List(items)) = map.get("phases").map(|entry| &entry.value.kind) else {
-            return false;
-        };
-        items.iter().any(|item| match &item.kind {
-            Kind::Map(map) => is_it(map),
-            Kind::Text(path) => of_file(path, item.span).unwrap_or(false),
-            _ => false,
-        })
-    }
-
-    fn read_phase_file(
+    /// Reads a phase of a file.
+    pub(super) fn read_phase_file(
         &self,
         reader: &mut Reader<'_>,
-        workflow: &Workflow,
-        ids: &mut HashSet<String>,
-        (path, span): (&str, Option<Span>),
+        path: &str,
+        span: Option<Span>,
         sets: &RuleSets,
-    ) -> Option<ReadPhase> {
+    ) -> Option<(Phase, Sites)> {
         let source = match self.open_phase_file(path, span) {
             Ok(source) => source,
             Err(finding) => {
@@ -382,8 +218,7 @@ impl Directory<'_> {
             }
         };
         let reader = &mut self.reader(&source, reader.findings);
-        let phase = read_phase_source(reader, self.tree_limits(), sets);
-        let (phase, sites) = unique(reader, workflow, ids, phase)?;
+        let (phase, sites) = read_phase_source(reader, self.tree_limits(), sets)?;
         let source = Some(source);
         Some((phase, Sites { source, ..sites }))
     }
@@ -454,24 +289,4 @@ fn code_of(problem: &FileProblem) -> Code {
             Code::Unreadable
         }
     }
-}
-
-/// Adds a phase of a workflow with an id that no earlier phase has.
-fn unique(
-    reader: &mut Reader<'_>,
-    workflow: &Workflow,
-    ids: &mut HashSet<String>,
-    read: Option<ReadPhase>,
-) -> Option<ReadPhase> {
-    let (phase, sites) = read?;
-    check_phase_openings(reader, workflow, &phase, &sites.openings);
-    phase
-        .budget
-        .check_within(&workflow.budget, reader, sites.budget);
-    if !ids.insert(phase.id.clone()) {
-        let message = format!("duplicate phase id `{}`", shown(&phase.id));
-        reader.report(Finding::error(Code::DuplicatePhaseId, sites.id, message));
-        return None;
-    }
-    Some((phase, sites))
 }

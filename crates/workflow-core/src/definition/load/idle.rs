@@ -2,52 +2,39 @@
 
 use std::collections::HashSet;
 
-use crate::definition::model::{OwnRuleSet, Phase, Workflow};
+use super::flow::{Flow, report_in};
+use crate::definition::model::{OwnRuleSet, Workflow};
 use crate::definition::schema::Reader;
-use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, shown};
 
-/// Reports what a phase opens although it is not read-only: it would open nothing, and the rest is open anyway.
-pub(super) fn check_phase_openings(
-    reader: &mut Reader<'_>,
-    workflow: &Workflow,
-    phase: &Phase,
-    given: &[(&'static str, Option<Span>)],
-) {
-    if workflow.read_only_in(phase).is_some() {
-        return;
-    }
-    for &(key, span) in given {
-        let why = if workflow.is_read_only() {
-            "the empty `blacklist` of the phase replaces the `read-only` of the workflow"
-        } else {
-            "neither the phase nor its workflow is read-only"
+/// Reports what a workflow or a phase opens although nothing is read-only there: it would open nothing, and the rest is open
+/// anyway.
+pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
+    let workflow = flow.workflow;
+    let is_read_only = |phase| workflow.read_only_in(phase).is_some();
+    let phases = flow.phases().map(|(_, phase, sites)| (Some(phase), sites));
+    for (phase, sites) in phases.chain([(None, flow.own)]) {
+        let (why, help) = match phase {
+            Some(phase) if is_read_only(phase) => continue,
+            Some(_) if workflow.is_read_only() => (
+                "the empty `blacklist` of the phase replaces the `read-only` of the workflow",
+                "remove the `blacklist` from the phase, or write `tools: read-only` there",
+            ),
+            Some(_) => (
+                "neither the phase nor its workflow is read-only",
+                "add `tools: read-only` to the phase or to its workflow",
+            ),
+            None if workflow.is_read_only() || workflow.own_phases().any(is_read_only) => continue,
+            None => (
+                "no phase of the workflow is read-only",
+                "add `tools: read-only` to the workflow or to a phase",
+            ),
         };
-        let message = format!("`{key}` has no effect, because {why}");
-        let help = if workflow.is_read_only() {
-            "remove the `blacklist` from the phase, or write `tools: read-only` there"
-        } else {
-            "add `tools: read-only` to the phase or to its workflow"
-        };
-        reader.report(Finding::error(Code::IdleRule, span, message).help(help));
-    }
-}
-
-/// Reports what a workflow opens although none of its phases is read-only.
-pub(super) fn check_workflow_openings(
-    reader: &mut Reader<'_>,
-    workflow: &Workflow,
-    given: &[(&'static str, Option<Span>)],
-) {
-    let mut phases = workflow.own_phases();
-    if workflow.is_read_only() || phases.any(|phase| workflow.read_only_in(phase).is_some()) {
-        return;
-    }
-    for &(key, span) in given {
-        let message =
-            format!("`{key}` has no effect, because no phase of the workflow is read-only");
-        let finding = Finding::error(Code::IdleRule, span, message);
-        reader.report(finding.help("add `tools: read-only` to the workflow or to a phase"));
+        for &(key, span) in &sites.openings {
+            let message = format!("`{key}` has no effect, because {why}");
+            let finding = Finding::error(Code::IdleRule, span, message).help(help);
+            report_in(reader, sites.source.as_ref(), finding);
+        }
     }
 }
 

@@ -22,10 +22,10 @@ use std::sync::Arc;
 pub use document::document;
 pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
 pub use listing::{Listing, LoadOutcome};
-pub use origins::{EntryOrigin, Origins, SettingsOrigin, WorkflowOrigin};
+pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, Show, TierSettings};
-use super::schema::{Reader, Section, Sites};
+use super::schema::{KeyLocations, Reader, Section, Sites};
 use super::syntax::{Findings, Node, Source, TreeLimits, json5};
 use super::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
@@ -87,21 +87,27 @@ impl Loaded {
 /// not hide a sound global workflow (B24); then references are resolved over what is left.
 #[must_use]
 pub fn load(files: &dyn Files) -> Loaded {
-    load_all(files, None)
+    load_all(files, false)
 }
 
 /// Loads settings and workflows, and keeps the locations of their keys.
 #[must_use]
 pub fn load_located(files: &dyn Files) -> Loaded {
-    load_all(files, Some(Vec::new()))
+    load_all(files, true)
 }
 
-/// With a list for the locations of settings, all locations are kept.
-fn load_all(files: &dyn Files, mut origins: Option<Vec<SettingsOrigin>>) -> Loaded {
-    let keeps_locations = origins.is_some();
+fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
     let mut diagnostics = Vec::new();
-    let mut settings_of = |tier, outer: &TierSettings| {
-        load_settings_of(files, tier, outer, origins.as_mut(), &mut diagnostics)
+    let mut origins = Origins::default();
+    let mut settings_of = |tier: Tier, outer: &TierSettings| {
+        let keys = &mut origins.settings[tier as usize];
+        load_settings_of(
+            files,
+            tier,
+            outer,
+            keeps_locations.then_some(keys),
+            &mut diagnostics,
+        )
     };
     let none = TierSettings::default();
     let global = settings_of(Tier::Global, &none).unwrap_or_default();
@@ -125,11 +131,10 @@ fn load_all(files: &dyn Files, mut origins: Option<Vec<SettingsOrigin>>) -> Load
     let max_nesting = settings.limits.max_nesting;
     let mut drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
-    let of_workflows = drafts.iter_mut().filter_map(|draft| {
-        let origin = draft.origin.take()?;
-        Some((draft.workflow.key.clone(), origin))
-    });
-    let origins = Origins::new(origins.unwrap_or_default(), of_workflows.collect());
+    origins.workflows = drafts
+        .iter_mut()
+        .filter_map(|draft| Some((draft.workflow.key.clone(), draft.origin.take()?)))
+        .collect();
     let workflows = drafts.into_iter().map(|draft| draft.workflow);
     Loaded {
         catalog: Arc::new(Catalog::new(workflows.collect())),
@@ -146,7 +151,7 @@ fn load_settings_of(
     files: &dyn Files,
     tier: Tier,
     outer: &TierSettings,
-    origins: Option<&mut Vec<SettingsOrigin>>,
+    keys: Option<&mut KeyLocations>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<TierSettings> {
     let limits = Limits::default();
@@ -178,7 +183,7 @@ fn load_settings_of(
         tier,
         sections: Section::ALL,
         sites: Sites::default(),
-        keeps_locations: origins.is_some(),
+        keeps_locations: keys.is_some(),
     };
     let settings =
         read_map(reader, "the settings file", "`{}`, or remove it", node).map(|(map, _)| {
@@ -186,9 +191,8 @@ fn load_settings_of(
             reader.keep_locations(&map, None);
             settings
         });
-    let keys = std::mem::take(&mut reader.sites.keys);
-    if let Some(origins) = origins {
-        origins.insert(0, SettingsOrigin { tier, keys });
+    if let Some(keys) = keys {
+        *keys = std::mem::take(&mut reader.sites.keys);
     }
     let found = findings.finish();
     let closed = found
@@ -274,21 +278,15 @@ fn resolve(
     let checked = check_references(&drafts, &found, max_nesting);
     diagnostics.extend(checked.diagnostics);
 
-    let outcomes: HashMap<(&str, Tier), LoadOutcome> = drafts
+    let keys = drafts
         .iter()
-        .zip(&checked.kept)
-        .map(|(draft, &kept)| {
-            let outcome = if kept {
-                LoadOutcome::Loaded
-            } else {
-                LoadOutcome::LeftOut
-            };
-            ((&*draft.workflow.key, draft.tier), outcome)
-        })
-        .collect();
+        .map(|draft| (&*draft.workflow.key, draft.tier));
+    let kept: HashMap<(&str, Tier), bool> = keys.zip(checked.kept.iter().copied()).collect();
     for listing in index {
-        if let Some(&outcome) = outcomes.get(&(&*listing.key, listing.tier)) {
-            listing.outcome = outcome;
+        match kept.get(&(&*listing.key, listing.tier)) {
+            Some(true) => listing.outcome = LoadOutcome::Loaded,
+            Some(false) => listing.outcome = LoadOutcome::LeftOut,
+            None => {}
         }
     }
     drafts

@@ -9,17 +9,10 @@ use crate::diagnostic::Location;
 /// The locations of the keys of definitions and settings.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Origins {
-    settings: Vec<SettingsOrigin>,
-    workflows: HashMap<String, WorkflowOrigin>,
-}
-
-/// The locations of the keys of a settings file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SettingsOrigin {
-    /// Its source.
-    pub tier: Tier,
-    /// The locations of its keys.
-    pub keys: KeyLocations,
+    /// Those of the settings files: the user's and the project's.
+    pub settings: [KeyLocations; 2],
+    /// Those of each workflow of the catalog, by its key.
+    pub workflows: HashMap<String, WorkflowOrigin>,
 }
 
 /// The locations of a workflow's keys.
@@ -40,28 +33,4 @@ pub struct EntryOrigin {
     pub entry: Option<Location>,
     /// The keys of the phase: in its own file, or in the definition.
     pub keys: KeyLocations,
-}
-
-impl Origins {
-    pub(super) fn new(
-        settings: Vec<SettingsOrigin>,
-        workflows: HashMap<String, WorkflowOrigin>,
-    ) -> Self {
-        Self {
-            settings,
-            workflows,
-        }
-    }
-
-    /// The settings files there are, the one that wins first.
-    #[must_use]
-    pub fn settings(&self) -> &[SettingsOrigin] {
-        &self.settings
-    }
-
-    /// The origin of a workflow of the catalog.
-    #[must_use]
-    pub fn workflow(&self, key: &str) -> Option<&WorkflowOrigin> {
-        self.workflows.get(key)
-    }
 }

@@ -7,17 +7,14 @@ use crate::definition::value::check_template;
 use crate::diagnostic::{Code, Finding};
 use crate::template::TemplateKind;
 
-/// A phase, and the locations of what is checked later.
-pub(super) type ReadPhase = (Phase, Sites);
-
-/// Reads a phase's map. `body` are the instructions of a phase file; without one they are a key.
+/// Reads a phase's map, with the locations of what is checked later. `body` are the instructions of a phase file; without one they are a key.
 pub(super) fn read_phase(
     reader: &mut Reader<'_>,
     map: &Map<'_>,
     start: Option<Span>,
     body: Option<(&str, Span)>,
     sets: &RuleSets,
-) -> Option<ReadPhase> {
+) -> Option<(Phase, Sites)> {
     let mut keys = MapReader::new(reader, Phase::SECTION, map, None);
     keys.start = start;
     let mut phase = Phase::default();

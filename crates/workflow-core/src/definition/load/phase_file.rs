@@ -1,10 +1,10 @@
 //! A phase file: frontmatter, and the instructions after it.
 
 use super::file_map::read_map;
-use super::phase::{ReadPhase, read_phase};
-use crate::definition::model::RuleSets;
-use crate::definition::schema::Reader;
-use crate::definition::syntax::frontmatter::{self, NoFrontmatter, Parts};
+use super::phase::read_phase;
+use crate::definition::model::{Phase, RuleSets};
+use crate::definition::schema::{Reader, Sites};
+use crate::definition::syntax::frontmatter::{self, NoFrontmatter};
 use crate::definition::syntax::{Kind, Map, Node, Span, TreeLimits, yaml};
 use crate::diagnostic::{Code, Finding};
 
@@ -16,7 +16,7 @@ pub(super) fn read_phase_source(
     reader: &mut Reader<'_>,
     limits: TreeLimits,
     sets: &RuleSets,
-) -> Option<ReadPhase> {
+) -> Option<(Phase, Sites)> {
     let text = reader.source.text();
     let parts = match frontmatter::split(text) {
         Ok(parts) => parts,
@@ -25,29 +25,16 @@ pub(super) fn read_phase_source(
             return None;
         }
     };
-    let node = parse_frontmatter(&parts, limits);
-    let map = match node {
+    let map = match yaml::parse(parts.yaml, parts.yaml_start, limits) {
         // As the host: no text between the lines is an empty map.
         Ok(Node {
             kind: Kind::Null, ..
         }) => Map::default(),
         node => read_map(reader, "the frontmatter", PHASE_CONTENT, node)?.0,
     };
-    let body = Some((parts.body, body_span(&parts)));
+    let end = parts.body_start + parts.body.len();
+    let body = Some((parts.body, Span::new(parts.body_start, end)));
     read_phase(reader, &map, Some(frontmatter::opening()), body, sets)
-}
-
-/// Parses the frontmatter of a phase file.
-pub(super) fn parse_frontmatter<'s>(
-    parts: &Parts<'s>,
-    limits: TreeLimits,
-) -> Result<Node<'s>, Finding> {
-    yaml::parse(parts.yaml, parts.yaml_start, limits)
-}
-
-/// The location of a phase file's instructions.
-fn body_span(parts: &Parts<'_>) -> Span {
-    Span::new(parts.body_start, parts.body_start + parts.body.len())
 }
 
 fn no_frontmatter(problem: NoFrontmatter) -> Finding {

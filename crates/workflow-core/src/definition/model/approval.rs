@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::target::{Answers, Target};
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, Written, section};
-use crate::definition::value::{File, Flag, One, Template};
+use crate::definition::value::{FilledText, Flag, Template};
 use crate::diagnostic::{Finding, shown};
 use crate::template::TemplateKind;
 
@@ -30,7 +31,7 @@ section! {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pub comment: bool,
         /// A file of the project that is shown with the question.
-        #[key("show": One<File>, example(r#""docs/plan.md""#))]
+        #[key("show": FilledText, checked(GuardText::File), example(r#""docs/plan.md""#))]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub show: Option<String>,
         /// Its location, as `file:line`.

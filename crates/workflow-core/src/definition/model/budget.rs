@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
-};
+use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
 use crate::definition::syntax::Span;
 use crate::definition::value::{Cents, Whole};
 use crate::diagnostic::{Code, Finding, Severity};
@@ -16,19 +14,19 @@ section! {
     #[serde(rename_all = "camelCase", default)]
     pub struct Budget {
         /// Responses of the model.
-        #[key("turns": Amount, otherwise("no limit"), example("120"))]
+        #[key("turns": Whole<1, { u32::MAX }, u64>, otherwise("no limit"), example("120"))]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub turns: Option<u64>,
         /// Tool calls.
-        #[key("toolCalls": Amount, otherwise("no limit"), example("800"))]
+        #[key("toolCalls": Whole<1, { u32::MAX }, u64>, otherwise("no limit"), example("800"))]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tool_calls: Option<u64>,
         /// Minutes in which the agent works.
-        #[key("minutes": Amount, otherwise("no limit"), example("180"))]
+        #[key("minutes": Whole<1, { u32::MAX }, u64>, otherwise("no limit"), example("180"))]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub minutes: Option<u64>,
         /// Tokens, where the host reports them.
-        #[key("tokens": Amount, otherwise("no limit"), example("2000000"))]
+        #[key("tokens": Whole<1, { u32::MAX }, u64>, otherwise("no limit"), example("2000000"))]
         #[serde(skip_serializing_if = "Option::is_none")]
         pub tokens: Option<u64>,
         /// US dollars, where the host reports costs.
@@ -45,13 +43,12 @@ impl Budget {
         *self == Self::default()
     }
 
-    /// Reports bounds of a phase that its workflow's come before.
+    /// The findings about bounds of a phase that its workflow's come before.
     pub(crate) fn check_within(
         &self,
         workflow: &Self,
-        reader: &mut Reader<'_>,
         span: Option<Span>,
-    ) {
+    ) -> impl Iterator<Item = Finding> {
         let bounds = [
             ("turns", self.turns, workflow.turns),
             ("toolCalls", self.tool_calls, workflow.tool_calls),
@@ -59,26 +56,16 @@ impl Budget {
             ("tokens", self.tokens, workflow.tokens),
             ("usd", self.us_cents, workflow.us_cents),
         ];
-        for (name, of_phase, of_run) in bounds {
-            if of_phase.zip(of_run).is_some_and(|(phase, run)| phase > run) {
-                let message =
-                    format!("`{name}` of the phase can never act: that of the workflow is lower");
-                let finding = Finding::warning(Code::IdleVisits, span, message);
-                reader.report(finding.help("lower it, or remove it"));
-            }
-        }
-    }
-}
-
-/// An amount of at least one.
-pub(crate) struct Amount;
-
-impl KeyType for Amount {
-    type Value = u64;
-    const SHAPE: Shape = Whole::<1>::SHAPE;
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u64> {
-        Whole::<1>::read(reader, written).map(u64::from)
+        let is_idle = |(_, of_phase, of_run): &(_, Option<u64>, Option<u64>)| {
+            of_phase
+                .zip(*of_run)
+                .is_some_and(|(phase, run)| phase > run)
+        };
+        bounds.into_iter().filter(is_idle).map(move |(name, ..)| {
+            let message =
+                format!("`{name}` of the phase can never act: that of the workflow is lower");
+            Finding::warning(Code::IdleVisits, span, message).help("lower it, or remove it")
+        })
     }
 }
 

@@ -5,14 +5,14 @@ use serde_json::{Map as Object, Value, json};
 
 use super::check::{Check, ExpectedExit, FileCheck, GitCheck, OutputStream, RunCheck};
 use super::target::OnFail;
+use crate::definition::guard_text::{GuardText, command_finding};
 use crate::definition::schema::Default::{Number, Text};
 use crate::definition::schema::{
     Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Typed, Written, listed, section,
 };
 use crate::definition::syntax::Kind;
 use crate::definition::value::{
-    Directory, Duration, Files, Flag, Map, One, OneOf, Regex, Texts, Variables, command_finding,
-    or_report, whole_number, words,
+    Duration, FilledText, Flag, Map, NamedTexts, OneOf, Texts, or_report, whole_number, words,
 };
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
@@ -40,13 +40,13 @@ section! {
         #[key("expect": Map<Expect>, otherwise("`exit: 0`"), example(r#"{"exit": 0}"#))]
         const expect;
         /// The directory in which `run` runs, relative to the project and inside it.
-        #[key("cwd": InnerDirectory, otherwise("the project"), example(r#""packages/api""#))]
+        #[key("cwd": FilledText, checked(GuardText::Directory), otherwise("the project"), example(r#""packages/api""#))]
         const cwd;
         /// Environment variables for `run`, in addition to those of the sidecar.
-        #[key("env": Variables, example(r#"{"CI": "true"}"#))]
+        #[key("env": NamedTexts, checked(GuardText::Variable), example(r#"{"CI": "true"}"#))]
         const env;
         /// A file of the project that must exist, or a glob (with `*`, `?` or `{`) that a file must match. A directory does not count.
-        #[key("file": One<Files>, otherwise(ONE_OF), example(r#""docs/plan.md""#))]
+        #[key("file": FilledText, checked(GuardText::Files), otherwise(ONE_OF), example(r#""docs/plan.md""#))]
         const file;
         /// `true`: the content of `file`, or of a file that its glob matches, must differ from when the phase was entered. `false`: it must be the same.
         #[key("changed": Flag, otherwise("either"), example("true"))]
@@ -167,8 +167,7 @@ fn read_run(keys: &mut MapReader<'_, '_, '_>) -> Option<RunCheck> {
     let timeout = keys.get(&Gate::timeout);
     let expect = keys.get(&Gate::expect).unwrap_or_default();
     let cwd = keys.get(&Gate::cwd);
-    let env = keys.get(&Gate::env).map(|env| env.all).unwrap_or_default();
-    check_names(keys, &env);
+    let env = keys.get(&Gate::env).unwrap_or_default();
     Some(RunCheck {
         command: command?,
         shell,
@@ -183,18 +182,6 @@ fn read_run(keys: &mut MapReader<'_, '_, '_>) -> Option<RunCheck> {
 
 /// The seconds that a command may take by default.
 const DEFAULT_TIMEOUT: u32 = 10 * 60;
-
-/// Reports names that no environment variable can have.
-fn check_names(keys: &mut MapReader<'_, '_, '_>, env: &[(String, String)]) {
-    for (name, _) in env {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if name.is_empty() || !name.chars().all(is_name) {
-            let message = format!("`{}` is not a valid name of a variable", shown(name));
-            let finding = Finding::error(Code::InvalidValue, keys.start, message);
-            keys.report(finding.help("use letters, digits and `_`"));
-        }
-    }
-}
 
 /// A program and its arguments. With `shell`, a line is read in place of it.
 pub(crate) struct CommandLine;
@@ -243,29 +230,6 @@ fn read_line(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String
     or_report(reader, line, || written.wrong_type("a line for the shell"))
 }
 
-/// The path of a directory inside the project.
-pub(crate) struct InnerDirectory;
-
-impl KeyType for InnerDirectory {
-    type Value = String;
-    const SHAPE: Shape = One::<Directory>::SHAPE;
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
-        let path = One::<Directory>::read(reader, written)?;
-        let leaves = path.starts_with(['/', '~', '\\'])
-            || path.contains('\0')
-            || path.split(['/', '\\']).any(|part| part == "..");
-        or_report(reader, (!leaves).then(|| path.clone()), || {
-            let message = format!(
-                "`cwd` must be a directory in the project, not `{}`",
-                shown(&path)
-            );
-            Finding::error(Code::PathRefused, written.span(), message)
-                .help("write it from the project's root: `cwd: packages/api`")
-        })
-    }
-}
-
 words! {
     /// The value of `git`.
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -293,13 +257,13 @@ section! {
         #[key("exit": ExitCode, default(Number(0)), example(r#""nonzero""#), usual_hint)]
         pub exit: ExpectedExit,
         /// A regular expression that standard output must match.
-        #[key("stdout": One<Regex>, otherwise("any"), example(r#""0 failed""#))]
+        #[key("stdout": FilledText, checked(GuardText::Regex), otherwise("any"), example(r#""0 failed""#))]
         const stdout;
         /// A regular expression that standard error must match. Give only one of `stdout`, `stderr`, `output`.
-        #[key("stderr": One<Regex>, otherwise("any"), example(r#""0 warnings""#))]
+        #[key("stderr": FilledText, checked(GuardText::Regex), otherwise("any"), example(r#""0 warnings""#))]
         const stderr;
         /// A regular expression that both streams together must match, in the order in which they are written.
-        #[key("output": One<Regex>, otherwise("any"), example(r#""0 failed""#))]
+        #[key("output": FilledText, checked(GuardText::Regex), otherwise("any"), example(r#""0 failed""#))]
         const output;
         /// The stream of the pattern.
         pub stream: OutputStream,
@@ -322,7 +286,7 @@ impl FromMap for Expect {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
         let mut expect = Self::default();
         expect.read_keys(keys);
-        let patterns: [(OutputStream, &Typed<One<Regex>>); 3] = [
+        let patterns: [(OutputStream, &Typed<FilledText>); 3] = [
             (OutputStream::Stdout, &Self::stdout),
             (OutputStream::Stderr, &Self::stderr),
             (OutputStream::Both, &Self::output),

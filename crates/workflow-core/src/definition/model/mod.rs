@@ -40,7 +40,7 @@ pub use result_rule::{ResultKind, ResultRule};
 pub(super) use rule_sets::{OwnRuleSet, RuleSets};
 pub use rules::{OnRepeat, Rule, RuleAction, UnknownAction};
 pub use settings::{Limits, SETTINGS_FILE, Settings, TierSettings};
-pub use target::{OnVisitLimit, PhaseOutcome, Target};
+pub use target::{PhaseOutcome, Target};
 pub(super) use tools::{read_level, read_results, too_many_patterns};
 pub use trigger::{Token, Trigger, TriggerOn};
 pub use workflow::{CancelBy, ContextMode, PhaseEntry, Show, Subworkflow, Templates, Workflow};
@@ -63,7 +63,7 @@ impl Section {
         TierSettings::SECTION,
         Limits::SECTION,
         Parameter::SECTION,
-        parameter::Output::SECTION,
+        parameter::OUTPUT,
         Budget::SECTION,
     ];
 

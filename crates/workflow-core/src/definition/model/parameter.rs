@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
-    Declared, Default, KeyType, MapReader, Reader, Section, Shape, Written, nearest, schema_of,
-    section,
+    Declared, Default, Key, KeyType, MapReader, Reader, Section, Shape, Written, nearest,
+    schema_of, section,
 };
 use crate::definition::syntax::{Kind, Node};
 use crate::definition::value::{
-    Choices, Flag, One, Regex, Text, Whole, is_name, not_a_name, or_report,
+    Choices, FilledText, Flag, Text, Whole, is_name, not_a_name, or_report,
 };
 use crate::diagnostic::{Code, Finding, shown};
 
@@ -33,7 +34,7 @@ section! {
         #[key("oneOf": Choices, otherwise("any"), example(r#"["minor", "major"]"#))]
         const one_of;
         /// A regular expression that a text must match.
-        #[key("pattern": One<Regex>, otherwise("any"), example(r#""^.+$""#))]
+        #[key("pattern": FilledText, checked(GuardText::Regex), otherwise("any"), example(r#""^.+$""#))]
         const pattern;
         /// The smallest number of characters of a text.
         #[key("minLength": Whole<1>, otherwise("any"), example("40"))]
@@ -52,27 +53,25 @@ section! {
     }
 }
 
-section! {
-    Section::guard("an output");
-    /// The keys of an output, which is a [`Parameter`].
-    #[derive(Debug)]
-    pub(crate) struct Output {
-        #[as_in(Parameter: TypeOfValue)]
-        const of_type;
-        #[as_in(Parameter: Choices)]
-        const one_of;
-        #[as_in(Parameter: One<Regex>)]
-        const pattern;
-        #[as_in(Parameter: Whole<1>)]
-        const min_length;
-        /// A description for the agent.
-        #[key("about": Text, example(r#""What will be changed, and why""#))]
-        const about;
-        /// Whether `next` needs it.
-        #[key("required": Flag, otherwise("true"), example("false"))]
-        const required;
-    }
-}
+/// The keys of an output: those of an input without `default`.
+pub(super) const OUTPUT: &Section = &Section {
+    name: "an output",
+    keys: &OUTPUT_KEYS,
+    ..*Parameter::SECTION
+};
+
+const OUTPUT_KEYS: [Key; 6] = {
+    let about = Parameter::about.summary("A description for the agent.");
+    let required = Parameter::required.summary("Whether `next` needs it.");
+    [
+        Parameter::of_type.key,
+        Parameter::one_of.key,
+        Parameter::pattern.key,
+        Parameter::min_length.key,
+        about.example(r#""What will be changed, and why""#).key,
+        required.otherwise("true").example("false").key,
+    ]
+};
 
 /// Inputs by their names.
 pub(crate) struct Inputs;
@@ -91,10 +90,10 @@ impl KeyType for Inputs {
 
 impl KeyType for Outputs {
     type Value = Vec<Parameter>;
-    const SHAPE: Shape = Shape::new(|| named(Output::SECTION), Inputs::SHAPE.describe);
+    const SHAPE: Shape = Shape::new(|| named(OUTPUT), Inputs::SHAPE.describe);
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
-        read_parameters(reader, written, Output::SECTION)
+        read_parameters(reader, written, OUTPUT)
     }
 }
 
@@ -201,14 +200,10 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
             min_length,
         });
     }
-    let places = [
-        ("pattern", keys.place(&Parameter::pattern)),
-        ("minLength", keys.place(&Parameter::min_length)),
-    ];
-    for (name, place) in places {
-        if let Some(place) = place {
+    for name in ["pattern", "minLength"] {
+        if let Some(entry) = keys.entry(name) {
             let message = format!("`{name}` has a meaning for a text only");
-            let finding = Finding::error(Code::InvalidValue, place.key, message);
+            let finding = Finding::error(Code::InvalidValue, entry.key_span, message);
             keys.report(finding.help("write `type: text`, or remove it"));
         }
     }
@@ -232,7 +227,7 @@ impl KeyType for TypeOfValue {
     const SHAPE: Shape = Shape::new(
         || {
             json!({"anyOf": [
-                {"enum": ["text", "number", "flag", "list"]},
+                {"enum": ParameterKind::NAMED.map(|(name, _)| name)},
                 {
                     "type": "object",
                     "properties": {"oneOf": (Choices::SHAPE.schema)()},
@@ -247,7 +242,8 @@ impl KeyType for TypeOfValue {
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ParameterKind> {
         match written.kind() {
             Kind::Text(word) => {
-                let kind = ParameterKind::named(word);
+                let mut named = ParameterKind::NAMED.into_iter();
+                let kind = named.find_map(|(name, kind)| (name == word).then_some(kind));
                 or_report(reader, kind, || not_a_type(written, word))
             }
             Kind::Map(map) => {
@@ -285,7 +281,7 @@ fn not_a_type(written: Written<'_>, word: &str) -> Finding {
         "boolean" | "bool" => Some("flag"),
         "integer" | "int" | "float" => Some("number"),
         "array" | "texts" => Some("list"),
-        word => nearest(word, ["text", "number", "flag", "list"]),
+        word => nearest(word, ParameterKind::NAMED.map(|(name, _)| name)),
     };
     match meant {
         Some(meant) => finding
@@ -370,16 +366,13 @@ impl ParameterKind {
         min_length: None,
     };
 
-    /// The type of a name.
-    fn named(word: &str) -> Option<Self> {
-        match word {
-            "text" => Some(Self::TEXT),
-            "number" => Some(Self::Number),
-            "flag" => Some(Self::Flag),
-            "list" => Some(Self::List),
-            _ => None,
-        }
-    }
+    /// The types that have a name.
+    const NAMED: [(&str, Self); 4] = [
+        ("text", Self::TEXT),
+        ("number", Self::Number),
+        ("flag", Self::Flag),
+        ("list", Self::List),
+    ];
 
     /// Returns true if it takes every value that the other takes.
     #[must_use]
@@ -413,16 +406,13 @@ impl ParameterKind {
                 pattern,
                 min_length,
             } => {
-                let matching = pattern
-                    .as_ref()
-                    .map(|pattern| format!(" that matches `{}`", shown(pattern)));
-                let least = min_length.map(|least| format!(" of at least {least} characters"));
-                [
-                    "a text".to_owned(),
-                    matching.unwrap_or_default(),
-                    least.unwrap_or_default(),
-                ]
-                .concat()
+                let matching = pattern.as_ref().map_or_else(String::new, |pattern| {
+                    format!(" that matches `{}`", shown(pattern))
+                });
+                let least = min_length.map_or_else(String::new, |least| {
+                    format!(" of at least {least} characters")
+                });
+                format!("a text{matching}{least}")
             }
             Self::Number => "a number".to_owned(),
             Self::Flag => "true or false".to_owned(),

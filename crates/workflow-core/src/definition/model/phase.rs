@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::approval::Approval;
@@ -13,12 +14,13 @@ use super::guards::ToolAccess;
 use super::parameter::{Outputs, Parameter};
 use super::result_rule::ResultRule;
 use super::rules::{Rule, UnknownAction};
-use super::target::{AfterVisitLimit, OnVisitLimit, Outcomes, PhaseOutcome};
+use super::target::{AfterVisitLimit, Outcomes, PhaseOutcome, Target};
 use super::tools::ReadOnlyOrTools;
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::Default::Text as Word;
 use crate::definition::schema::{Change, Section, section};
 use crate::definition::value::{
-    Commands, FilledText, Flag, Glob, ListOf, Many, Map, OneOf, Template, Text, Texts, Whole, words,
+    FilledText, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, Whole, words,
 };
 use crate::template::TemplateKind;
 
@@ -48,15 +50,15 @@ section! {
         /// The tools that it may use; `None` is all.
         pub tools: Option<ToolAccess>,
         /// Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.
-        #[key("writable": Many<Glob>, change(Change::Guard), never_dropped, otherwise("no file"), example(r#"["docs/**"]"#))]
+        #[key("writable": TextOrTexts, checked(GuardText::Path), change(Change::Guard), never_dropped, otherwise("no file"), example(r#"["docs/**"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub writable: Vec<String>,
         /// Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
-        #[key("commands": Commands, change(Change::Guard), never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
+        #[key("commands": TextOrTexts, checked(GuardText::Command), change(Change::Guard), never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub commands: Vec<String>,
         /// As in a rule.
-        #[as_in(Rule: OneOf<UnknownAction>)]
+        #[key(Rule: OneOf<UnknownAction>)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unknown: Option<UnknownAction>,
         /// Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.
@@ -105,8 +107,8 @@ section! {
         pub max_visits: Option<u32>,
         /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
         #[key("onLimit": AfterVisitLimit, never_dropped, guard, change(Change::Way), default(Word("pause")), example(r#""cancel""#))]
-        #[serde(default, skip_serializing_if = "OnVisitLimit::is_pause")]
-        pub on_limit: OnVisitLimit,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub on_limit: Option<Target>,
         /// How much the phase may use each time it is entered. At a limit the run pauses.
         #[key("budget": Map<Budget>, never_dropped, guard, otherwise("no limit"), example(r#"{"turns": 120, "minutes": 180}"#))]
         #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
@@ -153,7 +155,7 @@ words! {
 
 words! {
     /// The level of the model's thinking.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Thinking {
         /// Not at all.
@@ -195,10 +197,15 @@ impl Phase {
     /// The id of the entry that is entered in place of it after too many visits, if it is one.
     #[must_use]
     pub fn redirect(&self) -> Option<&str> {
-        match &self.on_limit {
-            OnVisitLimit::Phase(id) if self.max_visits.is_some() => Some(id),
-            OnVisitLimit::Phase(_) | OnVisitLimit::Pause | OnVisitLimit::Cancel => None,
-        }
+        let instead = self.on_limit.as_ref();
+        instead.filter(|_| self.max_visits.is_some())?.phase()
+    }
+
+    /// What happens instead of one visit too many, as it is written.
+    #[must_use]
+    pub fn instead_of_visit(&self) -> String {
+        let instead = self.on_limit.as_ref();
+        instead.map_or_else(|| "pause".to_owned(), Target::to_string)
     }
 
     /// Returns true if it may be skipped, may be left for another phase than the next, or counts its visits.

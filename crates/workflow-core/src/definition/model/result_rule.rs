@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::Default::Text as Word;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, listed, section};
-use crate::definition::value::{Many, OneOf, Regex, Text, ToolPatterns, Whole, words};
+use crate::definition::value::{OneOf, Text, TextOrTexts, ToolPatterns, Whole, words};
 use crate::diagnostic::{Code, Finding};
 
 const EFFECTS: &[&str] = &["redact", "maxChars", "append"];
@@ -16,7 +17,7 @@ section! {
     #[serde(rename_all = "camelCase")]
     pub struct ResultRule {
         /// The tools whose results are changed.
-        #[key("tool": ToolPatterns, default(Word("*")), example(r#""bash""#))]
+        #[key("tool": ToolPatterns, checked(GuardText::ToolPattern), default(Word("*")), example(r#""bash""#))]
         const tool;
         /// The tools it is about: names, with `*` for any characters.
         pub tools: Vec<String>,
@@ -25,7 +26,7 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub on: Option<ResultKind>,
         /// Regular expressions. The text that they match is replaced.
-        #[key("redact": Many<Regex>, example(r#"["sk-[A-Za-z0-9]{20,}"]"#))]
+        #[key("redact": TextOrTexts, checked(GuardText::Regex), example(r#"["sk-[A-Za-z0-9]{20,}"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub redact: Vec<String>,
         /// The replacement for `redact`.
@@ -60,7 +61,7 @@ impl FromMap for ResultRule {
         }
         let mut rule = Self::default();
         rule.read_keys(keys);
-        let tools = keys.get(&Self::tool).filter(|tools| tools.is_sound);
+        let tools = keys.get(&Self::tool).filter(|tools| !tools.is_lost);
         // An entry about tools that cannot be read is about all of them.
         rule.tools = tools.map_or_else(|| vec!["*".to_owned()], |tools| tools.all);
         // A wrong pattern, or an unknown key that may be a misspelled one.

@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::rules::Rule;
 use crate::definition::schema::{
-    Declared, FromMap, KeyType, MapReader, Reader, Shape, Written, listed, nearest, schema_of,
+    Declared, KeyType, Reader, Shape, Written, listed, nearest, schema_of,
 };
 use crate::definition::syntax::{Entry, Kind, Span};
+use crate::definition::value::read_maps;
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The rule sets that a level may use: its own and those of the levels around it.
@@ -124,37 +125,26 @@ impl KeyType for NamedRules {
 /// Reads a set of at least one rule. `None` was reported.
 fn read_set(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Rule>> {
     let span = entry.value.span.or(entry.key_span);
-    let wrong = |reader: &mut Reader<'_>, code, span, why: &str| {
+    let wrong = |code, span, why: String| {
         let message = format!("the rule set `{}` {why}", shown(&entry.key));
-        let finding = Finding::error(code, span, message);
-        reader.report(finding.help("write a list of rules: `[{block: bash, command: [curl *]}]`"));
+        let help = "write a list of rules: `[{block: bash, command: [curl *]}]`";
+        Finding::error(code, span, message).help(help)
     };
-    let items = match &entry.value.kind {
-        Kind::List(items) => items,
+    let finding = match &entry.value.kind {
+        Kind::List(items) if items.is_empty() => {
+            wrong(Code::MissingKey, span, "has no rules".to_owned())
+        }
+        Kind::List(items) => {
+            let read = read_maps(reader, items, |kind, span| {
+                wrong(Code::WrongType, span, format!("has a rule that is {kind}"))
+            });
+            return read.lost.is_empty().then_some(read.all);
+        }
         kind => {
             let why = format!("must be a list of rules, not {}", kind.describe());
-            wrong(reader, Code::WrongType, span, &why);
-            return None;
+            wrong(Code::WrongType, span, why)
         }
     };
-    if items.is_empty() {
-        wrong(reader, Code::MissingKey, span, "has no rules");
-        return None;
-    }
-    let mut rules = Vec::new();
-    let mut is_sound = true;
-    for item in items {
-        match &item.kind {
-            Kind::Map(map) => {
-                let mut keys = MapReader::new(reader, Rule::SECTION, map, item.span);
-                rules.extend(Rule::from_map(&mut keys));
-            }
-            kind => {
-                let why = format!("has a rule that is {}", kind.describe());
-                wrong(reader, Code::WrongType, item.span, &why);
-                is_sound = false;
-            }
-        }
-    }
-    is_sound.then_some(rules)
+    reader.report(finding);
+    None
 }

@@ -6,10 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::dead_conditions;
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::Default::Text;
 use crate::definition::schema::{Change, Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{
-    Commands, Fields, Flag, Glob, Many, OneOf, Partial, Template, ToolPatterns, words,
+    Flag, NamedTexts, OneOf, Partial, Template, TextOrTexts, ToolPatterns, words,
 };
 use crate::diagnostic::{Code, Finding};
 use crate::pattern::names_match;
@@ -28,20 +29,20 @@ section! {
         /// The tools it is about: names, with `*` for any characters.
         pub tools: Vec<String>,
         /// Tools whose calls this level allows. `*` matches any characters.
-        #[key("allow": ToolPatterns, never_empty, otherwise(ONE_OF), example(r#""write""#))]
+        #[key("allow": ToolPatterns, checked(GuardText::ToolPattern), never_empty, otherwise(ONE_OF), example(r#""write""#))]
         const allow;
         /// Tools whose calls the user must confirm. They are blocked where the user cannot be asked.
-        #[key("ask": ToolPatterns, never_empty, otherwise(ONE_OF), example(r#""bash""#))]
+        #[key("ask": ToolPatterns, checked(GuardText::ToolPattern), never_empty, otherwise(ONE_OF), example(r#""bash""#))]
         const ask;
         /// Tools whose calls are blocked.
-        #[key("block": ToolPatterns, never_empty, otherwise(ONE_OF), example(r#"["write", "edit"]"#))]
+        #[key("block": ToolPatterns, checked(GuardText::ToolPattern), never_empty, otherwise(ONE_OF), example(r#"["write", "edit"]"#))]
         const block;
         /// Globs of the files that the call is about. `docs/**` is in the project, `.env` is a name at any depth, `/etc/**` and `~/.ssh/**` are outside the project. A directory matches everything in it.
-        #[key("path": Many<Glob>, otherwise("any path"), example(r#"[".env", ".git/**"]"#))]
+        #[key("path": TextOrTexts, checked(GuardText::Path), otherwise("any path"), example(r#"[".env", ".git/**"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub path: Vec<String>,
         /// Patterns of commands. Each command of a shell line is compared by itself. `*` matches any characters.
-        #[key("command": Commands, otherwise("any command"), example(r#"["rm -rf *", "sudo *"]"#))]
+        #[key("command": TextOrTexts, checked(GuardText::Command), otherwise("any command"), example(r#"["rm -rf *", "sudo *"]"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub command: Vec<String>,
         /// `true`: calls that change files. `false`: calls that only read. A shell line is parsed; `unknown` decides on a command that is not known.
@@ -53,9 +54,7 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unknown: Option<UnknownAction>,
         /// Regular expressions for fields of the arguments. All of them must match.
-        #[key("input": Fields, otherwise("any arguments"), example(r#"{"url": "^http://"}"#))]
-        const fields;
-        /// Regular expressions that fields of the input must match.
+        #[key("input": NamedTexts, checked(GuardText::Regex), otherwise("any arguments"), example(r#"{"url": "^http://"}"#))]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub input: Vec<(String, String)>,
         /// What happens when rules deny the same call for the third time in a row. The strictest of all levels applies.
@@ -117,20 +116,13 @@ impl FromMap for Rule {
         let head = read_action(keys);
         let mut rule = Self::new(RuleAction::Block, "*");
         rule.read_keys(keys);
-        let input = keys.get(&Self::fields);
         // A condition that is misspelled is one that is missing.
-        let is_sound = keys.all_known
-            && !keys.is_unreadable(&Self::path)
-            && !keys.is_unreadable(&Self::command)
-            && !keys.is_unreadable(&Self::writes)
-            && !keys.is_unreadable(&Self::fields)
-            && input.as_ref().is_none_or(|input| input.is_sound);
-        let (action, tools) = head?;
-        if !is_sound && action == RuleAction::Allow {
+        let mut conditions = ["path", "command", "writes", "input"].iter();
+        let is_sound = keys.all_known && !conditions.any(|name| keys.is_lost(name));
+        (rule.action, rule.tools) = head?;
+        if !is_sound && rule.action == RuleAction::Allow {
             return None;
         }
-        (rule.action, rule.tools) = (action, tools);
-        rule.input = input.map(Vec::from).unwrap_or_default();
         rule.check_companions(keys);
         if keys.is_unreadable(&Self::unknown) {
             rule.unknown = Some(UnknownAction::Block);
@@ -164,6 +156,10 @@ impl Rule {
 ///
 /// If the tools or the effect are not known, every tool is forbidden.
 fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<String>)> {
+    let lost = || Partial {
+        is_lost: true,
+        ..Partial::default()
+    };
     // The strictest comes first.
     let heads = [
         (RuleAction::Block, &Rule::block),
@@ -171,16 +167,16 @@ fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<Stri
         (RuleAction::Allow, &Rule::allow),
     ];
     let heads = heads.map(|(action, key)| (action, keys.get(key), keys.place(key)));
-    let mut heads = heads.into_iter().filter_map(|(action, tools, place)| {
-        Some((action, tools.unwrap_or_else(Partial::lost), place?))
-    });
+    let mut heads = heads
+        .into_iter()
+        .filter_map(|(action, tools, place)| Some((action, tools.unwrap_or_else(lost), place?)));
     let Some((action, read, place)) = heads.next() else {
         let message = "a rule needs one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::MissingKey, keys.start, message);
         keys.report(finding.help("write the action and its tools: `block: [edit, write]`"));
         return Some((RuleAction::Block, vec!["*".to_owned()]));
     };
-    let (mut tools, mut is_sound) = (read.all, read.is_sound);
+    let (mut tools, mut is_sound) = (read.all, !read.is_lost);
     let mut others = heads.peekable();
     if others.peek().is_some() {
         let message = "a rule can have only one of `allow`, `ask` and `block`";

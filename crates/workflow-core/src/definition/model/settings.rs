@@ -24,25 +24,25 @@ section! {
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct TierSettings {
         /// As in a workflow.
-        #[as_in(Workflow: WaitOrMap)]
+        #[key(Workflow: WaitOrMap)]
         pub auto_continue: ContinueRule,
         /// As in a workflow.
-        #[as_in(Workflow: OneOf<ContextMode>)]
+        #[key(Workflow: OneOf<ContextMode>)]
         pub context: Option<ContextMode>,
         /// A blacklist or a whitelist of tools, and rules on single calls. Rules are read before the list. `workflow_step` is always allowed.
         #[key("tools": ToolsMap, strict, guard, otherwise("all tools"), example(r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#))]
         const level_tools;
-        #[as_in(Rule: OneOf<UnknownAction>)]
+        #[key(Rule: OneOf<UnknownAction>)]
         const unknown;
-        #[as_in(Phase: ListOf<ResultRule>)]
+        #[key(Phase: ListOf<ResultRule>)]
         const level_results;
         /// As in a workflow.
-        #[as_in(Phase: OneOf<Checkpoint>)]
+        #[key(Phase: OneOf<Checkpoint>)]
         pub checkpoint: Option<Checkpoint>,
         /// As in a rule.
-        #[as_in(Rule: OneOf<OnRepeat>)]
+        #[key(Rule: OneOf<OnRepeat>)]
         pub on_repeat: Option<OnRepeat>,
-        #[as_in(Workflow: NamedRules, example(r#"{"no-publish": [{"block": "bash", "command": ["npm publish *", "cargo publish *"]}]}"#))]
+        #[key(Workflow: NamedRules, example(r#"{"no-publish": [{"block": "bash", "command": ["npm publish *", "cargo publish *"]}]}"#))]
         const rulesets;
         /// Seconds that the user has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.
         #[key("questionTimeout": Seconds<86_400>, never_empty, default(Number(1800)), example("3600"))]
@@ -61,7 +61,7 @@ section! {
         /// A program and its arguments, which shows a text to you: it reads it on its standard input. It gets the code of each question for approval. Only in the user's settings.
         #[key("notify": Choices, otherwise("only the host shows it"), example(r#"["notify-user", "--title", "workflow"]"#))]
         const notify;
-        #[as_in(Workflow: Text)]
+        #[key(Workflow: Text)]
         const schema;
         /// Its guards.
         pub guards: Guards,
@@ -163,6 +163,11 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The guards of the user's and of the project's settings.
+    pub(crate) fn guards(&self) -> [&Guards; 2] {
+        [&self.user, &self.project]
+    }
+
     /// Returns whether the user's or the project's settings restrict calls or results.
     #[must_use]
     pub fn has_rules(&self) -> bool {

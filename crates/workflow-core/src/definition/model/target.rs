@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::definition::schema::{JumpKind, KeyType, Reader, Shape, Written};
 use crate::definition::syntax::Kind;
-use crate::definition::value::{Choices, Fields, FilledText, is_name, not_a_name};
+use crate::definition::value::{Choices, FilledText, NamedTexts, is_name, not_a_name};
 use crate::diagnostic::{Code, Finding, shown};
 use crate::white_space::trim;
 
@@ -81,51 +81,12 @@ pub struct PhaseOutcome {
     pub to: Target,
 }
 
-/// The consequence of one more visit than `maxVisits`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum OnVisitLimit {
-    /// The run pauses where it is.
-    #[default]
-    Pause,
-    /// The run is cancelled.
-    Cancel,
-    /// The run goes to the entry of the same scope with this id.
-    Phase(String),
-}
-
-impl fmt::Display for OnVisitLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Pause => "pause",
-            Self::Cancel => "cancel",
-            Self::Phase(id) => id,
-        })
-    }
-}
-
-impl OnVisitLimit {
-    /// The place that it leads to; `None` if the run pauses where it is.
-    #[must_use]
-    pub fn target(&self) -> Option<Target> {
-        match self {
-            Self::Pause => None,
-            Self::Cancel => Some(Target::Cancel),
-            Self::Phase(id) => Some(Target::Phase(id.clone())),
-        }
-    }
-
-    pub(super) fn is_pause(&self) -> bool {
-        *self == Self::Pause
-    }
-}
-
 /// A map of names of outcomes to targets.
 pub(crate) struct Outcomes;
 
 impl KeyType for Outcomes {
     type Value = Vec<PhaseOutcome>;
-    const SHAPE: Shape = Shape::new(Fields::SHAPE.schema, || "map of targets".to_owned());
+    const SHAPE: Shape = Shape::new(NamedTexts::SHAPE.schema, || "map of targets".to_owned());
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<PhaseOutcome>> {
         let Kind::Map(_) = written.kind() else {
@@ -143,7 +104,7 @@ pub(crate) struct Answers;
 impl KeyType for Answers {
     type Value = (Vec<String>, Vec<Target>);
     const SHAPE: Shape = Shape::new(
-        || json!({"anyOf": [(Choices::SHAPE.schema)(), (Fields::SHAPE.schema)()]}),
+        || json!({"anyOf": [(Choices::SHAPE.schema)(), (NamedTexts::SHAPE.schema)()]}),
         || "list of texts, or map of targets".to_owned(),
     );
 
@@ -170,24 +131,23 @@ impl KeyType for OnFail {
     }
 }
 
-/// `pause`, `cancel`, or the id of an entry.
+/// `pause`, `cancel`, or the id of an entry. `None` is `pause`.
 pub(crate) struct AfterVisitLimit;
 
 impl KeyType for AfterVisitLimit {
-    type Value = OnVisitLimit;
+    type Value = Option<Target>;
     const SHAPE: Shape = FilledText::SHAPE;
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<OnVisitLimit> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Option<Target>> {
         let text = FilledText::read(reader, written)?;
-        let instead = match &*text {
-            "pause" => OnVisitLimit::Pause,
-            "cancel" => OnVisitLimit::Cancel,
-            _ => OnVisitLimit::Phase(text),
-        };
-        if instead != OnVisitLimit::Pause {
-            reader.jump(JumpKind::OnLimit, &instead.to_string(), written.span());
+        if text == "pause" {
+            return Some(None);
         }
-        Some(instead)
+        reader.jump(JumpKind::OnLimit, &text, written.span());
+        Some(Some(match &*text {
+            "cancel" => Target::Cancel,
+            _ => Target::Phase(text),
+        }))
     }
 }
 

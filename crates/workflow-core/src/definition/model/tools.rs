@@ -10,6 +10,7 @@ use super::guards::{SettingsStatus, ToolAccess};
 use super::result_rule::ResultRule;
 use super::rule_sets::RuleSets;
 use super::rules::Rule;
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{
     Declared, KeyType, MapReader, Reader, Section, Shape, Typed, Written, nearest, schema_of,
     section,
@@ -28,10 +29,10 @@ section! {
     #[derive(Debug)]
     pub(crate) struct Tools {
         /// The tools that are blocked.
-        #[key("blacklist": ToolNames, never_empty, guard, example(r#"["edit", "write"]"#))]
+        #[key("blacklist": ToolNames, checked(GuardText::Tool), never_empty, guard, example(r#"["edit", "write"]"#))]
         const blacklist;
         /// The only tools that are allowed. An empty list blocks all.
-        #[key("whitelist": ToolNames, never_empty, guard, example(r#"["read", "grep"]"#))]
+        #[key("whitelist": ToolNames, checked(GuardText::Tool), never_empty, guard, example(r#"["read", "grep"]"#))]
         const whitelist;
         /// Rules on single calls. The first rule that matches decides.
         #[key("rules": ListOf<Rule>, guard, example(r#"[{"block": "bash", "writes": true}]"#))]
@@ -114,35 +115,21 @@ impl ReadTools {
             return Self::lost(written.span());
         };
         let key_span = written.key_span;
-        let mut keys = MapReader::new(reader, Tools::SECTION, map, None);
-        let mut lost = Vec::new();
-        if !keys.all_known {
-            lost.push(key_span);
-        }
+        let mut keys = MapReader::new(reader, Tools::SECTION, map, key_span);
         if keys.is_empty() {
             let message = "`tools` has no list and no rules: it changes nothing";
             keys.report(Finding::warning(Code::NoValue, key_span, message));
         }
-        let access = read_access(&mut keys, &mut lost);
+        let access = read_access(&mut keys);
         let rules = keys.get(&Tools::rules);
-        if rules.is_none() && keys.has("rules") {
-            let place = keys.place(&Tools::rules);
-            lost.push(place.map_or_else(|| keys.key_of(&Tools::rules), |place| place.value));
-        }
-        let rules = rules.map(|rules| {
-            lost.extend(rules.lost);
-            rules.all
-        });
         let uses = keys.get(&Tools::uses);
-        if uses.is_none() && keys.has("use") {
-            lost.push(keys.span_of(&Tools::uses).or(key_span));
-        }
+        let lost_rules = rules.iter().flat_map(|rules| &rules.lost);
         Self {
             access,
-            rules: rules.unwrap_or_default(),
+            lost: keys.lost().chain(lost_rules.copied()).collect(),
+            rules: rules.map(Vec::from).unwrap_or_default(),
             uses: uses.map(|names| (names, keys.span_of(&Tools::uses))),
             key_span,
-            lost,
         }
     }
 }
@@ -219,17 +206,9 @@ pub(crate) fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Fin
     })
 }
 
-/// Reads the lists, and notes the locations of those that are lost.
-fn read_access(
-    keys: &mut MapReader<'_, '_, '_>,
-    lost: &mut Vec<Option<Span>>,
-) -> Option<ToolAccess> {
+/// Reads the lists.
+fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
     let (blacklist, whitelist) = (keys.get(&Tools::blacklist), keys.get(&Tools::whitelist));
-    for list in [&Tools::blacklist, &Tools::whitelist] {
-        if keys.is_unreadable(list) {
-            lost.push(keys.span_of(list));
-        }
-    }
     if let Some(place) = keys
         .place(&Tools::whitelist)
         .filter(|_| keys.has("blacklist"))
@@ -259,12 +238,10 @@ pub(crate) fn read_results(
     key: &Typed<ListOf<ResultRule>>,
 ) -> Vec<ResultRule> {
     let read = keys.get(key);
-    let (mut all, lost) = if let Some(read) = read {
-        (read.all, read.lost.first().copied())
-    } else {
-        let place = keys.place(key).map(|place| place.value);
-        let without_value = keys.has(key.key.name).then(|| keys.key_of(key));
-        (Vec::new(), place.or(without_value))
+    let (mut all, lost) = match read {
+        Some(read) => (read.all, read.lost.first().copied()),
+        None if keys.is_unreadable(key) => (Vec::new(), Some(keys.key_of(key))),
+        None => (Vec::new(), None),
     };
     all.extend(lost.map(|span| fail_closed::results(keys.reader.file_and_line(span))));
     all

@@ -46,7 +46,7 @@ section! {
     #[derive(Debug)]
     pub(crate) struct Http {
         /// The port number.
-        #[key("port": Whole<1, 65535>, required, never_dropped, example("3333"), hint("write `port: 3333`, for example"))]
+        #[key("port": Whole<1, 65535, u16>, required, never_dropped, example("3333"), hint("write `port: 3333`, for example"))]
         const port;
         /// The token of a request: `Authorization: Bearer <token>`.
         #[key("token": FilledText, otherwise("required: one of `token`, `tokenEnv`"), example(r#""a long random text""#))]
@@ -111,7 +111,6 @@ impl FromMap for Http {
         let text = keys.get(&Self::text).map(Token::Text);
         let variable = keys.get(&Self::variable).map(Token::Environment);
         let (port, token) = (port?, text.or(variable).filter(|_| has_one)?);
-        let port = u16::try_from(port).expect("its range is that of a port");
         let on = TriggerOn::Http { port, token };
         Some(Self { on })
     }
@@ -161,20 +160,14 @@ fn is_rooted(path: &str) -> bool {
 
 /// Returns true if a path goes up further than it went down.
 fn leads_out(path: &str) -> bool {
-    let mut depth = 0_usize;
-    path.split(['/', '\\']).any(|part| match part {
-        "" | "." => false,
-        ".." => match depth.checked_sub(1) {
-            Some(up) => {
-                depth = up;
-                false
-            }
-            None => true,
-        },
-        _ => {
-            depth += 1;
-            false
-        }
+    let mut depth = 0_i64;
+    path.split(['/', '\\']).any(|part| {
+        depth += match part {
+            "" | "." => 0,
+            ".." => -1,
+            _ => 1,
+        };
+        depth < 0
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -22,8 +23,7 @@ use crate::definition::schema::{
     Change, Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::value::{
-    CommandName, Commands, Flag, Glob, ListOf, Many, Map, OneOf, Template, Text, Texts, Whole,
-    words,
+    CommandName, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, Whole, words,
 };
 use crate::template::TemplateKind;
 use crate::text::{SESSION_NAME_MAX_LENGTH, SESSION_NAME_PREFIX};
@@ -70,24 +70,24 @@ section! {
         /// How often the context message is sent in full.
         #[key("context": OneOf<ContextMode>, default(Absent::Text("by-change")), example(r#""every-turn""#))]
         pub context: Option<ContextMode>,
-        #[as_in(Phase: ReadOnlyOrTools)]
+        #[key(Phase: ReadOnlyOrTools)]
         const level_tools;
         /// The tools that may run in all of its phases; `None` is all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tools: Option<ToolAccess>,
         /// As in a phase.
-        #[as_in(Phase: Many<Glob>)]
+        #[key(Phase: TextOrTexts)]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub writable: Vec<String>,
         /// As in a phase.
-        #[as_in(Phase: Commands)]
+        #[key(Phase: TextOrTexts)]
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub commands: Vec<String>,
         /// As in a rule.
-        #[as_in(Rule: OneOf<UnknownAction>)]
+        #[key(Rule: OneOf<UnknownAction>)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unknown: Option<UnknownAction>,
-        #[as_in(Phase: ListOf<ResultRule>)]
+        #[key(Phase: ListOf<ResultRule>)]
         const level_results;
         /// Rules on single calls in all of its phases.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -95,16 +95,16 @@ section! {
         /// Rules on results in all of its phases.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub results: Vec<ResultRule>,
-        #[as_in(Phase: ListOf<Gate>, summary("Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows."))]
+        #[key(Phase: ListOf<Gate>, summary("Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows."))]
         const gate;
-        #[as_in(Phase: Map<Approval>, summary("The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows."))]
+        #[key(Phase: Map<Approval>, summary("The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows."))]
         const approve;
         /// As in a rule.
-        #[as_in(Rule: OneOf<OnRepeat>)]
+        #[key(Rule: OneOf<OnRepeat>)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub on_repeat: Option<OnRepeat>,
         /// As in a phase.
-        #[as_in(Phase: OneOf<Checkpoint>)]
+        #[key(Phase: OneOf<Checkpoint>)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub checkpoint: Option<Checkpoint>,
         /// Values that a run is given at its start, by name: `{inputs.<name>}`.
@@ -112,7 +112,7 @@ section! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub inputs: Vec<Parameter>,
         /// The limits of what a run may use.
-        #[as_in(Phase: Map<Budget>, summary("How much a run may use. At a limit it pauses."))]
+        #[key(Phase: Map<Budget>, summary("How much a run may use. At a limit it pauses."))]
         #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
         pub budget: Budget,
         /// Who may cancel a run.
@@ -159,7 +159,7 @@ section! {
 
 words! {
     /// The visibility of a workflow.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     pub enum Show {
         /// Listed, and started with `/workflow`.

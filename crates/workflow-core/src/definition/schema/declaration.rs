@@ -1,7 +1,10 @@
 //! The maps of the language, declared as the structs that the engine uses.
 //!
-//! A field with `#[key(…)]` is a key: its name and type, its default and example; its comment is its purpose. A `const` is
-//! a key that is read by hand. `#[keys]` has the keys of another struct. What has neither is no key.
+//! A field with `#[key(…)]` is a key: its name and type, its default and example; its comment is its purpose. With the
+//! struct of another map in place of the name, it is the key of that field there. A `const` is a key that is read by hand.
+//! `#[keys]` has the keys of another struct. What has neither is no key.
+
+use serde_json::Value;
 
 use super::key::{Key, Written};
 use super::map_reader::MapReader;
@@ -14,6 +17,9 @@ pub(crate) trait Declared: 'static {
 
     /// Reads the keys that are fields. What cannot be read is reported, and left as it is.
     fn read_keys(&mut self, keys: &mut MapReader<'_, '_, '_>);
+
+    /// The value of a key that is a field, as it is stored; `None` is another key.
+    fn value_of(&self, key: &str) -> Option<Value>;
 }
 
 /// A map that is read as a whole.
@@ -63,37 +69,26 @@ macro_rules! section {
     };
     // A key that is a field.
     (@ $section:tt $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($keys:tt)*] [$($read:ident)*] $groups:tt
-        $(#[doc = $doc:literal])* #[key($key:literal: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        $(#[doc = $doc:literal])* #[key($key:tt: $kind:ty $(, $property:ident $(($value:expr))?)*)]
         $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
     ) => { section! { @ $section $head
         [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
-        [$($consts)* {$field ($kind) ($crate::definition::schema::Typed::new($key, concat!($($doc),*), $section.is_guard)$(.$property($($value)?))*)}]
-        [$($keys)* &[Self::$field.key],] [$($read)* $field] $groups $($rest)*
-    } };
-    // A key that is a field, and the same in another map.
-    (@ $section:tt $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($keys:tt)*] [$($read:ident)*] $groups:tt
-        $(#[doc = $doc:literal])* #[as_in($other:ident: $kind:ty $(, $property:ident $(($value:expr))?)*)]
-        $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
-    ) => { section! { @ $section $head
-        [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
-        [$($consts)* {$field ($kind) ($other::$field$(.$property($($value)?))*)}]
+        [$($consts)* {$field ($kind) (section!(= $section $key $field [$($doc)*])$(.$property($($value)?))*)}]
         [$($keys)* &[Self::$field.key],] [$($read)* $field] $groups $($rest)*
     } };
     // A key that is read by hand.
     (@ $section:tt $head:tt $fields:tt [$($consts:tt)*] [$($keys:tt)*] $read:tt $groups:tt
-        $(#[doc = $doc:literal])* #[key($key:literal: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        $(#[doc = $doc:literal])* #[key($key:tt: $kind:ty $(, $property:ident $(($value:expr))?)*)]
         const $field:ident; $($rest:tt)*
     ) => { section! { @ $section $head $fields
-        [$($consts)* {$field ($kind) ($crate::definition::schema::Typed::new($key, concat!($($doc),*), $section.is_guard)$(.$property($($value)?))*)}]
+        [$($consts)* {$field ($kind) (section!(= $section $key $field [$($doc)*])$(.$property($($value)?))*)}]
         [$($keys)* &[Self::$field.key],] $read $groups $($rest)*
     } };
-    // A key that is read by hand, and the same in another map.
-    (@ $section:tt $head:tt $fields:tt [$($consts:tt)*] [$($keys:tt)*] $read:tt $groups:tt
-        #[as_in($other:ident: $kind:ty $(, $property:ident $(($value:expr))?)*)] const $field:ident; $($rest:tt)*
-    ) => { section! { @ $section $head $fields
-        [$($consts)* {$field ($kind) ($other::$field$(.$property($($value)?))*)}]
-        [$($keys)* &[Self::$field.key],] $read $groups $($rest)*
-    } };
+    // A key with a name of its own, or the same as in another map.
+    (= $section:tt $key:literal $field:ident [$($doc:literal)*]) => {
+        $crate::definition::schema::Typed::new($key, concat!($($doc),*), $section.is_guard)
+    };
+    (= $section:tt $other:ident $field:ident $doc:tt) => { $other::$field };
     // The keys of another map.
     (@ $section:tt $head:tt [$($fields:tt)*] $consts:tt [$($keys:tt)*] $read:tt [$($groups:ident)*]
         $(#[doc = $doc:literal])* #[keys] $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
@@ -132,6 +127,14 @@ macro_rules! section {
                     self.$read = value.into();
                 })*
                 $($crate::definition::schema::Declared::read_keys(&mut self.$group, keys);)*
+            }
+
+            #[allow(unused_variables, reason = "some maps are read by hand as a whole")]
+            fn value_of(&self, key: &str) -> Option<serde_json::Value> {
+                $(if key == Self::$read.key.name {
+                    return serde_json::to_value(&self.$read).ok();
+                })*
+                None$(.or_else(|| $crate::definition::schema::Declared::value_of(&self.$group, key)))*
             }
         }
     };

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::definition::guard_text::GuardText;
 use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Finding, Severity};
 use crate::template::TemplateKind;
@@ -78,6 +79,8 @@ pub struct Key {
     pub(crate) severity: Severity,
     pub(super) no_value: NoValue,
     pub(crate) hint: Hint,
+    /// What its texts are, where they are checked.
+    pub(crate) check: Option<GuardText>,
     /// The use of a template.
     pub(crate) template: Option<TemplateKind>,
     pub(crate) shape: Shape,

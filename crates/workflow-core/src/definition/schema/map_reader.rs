@@ -142,7 +142,19 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
 
     /// Returns true if a key is there, and its value could not be read.
     pub(crate) fn is_unreadable<T>(&self, typed: &Typed<T>) -> bool {
-        self.has(typed.key.name) && self.unreadable.contains(&typed.key.name)
+        self.is_lost(typed.key.name)
+    }
+
+    /// The same of a key by its name.
+    pub(crate) fn is_lost(&self, key: &str) -> bool {
+        self.has(key) && self.unreadable.contains(&key)
+    }
+
+    /// The locations of the keys that could not be read, and of the map if it has an unknown one.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = Option<Span>> {
+        let lost = self.unreadable.iter().filter_map(|key| self.map.get(key));
+        let lost = lost.map(|entry| entry.value.span.or(entry.key_span));
+        lost.chain((!self.all_known).then_some(self.start))
     }
 
     /// The locations of a key that has a value, which may be wrong.

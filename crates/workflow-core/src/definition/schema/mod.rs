@@ -14,7 +14,8 @@ mod section;
 mod typed;
 mod unknown_keys;
 
-pub(super) use declaration::{Declared, FromMap, count, flat, section};
+pub(crate) use declaration::Declared;
+pub(super) use declaration::{FromMap, count, flat, section};
 pub(super) use json_schema::{map_of, schema_of};
 pub(crate) use key::Change;
 pub use key::{Default, Key};

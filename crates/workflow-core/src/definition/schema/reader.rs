@@ -30,6 +30,11 @@ impl Reader<'_> {
         self.findings.add(self.source, finding);
     }
 
+    /// Reports what was found, and returns true if that is nothing.
+    pub(crate) fn passes(&mut self, finding: Option<Finding>) -> bool {
+        finding.map(|finding| self.report(finding)).is_none()
+    }
+
     /// Keeps the locations of the keys of a map, where they are wanted. `body` are the instructions below it.
     pub(crate) fn keep_locations(&mut self, map: &Map<'_>, body: Option<Span>) {
         if !self.keeps_locations {

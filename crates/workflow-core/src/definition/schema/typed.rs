@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 
 use super::key::{Change, Default, Hint, Key, NoValue, Shape, Written};
 use super::reader::Reader;
+use crate::definition::guard_text::GuardText;
 use crate::diagnostic::Severity;
 use crate::template::TemplateKind;
 
@@ -38,6 +39,7 @@ impl<T: KeyType> Typed<T> {
             severity: Severity::Warning,
             no_value: NoValue::UseDefault,
             hint: Hint::Example,
+            check: None,
             template: None,
             shape: T::SHAPE,
         };
@@ -87,6 +89,12 @@ impl<T: KeyType> Typed<T> {
     /// The help for a wrong value is that of the code.
     pub(crate) const fn usual_hint(mut self) -> Self {
         self.key.hint = Hint::OfCode;
+        self
+    }
+
+    /// What its texts are, which are checked.
+    pub(crate) const fn checked(mut self, check: GuardText) -> Self {
+        self.key.check = Some(check);
         self
     }
 

@@ -123,8 +123,17 @@ fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
     rows.map(|(_, ours)| *ours)
 }
 
-/// Names that keys had before, each with the name of today.
-const RENAMED: &[(&str, &str)] = &[("run", "commands"), ("onMaxVisits", "onLimit")];
+/// Names that keys had before, each with the name of today, and with what else it may mean.
+const RENAMED: &[(&str, &str, Option<&str>)] = &[
+    (
+        "run",
+        "commands",
+        Some(
+            "write `commands` for commands that may run here, or `gate: [{ run: … }]` for a check that must pass",
+        ),
+    ),
+    ("onMaxVisits", "onLimit", None),
+];
 
 fn unknown(
     reader: &Reader<'_>,
@@ -149,13 +158,23 @@ fn unknown(
     };
     let is_known = |to: &str| names(section).any(|known| known == to);
     let mut before = RENAMED.iter();
-    if let Some((from, to)) = before.find(|(from, to)| *from == entry.key && is_known(to)) {
+    // A name that is a key of other maps is an old one only where the new one is known.
+    let is_old = |from: &str, to: &str| {
+        from == entry.key && (is_known(to) || homes(reader.sections, from).is_empty())
+    };
+    if let Some((from, to, or_else)) = before.find(|(from, to, _)| is_old(from, to)) {
         let message = format!(
             "unknown key `{from}` in {}: its name is `{to}` now",
             section.name
         );
         let finding = Finding::error(Code::UnknownGuardKey, entry.key_span, message);
-        return finding.help(format!("write `{to}`")).fix(from, to);
+        return match or_else {
+            _ if !is_known(to) => {
+                finding.help(format!("`{to}` belongs in {}", homes(reader.sections, to)))
+            }
+            Some(help) => finding.help(*help),
+            None => finding.help(format!("write `{to}`")).fix(from, to),
+        };
     }
     let foreign = foreign(&entry.key);
     if let Some(foreign) = foreign.filter(|_| !section.is_guard) {
@@ -288,12 +307,8 @@ fn resembled_guard(sections: Sections, key: &str) -> Option<&'static str> {
     let near = |guard: &str| match guard.len() {
         // Too short for a likeness: `date` is no `gate`, and neither is `delegate`.
         ..5 => plain.strip_suffix('s').unwrap_or(&plain) == guard,
-        5 => {
-            distance(&plain, guard, 1).is_some()
-                || plain.contains(guard) && !resembles_longer(sections, &plain, guard)
-        }
-        6.. => {
-            distance(&plain, guard, 2).is_some()
+        length => {
+            distance(&plain, guard, if length == 5 { 1 } else { 2 }).is_some()
                 || plain.contains(guard) && !resembles_longer(sections, &plain, guard)
         }
     };

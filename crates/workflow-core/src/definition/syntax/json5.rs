@@ -116,16 +116,8 @@ impl<'de> Visitor<'de> for KindVisitor {
         Ok(Kind::Number(value))
     }
 
-    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<Self::Value, E> {
-        Ok(Kind::Text(Cow::Borrowed(value)))
-    }
-
     fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
         Ok(Kind::Text(Cow::Owned(value.to_owned())))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Self::Value, E> {
-        Ok(Kind::Text(Cow::Owned(value)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {

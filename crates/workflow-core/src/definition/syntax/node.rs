@@ -61,16 +61,6 @@ impl<'s> Map<'s> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    fn has_unique_keys(&self) -> bool {
-        let keys = self.entries.iter().map(|entry| &*entry.key);
-        if self.entries.len() > 16 {
-            return keys.collect::<HashSet<_>>().len() == self.entries.len();
-        }
-        // Comparing a few beats hashing them.
-        keys.enumerate()
-            .all(|(at, key)| self.entries[..at].iter().all(|before| before.key != key))
-    }
-
     fn keep_first_of_each(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
         let mut seen = HashSet::with_capacity(self.entries.len());
         self.entries.retain(|entry| {
@@ -99,9 +89,7 @@ impl Node<'_> {
                 }
             }
             Kind::Map(map) => {
-                if !map.has_unique_keys() {
-                    map.keep_first_of_each(dropped);
-                }
+                map.keep_first_of_each(dropped);
                 for entry in &mut map.entries {
                     entry.value.drop_duplicates(dropped);
                 }

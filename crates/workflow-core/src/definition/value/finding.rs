@@ -1,7 +1,7 @@
 //! The findings about values that are wrong. A wrong value of a key that is required or restricts the agent is an error. Any
 //! other is a warning, and the default is used.
 
-use super::guard_text::GuardText;
+use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Hint, Key, Reader, Written};
 use crate::definition::syntax::{Kind, Span};
 use crate::diagnostic::{Code, Finding, Severity};

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde_json::json;
 
 use crate::definition::schema::{FromMap, KeyType, MapReader, Reader, Shape, Written, schema_of};
-use crate::definition::syntax::{Kind, Span};
+use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Code, Finding};
 
 /// A map.
@@ -49,22 +49,35 @@ impl<S: FromMap> KeyType for ListOf<S> {
     .meant(S::meant_in_list);
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<S>> {
-        let (mut all, mut lost) = (Vec::new(), Vec::new());
         let Kind::List(items) = written.kind() else {
             reader.report(written.wrong_type("a list of maps"));
             return None;
         };
-        for item in items {
-            if let Kind::Map(map) = &item.kind {
-                let mut keys = MapReader::new(reader, S::SECTION, map, item.span);
-                all.extend(S::from_map(&mut keys));
-                continue;
-            }
-            let (name, kind) = (written.key.name, item.kind.describe());
-            let message = format!("an entry of `{name}` must be a map, not {kind}");
-            reader.report(Finding::error(Code::WrongType, item.span, message));
+        Some(read_maps(reader, items, |kind, span| {
+            let message = format!(
+                "an entry of `{}` must be a map, not {kind}",
+                written.key.name
+            );
+            Finding::error(Code::WrongType, span, message)
+        }))
+    }
+}
+
+/// Reads the maps of a list. `wrong` is the finding about a value of another type.
+pub(crate) fn read_maps<S: FromMap>(
+    reader: &mut Reader<'_>,
+    items: &[Node<'_>],
+    wrong: impl Fn(&str, Option<Span>) -> Finding,
+) -> List<S> {
+    let (mut all, mut lost) = (Vec::new(), Vec::new());
+    for item in items {
+        if let Kind::Map(map) = &item.kind {
+            let mut keys = MapReader::new(reader, S::SECTION, map, item.span);
+            all.extend(S::from_map(&mut keys));
+        } else {
+            reader.report(wrong(item.kind.describe(), item.span));
             lost.push(item.span);
         }
-        Some(List { all, lost })
     }
+    List { all, lost }
 }

@@ -1,5 +1,7 @@
 //! Counts, limits, amounts of money, durations.
 
+use std::marker::PhantomData;
+
 use serde_json::json;
 
 use super::finding::or_report;
@@ -24,7 +26,7 @@ pub(crate) fn whole_number(node: &Node<'_>) -> Option<u32> {
 }
 
 /// A whole number from the first to the last.
-pub(crate) struct Whole<const FROM: u32, const TO: u32 = { u32::MAX }>;
+pub(crate) struct Whole<const FROM: u32, const TO: u32 = { u32::MAX }, T = u32>(PhantomData<T>);
 
 fn whole_in(
     reader: &mut Reader<'_>,
@@ -37,8 +39,11 @@ fn whole_in(
     or_report(reader, number, || written.out_of_range(expected))
 }
 
-impl<const FROM: u32, const TO: u32> KeyType for Whole<FROM, TO> {
-    type Value = u32;
+impl<const FROM: u32, const TO: u32, T> KeyType for Whole<FROM, TO, T>
+where
+    T: TryFrom<u32> + 'static,
+{
+    type Value = T;
     const SHAPE: Shape = Shape::new(
         || match TO {
             u32::MAX => json!({"type": "integer", "minimum": FROM}),
@@ -50,12 +55,12 @@ impl<const FROM: u32, const TO: u32> KeyType for Whole<FROM, TO> {
         },
     );
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<u32> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<T> {
         let expected = match TO {
             u32::MAX => format!("a whole number of at least {FROM}"),
             _ => format!("a whole number from {FROM} to {TO}"),
         };
-        whole_in(reader, written, FROM, TO, &expected)
+        T::try_from(whole_in(reader, written, FROM, TO, &expected)?).ok()
     }
 }
 

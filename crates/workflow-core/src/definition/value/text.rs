@@ -1,8 +1,8 @@
-//! Texts and lists of texts, with the variables of templates.
+//! Texts, with the variables of templates.
 
 use serde_json::json;
 
-use super::guard_text::variable;
+use crate::definition::guard_text::variable;
 use crate::definition::schema::{
     KeyType, Reader, Shape, TemplateReference, Written, listed, missing, nearest,
 };
@@ -13,16 +13,12 @@ use crate::white_space::trim;
 
 /// Text. A required one is not blank.
 pub(crate) struct Text;
-/// Text that is not blank.
+/// Text that is not blank, and is checked as its key says.
 pub(crate) struct FilledText;
 /// A name that can be typed after `/workflow`.
 pub(crate) struct CommandName;
 /// Text with variables.
 pub(crate) struct Template;
-/// A list of texts.
-pub(crate) struct Texts;
-/// A list of texts that are not blank.
-pub(crate) struct Choices;
 
 impl KeyType for Text {
     type Value = String;
@@ -49,13 +45,15 @@ impl KeyType for FilledText {
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
         let text = read_text(reader, written)?;
-        if !trim(&text).is_empty() {
-            return Some(text);
-        }
-        let message = format!("`{}` is empty", written.key.name);
-        let finding = Finding::error(Code::MissingKey, written.span(), message);
-        reader.report(finding.help("give it a text, or remove it"));
-        None
+        let finding = if trim(&text).is_empty() {
+            let message = format!("`{}` is empty", written.key.name);
+            let finding = Finding::error(Code::MissingKey, written.span(), message);
+            Some(finding.help("give it a text, or remove it"))
+        } else {
+            let check = written.key.check;
+            check.and_then(|kind| kind.invalid(&text, written.span()))
+        };
+        reader.passes(finding).then_some(text)
     }
 }
 
@@ -79,60 +77,6 @@ impl KeyType for Template {
             check_template(reader, kind, &text, written.span());
         }
         Some(text)
-    }
-}
-
-impl KeyType for Texts {
-    type Value = Vec<String>;
-    const SHAPE: Shape = Shape::new(
-        || json!({"type": "array", "items": {"type": "string"}}),
-        || "list of texts".to_owned(),
-    )
-    .meant(|finding, written| written.in_form(finding, &format!("[{}]", written.short_text()?)));
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
-        let Kind::List(items) = written.kind() else {
-            reader.report(written.wrong_type("a list"));
-            return None;
-        };
-        let mut is_sound = true;
-        let mut texts = Vec::with_capacity(items.len());
-        for item in items {
-            if let Kind::Text(text) = &item.kind {
-                texts.push(text.to_string());
-                continue;
-            }
-            is_sound = false;
-            let message = format!(
-                "an entry of `{}` must be text, not {}{}",
-                written.key.name,
-                item.kind.describe(),
-                written.key.consequence()
-            );
-            let finding = written.wrong(Code::WrongType, item.span, message);
-            reader.report(quoted(finding, &item.kind));
-        }
-        is_sound.then_some(texts)
-    }
-}
-
-impl KeyType for Choices {
-    type Value = Vec<String>;
-    const SHAPE: Shape = Shape::new(
-        || json!({"type": "array", "minItems": 1, "items": {"type": "string", "pattern": "\\S"}}),
-        Texts::SHAPE.describe,
-    )
-    .meant(Texts::SHAPE.meant);
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
-        let choices = Texts::read(reader, written)?;
-        if choices.is_empty() || choices.iter().any(|choice| trim(choice).is_empty()) {
-            let name = written.key.name;
-            let message = format!("`{name}` needs at least one text, and none that is empty");
-            reader.report(written.empty(message));
-            return None;
-        }
-        Some(choices)
     }
 }
 
@@ -192,7 +136,7 @@ fn not_text(written: Written<'_>) -> Finding {
 }
 
 /// The finding about a value that would be text with quotes around it.
-fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
+pub(super) fn quoted(finding: Finding, kind: &Kind<'_>) -> Finding {
     match kind {
         Kind::Number(_) | Kind::Bool(_) => finding.help("put it in quotes"),
         Kind::Tagged(_) => finding.help("remove the tag, and put the text in quotes"),
@@ -210,7 +154,7 @@ fn unquoted_template(kind: &Kind<'_>) -> Option<String> {
     (is_template && entry.value.kind == Kind::Null).then(|| format!("{{{}}}", shown(&entry.key)))
 }
 
-/// Reports the variables of a template that do not exist in its key, each once, and notes those of the run.
+/// Reports the variables of a template that do not exist in its key, each once, and notes the dotted names that it takes.
 pub(crate) fn check_template(
     reader: &mut Reader<'_>,
     kind: TemplateKind,
@@ -218,65 +162,55 @@ pub(crate) fn check_template(
     span: Option<Span>,
 ) {
     const REPORTED: usize = 20;
+    const NOTED: usize = 1000;
     // Most instructions have none, and are long.
     if !text.contains('{') {
         return;
     }
-    note_references(reader, kind, text, span);
     let known = kind.variables();
-    let families = kind.families();
     let mut unknown: Vec<&str> = Vec::new();
+    let mut noted = 0;
     for piece in template::pieces(text) {
         let Piece::Variable(name, at) = piece else {
             continue;
         };
-        if known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED {
+        let family = Family::of(name).map(|(family, _)| family);
+        let is_taken = family.is_some_and(|family| kind.families().contains(&family));
+        let is_idle = if is_taken {
+            noted == NOTED
+        } else {
+            known.contains(&name) || unknown.contains(&name) || unknown.len() == REPORTED
+        };
+        // A question has no other variables.
+        if is_idle || family.is_none() && kind == TemplateKind::Ask {
             continue;
         }
-        let family = Family::of(name).map(|(family, _)| family);
-        // Those of its families are checked against the workflow. A question has no other variables.
-        if family.is_some_and(|family| families.contains(&family))
-            || family.is_none() && kind == TemplateKind::Ask
-        {
+        let span = span.map(|span| variable_span(reader.source.text(), span, name, at));
+        if is_taken {
+            // It is checked against the workflow.
+            noted += 1;
+            let name = name.to_owned();
+            let reference = TemplateReference { name, kind, span };
+            reader.sites.references.push(reference);
             continue;
         }
         unknown.push(name);
-        let name_span = span.map(|span| variable_span(reader.source.text(), span, name, at));
         let message = format!("unknown variable `{{{}}}`: it is not replaced", shown(name));
-        let finding = Finding::warning(Code::UnknownVariable, name_span, message);
-        if let Some(family) = family {
-            let form = family.form();
-            reader.report(finding.help(format!("`{{{form}}}` has no value here: remove it")));
-            continue;
-        }
-        reader.report(match nearest(name, known.iter().copied()) {
-            Some(near) => finding
+        let finding = Finding::warning(Code::UnknownVariable, span, message);
+        let near = nearest(name, known.iter().copied());
+        reader.report(match (family, near) {
+            (Some(family), _) => {
+                let form = family.form();
+                finding.help(format!("`{{{form}}}` has no value here: remove it"))
+            }
+            (None, Some(near)) => finding
                 .help(format!("did you mean `{{{near}}}`?"))
                 .fix(&format!("{{{name}}}"), &format!("{{{near}}}")),
-            None => finding.help(format!(
-                "known variables: {}",
-                listed(known.iter().copied())
-            )),
+            (None, None) => {
+                let known = listed(known.iter().copied());
+                finding.help(format!("known variables: {known}"))
+            }
         });
-    }
-}
-
-/// Notes the dotted names in a template that a template of this kind takes.
-fn note_references(reader: &mut Reader<'_>, kind: TemplateKind, text: &str, span: Option<Span>) {
-    const MAX_ITEMS: usize = 1000;
-    let names = template::pieces(text).filter_map(|piece| match piece {
-        Piece::Variable(name, at) => {
-            let (family, _) = Family::of(name)?;
-            let is_taken = kind.families().contains(&family);
-            is_taken.then_some((name, at))
-        }
-        Piece::Text(_) => None,
-    });
-    for (name, at) in names.take(MAX_ITEMS) {
-        let span = span.map(|span| variable_span(reader.source.text(), span, name, at));
-        let name = name.to_owned();
-        let reference = TemplateReference { name, kind, span };
-        reader.sites.references.push(reference);
     }
 }
 

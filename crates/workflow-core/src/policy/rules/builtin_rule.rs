@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::call::Call;
@@ -56,6 +57,15 @@ pub(crate) const FORBIDS: &str = "running `workflow-sidecar approve` or `trust`,
 /// The source of the rule, for display.
 pub(crate) const SOURCE: &str = "built in";
 
+/// What a call must contain to be looked at: an expansion, an escape, a continued line, or a part of the name, with quotes and
+/// backslashes inside.
+static CONCERNS: LazyLock<Regex> = LazyLock::new(|| {
+    let spelled = |part: &str| part.split("").collect::<Vec<_>>().join(r#"["'\\]*"#);
+    let parts: Vec<String> = NAME.split('-').map(spelled).collect();
+    let pattern = format!(r"(?i)[$`{{]|\\u|\\\\\\|{}", parts.join("|"));
+    Regex::new(&pattern).expect("the name has letters and hyphens only")
+});
+
 static ANSWERS: LazyLock<Rule> = LazyLock::new(|| {
     rule("only the user may approve or trust. Ask the user to run `workflow-sidecar` in a terminal")
 });
@@ -91,14 +101,7 @@ pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
 /// text; what expansions, escapes and continued lines make of it is left to the rule.
 fn may_concern(json: &str) -> bool {
     // The first brace begins the arguments.
-    let expands = json
-        .get(1..)
-        .is_some_and(|text| text.contains(['$', '`', '{']));
-    if expands || json.contains("\\u") || json.contains("\\\\\\") {
-        return true;
-    }
-    let text = plain(json);
-    NAME.split('-').any(|part| text.contains(part))
+    json.get(1..).is_some_and(|text| CONCERNS.is_match(text))
 }
 
 /// Returns whether a text of a call, or a path of its shell lines, is below the directory of the answers.

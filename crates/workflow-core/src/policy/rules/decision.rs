@@ -58,7 +58,8 @@ impl<'r> Denial<'r> {
     }
 
     /// The level, and the location of the rule.
-    pub(crate) fn location(&self) -> String {
+    #[must_use]
+    pub fn location(&self) -> String {
         match self.rule {
             Some(rule) if !rule.source.is_empty() => format!("{} ({})", self.level, rule.source),
             Some(_) | None => self.level.to_owned(),
@@ -79,7 +80,7 @@ pub struct Subject {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Override {
     /// A person, who is shown the levels that deny the call, outer first, each with the location of its rule.
-    Person(Vec<String>),
+    User(Vec<String>),
     /// It cannot be overridden.
     Never,
 }

@@ -6,6 +6,8 @@ use workflow_shell::{
 };
 
 use super::known::Known;
+use serde::Serialize;
+
 use crate::diagnostic::shown;
 
 /// The number of findings that are displayed.
@@ -274,31 +276,38 @@ pub(super) fn allowing_rule(tool: &str, findings: &[LineFinding<'_>]) -> Option<
 }
 
 /// The effects of a shell line, command by command, for display.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LineReport {
     /// The effect of the whole line.
+    #[serde(rename = "effect")]
     pub verdict: Verdict,
     /// Its commands, and the redirections that write.
+    #[serde(rename = "commands")]
     pub parts: Vec<PartReport>,
 }
 
 /// The effect of a part of a shell line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PartReport {
     /// The command or the redirection.
+    #[serde(rename = "command")]
     pub text: String,
     /// Its effect.
+    #[serde(rename = "effect")]
     pub verdict: Verdict,
     /// The files that it writes, or why its effect is unknown; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
 
 /// The kinds of effects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It only reads.
     Reads,
     /// It runs code of the project.
+    #[serde(rename = "project")]
     RunsProjectCode,
     /// It writes files.
     Writes,
@@ -316,23 +325,14 @@ impl Verdict {
         }
     }
 
-    /// Its name for programs.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::RunsProjectCode => "project",
-            Self::Writes => "writes",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// Its name for people.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
+            Self::Reads => "reads",
             Self::RunsProjectCode => "runs project code",
-            Self::Reads | Self::Writes | Self::Unknown => self.name(),
+            Self::Writes => "writes",
+            Self::Unknown => "unknown",
         }
     }
 }

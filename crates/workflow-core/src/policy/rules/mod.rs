@@ -151,7 +151,7 @@ impl Rules {
         let is_in_force = self.in_run || !self.levels.is_empty();
         match &mut decision {
             Decision::Ask(denial) | Decision::Block(denial) => {
-                denial.override_by = Override::Person(denying);
+                denial.override_by = Override::User(denying);
                 decision
             }
             Decision::Allow if is_in_force => {

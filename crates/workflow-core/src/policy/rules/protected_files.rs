@@ -36,7 +36,7 @@ static RULE: LazyLock<Rule> = LazyLock::new(|| {
 pub(super) fn denial(call: &Call<'_>) -> Option<Denial<'static>> {
     let path = written(call)?;
     Some(Denial {
-        override_by: Override::Person(Vec::new()),
+        override_by: Override::User(Vec::new()),
         seen: format!("It would write `{}`.", shown(&path)),
         ..Denial::built_in(&RULE)
     })

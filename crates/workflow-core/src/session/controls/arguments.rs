@@ -29,9 +29,9 @@ pub(crate) fn complete(
             };
             others.map(named).collect()
         }),
-        Control::Approve => run.approval().map_or_else(Vec::new, |approval| {
-            run.consequences(approval, Actor::Person)
-        }),
+        Control::Approve => run
+            .approval()
+            .map_or_else(Vec::new, |approval| run.consequences(approval, Actor::User)),
         Control::Next => outcomes_of(run),
         Control::Status | Control::Pause | Control::Resume | Control::Skip => Vec::new(),
     };

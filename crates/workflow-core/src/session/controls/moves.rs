@@ -4,80 +4,67 @@ use super::command::Control;
 use super::texts::no_definition;
 use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::{shown, visible};
+use crate::effect::Question;
 use crate::policy::gate_report::Report;
 use crate::run::{
-    Actor, PersonMove, RunProgress, RunState, TransitionError, advance, entry_name, jump,
-    phase_name,
+    Actor, RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name,
 };
-use crate::session::handover::UserAnswer;
 use crate::session::phase::ResolvedPhase;
-use crate::session::run::{ActiveRun, leads_back};
+use crate::session::run::{ActiveRun, Move, leads_back};
 use crate::session::step_tool::{answer_text, entered_text};
 use crate::types::RequestId;
 
 /// The name of the author of a move, in the session's entry.
-const PERSON: &str = "person";
+const USER: &str = "user";
 
 /// A move of the run by a person.
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedMove {
-    /// The state that the question to the person was about.
-    pub(super) from: RunState,
-    /// The progress to enter.
-    pub(crate) to: RunProgress,
+    pub(crate) moved: Move,
     control: Control,
     /// The gates and approvals that are passed over.
     overrode: Vec<String>,
-    /// The person's answer to the approval, if the move follows one.
-    answer: Option<UserAnswer>,
 }
 
 /// A command that leaves the phase through its gate.
-#[derive(Debug, Clone)]
-pub(crate) struct PersonExit {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UserExit {
     /// `None` if the person answered in a terminal.
-    pub(super) request: Option<RequestId>,
-    pub(super) control: Control,
+    pub(crate) request: Option<RequestId>,
+    pub(crate) control: Control,
 }
 
-impl PersonExit {
-    pub(crate) fn request(&self) -> Option<RequestId> {
-        self.request
-    }
-
+impl UserExit {
     /// The actor that moves the run. An answer in a terminal, like one in a dialog, follows the call of the agent.
-    pub(super) fn actor(&self, jumps: u32) -> Actor {
+    pub(crate) fn actor(self, jumps: u32) -> Actor {
         match self.request {
-            Some(_) => Actor::Person,
+            Some(_) => Actor::User,
             None => Actor::Agent { jumps },
         }
     }
 
     /// Plans the move to the next phase, past what is named; `jumps` is the limit of the agent.
     pub(crate) fn plan(
-        &self,
+        self,
         run: &ActiveRun,
         jumps: u32,
         overrode: Vec<String>,
     ) -> Result<PlannedMove, TransitionError> {
-        let to = run.plan_leave(self.actor(jumps))?;
         Ok(PlannedMove {
-            from: run.state().clone(),
-            to,
+            moved: run.plan_leave(self.actor(jumps))?,
             control: self.control,
             overrode,
-            answer: run.user_answer().cloned(),
         })
     }
 }
 
 impl PlannedMove {
     /// The record of the move in the session.
-    pub(crate) fn record(&self) -> PersonMove {
-        PersonMove {
-            by: PERSON.to_owned(),
+    pub(crate) fn record(&self) -> UserMove {
+        UserMove {
+            by: USER.to_owned(),
             command: self.control.short_name().to_owned(),
-            step: self.to.state.global_step_count,
+            step: self.moved.to.state.global_step_count,
             overrode: self.overrode.clone(),
         }
     }
@@ -87,10 +74,11 @@ impl PlannedMove {
         &self.overrode
     }
 
-    /// The message to the agent; `run` has moved, `from` is the phase before.
-    pub(crate) fn message_to_agent(&self, from: &str, run: &ActiveRun) -> String {
-        let text = match (&self.answer, run.phase()) {
-            (Some(answer), _) => answer_text(answer, from, &self.from, run),
+    /// The message to the agent; `run` has moved.
+    pub(crate) fn message_to_agent(&self, run: &ActiveRun) -> String {
+        let from = &self.moved.left;
+        let text = match (&self.moved.answer, run.phase()) {
+            (Some(answer), _) => answer_text(answer, &self.moved, run),
             (None, Some(phase)) => {
                 format!(
                     "The user moved the workflow: {from} → {}",
@@ -107,8 +95,9 @@ impl PlannedMove {
         format!("[workflow] {text}")
     }
 
-    /// The message to the person; `run` has moved, `from` is the phase before.
-    pub(crate) fn notice(&self, from: &str, run: &ActiveRun) -> String {
+    /// The message to the person; `run` has moved.
+    pub(crate) fn notice(&self, run: &ActiveRun) -> String {
+        let from = &self.moved.left;
         if run.state().cancelled {
             return format!("The workflow is cancelled in {from}, by you.");
         }
@@ -119,8 +108,8 @@ impl PlannedMove {
             [] => String::new(),
             passed => format!(" Skipped: {}.", passed.join("; ")),
         };
-        let went_back = leads_back(&self.from, run.state());
-        let answer = self.answer.as_ref();
+        let went_back = leads_back(&self.moved.from, run.state());
+        let answer = self.moved.answer.as_ref();
         if answer.is_some_and(|answer| answer.sends_back(went_back)) {
             return format!("↩ {from} is not approved: sent back to {to}, by you.{over}");
         }
@@ -128,42 +117,31 @@ impl PlannedMove {
     }
 }
 
-/// The text of a question that confirms a move.
-#[derive(Debug)]
-pub(crate) struct ConfirmationText {
-    pub(super) title: String,
-    pub(super) message: String,
-    /// The first option, which hosts preselect.
-    pub(super) no: String,
-    pub(super) yes: String,
+/// The question after a gate that did not pass, before a move that passes over all of `left_out`.
+pub(crate) fn not_passed(
+    phase: &ResolvedPhase,
+    next: &str,
+    reports: &[Report],
+    left_out: &[String],
+) -> Question {
+    let reports: Vec<String> = reports.iter().map(Report::describe).collect();
+    let question = passes_over(phase, next, left_out);
+    Question {
+        title: format!("Leave {} although its gate did not pass?", phase.phase.name),
+        message: format!("{}\n\n{}", reports.join("\n"), question.message),
+        ..question
+    }
 }
 
-impl ConfirmationText {
-    /// The question after a gate that did not pass, before a move that passes over all of `left_out`.
-    pub(crate) fn not_passed(
-        phase: &ResolvedPhase,
-        next: &str,
-        reports: &[Report],
-        left_out: &[String],
-    ) -> Self {
-        let reports: Vec<String> = reports.iter().map(Report::describe).collect();
-        let text = Self::passes_over(phase, next, left_out);
-        Self {
-            title: format!("Leave {} although its gate did not pass?", phase.phase.name),
-            message: format!("{}\n\n{}", reports.join("\n"), text.message),
-            ..text
-        }
-    }
-
-    /// The question before a move that passes gates and approvals over.
-    fn passes_over(phase: &ResolvedPhase, next: &str, passed: &[String]) -> Self {
-        let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
-        Self {
-            title: format!("Leave {} without its checks?", phase.phase.name),
-            message: format!("{}\n\nThis skips:\n{}", phase.location(), lines.join("\n")),
-            no: format!("No, stay in {}", phase.phase.name),
-            yes: format!("Yes, go to {next} without them"),
-        }
+/// The question before a move that passes gates and approvals over. The last option confirms it: hosts preselect the first.
+fn passes_over(phase: &ResolvedPhase, next: &str, passed: &[String]) -> Question {
+    let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
+    let no = format!("No, stay in {}", phase.phase.name);
+    Question {
+        title: format!("Leave {} without its checks?", phase.phase.name),
+        message: format!("{}\n\nThis skips:\n{}", phase.location(), lines.join("\n")),
+        options: vec![no, format!("Yes, go to {next} without them")],
+        ..Question::default()
     }
 }
 
@@ -171,7 +149,7 @@ impl ConfirmationText {
 #[derive(Debug)]
 pub(crate) enum Plan {
     Move(PlannedMove),
-    Confirm(PlannedMove, ConfirmationText),
+    Confirm(PlannedMove, Question),
 }
 
 /// Plans `/workflow-skip`.
@@ -242,16 +220,14 @@ fn plan(
     passed: Vec<String>,
 ) -> Plan {
     let next = phase_name(&to.state, run.catalog());
-    let text = (!passed.is_empty()).then(|| ConfirmationText::passes_over(phase, &next, &passed));
+    let question = (!passed.is_empty()).then(|| passes_over(phase, &next, &passed));
     let planned = PlannedMove {
-        from: run.state().clone(),
-        to,
+        moved: run.move_to(phase.phase.name.clone(), to),
         control,
         overrode: passed,
-        answer: None,
     };
-    match text {
-        Some(text) => Plan::Confirm(planned, text),
+    match question {
+        Some(question) => Plan::Confirm(planned, question),
         None => Plan::Move(planned),
     }
 }

@@ -4,7 +4,6 @@ use super::command::Control;
 use crate::condition::RunCondition;
 use crate::definition::Bound;
 use crate::diagnostic::{Code, visible};
-use crate::session::phase_exit::ExitActivity;
 use crate::session::phase_rules::needed_to_leave;
 use crate::session::run::ActiveRun;
 use crate::text;
@@ -39,16 +38,14 @@ pub(crate) fn no_definition() -> String {
         .to_owned()
 }
 
-/// The answer to a command that would leave a phase while its exit is in progress.
-pub(crate) fn exit_refusal(activity: ExitActivity) -> &'static str {
-    match activity {
-        ExitActivity::AwaitingTrust => {
-            "A dialog is open: do you trust the commands of this phase's gate? Answer it first."
-        }
-        ExitActivity::RunningGate => "The gate of this phase is running. Wait for its result.",
-        ExitActivity::AwaitingApproval => {
-            "This phase waits for your approval. Answer with /workflow-approve."
-        }
+/// The answer to a command that would leave a phase while its exit is in this condition.
+pub(crate) fn exit_refusal(condition: RunCondition) -> &'static str {
+    if condition == RunCondition::AwaitsTrust {
+        "A dialog is open: do you trust the commands of this phase's gate? Answer it first."
+    } else if condition == RunCondition::RunningGate {
+        "The gate of this phase is running. Wait for its result."
+    } else {
+        "This phase waits for your approval. Answer with /workflow-approve."
     }
 }
 

@@ -185,3 +185,12 @@ impl ActiveRun {
         }
     }
 }
+
+/// The notice that a terminal does not list a request for approval.
+pub(crate) fn approval_not_stored(reason: &str) -> String {
+    format!(
+        "[workflow] The run waits for your approval, but the request could not be stored, so `workflow-sidecar approve` does not \
+         list it: {reason}. Answer in this session. Or correct the problem and have the agent call workflow_step with \
+         action='next' again."
+    )
+}

@@ -6,6 +6,7 @@ use super::ActiveRun;
 use crate::definition::{Check, Gate};
 use crate::diagnostic::Severity;
 use crate::effect::{Effect, Effects};
+use crate::policy::gate_report::Report;
 use crate::run::StoredGate;
 
 impl ActiveRun {
@@ -39,15 +40,21 @@ impl ActiveRun {
 
     /// Stores the state at the entry of the phase.
     pub(crate) fn on_baseline_taken(&mut self, baseline: Box<RawValue>, out: &mut Effects) {
+        if self.phase().is_some() {
+            self.baseline = Some(baseline);
+            self.store_gate(&[], out);
+        }
+    }
+
+    /// Stores what is known of the gate: a host may keep the newest entry only, so it contains everything.
+    pub(crate) fn store_gate(&self, reports: &[Report], out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
         let stored = StoredGate {
-            step: self.progress.state.global_step_count,
             phase: phase.phase.id.clone(),
-            baseline: Some(baseline.clone()),
-            reports: Vec::new(),
+            baseline: self.baseline.clone(),
+            reports: reports.to_vec(),
         };
-        self.append(&stored, out);
-        self.baseline = Some(baseline);
+        self.append(Some(self.step()), &stored, out);
     }
 
     pub(crate) fn baseline(&self) -> Option<&RawValue> {

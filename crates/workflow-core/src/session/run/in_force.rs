@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use crate::definition::{Catalog, Settings};
 use crate::diagnostic::{Code, Diagnostic, Severity, shown};
-use crate::run::{
-    Changes, DefinitionMismatch, HeldGuards, Position, RunState, StoredDefinition, Terms,
-};
+use crate::run::{Changes, DefinitionMismatch, Position, RunState, StoredDefinition, Terms};
 
 /// What the user last agreed to in a run: at its start, or in answer to the question about changed files.
 #[derive(Debug, Clone)]
@@ -88,10 +86,10 @@ impl InForce {
         }
     }
 
-    /// The guards that the user agreed to, if they hold beside those of the files.
-    pub(super) fn held(&self, settings: &Settings) -> Option<HeldGuards> {
+    /// The terms that the user agreed to, if their guards hold beside those of the files.
+    pub(super) fn held(&self, settings: &Settings) -> Option<&Terms> {
         let are_loaded = settings.user.status.is_loaded() && settings.project.status.is_loaded();
-        (!self.changes.is_empty() || !are_loaded).then(|| self.agreed.held())
+        (!self.changes.is_empty() || !are_loaded).then_some(&self.agreed)
     }
 }
 
@@ -118,37 +116,28 @@ pub(super) fn other_phase(state: &RunState, before: &Catalog, after: &Catalog) -
 }
 
 fn definition_gone(state: &RunState) -> Diagnostic {
-    Diagnostic::new(
-        Code::DefinitionGone,
-        Severity::Warning,
-        format!(
-            "the files of workflow `{}` are missing, have errors, or do not fit the run: the run continues with the \
-             definition stored in the session",
-            state.workflow_key
-        ),
-    )
+    let message = format!(
+        "the files of workflow `{}` are missing, have errors, or do not fit the run: the run continues with the \
+         definition stored in the session",
+        state.workflow_key
+    );
+    Diagnostic::new(Code::DefinitionGone, Severity::Warning, message)
 }
 
 pub(super) fn definition_lost(state: &RunState, why: &DefinitionMismatch) -> Diagnostic {
-    Diagnostic::new(
-        Code::DefinitionLost,
-        Severity::Error,
-        format!(
-            "workflow `{}` cannot continue, and its rules are not in force: {why}",
-            state.workflow_key
-        ),
-    )
+    let message = format!(
+        "workflow `{}` cannot continue, and its rules are not in force: {why}",
+        state.workflow_key
+    );
+    Diagnostic::new(Code::DefinitionLost, Severity::Error, message)
 }
 
 fn definition_changed(state: &RunState) -> Diagnostic {
-    Diagnostic::new(
-        Code::DefinitionChanged,
-        Severity::Info,
-        format!(
-            "texts of workflow `{}` have changed since this run started: the run continues with the new ones",
-            state.workflow_key
-        ),
-    )
+    let message = format!(
+        "texts of workflow `{}` have changed since this run started: the run continues with the new ones",
+        state.workflow_key
+    );
+    Diagnostic::new(Code::DefinitionChanged, Severity::Info, message)
 }
 
 fn guards_changed(state: &RunState, changes: &Changes) -> Diagnostic {
@@ -157,13 +146,10 @@ fn guards_changed(state: &RunState, changes: &Changes) -> Diagnostic {
     } else {
         "the run keeps its stored definition"
     };
-    Diagnostic::new(
-        Code::GuardsChanged,
-        Severity::Warning,
-        format!(
-            "the files of workflow `{}` or the settings have changed, and {holds} until you agree: {}",
-            shown(&state.workflow_key),
-            changes.lines().collect::<Vec<_>>().join("; ")
-        ),
-    )
+    let message = format!(
+        "the files of workflow `{}` or the settings have changed, and {holds} until you agree: {}",
+        shown(&state.workflow_key),
+        changes.lines().collect::<Vec<_>>().join("; ")
+    );
+    Diagnostic::new(Code::GuardsChanged, Severity::Warning, message)
 }

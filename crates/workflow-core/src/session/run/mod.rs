@@ -7,29 +7,31 @@ mod baseline;
 mod in_force;
 mod pauses;
 mod routes;
+mod spending;
 mod stored;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+pub(crate) use self::approval::approval_not_stored;
 pub(crate) use self::in_force::Agreed;
 use self::in_force::{InForce, definition_lost, other_phase};
-pub(crate) use self::routes::leads_back;
-use super::budget::{self, Budgets, Limit, Work};
+pub(crate) use self::routes::{Move, leads_back};
+use super::budget::{Budgets, Work};
 use super::handover::UserAnswer;
 use super::phase::ResolvedPhase;
 use super::trust::ProjectCommands;
 use crate::definition::{CancelBy, Catalog, Check, Gate, Listing, Loaded, RunCheck, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::effect::{Action, Delivery, Effect, Effects};
-use crate::reminders::{ContinueCounters, PauseReason};
+use crate::effect::{Effect, Effects};
+use crate::reminders::ContinueCounters;
 use crate::run::{
-    Changes, DefinitionMismatch, HandedOver, PersonMove, Position, RestoredRun, RunProgress,
-    RunState, RunValues, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms,
+    Changes, DefinitionMismatch, HandedOver, RestoredRun, RunEntry, RunProgress, RunState,
+    RunValues, Spending, StoredDefinition, StoredGuards, StoredRun, Tally, Terms, UserMove,
 };
-use crate::types::Severity;
 
 /// A run in memory.
 #[derive(Debug, Clone)]
@@ -38,16 +40,14 @@ pub(crate) struct ActiveRun {
     /// The counters, the open approval request and the last move of the user, as the next entry has them. Its data are in the
     /// progress.
     record: StoredRun,
-    /// The run as the session has it, except for its step: a step alone causes no entry.
-    persisted: StoredRun,
-    /// The values that the session has; `None` if they must be stored anew.
-    persisted_values: Option<RunValues>,
+    /// The content of the entries that the session has, by their types.
+    stored: BTreeMap<&'static str, String>,
+    /// True if the session's entry of the run has data.
+    has_stored_data: bool,
     in_force: InForce,
     /// The digest of the changed files that the user declined.
     declined: Option<String>,
     phase: Result<ResolvedPhase, DefinitionMismatch>,
-    /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
-    cancel_pending: bool,
     /// True if the session has what the user agreed to.
     definition_persisted: bool,
     project_commands: ProjectCommands,
@@ -58,17 +58,11 @@ pub(crate) struct ActiveRun {
     asked_about: Vec<String>,
     /// The answer to the open approval request that was given outside of the host and is not used yet, for display.
     answered: Option<String>,
-    /// True after a move by the user, until the agent has had the chance to read the new phase.
-    is_unread: bool,
     /// The answer of the user to the approval of the phase, until the run follows it.
     user_answer: Option<UserAnswer>,
     budgets: Budgets,
-    /// What happened, for the summary at the end.
-    tally: Tally,
-    persisted_tally: Tally,
-    /// True if the session's newest entry of the run is about a move whose state it does not have. The next move is another
-    /// one, and must not be taken for it.
-    has_unmade_move: bool,
+    /// What is remembered beside the entries; what is used of budgets is in `budgets`.
+    memory: RunMemory,
 }
 
 /// What a session remembers of a run beside its entries.
@@ -76,8 +70,11 @@ pub(crate) struct ActiveRun {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct RunMemory {
     task_id: Option<String>,
+    /// What happened, for the summary at the end.
     tally: Tally,
+    /// True after a first `cancel`, which a second one confirms (state-management: "Two-Step Cancellation").
     cancel_pending: bool,
+    /// True after a move by the user, until the agent has had the chance to read the new phase.
     is_unread: bool,
     /// What the run has used of its budgets, if it has any: the entries have it from the end of a turn on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,13 +95,13 @@ impl ActiveRun {
     ) -> Self {
         let state = &progress.state;
         let catalog = &in_force.catalog;
-        budgets.adopt(limits(state, catalog));
+        budgets.adopt(spending::limits(state, catalog));
         let held = in_force.held(settings);
         let files = &in_force.files.catalog;
         let commands_of_files = ProjectCommands::of(&state.workflow_key, files, index);
-        Self {
+        let mut run = Self {
             budgets,
-            phase: ResolvedPhase::of(&progress, catalog, held.as_ref(), settings),
+            phase: ResolvedPhase::of(&progress, catalog, held, settings),
             project_commands: if Arc::ptr_eq(catalog, &in_force.files.catalog) {
                 commands_of_files.clone()
             } else {
@@ -113,44 +110,41 @@ impl ActiveRun {
             },
             commands_of_files,
             record: StoredRun::default(),
-            persisted: StoredRun::default(),
-            persisted_values: Some(RunValues::default()),
+            stored: BTreeMap::new(),
+            has_stored_data: false,
             progress,
             in_force,
             declined: None,
-            cancel_pending: false,
             definition_persisted: false,
             baseline: None,
             asked_about: Vec::new(),
             answered: None,
-            is_unread: false,
             user_answer: None,
-            tally: Tally::default(),
-            persisted_tally: Tally::default(),
-            has_unmade_move: false,
-        }
+            memory: RunMemory::default(),
+        };
+        run.note_stored(&StoredRun::default());
+        run.note_stored(&RunValues::default());
+        run.note_stored(&Tally::default());
+        run
     }
 
     /// What is remembered of the run beside its entries.
     pub(crate) fn memory(&self) -> RunMemory {
         RunMemory {
             task_id: Some(self.progress.state.task_id.clone()),
-            tally: self.tally,
-            cancel_pending: self.cancel_pending,
-            is_unread: self.is_unread,
             spending: self.budgets.spending(),
             work: self.budgets.work(),
+            ..self.memory.clone()
         }
     }
 
     /// Adopts the memory of another process. Returns false if it is about another run.
-    pub(crate) fn recall(&mut self, memory: RunMemory) -> bool {
+    pub(crate) fn recall(&mut self, mut memory: RunMemory) -> bool {
         let is_same = memory.task_id.as_ref() == Some(&self.progress.state.task_id);
         if is_same {
-            self.tally = memory.tally;
-            self.cancel_pending = memory.cancel_pending;
-            self.is_unread = memory.is_unread;
-            self.budgets.recall(memory.spending, memory.work);
+            self.budgets
+                .recall(memory.spending.take(), memory.work.take());
+            self.memory = memory;
         }
         is_same
     }
@@ -180,9 +174,9 @@ impl ActiveRun {
             definition,
             run: mut record,
             tally,
-            stored_values,
             spending,
             has_unmade_move,
+            has_unmade_values,
             is_of_later_version,
             baseline,
             ..
@@ -222,11 +216,6 @@ impl ActiveRun {
             guards == agreed.guards && stored.hash == hash
         });
         let data = std::mem::take(&mut record.data);
-        record.step = None;
-        let persisted = StoredRun {
-            data: data.without_values(record.approval_request.is_some()),
-            ..record.clone()
-        };
         let from_files = Arc::ptr_eq(&in_force.files.catalog, &loaded.catalog);
         let index = if from_files { &*loaded.index } else { &[] };
         let progress = RunProgress { state, data };
@@ -235,18 +224,31 @@ impl ActiveRun {
         if let (Err(stale), true) = (&run.phase, run.progress.state.active) {
             problems.push(definition_lost(&run.progress.state, stale));
         }
-        Some(Self {
+        let mut run = Self {
             baseline,
             record,
-            persisted,
-            persisted_values: stored_values,
             definition_persisted,
             declined: declined.flatten(),
-            tally,
-            persisted_tally: tally,
-            has_unmade_move,
+            memory: RunMemory {
+                tally,
+                ..RunMemory::default()
+            },
             ..run
-        })
+        };
+        let (now, values) = (run.to_be_stored(), run.progress.data.values.clone());
+        run.note_stored(&now);
+        run.note_stored(&values);
+        run.note_stored(&tally);
+        run.has_stored_data = !now.data.is_empty();
+        // The next move is another one than that of an entry whose state is not stored, and must not be taken for it.
+        let unmade = [
+            (has_unmade_move, StoredRun::TYPE),
+            (has_unmade_values, RunValues::TYPE),
+        ];
+        for (_, entry) in unmade.iter().filter(|(is_unmade, _)| *is_unmade) {
+            run.stored.remove(entry);
+        }
+        Some(run)
     }
 
     /// What the user agreed to in the run.
@@ -310,7 +312,7 @@ impl ActiveRun {
     fn resolve(&mut self, settings: &Settings) {
         let held = self.in_force.held(settings);
         let catalog = &self.in_force.catalog;
-        self.phase = ResolvedPhase::of(&self.progress, catalog, held.as_ref(), settings);
+        self.phase = ResolvedPhase::of(&self.progress, catalog, held, settings);
     }
 
     pub(crate) fn state(&self) -> &RunState {
@@ -341,18 +343,18 @@ impl ActiveRun {
     pub(crate) fn enter(
         &mut self,
         progress: RunProgress,
-        moved_by: Option<PersonMove>,
+        moved_by: Option<UserMove>,
         settings: &Settings,
         out: &mut Effects,
     ) {
         let path = &self.progress.state.current_path;
         self.budgets.enter(path, &progress.state.current_path);
         self.budgets
-            .adopt(limits(&progress.state, &self.in_force.catalog));
+            .adopt(spending::limits(&progress.state, &self.in_force.catalog));
         self.progress = progress;
         self.resolve(settings);
-        self.cancel_pending = false;
-        self.is_unread = moved_by.is_some();
+        self.memory.cancel_pending = false;
+        self.memory.is_unread = moved_by.is_some();
         self.count_overridden(moved_by.as_ref());
         self.record = StoredRun {
             counters: ContinueCounters {
@@ -384,7 +386,7 @@ impl ActiveRun {
     }
 
     /// Returns true if the run is active, and only a person may cancel it.
-    pub(crate) fn is_cancelled_by_person(&self) -> bool {
+    pub(crate) fn is_cancelled_by_user(&self) -> bool {
         let root = self.in_force.catalog.get(&self.progress.state.workflow_key);
         let by = root.and_then(|root| root.cancel);
         self.progress.state.active && by == Some(CancelBy::User)
@@ -450,16 +452,16 @@ impl ActiveRun {
     }
 
     /// Ends the run by a person's move. The entry that announces the end records it.
-    pub(crate) fn end_by_person(&mut self, state: RunState, moved_by: PersonMove) {
+    pub(crate) fn end_by_user(&mut self, state: RunState, moved_by: UserMove) {
         self.progress.state = state;
         self.record.counters = ContinueCounters::default();
         self.count_overridden(Some(&moved_by));
         self.record.moved_by = Some(moved_by);
     }
 
-    fn count_overridden(&mut self, moved_by: Option<&PersonMove>) {
+    fn count_overridden(&mut self, moved_by: Option<&UserMove>) {
         let number = moved_by.map_or(0, |moved| moved.overrode.len() as u64);
-        self.tally.overridden = self.tally.overridden.saturating_add(number);
+        self.memory.tally.overridden = self.memory.tally.overridden.saturating_add(number);
     }
 
     /// Marks the end as announced, and persists it.
@@ -494,50 +496,28 @@ impl ActiveRun {
         self.record.counters = counters;
     }
 
-    pub(crate) fn budgets(&self) -> &Budgets {
-        &self.budgets
-    }
-
-    /// Allows more of the budgets, as the argument of a command says.
-    pub(crate) fn allow(&mut self, argument: &str, out: &mut Effects) -> Result<(), String> {
-        self.budgets.allow(argument)?;
-        self.persist_spending(out);
-        Ok(())
-    }
-
-    /// Forgets work whose end was not reported.
-    pub(crate) fn forget_work(&mut self) {
-        self.budgets.forget_work();
-    }
-
-    /// Stops the clock of the budgets.
-    pub(crate) fn stop_clock(&mut self, out: &mut Effects) {
-        self.budgets.stop(out.now());
-        self.persist_spending(out);
-    }
-
     /// What happened in the run.
     pub(crate) fn tally(&self) -> &Tally {
-        &self.tally
+        &self.memory.tally
     }
 
     pub(crate) fn tally_mut(&mut self) -> &mut Tally {
-        &mut self.tally
+        &mut self.memory.tally
     }
 
     /// Returns true after a first `cancel`.
     pub(crate) fn is_cancel_pending(&self) -> bool {
-        self.cancel_pending
+        self.memory.cancel_pending
     }
 
     /// Notes that `cancel` was called once, or that the second call did not follow.
     pub(crate) fn set_cancel_pending(&mut self, pending: bool) {
-        self.cancel_pending = pending;
+        self.memory.cancel_pending = pending;
     }
 
     /// Notes that the agent has had the chance to read the phase. Returns true if it had none before.
     pub(crate) fn mark_read(&mut self) -> bool {
-        std::mem::take(&mut self.is_unread)
+        std::mem::take(&mut self.memory.is_unread)
     }
 
     /// The answer of the user to the approval of the phase.
@@ -557,52 +537,4 @@ impl ActiveRun {
     pub(crate) fn set_answered(&mut self, choice: String) {
         self.answered = Some(choice);
     }
-
-    /// Counts what the agent does, and pauses the run at the limit of a budget. Returns the limit if it was used up before.
-    pub(crate) fn spend(
-        &mut self,
-        count: impl FnOnce(&mut Budgets),
-        out: &mut Effects,
-    ) -> Option<String> {
-        if self.budgets.is_empty() {
-            return None;
-        }
-        let before = self.budgets.scarce();
-        self.budgets.tick(out.now());
-        let used_up_before = self.budgets.used_up();
-        count(&mut self.budgets);
-        if self.budgets.is_due() {
-            self.persist_spending(out);
-        }
-        let warnings = self.budgets.newly_scarce(&before);
-        if let Some(used_up) = self.budgets.used_up() {
-            if !self.is_paused_for(PauseReason::Budget) {
-                self.persist_spending(out);
-                self.pause(PauseReason::Budget, out);
-                out.notify(Severity::Warning, budget::paused(&used_up));
-            }
-        } else if !warnings.is_empty() {
-            out.act(Action::SendUserMessage {
-                content: budget::warning(&warnings),
-                delivery: Delivery::Steer,
-            });
-        }
-        used_up_before
-    }
-}
-
-/// The budgets of the scopes of a path, the root first, and of its phase; empty where the run does not fit.
-fn limits(state: &RunState, catalog: &Catalog) -> Vec<Limit> {
-    let Ok(position) = Position::of(state, catalog) else {
-        return Vec::new();
-    };
-    let scopes = position.levels.iter().map(|level| Limit {
-        of: format!("workflow {}", level.workflow.name),
-        budget: level.workflow.budget,
-    });
-    let phase = Limit {
-        of: format!("phase {}", position.phase.name),
-        budget: position.phase.budget,
-    };
-    scopes.chain([phase]).collect()
 }

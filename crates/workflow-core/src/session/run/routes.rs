@@ -4,7 +4,21 @@ use super::ActiveRun;
 use crate::definition::{Approval, PhaseOutcome, Target};
 use crate::policy::gate_report::{Report, failed_check};
 use crate::run::{Actor, Position, RunProgress, RunState, TransitionError, follow, turn_back};
+use crate::session::handover::UserAnswer;
 use crate::session::step_tool::NONE_APPLIES;
+
+/// A move of the run.
+#[derive(Debug, Clone)]
+pub(crate) struct Move {
+    /// The name of the phase before it, or of the scope that is repeated.
+    pub(crate) left: String,
+    /// The state before it.
+    pub(crate) from: RunState,
+    /// The progress to enter.
+    pub(crate) to: RunProgress,
+    /// The answer of a person that it follows.
+    pub(crate) answer: Option<UserAnswer>,
+}
 
 impl ActiveRun {
     /// The outcome that the agent named, if the phase has it.
@@ -14,14 +28,31 @@ impl ActiveRun {
         outcomes.find(|outcome| outcome.name == *name)
     }
 
-    /// The progress that leaving the phase leads to, with what was handed over and the answer of a person.
-    pub(crate) fn plan_leave(&self, actor: Actor) -> Result<RunProgress, TransitionError> {
-        let Some(answer) = &self.user_answer else {
-            return self.plan_route(&Target::Next, self.outcome(), actor);
-        };
-        let mut to = self.plan_route(&answer.target, self.outcome(), actor)?;
-        to.data.comment.clone_from(&answer.comment);
-        Ok(to)
+    /// The move that leaves the phase, with what was handed over and the answer of a person.
+    pub(crate) fn plan_leave(&self, actor: Actor) -> Result<Move, TransitionError> {
+        let answer = self.user_answer.clone();
+        let target = answer
+            .as_ref()
+            .map_or(&Target::Next, |answer| &answer.target);
+        let mut to = self.plan_route(target, self.outcome(), actor)?;
+        if let Some(answer) = &answer {
+            to.data.comment.clone_from(&answer.comment);
+        }
+        let left = self.phase().map(|phase| phase.phase.name.clone());
+        Ok(Move {
+            answer,
+            ..self.move_to(left.unwrap_or_default(), to)
+        })
+    }
+
+    /// The move from here to other progress; `left` is the name of the phase or the scope.
+    pub(crate) fn move_to(&self, left: String, to: RunProgress) -> Move {
+        Move {
+            left,
+            from: self.progress.state.clone(),
+            to,
+            answer: None,
+        }
     }
 
     /// The progress that an answer and an outcome lead to. An answer that leads anywhere but on wins over the outcome.
@@ -75,7 +106,7 @@ impl ActiveRun {
 
     /// What leaving the phase with an outcome does, if a person does it.
     pub(crate) fn consequence_of(&self, outcome: &PhaseOutcome) -> String {
-        self.describe(self.plan_route(&Target::Next, Some(outcome), Actor::Person))
+        self.describe(self.plan_route(&Target::Next, Some(outcome), Actor::User))
     }
 
     fn describe(&self, to: Result<RunProgress, TransitionError>) -> String {

@@ -6,8 +6,7 @@ use super::ActiveRun;
 use crate::diagnostic::Severity;
 use crate::effect::{Action, Effects};
 use crate::run::{
-    RunEntry, RunValues, Stored, StoredDefinition, StoredGuards, StoredRun, StoredSpending,
-    StoredValues, entry_type,
+    HandedOver, RunEntry, Stored, StoredDefinition, StoredGuards, StoredRun, entry_type,
 };
 
 /// The longest definition that is stored in the session, in bytes: an entry is one line of the host's file.
@@ -29,27 +28,33 @@ impl ActiveRun {
     }
 
     /// Appends an entry of the run.
-    pub(crate) fn append<T: RunEntry>(&self, content: &T, out: &mut Effects) {
-        out.append_entry(T::TYPE, &Stored::of(&self.progress.state.task_id, content));
+    pub(crate) fn append<T: RunEntry>(&self, step: Option<u64>, content: &T, out: &mut Effects) {
+        let task_id = &self.progress.state.task_id;
+        out.append_entry(T::TYPE, &Stored::of(task_id, step, content));
     }
 
-    fn step(&self) -> u64 {
+    /// Notes that the session has an entry with this content. Returns false if it had it before; a step alone causes no entry.
+    pub(super) fn note_stored<T: RunEntry>(&mut self, content: &T) -> bool {
+        let text = serde_json::to_string(content).expect("entries have string keys only");
+        self.stored.insert(T::TYPE, text.clone()) != Some(text)
+    }
+
+    pub(super) fn step(&self) -> u64 {
         self.progress.state.global_step_count
     }
 
     /// Appends what is used of the budgets, unless the session has it.
     pub(crate) fn persist_spending(&mut self, out: &mut Effects) {
         if let Some(spending) = self.budgets.unsaved().cloned() {
-            let step = self.step();
-            self.append(&StoredSpending { step, spending }, out);
+            self.append(Some(self.step()), &spending, out);
         }
     }
 
     /// Appends what happened, unless the session has it.
     pub(crate) fn persist_tally(&mut self, out: &mut Effects) {
-        if self.tally != self.persisted_tally {
-            self.persisted_tally = self.tally;
-            self.append(&self.tally, out);
+        let tally = self.memory.tally;
+        if self.note_stored(&tally) {
+            self.append(None, &tally, out);
         }
     }
 
@@ -65,7 +70,7 @@ impl ActiveRun {
             declined: self.declined.clone(),
             ..StoredDefinition::of(&state.workflow_key, &agreed.catalog)
         };
-        let stored = Stored::of(&state.task_id, &definition);
+        let stored = Stored::of(&state.task_id, None, &definition);
         let data = to_raw_value(&stored).expect("a definition has string keys only");
         if data.get().len() > MAX_STORED_DEFINITION {
             out.notify(Severity::Warning, NOT_STORED);
@@ -77,48 +82,38 @@ impl ActiveRun {
         }
     }
 
-    /// Appends the inputs and outputs, unless the session has them.
-    fn persist_values(&mut self, out: &mut Effects) {
-        let data = &self.progress.data;
-        let is_stored = |values: &RunValues| data.has_values(values);
-        // A cancelled run makes no step: its values would count before its state does.
-        if !self.progress.state.cancelled && !self.persisted_values.as_ref().is_some_and(is_stored)
-        {
-            let (step, values) = (self.step(), data.values());
-            self.persisted_values = Some(values.clone());
-            self.append(&StoredValues { step, values }, out);
-        }
-    }
-
-    /// Appends the counters and the reason for a pause, unless the session has them.
+    /// Appends the inputs and outputs, the counters and the reason for a pause, unless the session has them.
     pub(crate) fn persist_counters(&mut self, out: &mut Effects) {
-        self.persist_values(out);
-        let stored = self.to_be_stored();
-        if stored == self.persisted && !self.has_unmade_move {
-            return;
+        let step = Some(self.step());
+        // A cancelled run makes no step: its values would count before its state does.
+        if !self.progress.state.cancelled {
+            let values = self.progress.data.values.clone();
+            if self.note_stored(&values) {
+                self.append(step, &values, out);
+            }
         }
-        let has_data = !stored.data.is_empty() || !self.persisted.data.is_empty();
-        let step = has_data.then_some(self.step());
-        self.append(
-            &StoredRun {
-                step,
-                ..stored.clone()
-            },
-            out,
-        );
-        self.persisted = stored;
-        self.has_unmade_move = false;
+        let had_data = self.has_stored_data;
+        let run = self.to_be_stored();
+        if self.note_stored(&run) {
+            self.has_stored_data = !run.data.is_empty();
+            let step = step.filter(|_| had_data || self.has_stored_data);
+            self.append(step, &run, out);
+        }
     }
 
-    /// The entry of the run as it is now, except for its step.
-    fn to_be_stored(&self) -> StoredRun {
-        // A request that the run is not paused for ends with the session.
-        let mut stored = self.record.clone();
+    /// The entry of the run as it is now.
+    pub(super) fn to_be_stored(&self) -> StoredRun {
+        // A request that the run is not paused for ends with the session, and what the agent handed over with it.
+        let mut stored = StoredRun {
+            data: self.progress.data.clone(),
+            ..self.record.clone()
+        };
         if stored.counters.paused.is_none() {
             stored.approval_request = None;
         }
-        let awaits_approval = stored.approval_request.is_some();
-        stored.data = self.progress.data.without_values(awaits_approval);
+        if stored.approval_request.is_none() {
+            stored.data.handed_over = HandedOver::default();
+        }
         stored
     }
 }

@@ -2,8 +2,10 @@
 
 use super::classes::fits;
 use super::lists::is_listed;
-use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest, RowEffect};
+use super::row::{ArgumentSet, KnownOption, OptionValue, OptionWrites, Rest};
 use crate::effect::{Unknown, UnknownReason};
+use crate::file_access::{AccessKind, Location};
+use crate::programs::outcome::Outcome;
 use crate::word::{UNKNOWN, Word};
 
 /// Files that are no files of the project.
@@ -41,31 +43,27 @@ impl Found {
     }
 
     /// Returns the writes of options.
-    pub(super) fn writes(&self, path: &[&str], operands: &[Word]) -> Option<RowEffect> {
+    pub(super) fn writes(&self, path: &[&str], operands: &[Word]) -> Option<Outcome> {
         let writing = self.options.iter();
         let mut writing = writing.filter(|(_, writes, _)| *writes != OptionWrites::Nothing);
         let (first, _, _) = writing.clone().next()?;
-        let mut files = Some(Vec::new());
-        for (_, writes, value) in writing.by_ref() {
-            match (writes, value) {
-                (OptionWrites::Operands, _) if !operands.is_empty() => {
-                    files = files.map(|mut files| {
-                        files.extend(operands.iter().cloned());
-                        files
-                    });
-                }
-                (OptionWrites::Value | OptionWrites::ValueUnlessDash, Some(value)) => {
-                    files = files.map(|mut files| {
-                        files.push(value.clone());
-                        files
-                    });
-                }
-                _ => files = None,
+        let operation = format!("`{} {first}`", path.join(" "));
+        let mut files = Vec::new();
+        let names_files = writing.all(|(_, writes, value)| match (writes, value) {
+            (OptionWrites::Operands, _) => {
+                files.extend(operands);
+                !operands.is_empty()
             }
-        }
-        Some(RowEffect::Writes {
-            operation: format!("`{} {first}`", path.join(" ")),
-            operands: files,
+            (OptionWrites::Value | OptionWrites::ValueUnlessDash, Some(value)) => {
+                files.push(value);
+                true
+            }
+            _ => false,
+        });
+        Some(if names_files {
+            Outcome::writes_files(&operation, files)
+        } else {
+            Outcome::writes_within(operation, chosen_by(path[0]))
         })
     }
 
@@ -106,6 +104,25 @@ impl Found {
         let given = self.options().filter(|(name, _)| names.contains(name));
         given.filter_map(|(_, value)| value).collect()
     }
+
+    /// Returns the target of the operands, and the others. Of one operand alone, it is the working directory.
+    pub(super) fn target(&self, options: &[&str]) -> (Word, &[Word]) {
+        match (self.values(options).last(), self.operands.split_last()) {
+            (Some(target), _) => ((*target).clone(), &self.operands),
+            (None, Some((target, sources @ [_, ..]))) => (target.clone(), sources),
+            _ => (Word::literal("."), &self.operands),
+        }
+    }
+
+    /// Returns the directory that one of these options names, or the working directory.
+    pub(super) fn directory(&self, options: &[&str]) -> Word {
+        match self.values(options).as_slice() {
+            [] => Word::literal("."),
+            [directory] => (*directory).clone(),
+            // Each is relative to the previous one.
+            _ => Word::unknown(),
+        }
+    }
 }
 
 /// The sets of arguments that are known at a place.
@@ -115,28 +132,35 @@ pub(super) struct Sets<'a> {
 }
 
 impl Sets<'_> {
+    /// Returns the set of a row alone.
+    pub(super) fn of(row: &'static ArgumentSet) -> Self {
+        Self { row, shared: &[] }
+    }
+
     pub(super) fn find(&self, words: &[Word], program: &str) -> Result<Found, Unknown> {
         let mut found = Found::of(program);
         if let Some(rest) = self.read(words, &mut found, true)? {
             self.rest(rest, &mut found, program)?;
         }
         self.check_operands(&found)?;
-        for needed in &self.row.needs {
-            let is_operand = |name: &&str| {
-                *name == "-"
-                    && found
-                        .operands
-                        .last()
-                        .is_some_and(|word| word.shape() == "-")
-            };
-            if !needed
-                .iter()
-                .any(|name| found.has(&[name]) || is_operand(name))
-            {
-                return Err(missing(needed.first().copied().unwrap_or_default()));
-            }
-        }
+        self.check_needs(&found)?;
         Ok(found)
+    }
+
+    /// Checks that the options are present of which the row needs one each.
+    pub(super) fn check_needs(&self, found: &Found) -> Result<(), Unknown> {
+        let has_dash = || {
+            found
+                .operands
+                .last()
+                .is_some_and(|word| word.shape() == "-")
+        };
+        let is_present = |name: &&str| found.has(&[name]) || *name == "-" && has_dash();
+        let mut needs = self.row.needs.iter();
+        match needs.find(|needed| !needed.iter().any(is_present)) {
+            Some(needed) => Err(missing(needed.first().copied().unwrap_or_default())),
+            None => Ok(()),
+        }
     }
 
     /// Reads options and operands up to `--`, and returns the words behind it. If that is not strict, what is not known is an option
@@ -190,11 +214,7 @@ impl Sets<'_> {
                 if set.any {
                     return Ok(());
                 }
-                let sets = Sets {
-                    row: set,
-                    shared: &[],
-                };
-                let more = sets.find(words, program)?;
+                let more = Sets::of(set).find(words, program)?;
                 found.options.extend(more.options);
             }
         }
@@ -436,6 +456,16 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
     } else {
         unknown(value, UnknownReason::Argument)
     })
+}
+
+/// Returns the location in which a program writes files of its choice.
+pub(super) fn chosen_by(name: &str) -> Location {
+    // A download has the name that the other side decides.
+    if is_listed("downloads", name) {
+        return Location::anywhere();
+    }
+    let directory = if is_listed("system", name) { "/" } else { "." };
+    Location::at(directory, AccessKind::WriteWithin)
 }
 
 /// Returns whether a word is an option by its first character.

@@ -19,6 +19,7 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
         "<name>" => !shape.contains(['.', '/', '\0']),
         "<target>" => !matches!(shape, "fix" | "write" | "update"),
         "<no-file>" => !shape.starts_with('@'),
+        "<local>" => !shape.contains(':'),
         "<write-out>" => {
             !shape.contains("%output") && !shape.starts_with('@') && !shape.contains('\0')
         }

@@ -1,13 +1,20 @@
 //! The evaluation of rows: the way to the row of a command, and its effect.
 
-use std::sync::LazyLock;
-
-use super::arguments::{Found, Sets, is_toolchain, missing, take_options, unknown};
+use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_options, unknown};
 use super::lists::is_listed;
-use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowEffect, RowKind, RunKind, Tables};
-use crate::effect::{Unknown, UnknownReason};
+use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowKind, RunKind, Tables, Tree, TreePart};
+use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::file_access::AccessKind;
+use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
 use crate::word::Word;
+
+/// The rows of a program.
+#[derive(Clone, Copy)]
+pub(super) struct Program {
+    pub(super) tables: &'static Tables,
+    name: &'static str,
+    pub(super) node: &'static Node,
+}
 
 /// The place of a command in the tables, with the words that are left.
 struct Place<'a> {
@@ -18,81 +25,179 @@ struct Place<'a> {
     shared: Vec<&'static ArgumentSet>,
     /// The options before the subcommands, and what they write.
     prefix: Found,
-    effect: Option<RowEffect>,
+    outcome: Option<Outcome>,
     /// What is known of the options that are next, and the word behind them.
-    parsed: Result<(), Unknown>,
+    parsed: Result<()>,
     next: Option<&'a Word>,
 }
 
-/// Returns the effect of a program.
-pub(super) fn evaluate(
-    tables: &'static Tables,
-    name: &'static str,
-    program: &'static Node,
-    arguments: &[Word],
-) -> RowEffect {
-    let mut place = place(tables, name, program, arguments, true);
-    if let Some(effect) = place.effect {
-        return effect;
+impl Program {
+    /// Returns the rows of a program in tables; `None` if they do not name it.
+    pub(super) fn of(tables: &'static Tables, name: &str) -> Option<Self> {
+        let (name, node) = tables.programs.get_key_value(name)?;
+        Some(Self { tables, name, node })
     }
-    if place.node.rows.is_empty() {
-        return RowEffect::Unknown(match (place.parsed, place.next) {
-            (Err(unknown), _) => unknown,
-            (Ok(()), Some(word)) if word.may_hide_option() => {
-                unknown(word, UnknownReason::Expansion)
+
+    fn rows(self, indexes: &'static [usize]) -> impl Iterator<Item = &'static Row> {
+        indexes.iter().map(move |index| &self.tables.rows[*index])
+    }
+
+    /// Returns the outcome by the first row that knows all arguments.
+    pub(super) fn outcome(self, arguments: &[Word]) -> Outcome {
+        let mut place = self.place(arguments, true);
+        if let Some(outcome) = place.outcome {
+            return outcome;
+        }
+        if place.node.rows.is_empty() {
+            return Outcome::from(match (place.parsed, place.next) {
+                (Err(unknown), _) => unknown,
+                (Ok(()), Some(word)) if word.may_hide_option() => {
+                    unknown(word, UnknownReason::Expansion)
+                }
+                (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
+                (Ok(()), None) => missing("a subcommand"),
+            });
+        }
+        // `rustc +nightly --version`
+        if let [word, after @ ..] = place.words
+            && is_toolchain(word, &place.shared)
+        {
+            place.words = after;
+        }
+        let mut first: Option<Unknown> = None;
+        for row in self.rows(&place.node.rows) {
+            match place.outcome_by(row) {
+                Ok(outcome) => return outcome,
+                Err(unknown) => match &first {
+                    Some(first) if first.reason != UnknownReason::Missing => {}
+                    _ => first = Some(unknown),
+                },
             }
-            (Ok(()), Some(word)) => unknown(word, UnknownReason::Argument),
-            (Ok(()), None) => missing("a subcommand"),
+        }
+        Outcome::from(first.unwrap_or_else(|| missing("a subcommand")))
+    }
+
+    /// Returns what it prints.
+    pub(super) fn printed(self, arguments: &[Word]) -> Option<Printed> {
+        let place = self.place(arguments, true);
+        let mut rows = self.rows(&place.node.outputs).filter(|row| {
+            let knows_dashes = row.arguments.rest != Rest::Operands;
+            (knows_dashes || place.words.iter().all(|word| word.shape() != "--"))
+                && Sets::of(&row.arguments)
+                    .find(place.words, self.name)
+                    .is_ok()
         });
+        match rows.next()?.kind {
+            RowKind::Prints(printed) => Some(printed),
+            _ => None,
+        }
     }
-    // `rustc +nightly --version`
-    if let [word, after @ ..] = place.words
-        && is_toolchain(word, &place.shared)
-    {
-        place.words = after;
-    }
-    first_known(tables, &place.path, place.node, place.words, &place.shared)
-}
 
-/// Returns what a program prints.
-pub(super) fn printed(
-    tables: &'static Tables,
-    name: &'static str,
-    program: &'static Node,
-    arguments: &[Word],
-) -> Option<Printed> {
-    let place = place(tables, name, program, arguments, true);
-    let rows = place.node.outputs.iter().map(|index| &tables.rows[*index]);
-    let mut rows = rows.filter(|row| {
-        let sets = Sets {
-            row: &row.arguments,
-            shared: &[],
+    /// Reads arguments by the row for code, or by that for a part of the program: `docker run`.
+    pub(super) fn read(self, part: Option<&str>, arguments: &[Word]) -> Result<Found> {
+        let node = match part {
+            Some(part) => self.node.subcommands.get(part),
+            None => Some(self.node),
         };
-        let knows_dashes = row.arguments.rest != Rest::Operands;
-        (knows_dashes || place.words.iter().all(|word| word.shape() != "--"))
-            && sets.find(place.words, name).is_ok()
-    });
-    match rows.next()?.kind {
-        RowKind::Prints(printed) => Some(printed),
-        _ => None,
+        let row = node.and_then(|node| self.rows(&node.code).next());
+        let row = row.ok_or_else(|| missing("a row"))?;
+        Sets::of(&row.arguments).find(arguments, self.name)
     }
-}
 
-/// Reads arguments by the row for code at a path.
-pub(super) fn read(
-    tables: &'static Tables,
-    name: &'static str,
-    node: &'static Node,
-    arguments: &[Word],
-) -> Result<Found, Unknown> {
-    let Some(row) = node.code.map(|index| &tables.rows[index]) else {
-        return Err(missing("a row"));
-    };
-    let sets = Sets {
-        row: &row.arguments,
-        shared: &[],
-    };
-    sets.find(arguments, name)
+    /// Reads arguments by the first row that says what is accessed, and of whose options those that it needs are there.
+    pub(super) fn reading(self, arguments: &[Word]) -> Reading<'_> {
+        let place = self.place(arguments, false);
+        let Node { rows, code, .. } = place.node;
+        let rows = [rows, code, &self.node.code]
+            .into_iter()
+            .flat_map(|rows| self.rows(rows));
+        let is_for_paths = |row: &&Row| {
+            let arguments = &row.arguments;
+            row.kind == RowKind::Code || !arguments.trees.is_empty() || arguments.target.is_some()
+        };
+        let mut readings = rows.filter(is_for_paths).filter_map(|row| {
+            let sets = Sets::of(&row.arguments);
+            let mut found = Found::of(self.name);
+            // It is not strict.
+            if let Ok(Some(rest)) = sets.read(place.words, &mut found, false) {
+                found.operands.extend(rest.iter().cloned());
+            }
+            sets.check_needs(&found).ok()?;
+            Some((&row.arguments, found))
+        });
+        let mut reading = Reading {
+            path: place.path,
+            prefix: place.prefix,
+            found: Found::of(self.name),
+            target: None,
+            trees: Vec::new(),
+        };
+        let Some((row, found)) = readings.next() else {
+            return reading;
+        };
+        let target = row.target.as_ref().map(|options| found.target(options));
+        let sources = target
+            .as_ref()
+            .map_or(found.operands.as_slice(), |(_, sources)| sources);
+        let here = Word::literal(".");
+        for Tree {
+            kind,
+            part,
+            options,
+        } in &row.trees
+        {
+            let words = match (part, &target) {
+                (TreePart::Directory, _) => vec![found.directory(options)],
+                _ if !options.is_empty() && !found.has(options) => continue,
+                (TreePart::Operands, _) if !sources.is_empty() => sources.to_vec(),
+                (TreePart::Target, Some((target, _))) => vec![target.clone()],
+                _ => vec![here.clone()],
+            };
+            reading
+                .trees
+                .extend(words.into_iter().map(|word| (*kind, word)));
+        }
+        reading.target = target.map(|(target, sources)| (target, sources.to_vec()));
+        reading.found = found;
+        reading
+    }
+
+    /// Returns the place of a command in the tables. If it is not strict, options before a subcommand may be unknown.
+    fn place(self, arguments: &[Word], is_strict: bool) -> Place<'_> {
+        let mut place = Place {
+            path: vec![self.name],
+            node: self.node,
+            words: arguments,
+            shared: Vec::new(),
+            prefix: Found::of(self.name),
+            outcome: None,
+            parsed: Ok(()),
+            next: None,
+        };
+        loop {
+            let prefix = place.node.prefix.map(|index| &self.tables.rows[index]);
+            let globals = place.shared.len();
+            place.shared.extend(prefix.map(|row| &row.arguments));
+            let mut after_prefix = place.words;
+            let (shared, options) = (&place.shared, &mut place.prefix);
+            place.parsed = take_options(&mut after_prefix, shared, options, is_strict);
+            place.next = after_prefix.first();
+            let word = place.next.and_then(Word::text);
+            let subcommand = word.and_then(|word| Some((word, subcommand(place.node, word)?)));
+            let (Some((word, subcommand)), Ok(())) = (subcommand, &place.parsed) else {
+                return place;
+            };
+            if place.outcome.is_none() {
+                place.outcome = place.prefix.writes(&place.path, &[]);
+            }
+            place.path.push(word);
+            place.node = subcommand;
+            place.words = &after_prefix[1..];
+            place.shared.truncate(globals);
+            let global = prefix.filter(|row| row.is_global);
+            place.shared.extend(global.map(|row| &row.arguments));
+        }
+    }
 }
 
 /// The arguments of a command as far as its rows know them, for paths.
@@ -101,87 +206,10 @@ pub(crate) struct Reading<'a> {
     pub(crate) path: Vec<&'a str>,
     pub(crate) prefix: Found,
     pub(crate) found: Found,
-    /// The operands that are accessed with everything below them.
+    /// The target of a copy or a move, and what is copied or moved.
+    pub(crate) target: Option<(Word, Vec<Word>)>,
+    /// What is accessed with everything below it.
     pub(crate) trees: Vec<(AccessKind, Word)>,
-}
-
-/// Reads arguments by the row for code, or by one that says what is accessed with everything below.
-pub(super) fn reading<'a>(
-    tables: &'static Tables,
-    name: &'static str,
-    program: &'static Node,
-    arguments: &'a [Word],
-) -> Reading<'a> {
-    static NOTHING: LazyLock<ArgumentSet> = LazyLock::new(ArgumentSet::default);
-    let place = place(tables, name, program, arguments, false);
-    let rows = place.node.rows.iter();
-    let mut rows = rows.filter(|row| !tables.rows[**row].arguments.trees.is_empty());
-    let row = place.node.code.as_ref().or(rows.next());
-    let row = row.or(program.code.as_ref()).map(|row| &tables.rows[*row]);
-    let sets = Sets {
-        row: row.map_or(&*NOTHING, |row| &row.arguments),
-        shared: &[],
-    };
-    let mut found = Found::of(name);
-    // It is not strict.
-    if let Ok(Some(rest)) = sets.read(place.words, &mut found, false) {
-        found.operands.extend(rest.iter().cloned());
-    }
-    let mut trees = Vec::new();
-    for (kind, options) in &sets.row.trees {
-        if options.is_empty() || found.has(options) {
-            trees.extend(found.operands.iter().map(|word| (*kind, word.clone())));
-        }
-    }
-    Reading {
-        path: place.path,
-        prefix: place.prefix,
-        found,
-        trees,
-    }
-}
-
-/// Returns the place of a command in the tables. If it is not strict, options before a subcommand may be unknown.
-fn place<'a>(
-    tables: &'static Tables,
-    name: &'static str,
-    program: &'static Node,
-    arguments: &'a [Word],
-    is_strict: bool,
-) -> Place<'a> {
-    let mut place = Place {
-        path: vec![name],
-        node: program,
-        words: arguments,
-        shared: Vec::new(),
-        prefix: Found::of(name),
-        effect: None,
-        parsed: Ok(()),
-        next: None,
-    };
-    loop {
-        let prefix = place.node.prefix.map(|index| &tables.rows[index]);
-        let globals = place.shared.len();
-        place.shared.extend(prefix.map(|row| &row.arguments));
-        let mut after_prefix = place.words;
-        let (shared, options) = (&place.shared, &mut place.prefix);
-        place.parsed = take_options(&mut after_prefix, shared, options, is_strict);
-        place.next = after_prefix.first();
-        let word = place.next.and_then(Word::text);
-        let subcommand = word.and_then(|word| Some((word, subcommand(place.node, word)?)));
-        let (Some((word, subcommand)), Ok(())) = (subcommand, &place.parsed) else {
-            return place;
-        };
-        if place.effect.is_none() {
-            place.effect = place.prefix.writes(&place.path, &[]);
-        }
-        place.path.push(word);
-        place.node = subcommand;
-        place.words = &after_prefix[1..];
-        place.shared.truncate(globals);
-        let global = prefix.filter(|row| row.is_global);
-        place.shared.extend(global.map(|row| &row.arguments));
-    }
 }
 
 /// Returns the subcommand of this name, or the family that its name starts with.
@@ -199,95 +227,86 @@ fn subcommand(node: &'static Node, word: &str) -> Option<&'static Node> {
     })
 }
 
-/// Returns the effect by the first row that knows all arguments.
-fn first_known(
-    tables: &'static Tables,
-    path: &[&str],
-    node: &'static Node,
-    words: &[Word],
-    shared: &[&'static ArgumentSet],
-) -> RowEffect {
-    let mut unknown: Option<Unknown> = None;
-    for index in &node.rows {
-        match evaluate_row(&tables.rows[*index], path, words, shared) {
-            Ok(effect) => return effect,
-            Err(found) => match &unknown {
-                Some(first) if first.reason != UnknownReason::Missing => {}
-                _ => unknown = Some(found),
-            },
-        }
-    }
-    RowEffect::Unknown(unknown.unwrap_or_else(|| missing("a subcommand")))
-}
-
-fn evaluate_row(
-    row: &'static Row,
-    path: &[&str],
-    words: &[Word],
-    shared: &[&'static ArgumentSet],
-) -> Result<RowEffect, Unknown> {
-    if row.kind.writes_in_any_case() {
-        let where_to = if row.kind == RowKind::Sends {
-            " to a remote"
-        } else {
-            ""
-        };
-        return Ok(RowEffect::Writes {
-            operation: format!("`{}`{where_to}", path.join(" ")),
-            operands: None,
-        });
-    }
-    let effect = match row.kind {
-        RowKind::Project => RowEffect::RunsProjectCode,
-        _ => RowEffect::Reads,
-    };
-    if row.arguments.any {
-        return Ok(effect);
-    }
-    let sets = Sets {
-        row: &row.arguments,
-        shared,
-    };
-    let mut words = words;
-    let mut behind = None;
-    if row.kind == RowKind::Runs(RunKind::BehindDashes) {
-        let end = words.iter().position(|word| word.shape() == "--");
-        let (before, command) = words.split_at(end.ok_or_else(|| missing("--"))?);
-        (words, behind) = (before, Some(command[1..].to_vec()));
-    }
-    let mut found = sets.find(words, path[0])?;
-    if let Some(command) = behind {
-        found.operands = command;
-    }
-    let names_arguments = |word: &&Word| word.shape().starts_with('@');
-    if is_listed("response_files", path[0])
-        && let Some(word) = found.operands.iter().find(names_arguments)
-    {
-        return Err(unknown(word, UnknownReason::Argument));
-    }
-    if let Some(effect) = found.writes(path, &found.operands) {
-        return Ok(effect);
-    }
-    let skip = row.arguments.skip;
-    match row.kind {
-        RowKind::WritesOperands => {
-            let operands: Vec<Word> = found.operands.into_iter().skip(skip).collect();
-            Ok(RowEffect::Writes {
-                operation: format!("`{}`", path.join(" ")),
-                operands: (!operands.is_empty()).then_some(operands),
-            })
-        }
-        RowKind::WritesSomewhere => Ok(RowEffect::Writes {
-            operation: format!("`{}`", path.join(" ")),
-            operands: None,
-        }),
-        RowKind::Runs(kind) => {
-            let operands: Vec<Word> = found.operands.into_iter().skip(skip).collect();
-            match operands.first() {
-                Some(_) => Ok(RowEffect::Runs(kind, operands)),
-                None => Err(Unknown::new(path[0], UnknownReason::HiddenCode)),
+impl Place<'_> {
+    /// Returns the outcome by a row, or why it does not know the arguments.
+    fn outcome_by(&self, row: &'static Row) -> Result {
+        let path = &self.path;
+        let operation = format!("`{}`", path.join(" "));
+        let somewhere = |operation| Outcome::writes_within(operation, chosen_by(path[0]));
+        match row.kind {
+            RowKind::Writes => return Ok(somewhere(operation)),
+            RowKind::Sends => return Ok(somewhere(operation + " to a remote")),
+            RowKind::Project if row.arguments.any => {
+                return Ok(Outcome::of(Effect::RunsProjectCode));
             }
+            _ if row.arguments.any => return Ok(Outcome::reads()),
+            _ => {}
         }
-        _ => Ok(effect),
+        let sets = Sets {
+            row: &row.arguments,
+            shared: &self.shared,
+        };
+        let mut words = self.words;
+        let mut behind = None;
+        if row.kind == RowKind::Runs(RunKind::BehindDashes) {
+            let end = words.iter().position(|word| word.shape() == "--");
+            let (before, command) = words.split_at(end.ok_or_else(|| missing("--"))?);
+            (words, behind) = (before, Some(command[1..].to_vec()));
+        }
+        let mut found = sets.find(words, path[0])?;
+        if let Some(command) = behind {
+            found.operands = command;
+        }
+        let names_arguments = |word: &&Word| word.shape().starts_with('@');
+        if is_listed("response_files", path[0])
+            && let Some(word) = found.operands.iter().find(names_arguments)
+        {
+            return Err(unknown(word, UnknownReason::Argument));
+        }
+        if let Some(outcome) = found.writes(path, &found.operands) {
+            return Ok(outcome);
+        }
+        let operands: Vec<Word> = match (&row.arguments.target, row.kind) {
+            (Some(options), RowKind::WritesTarget) => vec![found.target(options).0],
+            (Some(options), _) => {
+                let (target, sources) = found.target(options);
+                [sources, &[target]].concat()
+            }
+            _ => found
+                .operands
+                .iter()
+                .skip(row.arguments.skip)
+                .cloned()
+                .collect(),
+        };
+        Ok(match row.kind {
+            RowKind::WritesOperands | RowKind::WritesTarget if !operands.is_empty() => {
+                Outcome::writes_files(&operation, &operands)
+            }
+            RowKind::WritesBelow => {
+                let trees = row.arguments.trees.iter();
+                let directories: Vec<_> =
+                    trees.map(|tree| found.directory(&tree.options)).collect();
+                Outcome::writes(&operation, &directories)
+            }
+            RowKind::WritesOperands | RowKind::WritesTarget | RowKind::WritesSomewhere => {
+                somewhere(operation)
+            }
+            RowKind::Runs(_) if operands.is_empty() => {
+                return Err(Unknown::new(path[0], UnknownReason::HiddenCode));
+            }
+            RowKind::Runs(kind) => match kind {
+                RunKind::Command => Outcome::runs([NestedCommand::Command(operands)]),
+                RunKind::SameShell => Outcome::runs([NestedCommand::SameShell(operands)]),
+                RunKind::Elsewhere | RunKind::BehindDashes => {
+                    Outcome::runs([NestedCommand::OtherDirectory(operands)])
+                }
+                RunKind::Project => project_runner(operands),
+                RunKind::Scripts => Outcome::scripts(operands),
+                RunKind::Script => Outcome::scripts(joined(&operands)),
+            },
+            RowKind::Project => Outcome::of(Effect::RunsProjectCode),
+            _ => Outcome::reads(),
+        })
     }
 }

@@ -69,9 +69,7 @@ pub(super) fn entries(text: &'static str) -> Vec<(usize, Entry)> {
 }
 
 /// Parses `(a|b)`.
-pub(super) fn alternatives(text: &'static str) -> Result<Vec<&'static str>, String> {
-    text.strip_prefix('(')
-        .and_then(|text| text.strip_suffix(')'))
-        .map(|text| text.split('|').collect())
-        .ok_or_else(|| format!("`{text}` is no list in parentheses"))
+pub(super) fn alternatives(text: &'static str) -> Option<Vec<&'static str>> {
+    let inside = text.strip_prefix('(')?.strip_suffix(')')?;
+    Some(inside.split('|').collect())
 }

@@ -6,7 +6,7 @@ use super::heads::programs;
 use super::lists::{Entry, alternatives, entries};
 use super::row::{
     ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Rest, Row,
-    RowKind, RunKind, Tables,
+    RowKind, RunKind, Tables, Tree, TreePart,
 };
 use crate::file_access::AccessKind;
 
@@ -37,20 +37,21 @@ impl Tables {
                 if !entry.head.starts_with('@') && !is_wanted(entry.head) {
                     continue;
                 }
-                if let Err(mistake) = tables.add(&entry, &mut lists) {
-                    mistakes.push(format!("{file}:{number}: {mistake}"));
+                if let Err(word) = tables.add(&entry, &mut lists) {
+                    mistakes.push(format!("{file}:{number}: `{word}` is a mistake"));
                 }
             }
         }
         (tables, mistakes)
     }
 
-    fn add(&mut self, entry: &Entry, lists: &mut Lists) -> Result<(), String> {
+    /// Adds a row or a list. An error is the word that is a mistake.
+    fn add(&mut self, entry: &Entry, lists: &mut Lists) -> Result<(), &'static str> {
         if let Some(name) = entry.head.strip_prefix('@') {
             let items = expand(entry.items(), lists)?;
             return match lists.insert(name, items) {
                 None => Ok(()),
-                Some(_) => Err(format!("`@{name}` is defined twice")),
+                Some(_) => Err(entry.head),
             };
         }
         let mut path: Vec<&'static str> = Vec::new();
@@ -60,12 +61,14 @@ impl Tables {
         let mut rest = entry.head;
         while let Some((before, flags)) = rest.split_once('[') {
             path.extend(before.split_ascii_whitespace());
-            let (flag, after) = flags.split_once(']').ok_or("`[` without `]`")?;
+            let (flag, after) = flags.split_once(']').ok_or(flags)?;
             match flag {
                 "project" => kind = RowKind::Project,
                 "writes" => kind = RowKind::Writes,
                 "sends" => kind = RowKind::Sends,
                 "writes operands" => kind = RowKind::WritesOperands,
+                "writes target" => kind = RowKind::WritesTarget,
+                "writes below" => kind = RowKind::WritesBelow,
                 "prints names" => kind = RowKind::Prints(Printed::Names),
                 "prints number" => kind = RowKind::Prints(Printed::Number),
                 "prints numbers" => kind = RowKind::Prints(Printed::Numbers),
@@ -87,16 +90,13 @@ impl Tables {
                 "runs script" => kind = RowKind::Runs(RunKind::Script),
                 "prefix" => is_prefix = true,
                 "global" => (is_prefix, is_global) = (true, true),
-                _ => return Err(format!("`[{flag}]` is no mark")),
+                _ => return Err(flag),
             }
             rest = after;
         }
         path.extend(rest.split_ascii_whitespace());
-        if path.is_empty() {
-            return Err("no program".to_owned());
-        }
-        if !kind.writes_in_any_case() && !entry.has_colon {
-            return Err("no colon behind the program".to_owned());
+        if path.is_empty() || !kind.writes_in_any_case() && !entry.has_colon {
+            return Err(entry.head);
         }
         let items = expand(entry.items(), lists)?;
         let mut arguments = ArgumentSet::parse(&items, whole_words)?;
@@ -108,7 +108,7 @@ impl Tables {
             _ => leading,
         };
         if kind.writes_in_any_case() && !items.is_empty() {
-            return Err("a row that writes in any case has no items".to_owned());
+            return Err(entry.head);
         }
         let row = Row {
             kind,
@@ -133,11 +133,10 @@ impl Tables {
             match row.kind {
                 _ if is_prefix => node.prefix = Some(index),
                 RowKind::Prints(_) => node.outputs.push(index),
-                RowKind::Code => node.code = Some(index),
+                RowKind::Code => node.code.push(index),
                 _ => node.rows.push(index),
             }
         }
-        self.is_for_paths |= row.kind == RowKind::Code || !row.arguments.trees.is_empty();
         self.rows.push(row);
     }
 }
@@ -160,40 +159,29 @@ impl Node {
 fn expand(
     items: impl Iterator<Item = &'static str>,
     lists: &Lists,
-) -> Result<Vec<&'static str>, String> {
-    let mut expanded = Vec::new();
-    for item in items {
-        match item.strip_prefix('@') {
-            Some(name) => {
-                let list = lists
-                    .get(name)
-                    .ok_or_else(|| format!("`@{name}` is not defined above"))?;
-                expanded.extend(list.iter().copied());
-            }
-            None => expanded.push(item),
-        }
-    }
-    Ok(expanded)
+) -> Result<Vec<&'static str>, &'static str> {
+    let items = items.map(|item| match item.strip_prefix('@') {
+        Some(name) => lists.get(name).cloned().ok_or(item),
+        None => Ok(vec![item]),
+    });
+    Ok(items.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// Returns all paths that `git log|show` stands for.
 fn combinations(path: &[&'static str]) -> Vec<Vec<&'static str>> {
     path.iter().fold(vec![Vec::new()], |paths, word| {
-        paths
-            .iter()
-            .flat_map(|path| {
-                word.split('|').map(|alternative| {
-                    let mut path = path.clone();
-                    path.push(alternative);
-                    path
-                })
-            })
-            .collect()
+        let longer = |path: &Vec<_>| {
+            let words = word.split('|');
+            words
+                .map(|word| [&path[..], &[word]].concat())
+                .collect::<Vec<_>>()
+        };
+        paths.iter().flat_map(longer).collect()
     })
 }
 
 impl ArgumentSet {
-    fn parse(items: &[&'static str], whole_words: bool) -> Result<Self, String> {
+    fn parse(items: &[&'static str], whole_words: bool) -> Result<Self, &'static str> {
         let mut set = Self {
             whole_words,
             ..Self::default()
@@ -203,64 +191,76 @@ impl ArgumentSet {
             if *item == "--" {
                 let rest: Vec<&'static str> = items.by_ref().copied().collect();
                 set.rest = Rest::Arguments(Box::new(Self::parse(&rest, whole_words)?));
-            } else if *item == "*" {
-                set.any = true;
-            } else if *item == "-<n>" {
-                set.number = true;
-            } else if let Some(value) = item.strip_prefix("rest:") {
-                set.rest = match value {
-                    "*" => Rest::Any,
-                    "options" => Rest::Options,
-                    _ => return Err(format!("`{item}` is neither rest:* nor rest:options")),
-                };
-            } else if let Some(value) = item.strip_prefix("operands:") {
-                set.operands.add(value)?;
-            } else if let Some((kind, value)) = tree(item) {
-                let options = match value {
-                    "*" => Vec::new(),
-                    _ => alternatives(value)?,
-                };
-                set.trees.push((kind, options));
-            } else if let Some(value) = item.strip_prefix("skip:") {
-                let number = value.parse();
-                set.skip = number.map_err(|_| format!("`{item}` is no number of operands"))?;
-            } else if let Some(value) = item.strip_prefix("needs:") {
-                set.needs.push(alternatives(value)?);
-            } else if item.starts_with('-') {
-                set.add_option(item, whole_words)?;
             } else {
-                return Err(format!("`{item}` is no item"));
+                set.add(item).ok_or(*item)?;
             }
         }
-        for option in set.needs.iter().flatten() {
-            if *option != "-" && !set.options.contains_key(option) {
-                return Err(format!("`{option}` is needed, but not listed"));
-            }
+        let mut needed = set.needs.iter().flatten();
+        if let Some(option) =
+            needed.find(|option| **option != "-" && !set.options.contains_key(*option))
+        {
+            return Err(option);
         }
         if set.any && (!set.options.is_empty() || set.operands != KnownOperands::default()) {
-            return Err("`*` stands alone".to_owned());
+            return Err("*");
         }
         Ok(set)
     }
 
-    fn add_option(&mut self, item: &'static str, whole_words: bool) -> Result<(), String> {
-        let (item, writes) = if let Some(item) = item.strip_suffix("!!") {
-            (item, OptionWrites::Operands)
-        } else if let Some(item) = item.strip_suffix('!') {
-            (item, OptionWrites::Somewhere)
-        } else if let Some(item) = item.strip_suffix(">-") {
-            (item, OptionWrites::ValueUnlessDash)
-        } else if let Some(item) = item.strip_suffix('>') {
-            (item, OptionWrites::Value)
-        } else {
-            (item, OptionWrites::Nothing)
+    fn add(&mut self, item: &'static str) -> Option<()> {
+        let (key, value) = match item.split_once(':') {
+            Some(item) if !item.0.starts_with('-') => item,
+            _ => (item, ""),
         };
+        let options = || match value {
+            "*" => Some(Vec::new()),
+            _ => alternatives(value),
+        };
+        let mut tree = |kind, part| {
+            let options = options()?;
+            self.trees.push(Tree {
+                kind,
+                part,
+                options,
+            });
+            Some(())
+        };
+        match key {
+            "*" => self.any = true,
+            "-<n>" => self.number = true,
+            "rest" if value == "*" => self.rest = Rest::Any,
+            "rest" if value == "options" => self.rest = Rest::Options,
+            "operands" => self.operands.add(value)?,
+            "target" => self.target = Some(alternatives(value)?),
+            "skip" => self.skip = value.parse().ok()?,
+            "needs" => self.needs.push(alternatives(value)?),
+            "removes" => tree(AccessKind::RemoveTree, TreePart::Operands)?,
+            "replaces" => tree(AccessKind::ReplaceTree, TreePart::Operands)?,
+            "replaces-target" => tree(AccessKind::ReplaceTree, TreePart::Target)?,
+            "replaces-all" => tree(AccessKind::ReplaceTree, TreePart::WorkingDirectory)?,
+            "reads" => tree(AccessKind::ReadTree, TreePart::Operands)?,
+            "below" => tree(AccessKind::WriteWithin, TreePart::Directory)?,
+            _ => self.add_option(item.starts_with('-').then_some(item)?)?,
+        }
+        Some(())
+    }
+
+    fn add_option(&mut self, item: &'static str) -> Option<()> {
+        const WRITES: [(&str, OptionWrites); 4] = [
+            ("!!", OptionWrites::Operands),
+            ("!", OptionWrites::Somewhere),
+            (">-", OptionWrites::ValueUnlessDash),
+            (">", OptionWrites::Value),
+        ];
+        let marked = |(mark, writes)| Some((item.strip_suffix(mark)?, writes));
+        let (item, writes) = WRITES
+            .into_iter()
+            .find_map(marked)
+            .unwrap_or((item, OptionWrites::Nothing));
         if let Some(start) = item.strip_suffix('*') {
-            if start.len() < 2 {
-                return Err(format!("`{item}` is too short"));
-            }
-            self.starts.push(start);
-            return Ok(());
+            self.starts
+                .push(Some(start).filter(|start| start.len() > 1)?);
+            return Some(());
         }
         let (name, value, values) = match item.split_once('=') {
             None => (item, OptionValue::None, None),
@@ -275,91 +275,65 @@ impl ArgumentSet {
                 }
             }
         };
-        if matches!(writes, OptionWrites::Value | OptionWrites::ValueUnlessDash)
-            && value == OptionValue::None
-        {
-            return Err(format!("`{item}` has no value that could be written"));
+        let takes_value = value != OptionValue::None;
+        let writes_value = matches!(writes, OptionWrites::Value | OptionWrites::ValueUnlessDash);
+        let is_long = name.starts_with("--");
+        // Options of `[words]` have one dash here.
+        if writes_value && !takes_value || self.whole_words && is_long {
+            return None;
         }
         let option = KnownOption {
             value,
             values,
             writes,
         };
-        let is_long = name.starts_with("--");
-        if whole_words && is_long {
-            return Err(format!("`{item}`: options of [words] have one dash here"));
-        }
-        let letters = name.len().saturating_sub(1);
-        if is_long || whole_words || letters == 1 {
+        if is_long || self.whole_words || name.len() == 2 {
             return self.insert_option(name, option);
         }
-        if value != OptionValue::None || writes != OptionWrites::Nothing {
-            return Err(format!("`{item}`: more than one letter"));
+        if takes_value || writes != OptionWrites::Nothing {
+            return None;
         }
-        for index in 1..name.len() {
-            let letter = name
-                .get(index..=index)
-                .ok_or_else(|| format!("`{item}` is not ASCII"))?;
-            self.insert_option(letter_name(letter)?, option.clone())?;
-        }
-        Ok(())
+        let mut letters = 1..name.len();
+        letters.try_for_each(|index| {
+            let letter = name.get(index..=index)?;
+            self.insert_option(letter_name(letter)?, option.clone())
+        })
     }
 
-    fn insert_option(&mut self, name: &'static str, option: KnownOption) -> Result<(), String> {
+    fn insert_option(&mut self, name: &'static str, option: KnownOption) -> Option<()> {
         let known = |c: char| c.is_ascii_alphanumeric() || "-_.#:@%+?,".contains(c);
-        if name.len() < 2 || !name.chars().all(known) {
-            return Err(format!("`{name}` is no option"));
-        }
-        match self.options.insert(name, option) {
-            None => Ok(()),
-            Some(_) => Err(format!("`{name}` is listed twice")),
-        }
+        let is_name = name.len() > 1 && name.chars().all(known);
+        (is_name && self.options.insert(name, option).is_none()).then_some(())
     }
 }
 
 /// Returns the name of the option that a letter is, with its dash.
-fn letter_name(letter: &str) -> Result<&'static str, String> {
+fn letter_name(letter: &str) -> Option<&'static str> {
     const NAMES: &str = concat!(
         "-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r-s-t-u-v-w-x-y-z",
         "-A-B-C-D-E-F-G-H-I-J-K-L-M-N-O-P-Q-R-S-T-U-V-W-X-Y-Z",
         "-0-1-2-3-4-5-6-7-8-9-#-@-%-+-?-,-:-."
     );
-    (0..NAMES.len())
+    let mut names = (0..NAMES.len())
         .step_by(2)
-        .map(|index| &NAMES[index..index + 2])
-        .find(|name| &name[1..] == letter)
-        .ok_or_else(|| format!("`{letter}` is no letter of an option"))
+        .map(|index| &NAMES[index..index + 2]);
+    names.find(|name| &name[1..] == letter)
 }
 
 impl KnownOperands {
-    fn add(&mut self, text: &'static str) -> Result<(), String> {
-        let number = |text: &str| {
-            text.parse::<usize>()
-                .map_err(|_| format!("`{text}` is no number of operands"))
-        };
+    fn add(&mut self, text: &'static str) -> Option<()> {
         if let Some(without) = text.strip_prefix("without") {
             self.without = alternatives(without)?;
         } else if text.starts_with('(') {
             self.values = Some(alternatives(text)?);
         } else {
-            (self.min, self.max) = match text.split_once("..") {
-                Some((min, "")) => (number(min)?, usize::MAX),
-                Some((min, max)) => (number(min)?, number(max)?),
-                None => (number(text)?, number(text)?),
+            let (min, max) = text.split_once("..").unwrap_or((text, text));
+            self.min = min.parse().ok()?;
+            self.max = match max {
+                "" => usize::MAX,
+                max => max.parse().ok()?,
             };
         }
-        Ok(())
+        Some(())
     }
-}
-
-/// Returns the kind of an access to trees, and its condition: `removes:(-r)`.
-fn tree(item: &'static str) -> Option<(AccessKind, &'static str)> {
-    let (word, value) = item.split_once(':')?;
-    let kind = match word {
-        "removes" => AccessKind::RemoveTree,
-        "replaces" => AccessKind::ReplaceTree,
-        "reads" => AccessKind::ReadTree,
-        _ => return None,
-    };
-    Some((kind, value))
 }

@@ -2,29 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::effect::Unknown;
 use crate::file_access::AccessKind;
-use crate::word::Word;
-
-/// The statement of a row about a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RowEffect {
-    /// It reads.
-    Reads,
-    /// It runs code of the project.
-    RunsProjectCode,
-    /// It writes: to these operands, or where the program decides.
-    Writes {
-        /// The operation, for display.
-        operation: String,
-        /// The written paths, if the arguments name all of them.
-        operands: Option<Vec<Word>>,
-    },
-    /// An argument is not known.
-    Unknown(Unknown),
-    /// It runs the command or the script in these words.
-    Runs(RunKind, Vec<Word>),
-}
 
 /// The way in which a program runs its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +28,6 @@ pub(crate) enum RunKind {
 pub(super) struct Tables {
     pub(super) programs: HashMap<&'static str, Node>,
     pub(super) rows: Vec<Row>,
-    /// True if a row is for code, or says what is accessed as a whole.
-    pub(super) is_for_paths: bool,
 }
 
 /// A program or a subcommand.
@@ -64,8 +40,8 @@ pub(super) struct Node {
     pub(super) rows: Vec<usize>,
     /// Indexes of the rows that say what it prints.
     pub(super) outputs: Vec<usize>,
-    /// The row of the options that code asks for.
-    pub(super) code: Option<usize>,
+    /// The rows of the options that code asks for, and of what is accessed.
+    pub(super) code: Vec<usize>,
     /// The row of options that may precede a subcommand.
     pub(super) prefix: Option<usize>,
 }
@@ -91,6 +67,10 @@ pub(super) enum RowKind {
     /// It writes where it decides if all arguments are known.
     WritesSomewhere,
     WritesOperands,
+    /// It writes the last operand, or the value of an option.
+    WritesTarget,
+    /// It writes below the directory that an option names, or the working directory.
+    WritesBelow,
     Runs(RunKind),
     /// Code decides.
     Code,
@@ -140,12 +120,33 @@ pub(super) struct ArgumentSet {
     pub(super) exact: bool,
     /// The number of operands before those that it writes or runs.
     pub(super) skip: usize,
-    /// The ways in which its operands are accessed with everything below them, and the options that each needs.
-    pub(super) trees: Vec<(AccessKind, Vec<&'static str>)>,
+    /// What is accessed with everything below it.
+    pub(super) trees: Vec<Tree>,
+    /// The options that name the target of the operands, if the last one may be it.
+    pub(super) target: Option<Vec<&'static str>>,
     /// At least one option of each list must be present.
     pub(super) needs: Vec<Vec<&'static str>>,
     pub(super) operands: KnownOperands,
     pub(super) rest: Rest,
+}
+
+/// A part of the arguments that is accessed with everything below it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tree {
+    pub(super) kind: AccessKind,
+    pub(super) part: TreePart,
+    /// The options of which it needs one; or those that name the directory.
+    pub(super) options: Vec<&'static str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TreePart {
+    /// The operands without the target; the working directory if there are none.
+    Operands,
+    Target,
+    WorkingDirectory,
+    /// The directory that an option names, or the working directory.
+    Directory,
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

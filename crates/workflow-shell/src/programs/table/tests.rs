@@ -1,19 +1,24 @@
-use super::evaluation::{evaluate, printed};
+use super::arguments::chosen_by;
+use super::evaluation::Program;
 use super::lists::lists;
-use super::row::{Node, Printed, Row, RowEffect, Tables};
+use super::row::{Node, Printed, Row, Tables};
 use super::{FILES, PROGRAMS, is_harmless_variable, is_interpreted_variable, rows};
-use crate::effect::{Unknown, UnknownReason};
+use crate::effect::{Effect, UnknownReason};
+use crate::file_write::FileWrite;
 use crate::word::Word;
 
 /// Evaluates a line of literal words; `$` stands for an expansion.
-fn effect_in(tables: &'static Tables, line: &str) -> Option<RowEffect> {
+fn effect_in(tables: &'static Tables, line: &str) -> Option<Effect> {
     let mut words = line
         .split_ascii_whitespace()
         .map(|word| Word::literal(&word.replace('$', "\0")));
     let name = words.next()?;
     let arguments: Vec<_> = words.collect();
-    let (name, node) = tables.programs.get_key_value(name.shape())?;
-    Some(evaluate(tables, name, node, &arguments))
+    Some(
+        Program::of(tables, name.shape())?
+            .outcome(&arguments)
+            .effect,
+    )
 }
 
 fn tables(text: &'static str) -> &'static Tables {
@@ -23,28 +28,33 @@ fn tables(text: &'static str) -> &'static Tables {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
-fn unknown(word: &str, reason: UnknownReason) -> Option<RowEffect> {
-    Some(RowEffect::Unknown(Unknown::new(word, reason)))
+fn unknown(word: &str, reason: UnknownReason) -> Option<Effect> {
+    Some(Effect::unknown(word, reason))
 }
 
-fn unknown_option(word: &str) -> Option<RowEffect> {
+fn unknown_option(word: &str) -> Option<Effect> {
     unknown(word, UnknownReason::Option)
 }
 
-fn unknown_argument(word: &str) -> Option<RowEffect> {
+fn unknown_argument(word: &str) -> Option<Effect> {
     unknown(word, UnknownReason::Argument)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "results are compared with it")]
-fn writes(operation: &str, operands: Option<&[&str]>) -> Option<RowEffect> {
-    Some(RowEffect::Writes {
-        operation: operation.to_owned(),
-        operands: operands.map(|words| words.iter().map(|word| Word::literal(word)).collect()),
-    })
+fn writes(operation: &str, operands: Option<&[&str]>) -> Option<Effect> {
+    let operation = operation.to_owned();
+    Some(Effect::Writes(match operands {
+        Some(words) => {
+            let words = words.iter().map(|word| Word::literal(word));
+            let write = |word| FileWrite::to_word(operation.clone(), &word);
+            words.map(write).collect()
+        }
+        None => vec![FileWrite::within(operation, chosen_by("a"))],
+    }))
 }
 
-const READS: Option<RowEffect> = Some(RowEffect::Reads);
-const PROJECT: Option<RowEffect> = Some(RowEffect::RunsProjectCode);
+const READS: Option<Effect> = Some(Effect::Reads);
+const PROJECT: Option<Effect> = Some(Effect::RunsProjectCode);
 
 /// Returns the places at which a row does nothing, because an earlier one says the same or writes in any case.
 fn repeated_rows(tables: &Tables) -> Vec<String> {
@@ -119,21 +129,22 @@ fn the_rows_of_one_program_are_those_of_the_whole_tables() {
     assert_eq!(PROGRAMS.len(), whole.programs.len());
     for (name, node) in &whole.programs {
         let own = rows(name).unwrap();
-        assert_eq!(shape(own, &own.programs[name]), shape(&whole, node));
+        assert_eq!(shape(own.tables, own.node), shape(&whole, node));
     }
 }
 
 #[test]
 fn mistakes_name_file_and_line() {
     let mistakes = |text| Tables::parse(&[("x.txt", text)]).1;
-    assert_eq!(
-        mistakes("# x\na: -x what\n"),
-        ["x.txt:2: `what` is no item"]
-    );
-    assert_eq!(mistakes("a: -x -x"), ["x.txt:1: `-x` is listed twice"]);
-    assert_eq!(mistakes("a *"), ["x.txt:1: no colon behind the program"]);
-    assert_eq!(mistakes("a [odd]: *"), ["x.txt:1: `[odd]` is no mark"]);
-    assert_eq!(mistakes("a: @b"), ["x.txt:1: `@b` is not defined above"]);
+    for (text, word) in [
+        ("\na: -x what\n", "what"),
+        ("\na: -x -x", "-x"),
+        ("\na *", "a *"),
+        ("\na [odd]: *", "odd"),
+        ("\na: @b", "@b"),
+    ] {
+        assert_eq!(mistakes(text), [format!("x.txt:2: `{word}` is a mistake")]);
+    }
 }
 
 #[test]
@@ -206,7 +217,7 @@ fn a_value_may_have_to_be_of_a_kind() {
 #[test]
 fn a_quoted_expansion_is_one_operand() {
     let t = tables("a: operands:0..1");
-    let (name, node) = t.programs.get_key_value("a").unwrap();
+    let program = Program::of(t, "a").unwrap();
     let operand = Word {
         is_no_option: true,
         ..Word::unknown()
@@ -215,9 +226,9 @@ fn a_quoted_expansion_is_one_operand() {
         is_one: true,
         ..operand.clone()
     };
-    assert_eq!(Some(evaluate(t, name, node, &[quoted])), READS);
+    assert_eq!(Some(program.outcome(&[quoted]).effect), READS);
     assert_eq!(
-        Some(evaluate(t, name, node, &[operand])),
+        Some(program.outcome(&[operand]).effect),
         unknown_argument("…")
     );
 }
@@ -241,14 +252,14 @@ fn an_expansion_that_may_be_an_option_is_unknown() {
         is_glob: true,
         ..Word::literal("{-x,-o}")
     };
-    let (name, node) = t.programs.get_key_value("a").unwrap();
+    let program = Program::of(t, "a").unwrap();
     let expected = unknown("{-x,-o}", UnknownReason::Expansion);
-    assert_eq!(Some(evaluate(t, name, node, &[braces])), expected);
+    assert_eq!(Some(program.outcome(&[braces]).effect), expected);
     let glob = Word {
         is_glob: true,
         ..Word::literal("*.rs")
     };
-    assert_eq!(Some(evaluate(t, name, node, &[glob])), READS);
+    assert_eq!(Some(program.outcome(&[glob]).effect), READS);
 }
 
 #[test]
@@ -381,6 +392,22 @@ fn written_files_are_named() {
 }
 
 #[test]
+fn the_target_of_operands_and_the_directory_below_which_is_written_are_named() {
+    let t = tables(
+        "a [writes target]: -t= target:(-t)\nb [writes operands]: -t= target:(-t)\nc [writes below]: -C= below:(-C)",
+    );
+    assert_eq!(effect_in(t, "a x y"), writes("`a`", Some(&["y"])));
+    assert_eq!(effect_in(t, "a -t d x y"), writes("`a`", Some(&["d"])));
+    assert_eq!(effect_in(t, "a x"), writes("`a`", Some(&["."])));
+    assert_eq!(effect_in(t, "b x y"), writes("`b`", Some(&["x", "y"])));
+    assert_eq!(effect_in(t, "b -t d x"), writes("`b`", Some(&["x", "d"])));
+    assert_eq!(effect_in(t, "c x"), writes("`c`", Some(&["."])));
+    assert_eq!(effect_in(t, "c x -C d"), writes("`c`", Some(&["d"])));
+    let each_relative = effect_in(t, "c -C /d -C e");
+    assert!(matches!(each_relative, Some(Effect::Writes(files)) if files[0].path.is_none()));
+}
+
+#[test]
 fn words_behind_two_dashes_are_operands_unless_the_row_says_otherwise() {
     let t = tables("a: -x\nb: -x rest:*\nc: -x rest:options\nd: -x -- -D= operands:0");
     assert_eq!(effect_in(t, "a -- -z"), READS);
@@ -439,8 +466,8 @@ fn a_row_may_say_what_a_command_prints() {
              a c [prints numbers] [leading]: operands:(<number>)\na d [prints filter]: rest:*",
         );
         let words: Vec<_> = line.split(' ').map(Word::literal).collect();
-        let (name, node) = t.programs.get_key_value("a").unwrap();
-        printed(t, name, node, &words)
+        let program = Program::of(t, "a").unwrap();
+        program.printed(&words)
     };
     assert_eq!(prints("b -q x"), Some(Printed::Names));
     assert_eq!(prints("-C z b --format=%h"), Some(Printed::Names));

@@ -3,11 +3,11 @@
 use workflow_core::definition::{Loaded, RuleAction, Workflow};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use super::levels::{Level, RuleLevel, SHELL};
+use super::levels::{Level, Levels, SHELL};
 
 /// Finds the rules that allow and change nothing.
-pub(super) fn idle(levels: &[Level<'_>], loaded: &Loaded) -> Vec<Diagnostic> {
-    let of_level = |level| of_level(level, loaded);
+pub(super) fn idle(levels: &Levels<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
+    let of_level = |level| of_level(level, levels, loaded);
     levels.iter().flat_map(of_level).collect()
 }
 
@@ -28,12 +28,12 @@ fn around<'l>(workflow: &Workflow, loaded: &'l Loaded) -> Vec<&'l Workflow> {
 }
 
 /// Finds the rules of a level that allow and change nothing.
-fn of_level(checked: &Level<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
-    let (level, outer) = checked.own();
-    let mut outer = outer.to_vec();
-    if let Some(workflow) = checked.workflow {
+fn of_level<'a>(level: &Level<'a>, levels: &Levels<'a>, loaded: &Loaded) -> Vec<Diagnostic> {
+    let mut outer = levels.outer(level);
+    if let Some(workflow) = level.workflow {
         let around = around(workflow, loaded).into_iter();
-        outer.splice(2..2, around.map(RuleLevel::of_workflow));
+        let around = around.filter_map(|outer| levels.of_workflow(&outer.key).next());
+        outer.splice(2..2, around);
     }
     let rules = level.rules.iter().enumerate();
     let allows = rules.filter(|(_, rule)| rule.action == RuleAction::Allow);
@@ -59,15 +59,13 @@ fn of_level(checked: &Level<'_>, loaded: &Loaded) -> Vec<Diagnostic> {
         if !idle.is_empty() {
             found.push(idle_allow(&idle, level));
         }
-        found
-            .into_iter()
-            .map(move |found| checked.at_rule(at, found))
+        found.into_iter().map(move |found| level.at_rule(at, found))
     });
     found.collect()
 }
 
 /// Returns true if a rule allows calls that its level would not.
-fn acts(level: &RuleLevel<'_>, at: usize, tool: &str) -> bool {
+fn acts(level: &Level<'_>, at: usize, tool: &str) -> bool {
     let any_tool = tool.contains('*');
     let list = if any_tool {
         level.list.is_some()
@@ -80,18 +78,18 @@ fn acts(level: &RuleLevel<'_>, at: usize, tool: &str) -> bool {
 }
 
 /// Returns true if a rule says that the shell may write where other tools may not.
-fn is_intended(level: &RuleLevel<'_>, outer: &[RuleLevel<'_>], at: usize, tool: &str) -> bool {
-    let blocks_writing = |level: &RuleLevel<'_>| {
+fn is_intended(level: &Level<'_>, outer: &[&Level<'_>], at: usize, tool: &str) -> bool {
+    let blocks_writing = |level: &Level<'_>| {
         ["edit", "write"]
             .iter()
             .any(|tool| level.blocks(tool).is_some())
     };
     tool == SHELL
         && level.rules[at].is_unconditional()
-        && (blocks_writing(level) || outer.iter().any(blocks_writing))
+        && (blocks_writing(level) || outer.iter().copied().any(blocks_writing))
 }
 
-fn idle_allow(tools: &[&str], level: &RuleLevel<'_>) -> Diagnostic {
+fn idle_allow(tools: &[&str], level: &Level<'_>) -> Diagnostic {
     let names: Vec<String> = tools
         .iter()
         .map(|tool| format!("`{}`", shown(tool)))
@@ -112,7 +110,7 @@ fn idle_allow(tools: &[&str], level: &RuleLevel<'_>) -> Diagnostic {
     ))
 }
 
-fn overruled_allow(tool: &str, outer: &RuleLevel<'_>, why: &str) -> Diagnostic {
+fn overruled_allow(tool: &str, outer: &Level<'_>, why: &str) -> Diagnostic {
     let message = format!("`allow` of `{}` has no effect: {why}", shown(tool));
     Diagnostic::new(Code::OverruledAllow, Severity::Warning, message).with_help(format!(
         "an inner level cannot allow what an outer one blocks: move this rule to {}, before the rules that block",

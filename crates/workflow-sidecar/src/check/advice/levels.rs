@@ -1,8 +1,8 @@
-//! The levels of what was loaded: settings files, workflows and phases, with the rules around each.
+//! The levels of what was loaded: settings files, workflows and phases, with their rules.
 
 use workflow_core::definition::{
-    Checkpoint, ContinueRule, KeyLocations, Loaded, Phase, PhaseEntry, Rule, RuleAction, Settings,
-    Tier, ToolAccess, Workflow,
+    Checkpoint, ContinueRule, KeyLocations, Loaded, Phase, Rule, RuleAction, Tier, ToolAccess,
+    Workflow,
 };
 use workflow_core::diagnostic::{Diagnostic, shown};
 use workflow_core::policy::rules::Known;
@@ -10,74 +10,108 @@ use workflow_core::policy::rules::Known;
 /// The tool that changes files by other means, as the usual hosts call it.
 pub(super) const SHELL: &str = "bash";
 
-/// A settings file, a workflow or a phase, with the locations of its keys.
+/// A settings file, a workflow or a phase: its list and rules, with the locations of its keys.
 pub(super) struct Level<'a> {
+    /// Its name in messages.
+    pub(super) name: String,
     pub(super) keys: &'a KeyLocations,
-    /// The file, if it is one of settings.
-    pub(super) tier: Option<Tier>,
     /// The workflow, or that of the phase.
     pub(super) workflow: Option<&'a Workflow>,
     pub(super) phase: Option<&'a Phase>,
-    /// Its rules, after those around it in its own workflow.
-    pub(super) rules: Vec<RuleLevel<'a>>,
+    pub(super) list: Option<&'a ToolAccess>,
+    /// `read-only` applies, also that of the workflow around a phase.
+    pub(super) is_read_only: bool,
+    pub(super) rules: &'a [Rule],
     pub(super) checkpoint: Option<Checkpoint>,
     pub(super) auto_continue: &'a ContinueRule,
+    /// The indexes of the levels around it, outer first.
+    outer: Vec<usize>,
 }
 
-impl<'a> Level<'a> {
-    /// Returns all levels: settings files, then each workflow with its phases.
-    pub(super) fn all(loaded: &'a Loaded) -> Vec<Self> {
+/// The settings files, then each workflow with its phases.
+pub(super) struct Levels<'a>(Vec<Level<'a>>);
+
+impl<'a> Levels<'a> {
+    pub(super) fn of(loaded: &'a Loaded) -> Self {
         let settings = &loaded.settings;
-        let files = loaded.origins.settings().iter().map(|file| Self {
-            keys: &file.keys,
-            tier: Some(file.tier),
-            workflow: None,
-            phase: None,
-            rules: RuleLevel::of_settings(settings)[..=file.tier as usize].to_vec(),
-            checkpoint: settings.checkpoint,
-            auto_continue: &settings.auto_continue,
-        });
-        let mut all: Vec<Self> = files.collect();
+        // The project's come first, as they win.
+        let (project, user) = (&settings.project, &settings.user);
+        let mut all = Vec::from(
+            [
+                ("the project's settings", Tier::Project, project, vec![1]),
+                ("your settings", Tier::Global, user, Vec::new()),
+            ]
+            .map(|(name, tier, guards, outer)| Level {
+                name: name.to_owned(),
+                keys: &loaded.origins.settings[tier as usize],
+                workflow: None,
+                phase: None,
+                list: guards.tools.as_ref(),
+                is_read_only: false,
+                rules: &guards.rules,
+                checkpoint: settings.checkpoint,
+                auto_continue: &settings.auto_continue,
+                outer,
+            }),
+        );
         for workflow in loaded.catalog.iter() {
-            let Some(origin) = loaded.origins.workflow(&workflow.key) else {
+            let Some(origin) = loaded.origins.workflows.get(&workflow.key) else {
                 continue;
             };
-            let mut rules = RuleLevel::of_settings(settings);
-            rules.push(RuleLevel {
-                is_read_only: workflow.is_read_only(),
-                ..RuleLevel::of_workflow(workflow)
-            });
-            all.push(Self {
+            let at = all.len();
+            all.push(Level {
+                name: format!("the workflow \"{}\"", shown(&workflow.name)),
                 keys: &origin.keys,
-                tier: None,
                 workflow: Some(workflow),
                 phase: None,
-                rules,
+                list: workflow.tools.as_ref(),
+                is_read_only: workflow.is_read_only(),
+                rules: &workflow.rules,
                 checkpoint: workflow.checkpoint,
                 auto_continue: &workflow.auto_continue,
+                outer: vec![1, 0],
             });
-            for (entry, origin) in workflow.phases.iter().zip(&origin.entries) {
-                if let PhaseEntry::Phase(phase) = entry {
-                    all.push(Self {
-                        keys: &origin.keys,
-                        tier: None,
-                        workflow: Some(workflow),
-                        phase: Some(phase),
-                        rules: RuleLevel::of_phase(phase, workflow, settings),
-                        checkpoint: phase.checkpoint,
-                        auto_continue: &phase.auto_continue,
-                    });
-                }
-            }
+            let entries = workflow.phases.iter().zip(&origin.entries);
+            let phases = entries.filter_map(|(entry, origin)| Some((entry.phase()?, origin)));
+            all.extend(phases.map(|(phase, origin)| Level {
+                name: format!("the phase \"{}\"", shown(&phase.name)),
+                keys: &origin.keys,
+                workflow: Some(workflow),
+                phase: Some(phase),
+                list: phase.tools.as_ref(),
+                is_read_only: workflow.read_only_in(phase).is_some(),
+                rules: &phase.rules,
+                checkpoint: phase.checkpoint,
+                auto_continue: &phase.auto_continue,
+                outer: vec![1, 0, at],
+            }));
         }
-        all
+        Self(all)
     }
 
-    /// Its own rules, and those around it.
-    pub(super) fn own(&self) -> (&RuleLevel<'a>, &[RuleLevel<'a>]) {
-        self.rules
-            .split_last()
-            .expect("a level has rules of its own")
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Level<'a>> {
+        self.0.iter()
+    }
+
+    /// Both settings files.
+    pub(super) fn settings(&self) -> &[Level<'a>] {
+        &self.0[..2]
+    }
+
+    /// A workflow, then its phases in order.
+    pub(super) fn of_workflow(&self, key: &str) -> impl Iterator<Item = &Level<'a>> {
+        self.iter().filter(move |level| level.is_in(key))
+    }
+
+    /// The levels around a level in its own workflow, outer first.
+    pub(super) fn outer(&self, level: &Level<'a>) -> Vec<&Level<'a>> {
+        level.outer.iter().map(|&at| &self.0[at]).collect()
+    }
+}
+
+impl Level<'_> {
+    fn is_in(&self, workflow: &str) -> bool {
+        self.workflow.is_some_and(|own| own.key == workflow)
     }
 
     /// A diagnostic at the location of one of its rules.
@@ -91,61 +125,6 @@ impl<'a> Level<'a> {
             Some(workflow) => found.about(&workflow.key),
             None => found,
         }
-    }
-}
-
-/// A level: a list and rules.
-#[derive(Debug, Clone)]
-pub(super) struct RuleLevel<'a> {
-    /// Its name in messages.
-    pub(super) name: String,
-    pub(super) list: Option<&'a ToolAccess>,
-    /// `read-only` applies, also that of the workflow around a phase.
-    pub(super) is_read_only: bool,
-    pub(super) rules: &'a [Rule],
-}
-
-impl<'a> RuleLevel<'a> {
-    /// Returns the levels of both settings files, outer first.
-    pub(super) fn of_settings(settings: &'a Settings) -> Vec<Self> {
-        [
-            ("your settings", &settings.user),
-            ("the project's settings", &settings.project),
-        ]
-        .map(|(name, guards)| Self {
-            name: name.to_owned(),
-            list: guards.tools.as_ref(),
-            is_read_only: false,
-            rules: &guards.rules,
-        })
-        .to_vec()
-    }
-
-    /// Returns the level of a workflow.
-    pub(super) fn of_workflow(workflow: &'a Workflow) -> Self {
-        Self {
-            name: format!("the workflow \"{}\"", shown(&workflow.name)),
-            list: workflow.tools.as_ref(),
-            is_read_only: false,
-            rules: &workflow.rules,
-        }
-    }
-
-    /// Returns the levels of a phase that is run in its own workflow, outer first.
-    pub(super) fn of_phase(
-        phase: &'a Phase,
-        workflow: &'a Workflow,
-        settings: &'a Settings,
-    ) -> Vec<Self> {
-        let mut levels = Self::of_settings(settings);
-        levels.push(Self::of_workflow(workflow));
-        levels.push(Self {
-            name: format!("the phase \"{}\"", shown(&phase.name)),
-            list: phase.tools.as_ref(),
-            is_read_only: workflow.read_only_in(phase).is_some(),
-            rules: &phase.rules,
-        });
-        levels
     }
 
     /// Returns true if the list of the level blocks a tool.

@@ -10,12 +10,13 @@ mod other_tools;
 mod phase_list;
 
 use workflow_core::definition::{
-    KeyLocations, Loaded, Phase, Rule, RuleAction, Settings, ToolAccess, Workflow,
+    KeyLocations, Loaded, Phase, Rule, RuleAction, ToolAccess, Workflow,
 };
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 use workflow_core::policy::rules::Known;
 
-use levels::{Level, RuleLevel, SHELL};
+pub(crate) use hosts::{HOOKS_CANNOT, ends_before};
+use levels::{Level, Levels, SHELL};
 use other_tools::bypassed;
 use phase_list::listed;
 
@@ -25,23 +26,23 @@ const WRITING: &str = "write";
 
 /// Returns the advice about everything that was loaded from these files, for runs in these hosts as well.
 pub(super) fn advice(loaded: &Loaded, hosts: &[&'static HookHost]) -> Vec<Diagnostic> {
-    let levels = Level::all(loaded);
+    let levels = Levels::of(loaded);
     let mut found = allows::idle(&levels, loaded);
-    found.extend(hosts::limits(hosts, &levels, loaded));
-    for level in &levels {
+    found.extend(hosts::limits(hosts, &levels));
+    for level in levels.iter() {
         found.extend(unreachable(level));
-        found.extend(bypassed(level));
+        found.extend(bypassed(level, &levels));
     }
     for workflow in loaded.catalog.iter() {
-        found.extend(free_shell(workflow, &levels, loaded));
-        found.extend(hints::hints(workflow, loaded));
+        found.extend(free_shell(workflow, &levels));
+        found.extend(hints::hints(workflow, &levels, loaded));
     }
     found
 }
 
 /// Finds the rules of a level that are never reached, because an earlier one matches all their calls.
 fn unreachable<'a>(level: &'a Level<'_>) -> impl Iterator<Item = Diagnostic> + 'a {
-    let rules = level.own().0.rules;
+    let rules = level.rules;
     rules.iter().enumerate().filter_map(move |(at, rule)| {
         let before = rules[..at]
             .iter()
@@ -58,12 +59,9 @@ fn unreachable<'a>(level: &'a Level<'_>) -> impl Iterator<Item = Diagnostic> + '
 }
 
 /// Returns true if `write` is blocked in a phase while no list and no rule keeps the shell from writing.
-fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> bool {
-    if workflow.read_only_in(phase).is_some() {
-        return false;
-    }
-    let levels = RuleLevel::of_phase(phase, workflow, settings);
-    let blocks_tool = |tool: &str| levels.iter().any(|level| level.blocks(tool).is_some());
+fn shell_is_free<'a>(phase: &Level<'a>, levels: &Levels<'a>) -> bool {
+    let mut around = levels.outer(phase);
+    around.push(phase);
     // Rules about some paths or all writing are enough, and so is one that allows the shell on purpose.
     let concerns_shell =
         |rule: &&Rule| rule.names(SHELL) && rule.command.is_empty() && rule.input.is_empty();
@@ -71,22 +69,20 @@ fn shell_is_free(phase: &Phase, workflow: &Workflow, settings: &Settings) -> boo
         RuleAction::Allow => rule.is_unconditional(),
         RuleAction::Ask | RuleAction::Block => rule.writes != Some(false),
     };
-    let rules = levels.iter().flat_map(|level| level.rules);
-    let is_listed = |level: &RuleLevel<'_>| matches!(level.list, Some(ToolAccess::Blacklist(names)) if names.iter().any(|name| name == WRITING));
-    levels.iter().any(is_listed)
-        && !blocks_tool(SHELL)
-        && !rules.filter(concerns_shell).any(is_settled)
+    let mut rules = around.iter().flat_map(|level| level.rules);
+    let is_listed = |level: &&Level<'_>| matches!(level.list, Some(ToolAccess::Blacklist(names)) if names.iter().any(|name| name == WRITING));
+    !phase.is_read_only
+        && around.iter().any(is_listed)
+        && !around.iter().any(|level| level.blocks(SHELL).is_some())
+        && !rules.any(|rule| concerns_shell(&rule) && is_settled(rule))
 }
 
 /// Returns one diagnostic for all phases of a workflow in which the shell is free.
-fn free_shell(workflow: &Workflow, levels: &[Level<'_>], loaded: &Loaded) -> Option<Diagnostic> {
-    let is_own = |level: &&Level<'_>| level.workflow.is_some_and(|own| own.key == workflow.key);
-    let mut own = levels.iter().filter(is_own);
+fn free_shell(workflow: &Workflow, levels: &Levels<'_>) -> Option<Diagnostic> {
+    let mut own = levels.of_workflow(&workflow.key);
     let around = own.next()?;
-    let free = own.filter_map(|level| {
-        let phase = level.phase?;
-        shell_is_free(phase, workflow, &loaded.settings).then_some((phase, level.keys))
-    });
+    let free = own.filter(|level| shell_is_free(level, levels));
+    let free = free.filter_map(|level| Some((level.phase?, level.keys)));
     let (phases, keys): (Vec<&Phase>, Vec<&KeyLocations>) = free.unzip();
     let message = format!(
         "`{WRITING}` is blocked while `{SHELL}` can change files as well: in {}",

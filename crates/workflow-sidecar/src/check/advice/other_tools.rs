@@ -3,18 +3,19 @@
 use workflow_core::definition::{Rule, RuleAction};
 use workflow_core::diagnostic::{Code, Diagnostic, Severity, shown};
 
-use super::levels::{Level, RuleLevel, SHELL};
+use super::levels::{Level, Levels, SHELL};
 
 /// Tools that change files, as the usual hosts call them.
 const CHANGING: [&str; 3] = ["edit", "write", SHELL];
 
 /// Finds such rules of a level.
-pub(super) fn bypassed(level: &Level<'_>) -> impl Iterator<Item = Diagnostic> {
-    let rules = level.own().0.rules.iter().enumerate();
-    rules.filter_map(|(at, rule)| Some(level.at_rule(at, about(rule, &level.rules)?)))
+pub(super) fn bypassed(level: &Level<'_>, levels: &Levels<'_>) -> Vec<Diagnostic> {
+    let rules = level.rules.iter().enumerate();
+    let found = rules.filter_map(|(at, rule)| Some(level.at_rule(at, about(rule, level, levels)?)));
+    found.collect()
 }
 
-fn about(rule: &Rule, levels: &[RuleLevel<'_>]) -> Option<Diagnostic> {
+fn about(rule: &Rule, level: &Level<'_>, levels: &Levels<'_>) -> Option<Diagnostic> {
     let is_about_files = rule.command.is_empty() && rule.input.is_empty();
     let blocks_files = rule.action == RuleAction::Block && !rule.path.is_empty() && is_about_files;
     let closed = || {
@@ -22,7 +23,11 @@ fn about(rule: &Rule, levels: &[RuleLevel<'_>]) -> Option<Diagnostic> {
         tools.find(|tool| rule.names(tool))
     };
     let closed = blocks_files.then(closed).flatten()?;
-    let is_open = |tool: &&&str| !levels.iter().any(|level| closes_all(level, tool, rule));
+    let outer = levels.outer(level);
+    let is_open = |tool: &&&str| {
+        let mut all = outer.iter().copied().chain([level]);
+        !level.is_read_only && !all.any(|level| closes_all(level, tool, rule))
+    };
     let open: Vec<String> = CHANGING
         .iter()
         .filter(is_open)
@@ -44,7 +49,7 @@ fn about(rule: &Rule, levels: &[RuleLevel<'_>]) -> Option<Diagnostic> {
 }
 
 /// Returns true if a level has something to say about each change that a tool makes to the paths of a rule.
-fn closes_all(level: &RuleLevel<'_>, tool: &str, rule: &Rule) -> bool {
+fn closes_all(level: &Level<'_>, tool: &str, rule: &Rule) -> bool {
     let concerns = |other: &&Rule| {
         let paths = || rule.path.iter().all(|path| other.path.contains(path));
         other.names(tool)
@@ -53,5 +58,5 @@ fn closes_all(level: &RuleLevel<'_>, tool: &str, rule: &Rule) -> bool {
             && other.writes != Some(false)
             && (other.path.is_empty() || paths() || other.path.iter().any(|path| path == "./**"))
     };
-    level.is_read_only || level.lists_out(tool) || level.rules.iter().any(|other| concerns(&other))
+    level.lists_out(tool) || level.rules.iter().any(|other| concerns(&other))
 }

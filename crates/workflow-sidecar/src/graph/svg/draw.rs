@@ -1,13 +1,11 @@
-//! SVG source of a layout: colours (light and dark) and escaping.
+//! The elements of a picture, as text of SVG. Colours are for light and dark pages.
 
-use std::fmt::{self, Write};
-
-use super::super::model::{Jump, JumpTarget, MarkKind, NodeMark};
+use super::super::model::{MarkKind, NodeMark};
 use super::cards::BoxText;
-use super::layout::{Area, Arrow, Card, Frame, JumpLane, Lane, Layout, Pill};
-use super::sizes::{EMOJI, ICON, INSET, LEGEND_ICON, LINE, MARGIN, NAME, SMALL, SMALL_LINE};
+use super::sizes::{EMOJI, ICON, LINE, NAME, SMALL, SMALL_LINE};
+use crate::present::xml;
 
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
   .wf { font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', sans-serif }
   .wf-page { fill: #ffffff }
   .wf-frame { fill: #f6f8fa; stroke: #d1d9e0 }
@@ -47,100 +45,25 @@ const STYLE: &str = "\
   }
 ";
 
-/// Returns the whole file.
-pub(super) fn draw(layout: &Layout<'_>) -> String {
-    let mut text = String::new();
-    write_all(&mut text, layout).expect("writing to a string does not fail");
-    text
+/// The class of the line of `loop`.
+pub(super) const LOOP: &str = "wf-loop";
+
+/// A rectangle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Area {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    pub(super) width: u32,
+    pub(super) height: u32,
 }
 
-fn write_all(out: &mut String, layout: &Layout<'_>) -> fmt::Result {
-    let (width, height) = (layout.width, layout.height);
-    writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wf\" role=\"img\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\">"
-    )?;
-    writeln!(out, "<title>{}</title>", escaped(&layout.graph.root.name))?;
-    writeln!(out, "<desc>{}</desc>", escaped(&description(layout)))?;
-    writeln!(out, "<style>\n{STYLE}</style>")?;
-    writeln!(
-        out,
-        "<rect class=\"wf-page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>"
-    )?;
-    for frame in &layout.frames {
-        draw_frame(out, frame)?;
-    }
-    for pill in &layout.pills {
-        draw_pill(out, pill, layout.axis)?;
-    }
-    for card in &layout.cards {
-        draw_card(out, card)?;
-    }
-    for arrow in &layout.arrows {
-        draw_arrow(out, layout.axis, arrow)?;
-    }
-    for jump in &layout.jumps {
-        draw_jump(out, jump)?;
-    }
-    for lane in &layout.loops {
-        draw_lane(out, lane)?;
-    }
-    for &(icon, text, y) in &layout.legend {
-        draw_icon(out, icon, MARGIN, y)?;
-        quiet(out, MARGIN + LEGEND_ICON, y + 10, text)?;
-    }
-    writeln!(out, "</svg>")
+/// A group with a title, which is shown under the pointer.
+pub(super) fn titled(title: &str, content: &str) -> String {
+    format!("<g><title>{}</title>\n{content}</g>\n", xml(title))
 }
 
-/// Describes the diagram in text, for screen readers.
-fn description(layout: &Layout<'_>) -> String {
-    let nodes: Vec<String> = layout
-        .graph
-        .root
-        .nodes()
-        .into_iter()
-        .map(|step| described(&step.name, &step.marks))
-        .collect();
-    let start = layout
-        .graph
-        .command
-        .as_deref()
-        .unwrap_or("As a part of others");
-    let scopes = layout.graph.root.scopes().into_iter();
-    let scopes = scopes.filter(|scope| !scope.marks.is_empty());
-    let scopes = scopes.map(|scope| format!(" {}.", described(&scope.name, &scope.marks)));
-    let scopes: String = scopes.collect();
-    let order = format!("{start}: {}; then done.{scopes}", nodes.join("; "));
-    let jumps: Vec<String> = layout
-        .graph
-        .jumps
-        .iter()
-        .map(|jump| jump_description(layout, jump))
-        .collect();
-    match &*jumps.join("; ") {
-        "" => order,
-        jumps => format!("{order} Jumps: {jumps}."),
-    }
-}
-
-/// Describes a jump in text.
-fn jump_description(layout: &Layout<'_>, jump: &Jump) -> String {
-    let name = |id: usize| {
-        let mut cards = layout.cards.iter();
-        let card = cards.find(|card| card.step.id == id);
-        card.map_or("", |card| &*card.step.name)
-    };
-    let to = match jump.to {
-        JumpTarget::Node(id) => name(id),
-        JumpTarget::Done => "done",
-        JumpTarget::Cancelled => "cancelled",
-    };
-    format!("{} from {} to {to}", jump.label, name(jump.from))
-}
-
-/// Describes a node or a scope in text.
-fn described(name: &str, marks: &[NodeMark]) -> String {
+/// A name and its marks, for those who do not see the picture.
+pub(super) fn described(name: &str, marks: &[NodeMark]) -> String {
     let marks: Vec<&str> = marks.iter().map(|mark| &*mark.text).collect();
     match &*marks.join(", ") {
         "" => name.to_owned(),
@@ -148,123 +71,79 @@ fn described(name: &str, marks: &[NodeMark]) -> String {
     }
 }
 
-fn rect(out: &mut String, class: &str, area: Area, radius: u32) -> fmt::Result {
+pub(super) fn rect(class: &str, area: Area, radius: u32) -> String {
     let Area {
         x,
         y,
         width,
         height,
     } = area;
-    writeln!(
-        out,
-        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>"
+    format!(
+        "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"{radius}\"/>\n"
     )
 }
 
-fn quiet(out: &mut String, x: u32, y: u32, text: &str) -> fmt::Result {
-    let text = escaped(text);
-    writeln!(
-        out,
-        "<text class=\"wf-quiet\" x=\"{x}\" y=\"{y}\" font-size=\"{SMALL}\">{text}</text>"
-    )
+fn text(class: &str, (x, y): (u32, u32), style: &str, text: &str) -> String {
+    let text = xml(text);
+    format!("<text {class}x=\"{x}\" y=\"{y}\" {style}>{text}</text>\n")
 }
 
-fn path(out: &mut String, class: &str, path: &str) -> fmt::Result {
-    writeln!(out, "<path class=\"{class}\" d=\"{path}\"/>")
+/// The class of a text that is not a name.
+const QUIET: &str = "class=\"wf-quiet\" ";
+
+pub(super) fn quiet(x: u32, y: u32, quiet: &str) -> String {
+    text(QUIET, (x, y), &format!("font-size=\"{SMALL}\""), quiet)
 }
 
-fn draw_frame(out: &mut String, frame: &Frame<'_>) -> fmt::Result {
-    let class = if frame.level.is_multiple_of(2) {
-        "wf-frame"
-    } else {
-        "wf-frame wf-odd"
-    };
-    let (name, key) = (escaped(&frame.scope.name), escaped(&frame.scope.key));
-    writeln!(out, "<g><title>{name} ({key})</title>")?;
-    rect(out, class, frame.area, 10)?;
-    draw_text(out, &frame.text, frame.area.x + INSET, frame.area.y + 25)?;
-    writeln!(out, "</g>")
+/// A short text in a rounded box, in its middle.
+pub(super) fn pill(area: Area, short: &str) -> String {
+    let middle = (area.x + area.width / 2, area.y + 18);
+    let style = format!("font-size=\"{SMALL}\" text-anchor=\"middle\"");
+    rect("wf-pill", area, area.height / 2) + &text(QUIET, middle, &style, short)
 }
 
-/// Draws the text of a box, with its first line at `y`.
-fn draw_text(out: &mut String, text: &BoxText<'_>, mut x: u32, mut y: u32) -> fmt::Result {
-    if let Some(emoji) = text.emoji {
-        let (middle, below, emoji) = (x + 10, y + 1, escaped(emoji));
-        writeln!(
-            out,
-            "<text x=\"{middle}\" y=\"{below}\" font-size=\"18\" text-anchor=\"middle\">{emoji}</text>"
-        )?;
+pub(super) fn path(class: &str, path: &str) -> String {
+    format!("<path class=\"{class}\" d=\"{path}\"/>\n")
+}
+
+/// The text of a box.
+pub(super) fn box_text(content: &BoxText<'_>, mut x: u32, mut y: u32) -> String {
+    let mut drawn = String::new();
+    if let Some(emoji) = content.emoji {
+        let style = "font-size=\"18\" text-anchor=\"middle\"";
+        drawn += &text("", (x + 10, y + 1), style, emoji);
         x += EMOJI;
     }
-    for line in &text.name {
-        let line = escaped(line);
-        writeln!(
-            out,
-            "<text x=\"{x}\" y=\"{y}\" font-size=\"{NAME}\" font-weight=\"600\">{line}</text>"
-        )?;
+    for line in &content.name {
+        let style = format!("font-size=\"{NAME}\" font-weight=\"600\"");
+        drawn += &text("", (x, y), &style, line);
         y += LINE;
     }
     y += 1;
-    for (kind, lines) in &text.marks {
-        draw_icon(out, Some(*kind), x, y - 10)?;
+    for (kind, lines) in &content.marks {
+        drawn += &icon(Some(*kind), x, y - 10);
         for line in lines {
-            quiet(out, x + ICON, y, line)?;
+            drawn += &quiet(x + ICON, y, line);
             y += SMALL_LINE;
         }
     }
-    Ok(())
+    drawn
 }
 
-fn draw_card(out: &mut String, card: &Card<'_>) -> fmt::Result {
-    let Card { step, area, text } = card;
-    let title = escaped(&described(&step.name, &step.marks));
-    writeln!(out, "<g><title>{title}</title>")?;
-    if step.has(MarkKind::Collapsed) {
-        let behind = Area {
-            x: area.x + 4,
-            y: area.y + 4,
-            ..*area
-        };
-        rect(out, "wf-card", behind, 8)?;
-    }
-    let class = if step.has(MarkKind::Waits) {
-        "wf-card wf-waits"
-    } else {
-        "wf-card"
-    };
-    rect(out, class, *area, 8)?;
-    draw_text(out, text, area.x + INSET, area.y + 24)?;
-    writeln!(out, "</g>")
-}
-
-fn draw_pill(out: &mut String, pill: &Pill, axis: u32) -> fmt::Result {
-    rect(out, "wf-pill", pill.area, pill.area.height / 2)?;
-    let (y, text) = (pill.area.y + 18, escaped(&pill.text));
-    writeln!(
-        out,
-        "<text class=\"wf-quiet\" x=\"{axis}\" y=\"{y}\" font-size=\"{SMALL}\" text-anchor=\"middle\">{text}</text>"
-    )
-}
-
-fn draw_arrow(out: &mut String, x: u32, arrow: &Arrow) -> fmt::Result {
-    let Arrow { from, to, label } = arrow;
+/// An arrow down the axis.
+pub(super) fn arrow(x: u32, from: u32, to: u32) -> String {
     let (left, right, neck) = (x - 4, x + 4, to - 7);
-    path(out, "wf-line", &format!("M{x} {from}V{neck}"))?;
-    path(out, "wf-head", &format!("M{left} {neck}H{right}L{x} {to}Z"))?;
-    match label {
-        Some(label) => quiet(out, x + 8, to - 11, label),
-        None => Ok(()),
-    }
+    path("wf-line", &format!("M{x} {from}V{neck}"))
+        + &path("wf-head", &format!("M{left} {neck}H{right}L{x} {to}Z"))
 }
 
-/// Draws a line from a box to a lane beside all boxes, along it, and back to a box.
-fn draw_around(
-    out: &mut String,
+/// A line out to a lane, along it, and back to an arrow head. The lane is on the left or on the right of both ends.
+pub(super) fn around(
     class: &str,
     lane: u32,
     (from_x, from_y): (u32, u32),
     (to_x, to_y): (u32, u32),
-) -> fmt::Result {
+) -> String {
     let turn = 7.min(from_y.abs_diff(to_y) / 2);
     let (inside, neck) = if lane < from_x {
         (lane + turn, to_x - 7)
@@ -276,44 +155,19 @@ fn draw_around(
     } else {
         (from_y + turn, to_y - turn)
     };
-    let around = format!(
+    let way = format!(
         "M{from_x} {from_y}H{inside}Q{lane} {from_y} {lane} {leave}V{arrive}Q{lane} {to_y} {inside} {to_y}H{neck}"
     );
-    path(out, class, &around)?;
     let (up, down) = (to_y - 4, to_y + 4);
     let head = format!("M{neck} {up}V{down}L{to_x} {to_y}Z");
-    path(
-        out,
-        if class == LOOP { LOOP_HEAD } else { "wf-head" },
-        &head,
-    )
+    let class_of_head = if class == LOOP { LOOP_HEAD } else { "wf-head" };
+    path(class, &way) + &path(class_of_head, &head)
 }
 
-fn draw_jump(out: &mut String, jump: &JumpLane<'_>) -> fmt::Result {
-    writeln!(out, "<g><title>{}</title>", escaped(jump.title))?;
-    draw_around(out, "wf-line", jump.x, jump.from, jump.to)?;
-    quiet(out, jump.label_x, jump.from.1 - 3, &jump.label)?;
-    writeln!(out, "</g>")
-}
-
-fn draw_lane(out: &mut String, lane: &Lane<'_>) -> fmt::Result {
-    let name = escaped(&lane.scope.name);
-    writeln!(out, "<g><title>loop: {name} starts over</title>")?;
-    if let Some((last, others)) = lane.from.split_last() {
-        for (x, y) in others {
-            path(out, LOOP, &format!("M{x} {y}H{}", lane.x))?;
-        }
-        draw_around(out, LOOP, lane.x, *last, lane.to)?;
-    }
-    writeln!(out, "</g>")
-}
-
-/// The classes of the line of `loop`.
-const LOOP: &str = "wf-loop";
 const LOOP_HEAD: &str = "wf-loop-head";
 
-/// Draws the icon of a kind of mark, or of `loop`, with its upper left corner at `x` and `y`.
-fn draw_icon(out: &mut String, kind: Option<MarkKind>, x: u32, y: u32) -> fmt::Result {
+/// The icon of a kind of mark, or that of `loop`.
+pub(super) fn icon(kind: Option<MarkKind>, x: u32, y: u32) -> String {
     let paths: &[(&str, &str)] = match kind {
         Some(MarkKind::Tools | MarkKind::Rule) => {
             &[("wf-lock", "M1 5h9v6h-9zM3 5v-2a2.5 2.5 0 0 1 5 0v2")]
@@ -329,29 +183,8 @@ fn draw_icon(out: &mut String, kind: Option<MarkKind>, x: u32, y: u32) -> fmt::R
         Some(MarkKind::Collapsed) => &[("wf-line", "M1 1h10v10h-10zM4 6h4M6 4v4")],
         None => &[(LOOP, "M7 6h13"), (LOOP_HEAD, "M7 2v8L0 6Z")],
     };
-    for (class, path) in paths {
-        writeln!(
-            out,
-            "<path class=\"{class}\" transform=\"translate({x} {y})\" d=\"{path}\"/>"
-        )?;
-    }
-    Ok(())
-}
-
-/// Escapes a text for XML content and attributes.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // XML cannot represent these.
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c if c.is_control() => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    let paths = paths.iter().map(|(class, path)| {
+        format!("<path class=\"{class}\" transform=\"translate({x} {y})\" d=\"{path}\"/>\n")
+    });
+    paths.collect()
 }

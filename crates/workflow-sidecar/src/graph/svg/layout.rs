@@ -1,158 +1,123 @@
 //! Layout: boxes below each other on one axis, scopes around them, `loop` in a lane on the right, jumps on the left.
 //!
-//! Two passes: the extent of each box to the left and right of the axis, then its position. All lengths are whole
-//! pixels.
+//! Two passes: the extent of each box to the left and right of the axis, then its position, where it is drawn. All
+//! lengths are whole pixels.
+
+use std::collections::HashMap;
 
 use super::super::model::{
-    Graph, GraphEntry, GraphNode, GraphScope, InOrder, JumpTarget, MarkKind,
+    Graph, GraphEntry, GraphNode, GraphScope, InOrder, Jump, JumpTarget, MarkKind,
 };
 use super::cards::{BoxText, CardMetrics};
+use super::draw::{
+    Area, LOOP, STYLE, around, arrow, box_text, described, icon, path, pill, quiet, rect, titled,
+};
 use super::measure::{width, wrapped};
 use super::sizes::{
     GAP, INSET, JUMP_LABEL, JUMP_LINE, LANE, LEGEND_ICON, LEGEND_LINE, MARGIN, PAD, PILL_HEIGHT,
     SMALL, TO_LANE, WIDEST,
 };
+use crate::present::xml;
 
-/// A graph with the positions of its boxes.
-#[derive(Debug)]
-pub(super) struct Layout<'g> {
-    pub(super) graph: &'g Graph,
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) axis: u32,
-    /// Outer ones first.
-    pub(super) frames: Vec<Frame<'g>>,
-    pub(super) cards: Vec<Card<'g>>,
-    pub(super) arrows: Vec<Arrow>,
-    pub(super) jumps: Vec<JumpLane<'g>>,
-    pub(super) loops: Vec<Lane<'g>>,
-    /// The command, the end, and the end by cancelling if a jump leads there.
-    pub(super) pills: Vec<Pill>,
-    /// The icons with their explanation and vertical position. No kind of mark has that of `loop`.
-    pub(super) legend: Vec<(Option<MarkKind>, &'static str, u32)>,
+/// Draws a graph.
+pub(crate) fn svg(graph: &Graph) -> String {
+    let metrics = CardMetrics::of(graph);
+    let start = graph.command.as_deref().unwrap_or("as a part of others");
+    let start = wrapped(start, SMALL, WIDEST, 1).concat();
+    let half_pill = (width(&start, SMALL) + 2 * INSET).div_ceil(2);
+    let legend_entries = legend_entries(graph);
+    let texts_of_legend = legend_entries.iter().map(|(_, text)| width(text, SMALL));
+    let legend_width = LEGEND_ICON + texts_of_legend.max().unwrap_or(0);
+    let extent = metrics
+        .extent(&graph.root)
+        .at_least(half_pill, legend_width);
+    // The jumps are left of all scopes: their lanes, then their labels.
+    let lanes = u32::try_from(graph.jumps.len()).expect("a few jumps for each node");
+    let labels = graph.jumps.iter().map(|jump| width(&jump.label, SMALL));
+    let labels = labels.max();
+    let labels = labels.map_or(0, |widest| widest.min(JUMP_LABEL) + INSET);
+    let axis = MARGIN + lanes * LANE + labels + extent.left;
+    let mut picture = Picture {
+        graph,
+        metrics,
+        edge: &InOrder::Plain,
+        axis,
+        y: MARGIN,
+        frames: Vec::new(),
+        pills: String::new(),
+        cards: String::new(),
+        arrows: String::new(),
+        loops: String::new(),
+        areas: HashMap::new(),
+        ends: Vec::new(),
+    };
+    picture.pill(&start);
+    picture.arrow();
+    picture.scope(&graph.root, 0);
+    picture.arrow();
+    picture.pill("done");
+    if graph.can_be_cancelled() {
+        picture.y += GAP / 2;
+        picture.pill("cancelled");
+    }
+    let jumps = picture.jumps(MARGIN + lanes * LANE + 2);
+    let mut y = picture.y + MARGIN;
+    let mut legend = String::new();
+    for (kind, text) in &legend_entries {
+        legend += &icon(*kind, MARGIN, y);
+        legend += &quiet(MARGIN + LEGEND_ICON, y + 10, text);
+        y += LEGEND_LINE;
+    }
+    let height = if legend.is_empty() { y } else { y + MARGIN / 2 };
+    let width = axis + extent.right + MARGIN;
+    let (name, description) = (xml(&graph.root.name), xml(&description(graph)));
+    let Picture {
+        frames,
+        pills,
+        cards,
+        arrows,
+        loops,
+        ..
+    } = picture;
+    let frames = frames.concat();
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"wf\" role=\"img\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\">\n\
+         <title>{name}</title>\n<desc>{description}</desc>\n<style>\n{STYLE}</style>\n\
+         <rect class=\"wf-page\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\n\
+         {frames}{pills}{cards}{arrows}{jumps}{loops}{legend}</svg>\n"
+    )
 }
 
-/// An arrow along the axis.
-#[derive(Debug)]
-pub(super) struct Arrow {
-    pub(super) from: u32,
-    pub(super) to: u32,
-    pub(super) label: Option<String>,
-}
-
-/// The line of a jump: left from its card, along its lane, and right to its target.
-#[derive(Debug)]
-pub(super) struct JumpLane<'g> {
-    /// The label in full.
-    pub(super) title: &'g str,
-    /// The part of the label for which there is room, and its position.
-    pub(super) label: String,
-    pub(super) label_x: u32,
-    pub(super) x: u32,
-    pub(super) from: (u32, u32),
-    pub(super) to: (u32, u32),
-}
-
-/// A rectangle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Area {
-    pub(super) x: u32,
-    pub(super) y: u32,
-    pub(super) width: u32,
-    pub(super) height: u32,
-}
-
-/// A scope.
-#[derive(Debug)]
-pub(super) struct Frame<'g> {
-    pub(super) scope: &'g GraphScope,
-    pub(super) area: Area,
-    pub(super) text: BoxText<'g>,
-    /// The nesting level.
-    pub(super) level: usize,
-}
-
-/// A phase, or a collapsed subworkflow.
-#[derive(Debug)]
-pub(super) struct Card<'g> {
-    pub(super) step: &'g GraphNode,
-    pub(super) area: Area,
-    pub(super) text: BoxText<'g>,
-}
-
-/// The line of `loop`.
-#[derive(Debug)]
-pub(super) struct Lane<'g> {
-    pub(super) scope: &'g GraphScope,
-    pub(super) x: u32,
-    /// The phases of the scope that may call it, first to last.
-    pub(super) from: Vec<(u32, u32)>,
-    pub(super) to: (u32, u32),
-}
-
-/// The start or the end of a run.
-#[derive(Debug)]
-pub(super) struct Pill {
-    pub(super) area: Area,
-    pub(super) text: String,
-}
-
-impl<'g> Layout<'g> {
-    pub(super) fn of(graph: &'g Graph) -> Self {
-        let metrics = CardMetrics::of(graph);
-        let start = graph.command.as_deref().unwrap_or("as a part of others");
-        let start = wrapped(start, SMALL, WIDEST, 1).concat();
-        let pill_width = |text: &str| width(text, SMALL) + 2 * INSET;
-        let half_pill = pill_width(&start).div_ceil(2);
-        let legend_entries = legend_entries(graph);
-        let texts_of_legend = legend_entries.iter().map(|(_, text)| width(text, SMALL));
-        let legend_width = LEGEND_ICON + texts_of_legend.max().unwrap_or(0);
-        let extent = metrics
-            .extent(&graph.root)
-            .at_least(half_pill, legend_width);
-        let gutter = Gutter::of(graph);
-        let axis = MARGIN + gutter.width + extent.left;
-        let mut placement = BoxPlacement {
-            metrics: &metrics,
-            graph,
-            edge: &InOrder::Plain,
-            axis,
-            y: MARGIN,
-            frames: Vec::new(),
-            cards: Vec::new(),
-            arrows: Vec::new(),
-            loops: Vec::new(),
+/// The picture in words: the order of the phases, and the jumps.
+fn description(graph: &Graph) -> String {
+    let nodes = graph.root.nodes();
+    let names: Vec<String> = nodes
+        .iter()
+        .map(|step| described(&step.name, &step.marks))
+        .collect();
+    let start = graph.command.as_deref().unwrap_or("As a part of others");
+    let scopes = graph.root.scopes().into_iter();
+    let scopes = scopes.filter(|scope| !scope.marks.is_empty());
+    let scopes = scopes.map(|scope| format!(" {}.", described(&scope.name, &scope.marks)));
+    let scopes: String = scopes.collect();
+    let order = format!("{start}: {}; then done.{scopes}", names.join("; "));
+    let name = |id: usize| {
+        let node = nodes.iter().find(|node| node.id == id);
+        node.map_or("", |node| &*node.name)
+    };
+    let jump = |jump: &Jump| {
+        let to = match jump.to {
+            JumpTarget::Node(id) => name(id),
+            JumpTarget::Done => "done",
+            JumpTarget::Cancelled => "cancelled",
         };
-        let start = placement.pill(start);
-        placement.arrow();
-        placement.scope(&graph.root, 0);
-        placement.arrow();
-        let end = placement.pill("done".to_owned());
-        let mut pills = vec![start, end];
-        if graph.can_be_cancelled() {
-            placement.y += GAP / 2;
-            pills.push(placement.pill("cancelled".to_owned()));
-        }
-        let mut y = placement.y + MARGIN;
-        let mut legend = Vec::new();
-        for (icon, text) in legend_entries {
-            legend.push((icon, text, y));
-            y += LEGEND_LINE;
-        }
-        let jumps = gutter.lanes(graph, &placement.cards, &pills);
-        Self {
-            graph,
-            jumps,
-            width: axis + extent.right + MARGIN,
-            height: if legend.is_empty() { y } else { y + MARGIN / 2 },
-            axis,
-            frames: placement.frames,
-            cards: placement.cards,
-            arrows: placement.arrows,
-            loops: placement.loops,
-            pills,
-            legend,
-        }
+        format!("{} from {} to {to}", jump.label, name(jump.from))
+    };
+    let jumps: Vec<String> = graph.jumps.iter().map(jump).collect();
+    match &*jumps.join("; ") {
+        "" => order,
+        jumps => format!("{order} Jumps: {jumps}."),
     }
 }
 
@@ -182,57 +147,6 @@ fn legend_entries(graph: &Graph) -> Vec<(Option<MarkKind>, &'static str)> {
     tools.into_iter().chain(lines).chain(loops).collect()
 }
 
-/// The room for the jumps, left of all scopes: the lanes, then the labels.
-struct Gutter {
-    lanes: u32,
-    width: u32,
-}
-
-impl Gutter {
-    fn of(graph: &Graph) -> Self {
-        let lanes = u32::try_from(graph.jumps.len()).expect("a few jumps for each node");
-        let labels = graph.jumps.iter().map(|jump| width(&jump.label, SMALL));
-        let widest = labels
-            .max()
-            .map_or(0, |widest| widest.min(JUMP_LABEL) + INSET);
-        Self {
-            lanes,
-            width: lanes * LANE + widest,
-        }
-    }
-
-    /// Places the lines: those at one card below each other.
-    fn lanes<'g>(&self, graph: &'g Graph, cards: &[Card<'_>], pills: &[Pill]) -> Vec<JumpLane<'g>> {
-        let mut used: Vec<u32> = vec![0; cards.len()];
-        let mut at_card = |id: usize| {
-            let at = cards.iter().position(|card| card.step.id == id);
-            let at = at.expect("every node has a card");
-            used[at] += 1;
-            let (area, lines) = (cards[at].area, lines_at(graph, id));
-            (area.x, area.y + area.height * used[at] / (lines + 1))
-        };
-        let pill = |at: usize| {
-            let area = pills[at].area;
-            (area.x, area.y + area.height / 2)
-        };
-        let jumps = graph.jumps.iter().zip(0..);
-        jumps
-            .map(|(jump, lane)| JumpLane {
-                title: &jump.label,
-                label: wrapped(&jump.label, SMALL, JUMP_LABEL, 1).concat(),
-                label_x: MARGIN + self.lanes * LANE + 2,
-                x: MARGIN + lane * LANE,
-                from: at_card(jump.from),
-                to: match jump.to {
-                    JumpTarget::Node(id) => at_card(id),
-                    JumpTarget::Done => pill(1),
-                    JumpTarget::Cancelled => pill(2),
-                },
-            })
-            .collect()
-    }
-}
-
 /// The number of ends of jumps at a node.
 fn lines_at(graph: &Graph, id: usize) -> u32 {
     let ends = graph
@@ -242,23 +156,29 @@ fn lines_at(graph: &Graph, id: usize) -> u32 {
     ends.sum()
 }
 
-/// The second pass: the boxes placed so far, and the current vertical position.
-struct BoxPlacement<'t, 'g> {
-    metrics: &'t CardMetrics,
+/// The second pass: what is drawn so far, and the current vertical position.
+struct Picture<'g> {
     graph: &'g Graph,
+    metrics: CardMetrics,
     /// The transition from the last card to the next one.
     edge: &'g InOrder,
     axis: u32,
     y: u32,
-    frames: Vec<Frame<'g>>,
-    cards: Vec<Card<'g>>,
-    arrows: Vec<Arrow>,
-    loops: Vec<Lane<'g>>,
+    /// Outer ones first.
+    frames: Vec<String>,
+    pills: String,
+    cards: String,
+    arrows: String,
+    loops: String,
+    /// The cards, by the ids of their nodes.
+    areas: HashMap<usize, Area>,
+    /// The command, the end, and the end by cancelling if a jump leads there.
+    ends: Vec<Area>,
 }
 
-impl<'g> BoxPlacement<'_, 'g> {
-    fn pill(&mut self, text: String) -> Pill {
-        let width = (width(&text, SMALL) + 2 * INSET).next_multiple_of(2);
+impl<'g> Picture<'g> {
+    fn pill(&mut self, text: &str) {
+        let width = (width(text, SMALL) + 2 * INSET).next_multiple_of(2);
         let area = Area {
             x: self.axis - width / 2,
             y: self.y,
@@ -266,68 +186,59 @@ impl<'g> BoxPlacement<'_, 'g> {
             height: PILL_HEIGHT,
         };
         self.y += PILL_HEIGHT;
-        Pill { area, text }
+        self.pills += &pill(area, text);
+        self.ends.push(area);
     }
 
     fn arrow(&mut self) {
-        let label = match self.edge {
-            InOrder::Plain => Some(None),
-            InOrder::Named(names) => Some(Some(names)),
-            InOrder::Never => None,
-        };
-        if let Some(label) = label {
-            let room = self.metrics.card / 2 - INSET;
-            self.arrows.push(Arrow {
-                from: self.y,
-                to: self.y + GAP,
-                label: label.map(|names| wrapped(names, SMALL, room, 1).concat()),
-            });
-        }
+        let (x, y) = (self.axis, self.y);
         self.y += GAP;
+        if *self.edge != InOrder::Never {
+            self.arrows += &arrow(x, y, self.y);
+        }
+        if let InOrder::Named(names) = self.edge {
+            let room = self.metrics.card / 2 - INSET;
+            let label = wrapped(names, SMALL, room, 1).concat();
+            self.arrows += &quiet(x + 8, self.y - 11, &label);
+        }
     }
 
     /// Places a scope and its content.
     fn scope(&mut self, scope: &'g GraphScope, level: usize) -> Area {
         let extent = self.metrics.extent(scope);
-        let (x, y, width) = (self.axis - extent.left, self.y, extent.left + extent.right);
-        let text = BoxText::new(None, &scope.name, &scope.marks, width);
-        let at = self.frames.len();
-        let area = Area {
-            x,
-            y,
-            width,
+        let mut area = Area {
+            x: self.axis - extent.left,
+            y: self.y,
+            width: extent.left + extent.right,
             height: 0,
         };
+        let text = BoxText::new(None, &scope.name, &scope.marks, area.width);
         self.y += text.height();
-        self.frames.push(Frame {
-            scope,
-            area,
-            text,
-            level,
-        });
-        let areas = self.entries(scope, level);
-        self.lane(scope, &areas);
-        self.y += PAD;
-        let area = Area {
-            height: self.y - y,
-            ..area
-        };
-        self.frames[at].area = area;
-        area
-    }
-
-    fn entries(&mut self, scope: &'g GraphScope, level: usize) -> Vec<Area> {
-        let mut areas = Vec::new();
+        let at = self.frames.len();
+        // It is drawn when its height is known.
+        self.frames.push(String::new());
+        let mut first = None;
         for entry in &scope.entries {
-            if !areas.is_empty() {
+            if first.is_some() {
                 self.arrow();
             }
-            areas.push(match entry {
+            let area = match entry {
                 GraphEntry::Node(step) => self.card(step),
                 GraphEntry::Scope(inner) => self.scope(inner, level + 1),
-            });
+            };
+            first.get_or_insert(area);
         }
-        areas
+        self.lane(scope, first);
+        self.y += PAD;
+        area.height = self.y - area.y;
+        let class = if level.is_multiple_of(2) {
+            "wf-frame"
+        } else {
+            "wf-frame wf-odd"
+        };
+        let frame = rect(class, area, 10) + &box_text(&text, area.x + INSET, area.y + 25);
+        self.frames[at] = titled(&format!("{} ({})", scope.name, scope.key), &frame);
+        area
     }
 
     fn card(&mut self, step: &'g GraphNode) -> Area {
@@ -336,7 +247,7 @@ impl<'g> BoxPlacement<'_, 'g> {
             0 => 0,
             lines => (lines + 1) * JUMP_LINE,
         };
-        self.edge = &self.graph.order[self.cards.len()];
+        self.edge = &self.graph.order[self.areas.len()];
         let area = Area {
             x: self.axis - self.metrics.card / 2,
             y: self.y,
@@ -344,36 +255,81 @@ impl<'g> BoxPlacement<'_, 'g> {
             height: text.height().max(lines),
         };
         self.y += area.height;
-        self.cards.push(Card { step, area, text });
+        self.areas.insert(step.id, area);
+        let mut card = String::new();
+        if step.has(MarkKind::Collapsed) {
+            let behind = Area {
+                x: area.x + 4,
+                y: area.y + 4,
+                ..area
+            };
+            card += &rect("wf-card", behind, 8);
+        }
+        let class = if step.has(MarkKind::Waits) {
+            "wf-card wf-waits"
+        } else {
+            "wf-card"
+        };
+        card += &rect(class, area, 8);
+        card += &box_text(&text, area.x + INSET, area.y + 24);
+        self.cards += &titled(&described(&step.name, &step.marks), &card);
         area
     }
 
-    fn lane(&mut self, scope: &'g GraphScope, areas: &[Area]) {
-        let (Some(loop_edge), Some(first)) = (scope.loop_edge, areas.first()) else {
+    /// Draws the line of `loop`, from the phases that may call it to the first entry, which is at `first`.
+    fn lane(&mut self, scope: &'g GraphScope, first: Option<Area>) {
+        let (Some(callers), Some(first)) = (scope.loop_callers(), first) else {
             return;
         };
-        let middle = |area: &Area| (area.x + area.width, area.y + area.height / 2);
+        let middle = |area: Area| (area.x + area.width, area.y + area.height / 2);
         // A subworkflow is entered at its title.
         let mut to = match &scope.entries[0] {
             GraphEntry::Node(_) => middle(first),
             GraphEntry::Scope(_) => (first.x + first.width, first.y + 20),
         };
-        let callers = scope.entries.iter().zip(areas).filter(|(entry, _)| {
-            matches!(entry, GraphEntry::Node(step) if step.id <= loop_edge.from && !step.has(MarkKind::Collapsed))
-        });
-        let mut from: Vec<(u32, u32)> = callers.map(|(_, area)| middle(area)).collect();
-        // The arrow ends at the first phase, so a line cannot start there, unless it is the only phase.
-        if from.len() > 1 {
-            from.retain(|from| *from != to);
-        } else if from.first() == Some(&to) {
+        let areas = callers.into_iter().map(|id| middle(self.areas[&id]));
+        let mut from: Vec<(u32, u32)> = areas.collect();
+        // The arrow ends at the first phase, so a line starts there only if it is the only phase.
+        if from.first() == Some(&to) {
             to.1 -= 9;
             from[0].1 += 9;
         }
-        self.loops.push(Lane {
-            scope,
-            x: self.axis + self.metrics.inside(scope).right + TO_LANE,
-            from,
-            to,
+        let x = self.axis + self.metrics.inside(scope).right + TO_LANE;
+        let mut lane = String::new();
+        if let Some((last, others)) = from.split_last() {
+            for (from, y) in others {
+                lane += &path(LOOP, &format!("M{from} {y}H{x}"));
+            }
+            lane += &around(LOOP, x, *last, to);
+        }
+        let title = format!("loop: {} starts over", scope.name);
+        self.loops += &titled(&title, &lane);
+    }
+
+    /// Draws the jumps: left from a card, along a lane, and right to the target. Those at one card are below each
+    /// other.
+    fn jumps(&self, label_x: u32) -> String {
+        let mut used: HashMap<usize, u32> = HashMap::new();
+        let mut at_card = |id: usize| {
+            let used = used.entry(id).or_default();
+            *used += 1;
+            let (area, lines) = (self.areas[&id], lines_at(self.graph, id));
+            (area.x, area.y + area.height * *used / (lines + 1))
+        };
+        let end = |at: usize| (self.ends[at].x, self.ends[at].y + PILL_HEIGHT / 2);
+        let jumps = self.graph.jumps.iter().zip(0..);
+        let drawn = jumps.map(|(jump, lane)| {
+            let from = at_card(jump.from);
+            let to = match jump.to {
+                JumpTarget::Node(id) => at_card(id),
+                JumpTarget::Done => end(1),
+                JumpTarget::Cancelled => end(2),
+            };
+            // Its part for which there is room.
+            let label = wrapped(&jump.label, SMALL, JUMP_LABEL, 1).concat();
+            let way = around("wf-line", MARGIN + lane * LANE, from, to);
+            titled(&jump.label, &(way + &quiet(label_x, from.1 - 3, &label)))
         });
+        drawn.collect()
     }
 }

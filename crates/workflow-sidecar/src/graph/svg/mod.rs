@@ -1,4 +1,4 @@
-//! SVG of a graph, without another program: text widths in `measure`, cards in `cards`, positions in `layout`, output in `draw`.
+//! SVG of a graph, without another program: text widths in `measure`, cards in `cards`, positions in `layout`, elements in `draw`.
 
 mod cards;
 mod draw;
@@ -6,9 +6,4 @@ mod layout;
 mod measure;
 mod sizes;
 
-use super::model::Graph;
-
-/// Returns the SVG of a graph.
-pub(crate) fn svg(graph: &Graph) -> String {
-    draw::draw(&layout::Layout::of(graph))
-}
+pub(crate) use layout::svg;

@@ -18,7 +18,7 @@ use workflow_core::session::{Abilities, TurnUsage};
 use self::tool_calls::{issue_ticket, judge, rewritten};
 use super::HookHost;
 use super::answer::{HookAnswer, HookDecision};
-use super::event::{EventKind, EventName, HookEvent, StartReason};
+use super::event::{EventName, HookEvent};
 use super::prompt;
 use crate::driver::{ATTEMPTS, HostMemory, RestoredSession};
 use crate::platform::RealPlatform;
@@ -33,7 +33,7 @@ const TELL_USER: &str = "[workflow] Tell the user, word for word:";
 /// Everything that the answer to an event depends on.
 pub(super) struct EventHandler<'a> {
     pub(super) host: &'static HookHost,
-    pub(super) store: &'a dyn Store,
+    pub(super) store: &'a Store,
     /// True if the event comes from the shell of an agent.
     pub(super) is_from_shell: bool,
     /// Notes whether a run is active or the settings have rules, as soon as that is known.
@@ -54,12 +54,12 @@ pub(super) enum HookError {
 impl EventHandler<'_> {
     /// Decides about an event, and saves what changed.
     pub(super) fn decide(&self, event: &HookEvent<'_>) -> Result<HookAnswer, HookError> {
-        if event.name == EventName::Unused || matches!(event.kind, EventKind::Unused) {
+        if event.name == EventName::Unused {
             return Ok(HookAnswer::default());
         }
         let key = SessionKey {
             host: self.host.name.to_owned(),
-            session: event.session.clone(),
+            session: event.session.to_owned(),
         };
         let _queue_turn = self.store.wait_turn(&key);
         for _ in 0..ATTEMPTS {
@@ -73,7 +73,9 @@ impl EventHandler<'_> {
             if !self.host.shows_notices
                 && let Some(notice) = answer.notice.take()
             {
-                answer.add_context(format!("{TELL_USER}\n{notice}"));
+                let told = format!("{TELL_USER}\n{notice}");
+                let texts: Vec<String> = answer.context.into_iter().chain([told]).collect();
+                answer.context = Some(texts.join("\n\n"));
             }
             if session.is_new() && !has_rules {
                 // Nothing is in force, so nothing is stored.
@@ -93,22 +95,20 @@ impl EventHandler<'_> {
         event: &HookEvent<'_>,
     ) -> RestoredSession {
         let mut memory = HostMemory::parse(&stored.memory);
-        let starts = matches!(
-            event.kind,
-            EventKind::SessionStart(StartReason::Startup | StartReason::Fork)
-        );
-        let project = memory.project_of(&event.cwd, starts && !event.is_of_subagent);
+        let is_start = event.name == EventName::SessionStart;
+        let starts = is_start && !event.payload.is_shortened() && !event.payload.is_of_subagent();
+        let project = memory.project_of(event.cwd, starts);
         let left = |most: u32| most.saturating_sub(memory.reminders);
         let abilities = Abilities {
             // By the next prompt.
-            confirmations: matches!(event.kind, EventKind::Prompt(_)),
+            confirmations: event.name == EventName::Prompt,
             reminders_left: self.host.most_reminders.map(left),
             ..Abilities::default()
         };
         let platform = Arc::new(RealPlatform::default());
         let mut session =
             RestoredSession::restore(key, stored, memory, abilities, &project, platform, false);
-        if !matches!(event.kind, EventKind::SessionStart(_)) {
+        if !is_start {
             // The user reads about problems of files when the session starts, and not at each event.
             session.drop_notices();
         }
@@ -126,9 +126,10 @@ impl EventHandler<'_> {
     ) -> Result<Option<HookAnswer>, HookError> {
         let mut context = None;
         let mut decision = HookDecision::GoOn;
-        match &event.kind {
-            EventKind::SessionStart(source) => {
-                if *source == StartReason::Shortened {
+        let payload = event.payload;
+        match event.name {
+            EventName::SessionStart => {
+                if payload.is_shortened() {
                     let engine = &mut session.driver.session;
                     engine.handle_compaction();
                     context = engine.context_message();
@@ -136,10 +137,11 @@ impl EventHandler<'_> {
                 session.memory.notices.clear();
             }
             // A sub-agent is started and stopped by the main agent.
-            EventKind::Prompt(_) | EventKind::Stop { .. } if event.is_of_subagent => {
+            EventName::Prompt | EventName::Stop if payload.is_of_subagent() => {
                 return Ok(None);
             }
-            EventKind::Prompt(prompt) => {
+            EventName::Prompt => {
+                let prompt = payload.prompt();
                 if let Some(command) = prompt::parse(prompt, &session.loaded) {
                     return Ok(Some(if self.is_from_shell {
                         HookAnswer::refused(TYPED_BY_AGENT)
@@ -155,33 +157,30 @@ impl EventHandler<'_> {
                     session.memory.reminders = 0;
                 }
             }
-            EventKind::ToolCall { tool, input } => {
-                decision = judge(self.host, session, &event.cwd, tool, *input);
+            EventName::ToolCall => {
+                let (tool, input) = (payload.tool(), payload.tool_input);
+                decision = judge(self.host, session, event.cwd, tool, input);
                 if self.host.is_step(tool) && decision == HookDecision::GoOn {
-                    decision = if event.is_of_subagent {
+                    decision = if payload.is_of_subagent() {
                         HookDecision::Deny(NOT_FOR_SUBAGENTS.to_owned())
                     } else {
-                        issue_ticket(self.store, key, session, *input)?
+                        issue_ticket(self.store, key, session, input)?
                     };
                 }
             }
-            EventKind::ToolResult {
-                tool,
-                result,
-                is_error,
-            } => {
-                let rewritten = result
-                    .and_then(|result| rewritten(self.host, session, tool, result, *is_error));
-                if let Some(text) = rewritten {
+            EventName::ToolResult => {
+                let result = payload.result();
+                let rewritten = |result| rewritten(self.host, session, payload.tool(), result);
+                if let Some(text) = result.and_then(rewritten) {
                     decision = HookDecision::Replace(text);
                 }
             }
-            EventKind::Stop { last } => stop(session, "stop", *last),
-            EventKind::Interrupt => stop(session, "aborted", None),
-            EventKind::Unused => return Ok(None),
+            EventName::Stop => stop(session, "stop", payload.last_text()),
+            EventName::Interrupt => stop(session, "aborted", None),
+            EventName::Unused | EventName::Unknown => return Ok(None),
         }
         let to_agent = session.take_texts();
-        if matches!(event.kind, EventKind::Stop { .. }) && !to_agent.is_empty() {
+        if event.name == EventName::Stop && !to_agent.is_empty() {
             session.memory.reminders += 1;
             session.handle(Session::handle_agent_start);
             decision = HookDecision::Continue(to_agent.join("\n\n"));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::hook_hosts::event::{EventKind, HookEvent, StartReason};
+use crate::hook_hosts::event::{EventName, HookEvent};
 use crate::store::{SessionChange, SessionKey, Store, StoreError, StoredSession};
 use crate::time::wall_time;
 
@@ -15,18 +15,15 @@ const MAX_FIRST_LINE: u64 = 1 << 20;
 
 /// Loads the session. A fork continues with the entries of the session that it was made of.
 pub(super) fn load(
-    store: &dyn Store,
+    store: &Store,
     key: &SessionKey,
     event: &HookEvent<'_>,
 ) -> Result<StoredSession, StoreError> {
     let stored = store.load(key)?;
-    let parent = match (&event.kind, &event.transcript) {
-        (EventKind::SessionStart(StartReason::Fork), Some(transcript)) if stored.version == 0 => {
-            forked_from(transcript)
-        }
-        _ => None,
-    };
-    let Some(session) = parent else {
+    let is_fork = event.name == EventName::SessionStart && event.payload.is_fork();
+    let transcript = event.payload.transcript_path.as_deref();
+    let parent = transcript.filter(|_| is_fork && stored.version == 0);
+    let Some(session) = parent.and_then(forked_from) else {
         return Ok(stored);
     };
     let parent = SessionKey {
@@ -40,7 +37,7 @@ pub(super) fn load(
             entries: &parent.entries,
             memory: &parent.memory,
             run: None,
-            cwd: &event.cwd,
+            cwd: event.cwd,
             now: wall_time(),
         };
         store.save(key, &change)?;

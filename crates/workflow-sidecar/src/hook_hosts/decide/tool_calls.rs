@@ -63,18 +63,16 @@ pub(super) fn rewritten(
     session: &mut RestoredSession,
     tool: &str,
     result: &RawValue,
-    is_error: bool,
 ) -> Option<String> {
     let tool = host.engine_tool(tool);
     tool_result::rewritten(result, &mut |content| {
-        session
-            .handle(|session, out| session.handle_tool_result(tool, Some(content), is_error, out))
+        session.handle(|session, out| session.handle_tool_result(tool, Some(content), false, out))
     })
 }
 
 /// Issues a ticket for a call of `workflow_step`, and adds it to the arguments.
 pub(super) fn issue_ticket(
-    store: &dyn Store,
+    store: &Store,
     key: &SessionKey,
     session: &RestoredSession,
     input: Option<&RawValue>,

@@ -26,7 +26,7 @@ phases:
 pub(super) struct World {
     pub(super) host: &'static HookHost,
     pub(super) root: TempDir,
-    pub(super) store: Box<dyn Store>,
+    pub(super) store: Store,
 }
 
 impl World {
@@ -76,7 +76,7 @@ impl World {
         let event = payload.event(name);
         let handler = EventHandler {
             host: self.host,
-            store: &*self.store,
+            store: &self.store,
             is_from_shell,
             on_loaded: &|_| {},
         };

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use anyhow::bail;
 use parking_lot::Mutex;
 use workflow_core::approval::{Decision, Request};
 use workflow_core::diagnostic::visible_lines;
@@ -64,25 +65,30 @@ impl OpenRequests {
     pub(in crate::platform) fn request(
         &self,
         session: &SessionContext<'_>,
-        mut request: Request,
+        request: Request,
     ) -> Option<PlatformEvent> {
+        let opened = self.try_request(session, request);
+        opened.unwrap_or_else(|error| {
+            let reason = error.to_string();
+            Some(PlatformEvent::ApprovalNotStored { reason })
+        })
+    }
+
+    fn try_request(
+        &self,
+        session: &SessionContext<'_>,
+        mut request: Request,
+    ) -> anyhow::Result<Option<PlatformEvent>> {
         let (agent_dir, cwd) = (session.project.agent_dir, session.project.cwd);
         // A relative directory is a name in a transcript.
         if !agent_dir.is_absolute() {
-            return None;
+            return Ok(None);
         }
         // What proves an answer is made of the request as JSON, which has no other paths.
         if cwd.to_str().is_none() {
-            let reason = format!("the path of the project is no text: {}", cwd.display());
-            return Some(PlatformEvent::ApprovalNotStored { reason });
+            bail!("the path of the project is no text: {}", cwd.display());
         }
-        let requests = match Requests::in_agent_dir(agent_dir) {
-            Ok(requests) => requests,
-            Err(error) => {
-                let reason = error.to_string();
-                return Some(PlatformEvent::ApprovalNotStored { reason });
-            }
-        };
+        let requests = Requests::in_agent_dir(agent_dir)?;
         request.cwd = cwd.to_path_buf();
         let mut open = self.open.lock();
         let known = open.remove(&request.task_id);
@@ -99,14 +105,9 @@ impl OpenRequests {
                     .inspect_err(|error| tracing::warn!("no code can be made: {error}"))
                     .ok();
             }
-            request.proofs = code
-                .as_ref()
-                .map(|code| code.proofs(&request))
-                .unwrap_or_default();
-            if let Err(error) = requests.put(&request) {
-                let reason = error.to_string();
-                return Some(PlatformEvent::ApprovalNotStored { reason });
-            }
+            let proofs = code.as_ref().map(|code| code.proofs(&request));
+            request.proofs = proofs.unwrap_or_default();
+            requests.put(&request)?;
         }
         // Made in an earlier process, or before the session was restored.
         let decision = requests.decision(&request).filter(|_| !is_new);
@@ -120,21 +121,24 @@ impl OpenRequests {
         open.insert(request.task_id.clone(), opened);
         drop(open);
         if let Some(decision) = decision {
-            return Some(PlatformEvent::ApprovalAnswered {
+            return Ok(Some(PlatformEvent::ApprovalAnswered {
                 request: request.id,
                 choice: decision.choice,
                 is_earlier: true,
-            });
+            }));
         }
-        let code = code.filter(|_| is_new)?.to_string();
+        let Some(code) = code.filter(|_| is_new) else {
+            return Ok(None);
+        };
+        let code = code.to_string();
         if let Some(Some(notifier)) = self.notifier.get() {
             notifier.show(notice(&request, &code));
         }
-        Some(PlatformEvent::ApprovalRequested {
+        Ok(Some(PlatformEvent::ApprovalRequested {
             proofs: request.proofs,
             shown: request.shown_file.map(|file| file.state),
             code,
-        })
+        }))
     }
 
     /// Reads the answer to a request.

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use anyhow::{anyhow, bail};
 use workflow_core::approval::{Decision, Request};
 
 use crate::store::{AnswerRight, Store, StoreError, of_agent_dir};
@@ -15,18 +16,7 @@ const MAX_AGE: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// The approval requests of a user.
 #[derive(Debug)]
-pub(crate) struct Requests(Box<dyn Store>);
-
-/// A request that cannot be stored.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the request cannot be written as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    #[error("the run's id has other characters than letters, digits, `-` and `_`")]
-    Id,
-}
+pub(crate) struct Requests(Store);
 
 impl Requests {
     pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self, StoreError> {
@@ -47,13 +37,14 @@ impl Requests {
     }
 
     /// Stores a request, and removes a decision about another one of the run.
-    pub(crate) fn put(&self, request: &Request) -> Result<(), RequestError> {
+    pub(crate) fn put(&self, request: &Request) -> anyhow::Result<()> {
         let (task_id, id) = (&request.task_id, &request.id);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if task_id.is_empty() || task_id.len() > 100 || !task_id.chars().all(is_name) {
-            return Err(RequestError::Id);
+            bail!("the run's id has other characters than letters, digits, `-` and `_`");
         }
-        let text = serde_json::to_string(request)?;
+        let text = serde_json::to_string(request)
+            .map_err(|error| anyhow!("the request cannot be written as JSON: {error}"))?;
         Ok(self.0.put_request(task_id, id, &text, wall_time())?)
     }
 
@@ -76,11 +67,7 @@ impl Requests {
     }
 
     /// Stores a decision; `false` if the request is no longer stored.
-    pub(crate) fn decide(
-        &self,
-        request: &Request,
-        decision: &Decision,
-    ) -> Result<bool, RequestError> {
+    pub(crate) fn decide(&self, request: &Request, decision: &Decision) -> anyhow::Result<bool> {
         let text = serde_json::to_string(decision)?;
         Ok(self.0.put_answer(&request.task_id, &request.id, &text)?)
     }
@@ -179,7 +166,10 @@ pub(crate) mod tests {
         let requests = Requests::in_agent_dir(agent.path()).unwrap();
         for id in ["", "../x", "a b", &"x".repeat(101)] {
             let stored = requests.put(&request(id));
-            assert!(matches!(stored, Err(RequestError::Id)), "{id}");
+            assert!(
+                stored.unwrap_err().to_string().contains("characters"),
+                "{id}"
+            );
         }
     }
 }

@@ -10,19 +10,18 @@
 //! Must not know where commands are defined, or how the user is asked.
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use anyhow::{Result, anyhow};
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 use workflow_core::definition::{RunCheck, Token, Trigger, TriggerOn};
 
 use crate::platform::effects::Project;
-use crate::store::{Store, StoreError, TrustRow, of_agent_dir};
+use crate::store::{Store, StoreError, of_agent_dir};
 use crate::time::wall_time;
 
 /// Sets of commands that are stored for a project: each workflow has one, and branches differ.
-const MAX_SETS: usize = 256;
+const MAX_SETS: u32 = 256;
 
 /// The SHA-256 of all commands of a project, in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,31 +40,13 @@ pub(crate) enum Trust {
 
 /// The user's decisions.
 #[derive(Debug)]
-pub(crate) struct TrustStore(Box<dyn Store>);
+pub(crate) struct TrustStore(Store);
 
-/// An error of the store. In this case nothing is trusted.
-#[derive(Debug, Error)]
-pub(crate) enum TrustError {
-    /// The store cannot be used.
-    #[error("no project is trusted, because the store cannot be used: {0}")]
-    Store(StoreError),
-    /// The project's path is not UTF-8.
-    #[error("the path of the project is no text: {0}")]
-    NotUtf8(PathBuf),
-    /// The directory of the project cannot be found.
-    #[error("{path}: {problem}")]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The error.
-        problem: io::Error,
-    },
-}
-
-impl From<StoreError> for TrustError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
+/// Says that an error of the store means that nothing is trusted.
+fn of_store<T>(result: Result<T, StoreError>) -> Result<T> {
+    result.map_err(|error| {
+        anyhow!("no project is trusted, because the store cannot be used: {error}")
+    })
 }
 
 /// Hashes all commands of a project. Their order, location and repetition do not matter; every argument does.
@@ -139,17 +120,13 @@ fn add_list(hasher: &mut Sha256, texts: &[String]) {
 
 impl TrustStore {
     /// Returns the decisions of the user with this agent directory.
-    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self, TrustError> {
-        Ok(Self(of_agent_dir(agent_dir)?))
+    pub(crate) fn in_agent_dir(agent_dir: &Path) -> Result<Self> {
+        of_store(of_agent_dir(agent_dir)).map(Self)
     }
 
     /// Looks up the decision about these commands of a project.
-    pub(crate) fn look_up(
-        &self,
-        project: &Path,
-        commands: &CommandsHash,
-    ) -> Result<Trust, TrustError> {
-        let sets = self.0.trusted(&key(project)?)?;
+    pub(crate) fn look_up(&self, project: &Path, commands: &CommandsHash) -> Result<Trust> {
+        let sets = of_store(self.0.trusted(&key(project)?))?;
         Ok(if sets.contains(&commands.0) {
             Trust::Trusted
         } else if sets.is_empty() {
@@ -160,35 +137,33 @@ impl TrustStore {
     }
 
     /// Stores that these commands of a project may run.
-    pub(crate) fn trust(&self, project: &Path, commands: &CommandsHash) -> Result<(), TrustError> {
-        let row = TrustRow {
-            project: key(project)?,
-            commands: commands.0.clone(),
-            at: wall_time(),
-        };
-        Ok(self.0.trust(&row, MAX_SETS)?)
+    pub(crate) fn trust(&self, project: &Path, commands: &CommandsHash) -> Result<()> {
+        let project = key(project)?;
+        let (commands, now) = (&commands.0, wall_time());
+        of_store(self.0.trust(&project, commands, now, MAX_SETS))
     }
 
     /// Removes all decisions about a project, so that its commands may not run.
-    pub(crate) fn revoke(&self, project: &Path) -> Result<(), TrustError> {
-        Ok(self.0.revoke(&key(project)?)?)
+    pub(crate) fn revoke(&self, project: &Path) -> Result<()> {
+        of_store(self.0.revoke(&key(project)?))
     }
 }
 
 /// Returns the key of a project: its real path, so that a link does not make it another project.
-fn key(project: &Path) -> Result<String, TrustError> {
-    let real = fs::canonicalize(project).map_err(|problem| TrustError::Directory {
-        path: project.to_path_buf(),
-        problem,
-    })?;
+fn key(project: &Path) -> Result<String> {
+    let real = fs::canonicalize(project);
+    let real = real.map_err(|error| anyhow!("{}: {error}", project.display()))?;
     let text = real.into_os_string().into_string();
-    text.map_err(|real| TrustError::NotUtf8(real.into()))
+    text.map_err(|real| {
+        let real = Path::new(&real).display();
+        anyhow!("the path of the project is no text: {real}")
+    })
 }
 
 /// Returns whether the user trusts these commands of a project. What cannot be read is not trusted.
-pub(crate) fn is_trusted(project: &Project<'_>, hash: &CommandsHash) -> bool {
-    let store = TrustStore::in_agent_dir(project.agent_dir);
-    match store.and_then(|store| store.look_up(project.cwd, hash)) {
+pub(crate) fn is_trusted(agent_dir: &Path, cwd: &Path, hash: &CommandsHash) -> bool {
+    let store = TrustStore::in_agent_dir(agent_dir);
+    match store.and_then(|store| store.look_up(cwd, hash)) {
         Ok(trust) => trust == Trust::Trusted,
         Err(error) => {
             tracing::warn!("{error}");

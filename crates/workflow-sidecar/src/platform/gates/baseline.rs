@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use workflow_core::definition::{Check, FileCheck, Gate, GitCheck};
+use workflow_core::definition::{Check, FileCheck, Gate};
 
-use super::finding::GateFinding;
+use super::not_passed::{Checked, NotPassed};
 use crate::files::FileState;
-use crate::platform::git::{Head, HeadLookup, RepositoryState, look_up_head};
+use crate::platform::git::RepositoryState;
 use crate::platform::process::{CheckError, Monitor, one_line};
 
 /// Time for recording: the host waits for it. A file that is not read by then counts as too long to be read.
@@ -23,13 +23,10 @@ const TIME: Duration = Duration::from_secs(2);
 pub struct Baseline {
     /// The files that a check compares, by their path as written in the definition.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub files: BTreeMap<String, FileState>,
-    /// The commit of the repository, if a check wants a new one and git answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head: Option<Head>,
+    pub(crate) files: BTreeMap<String, FileState>,
     /// The repository, if a check is about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repository: Option<RepositoryState>,
+    pub(crate) repository: Option<RepositoryState>,
 }
 
 impl Baseline {
@@ -56,68 +53,35 @@ impl Baseline {
                 Check::Run(_) | Check::File(_) | Check::Git(_) => {}
             }
         }
-        let wants = |wanted: Option<GitCheck>| {
-            let mut checks = gates.iter().map(|gate| &gate.check);
-            checks.any(|check| match check {
-                Check::Git(check) => wanted.is_none_or(|wanted| wanted == *check),
-                Check::Run(_) | Check::File(_) => false,
-            })
-        };
-        let monitor = &mut Monitor::idle();
-        let left = || end.saturating_duration_since(Instant::now());
-        if wants(Some(GitCheck::NewCommit)) {
-            baseline.head = head(left(), cwd, monitor);
-        }
-        if wants(None) {
-            baseline.repository = Some(RepositoryState::read(left(), cwd, monitor));
+        let is_of_git = |gate: &Gate| matches!(gate.check, Check::Git(_));
+        if gates.iter().any(is_of_git) {
+            let left = end.saturating_duration_since(Instant::now());
+            baseline.repository = Some(RepositoryState::read(left, cwd, &mut Monitor::idle()));
         }
         baseline
-    }
-
-    /// Returns `true` if no check compares with anything.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.head.is_none() && self.repository.is_none()
-    }
-}
-
-/// Returns the current commit, if git answers within the time.
-fn head(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Option<Head> {
-    match look_up_head(time, cwd, monitor) {
-        Ok(HeadLookup::Head(head)) => Some(head),
-        Ok(HeadLookup::NoRepository(_)) => Some(Head::NoCommit),
-        Err((_, reason)) => {
-            tracing::debug!(reason, "the current commit cannot be read");
-            None
-        }
     }
 }
 
 /// Checks that a file exists, and that it has changed or not, as expected.
-pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> GateFinding {
+pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> Checked {
     let name = one_line(&check.path);
     let before = baseline.files.get(&check.path);
     let now = match check.glob() {
         Some(glob) => Ok(FileState::of_all(cwd, &glob, None)),
         None => FileState::comparable_with(before, &cwd.join(&check.path)),
     };
-    let now = match now {
-        Ok(state) => state,
-        Err(error) => {
-            let reason = format!("{name} cannot be read: {error}");
-            return GateFinding::could_not_run((CheckError::Start, reason));
-        }
-    };
-    let failed = |reason: String| GateFinding::failed(reason, String::new());
+    let now =
+        now.map_err(|error| (CheckError::Start, format!("{name} cannot be read: {error}")))?;
+    let failed = |reason: String| Err(NotPassed::failed(reason));
     match (check.changed, before, &now) {
         (None | Some(true), _, FileState::Absent) => failed(format!("there is no {name}")),
         (None | Some(true), _, FileState::NoFile) => {
             failed(format!("{name} is not a regular file"))
         }
-        (Some(_), None | Some(FileState::Unreadable), _) => GateFinding::could_not_run((
-            CheckError::NoBaseline,
-            format!("the content of {name} when the phase was entered is not known"),
-        )),
+        (Some(_), None | Some(FileState::Unreadable), _) => {
+            let reason = format!("the content of {name} when the phase was entered is not known");
+            Err((CheckError::NoBaseline, reason).into())
+        }
         (Some(true), Some(before), now) if before == now => failed(format!(
             "{name} has not changed since the phase was entered"
         )),
@@ -125,6 +89,6 @@ pub(super) fn check_file(check: &FileCheck, baseline: &Baseline, cwd: &Path) -> 
             failed(format!("{name} has changed since the phase was entered"))
         }
         // A file that must not change may be absent as before.
-        (None, _, _) | (Some(_), Some(_), _) => GateFinding::passed(),
+        (None, _, _) | (Some(_), Some(_), _) => Ok(()),
     }
 }

@@ -9,16 +9,16 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 use workflow_core::definition::{Check, ExpectedExit, Gate, GitCheck, RunCheck};
 
+use super::Report;
 use super::baseline::{Baseline, check_file};
-use super::finding::GateFinding;
 use super::git_check;
 use super::no_test::no_test_ran;
+use super::not_passed::{Checked, NotPassed};
 use super::report::{could_not_run, report};
-use super::{Report, Verdict};
 use crate::platform::git::CANCELLED;
 use crate::platform::process::{
-    CheckError, CommandLine, End, Finished, GRACE, Invocation, Monitor, one_line, run, signal,
-    signal_name,
+    CheckError, CommandLine, End, Failure, Finished, GRACE, Invocation, Monitor, one_line, run,
+    signal, signal_name,
 };
 
 /// Bytes of standard output that are matched with a pattern. A command that writes more is ended.
@@ -48,67 +48,29 @@ pub struct Job {
 /// Runs one check.
 pub(crate) fn check(gate: &Gate, job: &Job, monitor: &mut Monitor<'_>) -> Report {
     let began = Instant::now();
-    let mut report = if monitor.is_cancelled() {
-        could_not_run(gate, CheckError::Ended, CANCELLED)
-    } else {
-        match &gate.check {
-            Check::Run(expected) => run_command(gate, expected, &job.cwd, monitor),
-            Check::File(expected) => {
-                finding_report(gate, check_file(expected, &job.baseline, &job.cwd))
-            }
-            Check::Git(GitCheck::Clean) => finding_report(
-                gate,
-                git_check::is_clean(&job.baseline, &job.cwd, job.agent_dir.as_deref(), monitor),
-            ),
-            Check::Git(GitCheck::NewCommit) => {
-                let finding = git_check::has_new_commit(&job.baseline, &job.cwd, monitor);
-                finding_report(gate, finding)
-            }
+    let agent_dir = job.agent_dir.as_deref();
+    let mut report = match &gate.check {
+        _ if monitor.is_cancelled() => could_not_run(gate, CheckError::Ended, CANCELLED),
+        Check::Run(expected) => run_command(gate, expected, &job.cwd, monitor),
+        Check::File(expected) => report(gate, check_file(expected, &job.baseline, &job.cwd)),
+        Check::Git(GitCheck::Clean) => {
+            let checked = git_check::is_clean(&job.baseline, &job.cwd, agent_dir, monitor);
+            report(gate, checked)
+        }
+        Check::Git(GitCheck::NewCommit) => {
+            let checked = git_check::has_new_commit(&job.baseline, &job.cwd, monitor);
+            report(gate, checked)
         }
     };
     report.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     report
 }
 
-fn finding_report(gate: &Gate, finding: GateFinding) -> Report {
-    Report {
-        tail: finding.shown,
-        ..report(gate, finding.verdict, finding.reason)
-    }
-}
-
 fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monitor<'_>) -> Report {
-    let pattern = match pattern(expected) {
-        Ok(pattern) => pattern,
-        Err(reason) => return could_not_run(gate, CheckError::Start, reason),
-    };
-    let Some(command) = command_line(expected) else {
-        return could_not_run(gate, CheckError::Missing, "the command is empty");
-    };
-    let cwd = match directory(expected, cwd) {
-        Ok(cwd) => cwd,
-        Err(reason) => return could_not_run(gate, CheckError::Start, reason),
-    };
-    let environment: Vec<(&str, &str)> = expected
-        .env
-        .iter()
-        .map(|(name, value)| (&**name, &**value))
-        .collect();
-    let invocation = Invocation {
-        command,
-        cwd: &cwd,
-        timeout: Duration::from_secs(expected.timeout.into()),
-        stdout_bound: if pattern.is_some() { STDOUT } else { 0 },
-        recorded: expected.stream,
-        environment: &environment,
-        grace: GRACE,
-        is_hidden: |_| false,
-    };
-    let finished = match run(&invocation, monitor) {
+    let finished = match finish_command(expected, cwd, monitor) {
         Ok(finished) => finished,
-        Err((error, reason)) => return could_not_run(gate, error, reason),
+        Err(failure) => return report(gate, Err(failure.into())),
     };
-    let (verdict, reason) = judge(expected, pattern.as_ref(), &finished);
     let status = match finished.end {
         End::Exited(status) => Some(status),
         End::Timeout | End::Cancelled | End::TooMuchOutput | End::Unknown(_) => None,
@@ -116,39 +78,70 @@ fn run_command(gate: &Gate, expected: &RunCheck, cwd: &Path, monitor: &mut Monit
     Report {
         exit: status.and_then(|status| status.code()),
         signal: status.and_then(signal),
-        tail: finished.tail,
-        ..report(gate, verdict, reason)
+        tail: finished.tail.clone(),
+        ..report(gate, judge(expected, &finished))
     }
 }
 
+/// Runs the command of a check to its end.
+fn finish_command(
+    expected: &RunCheck,
+    cwd: &Path,
+    monitor: &mut Monitor<'_>,
+) -> Result<Finished, Failure> {
+    let is_compared = pattern(expected)?.is_some();
+    let missing = || (CheckError::Missing, "the command is empty".to_owned());
+    let command = command_line(expected).ok_or_else(missing)?;
+    let environment = expected.env.iter();
+    let environment: Vec<(&str, &str)> = environment
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    let invocation = Invocation {
+        command,
+        cwd: &directory(expected, cwd)?,
+        timeout: Duration::from_secs(expected.timeout.into()),
+        stdout_bound: if is_compared { STDOUT } else { 0 },
+        recorded: expected.stream,
+        environment: &environment,
+        grace: GRACE,
+        is_hidden: |_| false,
+    };
+    run(&invocation, monitor)
+}
+
 /// Returns the pattern that the output must match.
-pub(super) fn pattern(expected: &RunCheck) -> Result<Option<Regex>, String> {
+pub(super) fn pattern(expected: &RunCheck) -> Result<Option<Regex>, Failure> {
     let pattern = expected.stdout.as_deref().map(Regex::new).transpose();
     pattern.map_err(|error| {
         let stream = expected.stream.describe();
-        format!("the pattern for {stream} is not a valid regular expression: {error}")
+        let reason = format!("the pattern for {stream} is not a valid regular expression: {error}");
+        (CheckError::Start, reason)
     })
 }
 
 /// Returns the directory of a command, which must be in the project, also where links lead.
-fn directory(expected: &RunCheck, cwd: &Path) -> Result<PathBuf, String> {
+fn directory(expected: &RunCheck, cwd: &Path) -> Result<PathBuf, Failure> {
     let Some(directory) = &expected.cwd else {
         return Ok(cwd.to_path_buf());
     };
     let full = cwd.join(directory);
     let shown = one_line(directory);
-    let real = |path: &Path| {
-        let real = path.canonicalize();
-        real.map_err(|error| format!("its working directory {shown} cannot be used: {error}"))
+    let failed = |reason| Err((CheckError::Start, reason));
+    let (inside, project) = match (full.canonicalize(), cwd.canonicalize()) {
+        (Ok(inside), Ok(project)) => (inside, project),
+        (Err(error), _) | (_, Err(error)) => {
+            return failed(format!(
+                "its working directory {shown} cannot be used: {error}"
+            ));
+        }
     };
-    let (inside, project) = (real(&full)?, real(cwd)?);
     if !inside.starts_with(&project) {
-        return Err(format!(
+        return failed(format!(
             "its working directory {shown} is outside of the project"
         ));
     }
     if !inside.is_dir() {
-        return Err(format!("{shown} is not a directory"));
+        return failed(format!("{shown} is not a directory"));
     }
     Ok(full)
 }
@@ -162,48 +155,40 @@ fn command_line(expected: &RunCheck) -> Option<CommandLine<'_>> {
     Some(CommandLine::Program(program, arguments))
 }
 
-fn judge(expected: &RunCheck, pattern: Option<&Regex>, finished: &Finished) -> (Verdict, String) {
-    let could_not = |error, reason| (Verdict::CouldNotRun(error), reason);
-    match &finished.end {
+fn judge(expected: &RunCheck, finished: &Finished) -> Checked {
+    let (error, reason) = match &finished.end {
         End::Exited(status) => {
             if let Some(code) = status.code() {
-                let (stdout, tail) = (&finished.stdout, &finished.tail);
-                return judge_exit(expected, pattern, code, stdout, tail);
+                return judge_exit(expected, code, &finished.stdout, &finished.tail);
             }
             // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
             let name = signal(*status).map_or("a signal".to_owned(), signal_name);
-            (Verdict::Failed, format!("it was ended by {name}"))
+            return Err(NotPassed::failed(format!("it was ended by {name}")));
         }
-        End::Timeout => could_not(
-            CheckError::Timeout,
-            format!(
-                "it did not end within {} s and was stopped",
-                expected.timeout
-            ),
-        ),
-        End::Cancelled => could_not(CheckError::Ended, CANCELLED.to_owned()),
-        End::TooMuchOutput => could_not(
+        End::Timeout => {
+            let seconds = expected.timeout;
+            let reason = format!("it did not end within {seconds} s and was stopped");
+            (CheckError::Timeout, reason)
+        }
+        End::Cancelled => (CheckError::Ended, CANCELLED.to_owned()),
+        End::TooMuchOutput => (
             CheckError::TooMuchOutput,
-            format!(
-                "it was stopped: it wrote more to {} than the {} MiB that are compared with the pattern",
-                expected.stream.describe(),
-                STDOUT / 1024 / 1024
-            ),
+            format!("it was stopped: {}", too_much_output(expected)),
         ),
-        End::Unknown(error) => could_not(
+        End::Unknown(error) => (
             CheckError::Start,
             format!("its exit status cannot be read: {error}"),
         ),
-    }
+    };
+    Err((error, reason).into())
 }
 
-pub(super) fn judge_exit(
-    expected: &RunCheck,
-    pattern: Option<&Regex>,
-    code: i32,
-    stdout: &[u8],
-    tail: &str,
-) -> (Verdict, String) {
+pub(super) fn too_much_output(expected: &RunCheck) -> String {
+    let (stream, limit) = (expected.stream.describe(), STDOUT / 1024 / 1024);
+    format!("it wrote more to {stream} than the {limit} MiB that are compared with the pattern")
+}
+
+pub(super) fn judge_exit(expected: &RunCheck, code: i32, stdout: &[u8], tail: &str) -> Checked {
     let must_fail = expected.exit == ExpectedExit::Nonzero;
     let is_expected = match expected.exit {
         ExpectedExit::Code(wanted) => code == wanted,
@@ -219,8 +204,7 @@ pub(super) fn judge_exit(
             _ => None,
         };
         if let Some((error, what)) = error {
-            let reason = format!("the shell {what} (exit code {code})");
-            return (Verdict::CouldNotRun(error), reason);
+            return Err((error, format!("the shell {what} (exit code {code})")).into());
         }
     }
     if must_fail
@@ -228,7 +212,7 @@ pub(super) fn judge_exit(
         && let Some(sentence) = no_test_ran(tail)
     {
         let reason = format!("exit code {code}, but no test ran: its output says \"{sentence}\"");
-        return (Verdict::CouldNotRun(CheckError::Missing), reason);
+        return Err((CheckError::Missing, reason).into());
     }
     if !is_expected {
         let wanted = match expected.exit {
@@ -236,15 +220,15 @@ pub(super) fn judge_exit(
             ExpectedExit::Nonzero => "any but 0".to_owned(),
         };
         let reason = format!("exit code {code}, expected {wanted}");
-        return (Verdict::Failed, reason);
+        return Err(NotPassed::failed(reason));
     }
     let text = String::from_utf8_lossy(stdout);
-    match pattern {
+    match pattern(expected)? {
         Some(pattern) if !pattern.is_match(&text) => {
-            let shown = one_line(pattern.as_str());
-            let reason = format!("{} does not match `{shown}`", expected.stream.describe());
-            (Verdict::Failed, reason)
+            let (stream, shown) = (expected.stream.describe(), one_line(pattern.as_str()));
+            let reason = format!("{stream} does not match `{shown}`");
+            Err(NotPassed::failed(reason))
         }
-        Some(_) | None => (Verdict::Passed, String::new()),
+        Some(_) | None => Ok(()),
     }
 }

@@ -6,77 +6,49 @@
 use std::path::Path;
 
 use workflow_core::definition::{Gate, OutputStream, RunCheck};
+use workflow_protocol::{ExecParams, ExecResult};
 
-use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern};
+use super::Report;
+use super::check::{EXECUTED_BY_SHELL, STDOUT, judge_exit, pattern, too_much_output};
+use super::not_passed::{Checked, NotPassed};
 use super::report::{could_not_run, report};
-use super::{Report, Verdict};
 use crate::platform::process::{CheckError, shown_end};
 
 /// Bytes of each output that are asked for where no pattern is compared with them.
 const SHOWN: usize = 64 * 1024;
 
-/// A command for the host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HostCommand {
-    pub(crate) program: String,
-    pub(crate) arguments: Vec<String>,
-    pub(crate) cwd: String,
-    pub(crate) env: Vec<(String, String)>,
-    pub(crate) timeout_ms: u64,
-    /// Bytes of each output that are needed.
-    pub(crate) max_output: u64,
-}
-
 /// The host's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum HostAnswer {
     /// The command has ended.
-    Ended(HostOutput),
+    Ended(ExecResult),
     /// The host could not run it, or its answer cannot be read.
     Failed,
     /// No answer came in time.
     Late,
 }
 
-/// The output of a command, and its end.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct HostOutput {
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) code: i32,
-    /// True if it was ended, by its time limit or by something else.
-    pub(crate) is_killed: bool,
-    /// True if output is left out.
-    pub(crate) is_truncated: bool,
-}
-
-impl HostCommand {
-    /// Creates the request for a check, for a session in this directory.
-    pub(crate) fn new(expected: &RunCheck, cwd: &Path) -> Option<Self> {
-        let (program, arguments) = if expected.shell {
-            let line = expected.command.join(" ");
-            ("sh".to_owned(), vec!["-c".to_owned(), line])
-        } else {
-            let (program, arguments) = expected.command.split_first()?;
-            (program.clone(), arguments.to_vec())
-        };
-        let cwd = match &expected.cwd {
-            Some(directory) => cwd.join(directory),
-            None => cwd.to_path_buf(),
-        };
-        let max_output = if expected.stdout.is_some() {
-            STDOUT
-        } else {
-            SHOWN
-        };
-        Some(Self {
-            program,
-            arguments,
-            cwd: cwd.to_string_lossy().into_owned(),
-            env: expected.env.clone(),
-            timeout_ms: u64::from(expected.timeout) * 1000,
-            max_output: max_output as u64,
-        })
+/// Returns the request for a check, for a session in this directory.
+pub(crate) fn host_command(session: &str, expected: &RunCheck, cwd: &Path) -> ExecParams {
+    let mut words = if expected.shell {
+        let line = expected.command.join(" ");
+        vec!["sh".to_owned(), "-c".to_owned(), line]
+    } else {
+        expected.command.clone()
+    };
+    let cwd = match &expected.cwd {
+        Some(directory) => &cwd.join(directory),
+        None => cwd,
+    };
+    let is_compared = expected.stdout.is_some();
+    ExecParams {
+        session_id: session.to_owned(),
+        command: words.remove(0),
+        args: words,
+        cwd: Some(cwd.to_string_lossy().into_owned()),
+        timeout_ms: Some(u64::from(expected.timeout) * 1000),
+        env: expected.env.iter().cloned().collect(),
+        max_output: Some(if is_compared { STDOUT } else { SHOWN } as u64),
     }
 }
 
@@ -87,70 +59,57 @@ pub(crate) fn judge_answer(
     answer: HostAnswer,
     duration_ms: u64,
 ) -> Report {
-    let late = duration_ms >= u64::from(expected.timeout) * 1000;
-    let timeout = format!(
-        "it did not end within {} s, and the host was asked to end it",
-        expected.timeout
-    );
-    let mut report = match answer {
-        HostAnswer::Late => could_not_run(gate, CheckError::Timeout, timeout),
-        HostAnswer::Failed => could_not_run(gate, CheckError::Start, "the host could not run it"),
-        HostAnswer::Ended(output) if output.is_killed && late => Report {
-            tail: tail(&output),
-            ..could_not_run(gate, CheckError::Timeout, timeout)
-        },
-        HostAnswer::Ended(output) => judge(gate, expected, &output),
+    let is_late = duration_ms >= u64::from(expected.timeout) * 1000;
+    let timeout = || {
+        let seconds = expected.timeout;
+        let reason = format!("it did not end within {seconds} s, and the host was asked to end it");
+        (CheckError::Timeout, reason).into()
     };
-    report.duration_ms = duration_ms;
-    report
+    let report = match answer {
+        HostAnswer::Late => report(gate, Err(timeout())),
+        HostAnswer::Failed => could_not_run(gate, CheckError::Start, "the host could not run it"),
+        HostAnswer::Ended(output) => {
+            let checked = if output.killed && is_late {
+                Err(timeout())
+            } else {
+                judge(expected, &output)
+            };
+            Report {
+                exit: (!output.killed).then_some(output.code),
+                tail: tail(&output),
+                ..report(gate, checked)
+            }
+        }
+    };
+    Report {
+        duration_ms,
+        ..report
+    }
 }
 
-fn judge(gate: &Gate, expected: &RunCheck, output: &HostOutput) -> Report {
-    let with_tail = |report: Report| Report {
-        tail: tail(output),
-        ..report
-    };
+fn judge(expected: &RunCheck, output: &ExecResult) -> Checked {
     // A crash is not an exit code, so it does not satisfy `exit: nonzero`.
-    if output.is_killed {
-        return with_tail(report(gate, Verdict::Failed, "it was ended by a signal"));
+    if output.killed {
+        return Err(NotPassed::failed("it was ended by a signal"));
     }
-    let pattern = match pattern(expected) {
-        Ok(pattern) => pattern,
-        Err(reason) => return could_not_run(gate, CheckError::Start, reason),
-    };
     let compared = match expected.stream {
         OutputStream::Stdout => output.stdout.clone(),
         OutputStream::Stderr => output.stderr.clone(),
         // The host does not say in which order they were written.
         OutputStream::Both => [&*output.stdout, &*output.stderr].join("\n"),
     };
-    if pattern.is_some() && (output.is_truncated || compared.len() > STDOUT) {
-        let reason = format!(
-            "it wrote more to {} than the {} MiB that are compared with the pattern",
-            expected.stream.describe(),
-            STDOUT / 1024 / 1024
-        );
-        return with_tail(could_not_run(gate, CheckError::TooMuchOutput, reason));
+    if pattern(expected)?.is_some() && (output.truncated || compared.len() > STDOUT) {
+        return Err((CheckError::TooMuchOutput, too_much_output(expected)).into());
     }
     // How the host starts a program is not known: perhaps by a shell, which reports a missing one by its exit code.
     let by_shell = RunCheck {
         shell: expected.shell || EXECUTED_BY_SHELL.contains(&output.code),
         ..expected.clone()
     };
-    let (verdict, reason) = judge_exit(
-        &by_shell,
-        pattern.as_ref(),
-        output.code,
-        compared.as_bytes(),
-        &tail(output),
-    );
-    with_tail(Report {
-        exit: Some(output.code),
-        ..report(gate, verdict, reason)
-    })
+    judge_exit(&by_shell, output.code, compared.as_bytes(), &tail(output))
 }
 
-fn tail(output: &HostOutput) -> String {
+fn tail(output: &ExecResult) -> String {
     let parts = [&*output.stdout, &*output.stderr];
     let written: Vec<&str> = parts.into_iter().filter(|text| !text.is_empty()).collect();
     shown_end(written.join("\n").as_bytes())
@@ -158,8 +117,11 @@ fn tail(output: &HostOutput) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use workflow_core::definition::{Check, ExpectedExit};
 
+    use super::super::Verdict;
     use super::*;
 
     fn check(expected: &RunCheck) -> Gate {
@@ -183,15 +145,17 @@ mod tests {
         }
     }
 
-    fn ended(code: i32, stdout: &str) -> HostOutput {
-        HostOutput {
+    fn ended(code: i32, stdout: &str) -> ExecResult {
+        ExecResult {
             code,
             stdout: stdout.to_owned(),
-            ..HostOutput::default()
+            stderr: String::new(),
+            killed: false,
+            truncated: false,
         }
     }
 
-    fn verdict(expected: &RunCheck, output: HostOutput, duration_ms: u64) -> Verdict {
+    fn verdict(expected: &RunCheck, output: ExecResult, duration_ms: u64) -> Verdict {
         let answer = HostAnswer::Ended(output);
         judge_answer(&check(expected), expected, answer, duration_ms).verdict
     }
@@ -203,24 +167,22 @@ mod tests {
             env: vec![("CI".to_owned(), "1".to_owned())],
             ..test_command()
         };
-        let command = HostCommand::new(&expected, Path::new("/far/away")).unwrap();
-        assert_eq!(command.program, "cargo");
-        assert_eq!(command.arguments, ["test"]);
-        assert_eq!(command.cwd, "/far/away/packages/api");
-        assert_eq!(command.env, expected.env);
-        assert_eq!((command.timeout_ms, command.max_output), (10_000, 65_536));
+        let command = host_command("s", &expected, Path::new("/far/away"));
+        assert_eq!(command.command, "cargo");
+        assert_eq!(command.args, ["test"]);
+        assert_eq!(command.cwd.as_deref(), Some("/far/away/packages/api"));
+        assert_eq!(command.env, BTreeMap::from_iter(expected.env));
+        assert_eq!(command.timeout_ms, Some(10_000));
+        assert_eq!(command.max_output, Some(65_536));
         let line = RunCheck {
             command: vec!["a && b".to_owned()],
             shell: true,
             stdout: Some("x".to_owned()),
             ..test_command()
         };
-        let command = HostCommand::new(&line, Path::new("/far")).unwrap();
-        assert_eq!(
-            (&*command.program, &*command.arguments[1]),
-            ("sh", "a && b")
-        );
-        assert_eq!(command.max_output, STDOUT as u64);
+        let command = host_command("s", &line, Path::new("/far"));
+        assert_eq!((&*command.command, &*command.args[1]), ("sh", "a && b"));
+        assert_eq!(command.max_output, Some(STDOUT as u64));
     }
 
     #[test]
@@ -245,7 +207,7 @@ mod tests {
             stream: OutputStream::Both,
             ..failing
         };
-        let on_stderr = HostOutput {
+        let on_stderr = ExecResult {
             stderr: "1 failed".to_owned(),
             ..ended(101, "")
         };
@@ -262,8 +224,8 @@ mod tests {
             let verdict = verdict(&failing, ended(missing, ""), 1);
             assert!(matches!(verdict, Verdict::CouldNotRun(_)), "{verdict:?}");
         }
-        let killed = HostOutput {
-            is_killed: true,
+        let killed = ExecResult {
+            killed: true,
             ..ended(137, "")
         };
         assert_eq!(verdict(&failing, killed.clone(), 1), Verdict::Failed);
@@ -283,8 +245,8 @@ mod tests {
             ..test_command()
         };
         let too_much = Verdict::CouldNotRun(CheckError::TooMuchOutput);
-        let truncated = HostOutput {
-            is_truncated: true,
+        let truncated = ExecResult {
+            truncated: true,
             ..ended(0, "x")
         };
         assert_eq!(verdict(&expected, truncated.clone(), 1), too_much);
@@ -296,7 +258,7 @@ mod tests {
 
     #[test]
     fn the_end_of_both_outputs_is_shown() {
-        let output = HostOutput {
+        let output = ExecResult {
             stderr: "\u{1b}[31mred\n".to_owned(),
             ..ended(1, "one")
         };

@@ -31,10 +31,10 @@
 
 mod baseline;
 mod check;
-mod finding;
 mod git_check;
 mod host_command;
 mod no_test;
+mod not_passed;
 mod report;
 mod runner;
 mod supervisor;
@@ -44,12 +44,10 @@ mod watchdog;
 pub(super) use check::check;
 pub use workflow_core::policy::gate_report::{CheckError, CheckVerdict as Verdict, Report};
 
-pub use super::git::{Head, RepositoryState};
-pub use crate::files::FileState;
 pub use baseline::Baseline;
 pub use check::Job;
-pub(crate) use host_command::{HostAnswer, HostCommand, HostOutput, judge_answer};
+pub(crate) use host_command::{HostAnswer, host_command, judge_answer};
 pub(crate) use no_test::no_test_ran;
-pub use report::{check_name, could_not_run};
-pub use runner::{GateEvent, GateProgress, Running, SupervisorBinary, start};
+pub(crate) use report::check_name;
+pub use runner::{GateEvent, Running, start, this_binary};
 pub(crate) use supervisor::supervise;

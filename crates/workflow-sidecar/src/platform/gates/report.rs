@@ -2,26 +2,34 @@
 
 use workflow_core::definition::{Check, Gate};
 
+use super::not_passed::{Checked, NotPassed};
 use super::{Report, Verdict};
 use crate::platform::process::{CheckError, one_line};
 
-/// Returns a report with a verdict, and without results of a command.
-pub(super) fn report(gate: &Gate, verdict: Verdict, reason: impl Into<String>) -> Report {
+/// Returns a report on a check, without results of a command.
+pub(super) fn report(gate: &Gate, checked: Checked) -> Report {
+    let (verdict, reason, tail) = match checked {
+        Ok(()) => (Verdict::Passed, String::new(), String::new()),
+        Err(NotPassed {
+            verdict,
+            reason,
+            shown,
+        }) => (verdict, reason, shown),
+    };
     Report {
         what: check_name(&gate.check),
+        tail,
         ..Report::new(gate, verdict, reason)
     }
 }
 
 /// Returns a report on a check that could not be run, for example because it is not trusted.
-#[must_use]
-pub fn could_not_run(gate: &Gate, error: CheckError, reason: impl Into<String>) -> Report {
-    report(gate, Verdict::CouldNotRun(error), reason)
+pub(crate) fn could_not_run(gate: &Gate, error: CheckError, reason: impl Into<String>) -> Report {
+    report(gate, Err((error, reason.into()).into()))
 }
 
 /// Returns the name of a check for people, on one line.
-#[must_use]
-pub fn check_name(check: &Check) -> String {
+pub(crate) fn check_name(check: &Check) -> String {
     one_line(&check.called(str::to_owned))
 }
 

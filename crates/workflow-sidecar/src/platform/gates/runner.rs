@@ -3,7 +3,7 @@
 //! Owns that there is exactly one final event, even if the supervisor is lost.
 
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
@@ -24,51 +24,25 @@ const COMMAND: &str = "run-gate";
 const NAME: &str = "workflow-gate";
 
 /// An event of a running gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum GateEvent {
-    /// Sent when a check begins, and then about once a second.
-    Progress(GateProgress),
+    /// Sent when a check begins, and then about once a second: what runs, for people.
+    Progress(String),
     /// Sent once, as the last event: a report on each check up to the first that did not pass.
     Finished(Vec<Report>),
 }
 
-/// The progress of a running gate.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GateProgress {
-    /// The running check, counted from 0.
-    pub check: usize,
-    /// The number of checks.
-    pub of: usize,
-    /// The name of the check, for people.
-    pub what: String,
-    /// Time since the check began.
-    pub elapsed_ms: u64,
-}
-
-/// The binary that is started as supervisor.
-#[derive(Debug, Clone)]
-pub struct SupervisorBinary(PathBuf);
-
-impl SupervisorBinary {
-    /// Returns the binary that runs now.
-    #[must_use]
-    pub fn this_binary() -> Self {
-        // The file may have been replaced since, for example by an update.
-        if cfg!(target_os = "linux") {
-            return Self(PathBuf::from("/proc/self/exe"));
-        }
-        let binary = std::env::current_exe().unwrap_or_else(|error| {
-            tracing::warn!("the path of this binary is unknown, so PATH is searched: {error}");
-            PathBuf::from("workflow-sidecar")
-        });
-        Self(binary)
+/// Returns the binary that runs now, which is the supervisor as well.
+#[must_use]
+pub fn this_binary() -> PathBuf {
+    // The file may have been replaced since, for example by an update.
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
     }
-
-    /// Returns the binary at a path.
-    #[must_use]
-    pub fn at(path: PathBuf) -> Self {
-        Self(path)
-    }
+    std::env::current_exe().unwrap_or_else(|error| {
+        tracing::warn!("the path of this binary is unknown, so PATH is searched: {error}");
+        PathBuf::from("workflow-sidecar")
+    })
 }
 
 /// A running gate. Dropping it cancels the gate: the running check is ended, and then [`GateEvent::Finished`] is sent.
@@ -85,16 +59,11 @@ impl Drop for Running {
     }
 }
 
-impl Running {
-    /// Cancels the gate. Does not wait until it has ended.
-    pub fn cancel(self) {}
-}
-
-/// Starts a gate. `on_event` is called on a thread that lives as long as the gate runs.
+/// Starts a gate with this binary as its supervisor. `on_event` is called on a thread that lives as long as the gate runs.
 ///
 /// If that thread cannot be started there are no events, and the error has the reports.
 pub fn start(
-    supervisor: &SupervisorBinary,
+    supervisor: PathBuf,
     job: Job,
     on_event: impl FnMut(GateEvent) + Send + 'static,
 ) -> Result<Running, Vec<Report>> {
@@ -105,15 +74,12 @@ pub fn start(
     };
     let (input, write_end) = io::pipe().map_err(failed)?;
     let for_job = write_end.try_clone().map_err(failed)?;
-    let supervisor = supervisor.clone();
     let watchdog = Watchdog::new();
     let for_follower = watchdog.clone();
     let thread = thread::Builder::new().name("gate".to_owned());
     let spawned = thread.spawn(move || {
-        let gates = job.gates.len();
         let mut follower = Follower {
             job,
-            gates,
             on_event,
             reports: Vec::new(),
             current: None,
@@ -137,7 +103,6 @@ fn not_started(error: &io::Error) -> String {
 /// The last state of a running gate that the supervisor has reported.
 struct Follower<F> {
     job: Job,
-    gates: usize,
     on_event: F,
     reports: Vec<Report>,
     current: Option<(usize, Instant)>,
@@ -148,12 +113,7 @@ struct Follower<F> {
 
 impl<F: FnMut(GateEvent)> Follower<F> {
     /// Reads the supervisor's messages until it ends; returns how and why it ended.
-    fn follow(
-        &mut self,
-        supervisor: &SupervisorBinary,
-        input: PipeReader,
-        job: PipeWriter,
-    ) -> Failure {
+    fn follow(&mut self, supervisor: &Path, input: PipeReader, job: PipeWriter) -> Failure {
         let mut child = match spawn(supervisor, input) {
             Ok(child) => child,
             Err(error) => return (CheckError::Start, not_started(&error)),
@@ -230,14 +190,10 @@ impl<F: FnMut(GateEvent)> Follower<F> {
         let Some(gate) = self.job.gates.get(check) else {
             return;
         };
-        let elapsed = since.elapsed().as_millis();
-        let progress = GateProgress {
-            check,
-            of: self.gates,
-            what: check_name(&gate.check),
-            elapsed_ms: u64::try_from(elapsed).unwrap_or(u64::MAX),
-        };
-        (self.on_event)(GateEvent::Progress(progress));
+        let (number, of) = (check + 1, self.job.gates.len());
+        let (what, seconds) = (check_name(&gate.check), since.elapsed().as_secs());
+        let text = format!("Checking {number} of {of}: {what} ({seconds} s)");
+        (self.on_event)(GateEvent::Progress(text));
     }
 
     /// Sends the final event. If the supervisor was lost, the check that it ran could not be run.
@@ -256,8 +212,8 @@ impl<F: FnMut(GateEvent)> Follower<F> {
     }
 }
 
-fn spawn(supervisor: &SupervisorBinary, input: PipeReader) -> io::Result<Child> {
-    let mut command = Command::new(&supervisor.0);
+fn spawn(supervisor: &Path, input: PipeReader) -> io::Result<Child> {
+    let mut command = Command::new(supervisor);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::arg0(&mut command, NAME);
     command.arg(COMMAND).stdin(input).stdout(Stdio::piped());

@@ -15,7 +15,8 @@ use workflow_core::types::Snapshot;
 
 use super::config_commands::{Configuration, GitOperation};
 use super::execution::{BOUND, GitLimits, GitOutput};
-use super::head::{Head, HeadLookup, look_up_head};
+use super::head::head;
+use super::location::Location;
 use super::private_directory::PrivateDirectory;
 use crate::platform::process::{Failure, GRACE, Monitor, one_line};
 
@@ -77,11 +78,9 @@ impl<'a> Git<'a> {
 
     /// Returns the trimmed output of a command that must succeed.
     fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
-        let output = self.run(arguments).map_err(|(_, reason)| reason)?;
-        match output.code {
-            0 => Ok(output.text.trim().to_owned()),
-            _ => Err(output.failure().1),
-        }
+        let output = self.run(arguments).and_then(GitOutput::succeeded);
+        let output = output.map_err(|(_, reason)| reason)?;
+        Ok(output.text.trim().to_owned())
     }
 }
 
@@ -103,12 +102,11 @@ pub(crate) fn record_checkpoint(cwd: &Path, agent_dir: &Path) -> Result<Snapshot
     let failed = |(_, reason): Failure| SnapshotError::Failed(reason);
     let end = Instant::now() + TIME_TO_RECORD;
     let monitor = &mut Monitor::idle();
-    let head = match look_up_head(TIME_TO_RECORD, cwd, monitor).map_err(failed)? {
-        HeadLookup::Head(Head::Commit(head)) => head,
-        HeadLookup::Head(Head::NoCommit) | HeadLookup::NoRepository(_) => {
-            return Err(SnapshotError::NoRepository);
-        }
-    };
+    if cwd.is_dir() && Location::of(cwd).is_none() {
+        return Err(SnapshotError::NoRepository);
+    }
+    let head = head(TIME_TO_RECORD, cwd, monitor).map_err(failed)?;
+    let head = head.ok_or(SnapshotError::NoRepository)?;
     let left = end.saturating_duration_since(Instant::now());
     let directory = private_directory(GitOperation::Compare, cwd, agent_dir, left);
     let git = Git {
@@ -263,10 +261,8 @@ impl Git<'_> {
     /// follows the configuration of the submodule there.
     fn exclude_submodules(&self) -> Result<(), String> {
         let listed = self.run_with_bound(INDEX_BOUND, &["ls-files", "--stage", "-z", "--", ":/"]);
+        let listed = listed.and_then(GitOutput::succeeded);
         let listed = listed.map_err(|(_, reason)| reason)?;
-        if listed.code != 0 {
-            return Err(listed.failure().1);
-        }
         if listed.is_cut {
             return Err("the index of git is too long to be checked".to_owned());
         }

@@ -17,7 +17,7 @@ use workflow_core::definition::{ExpectedExit, OutputStream, RunCheck};
 use super::execution::{NO_FILE, git, no_repository};
 use super::location::Location;
 use crate::files::{expanded_home, home_dir};
-use crate::platform::answers::trust_store::{Trust, TrustStore, hash_of};
+use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 
 /// An operation of git, which determines the programs that it may run.
@@ -74,17 +74,8 @@ impl ConfigCommand {
 
     /// Returns `true` if the user trusts the setting in this project.
     pub(super) fn is_trusted(&self, cwd: &Path, agent_dir: Option<&Path>) -> bool {
-        let Some(agent_dir) = agent_dir else {
-            return false;
-        };
-        let store = TrustStore::in_agent_dir(agent_dir);
-        match store.and_then(|store| store.look_up(cwd, &hash_of([&self.to_check()]))) {
-            Ok(trust) => trust == Trust::Trusted,
-            Err(error) => {
-                tracing::warn!("{error}");
-                false
-            }
-        }
+        let hash = hash_of([&self.to_check()]);
+        agent_dir.is_some_and(|agent_dir| is_trusted(agent_dir, cwd, &hash))
     }
 }
 
@@ -190,10 +181,7 @@ impl Configuration {
         monitor: &mut Monitor<'_>,
     ) -> Result<Self, Failure> {
         let list = ["config", "--list", "--show-scope", "--includes", "-z"];
-        let output = git(time, &list, cwd, monitor)?;
-        if output.code != 0 {
-            return Err(output.failure());
-        }
+        let output = git(time, &list, cwd, monitor)?.succeeded()?;
         if output.is_cut {
             let reason = "the configuration of the repository is too long to be checked";
             return Err((CheckError::TooMuchOutput, reason.to_owned()));

@@ -77,6 +77,14 @@ pub(in crate::platform) struct GitOutput {
 }
 
 impl GitOutput {
+    /// Returns the output if git succeeded.
+    pub(in crate::platform) fn succeeded(self) -> Result<Self, Failure> {
+        match self.code {
+            0 => Ok(self),
+            _ => Err(self.failure()),
+        }
+    }
+
     /// Returns the reason why git refused.
     pub(in crate::platform) fn failure(&self) -> Failure {
         if self.tail.contains("not a git repository") {

@@ -3,43 +3,24 @@
 use std::path::Path;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::execution::{FATAL, git};
+use super::execution::{FATAL, git, no_repository};
+use super::location::Location;
 use crate::platform::process::{Failure, Monitor};
 
-/// The commit that a repository is at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Head {
-    /// There was no commit yet, or no repository.
-    NoCommit,
-    /// At this commit.
-    Commit(String),
-}
-
-/// Answer to the question for the current commit.
-pub(in crate::platform) enum HeadLookup {
-    Head(Head),
-    NoRepository(Failure),
-}
-
-/// Reads the current commit.
-pub(in crate::platform) fn look_up_head(
+/// Reads the current commit; `None` if there is none yet.
+pub(in crate::platform) fn head(
     time: Duration,
     cwd: &Path,
     monitor: &mut Monitor<'_>,
-) -> Result<HeadLookup, Failure> {
+) -> Result<Option<String>, Failure> {
     let parse = ["rev-parse", "--verify", "--quiet", "HEAD"];
     let output = git(time, &parse, cwd, monitor)?;
+    if output.code != FATAL {
+        Location::of(cwd).ok_or_else(no_repository)?;
+    }
     match output.code {
-        0 => Ok(HeadLookup::Head(Head::Commit(
-            output.text.trim().to_owned(),
-        ))),
-        FATAL if output.tail.contains("not a git repository") => {
-            Ok(HeadLookup::NoRepository(output.failure()))
-        }
+        0 => Ok(Some(output.text.trim().to_owned())),
         FATAL => Err(output.failure()),
-        _ => Ok(HeadLookup::Head(Head::NoCommit)),
+        _ => Ok(None),
     }
 }

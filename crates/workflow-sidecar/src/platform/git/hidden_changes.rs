@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::config_commands::{Configuration, GitOperation, USER_IGNORES};
 use super::execution::{GitLimits, GitOutput};
-use super::head::{Head, HeadLookup, look_up_head};
+use super::head::head;
 use super::private_directory::PrivateDirectory;
 use super::repository_state::RepositoryState;
 use crate::platform::process::{CheckError, Failure, GRACE, Monitor, one_line};
@@ -71,7 +71,7 @@ impl Search<'_, '_> {
         let environment = [("GIT_INDEX_FILE", &*index)];
         let plain = ["-c", "core.splitIndex=false", "-c", "index.sparse=false"];
         // Without a commit every file is untracked.
-        if let HeadLookup::Head(Head::Commit(commit)) = look_up_head(TIME, root, self.monitor)? {
+        if let Some(commit) = head(TIME, root, self.monitor)? {
             let read = [&plain[..], &["read-tree", &commit]].concat();
             succeeded(self.run(&environment, &read)?)?;
         }
@@ -150,9 +150,7 @@ impl Search<'_, '_> {
 }
 
 fn succeeded(output: GitOutput) -> Result<GitOutput, Failure> {
-    if output.code != 0 {
-        return Err(output.failure());
-    }
+    let output = output.succeeded()?;
     if output.is_cut {
         let reason = "the list of the repository's files is too long to be checked";
         return Err((CheckError::TooMuchOutput, reason.to_owned()));

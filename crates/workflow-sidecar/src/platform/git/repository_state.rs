@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::config_commands::Configuration;
-use super::execution::{GitOutput, git, no_repository};
-use super::head::{Head, HeadLookup, look_up_head};
+use super::execution::{git, no_repository};
+use super::head::head;
 use super::location::Location;
 use crate::platform::process::{CheckError, Failure, Monitor, one_line};
 
@@ -17,7 +17,7 @@ const TIPS: &str = "--count=100";
 /// The state of a repository when a phase was entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum RepositoryState {
+pub(crate) enum RepositoryState {
     /// There was no repository.
     Absent,
     /// It could not be read.
@@ -26,8 +26,9 @@ pub enum RepositoryState {
     Present {
         /// The directory of its files.
         root: String,
-        /// Its commit.
-        head: Head,
+        /// Its commit, if there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<String>,
         /// The commits of its other branches and tags.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tips: Vec<String>,
@@ -52,24 +53,23 @@ impl RepositoryState {
     fn try_read(time: Duration, cwd: &Path, monitor: &mut Monitor<'_>) -> Result<Self, Failure> {
         let end = Instant::now() + time;
         let left = || end.saturating_duration_since(Instant::now());
-        let head = match look_up_head(left(), cwd, monitor)? {
-            HeadLookup::Head(head) => head,
-            HeadLookup::NoRepository(_) => return Ok(Self::Absent),
+        let Some(location) = Location::of(cwd) else {
+            return Ok(Self::Absent);
         };
-        let root = root(cwd)?;
+        let head = head(left(), cwd, monitor)?;
         let list = [
             "for-each-ref",
             "--sort=-committerdate",
             TIPS,
             "--format=%(objectname)",
         ];
-        let tips = succeeded(git(left(), &list, cwd, monitor)?)?;
+        let tips = git(left(), &list, cwd, monitor)?.succeeded()?;
         let mut tips: Vec<String> = tips.text.lines().map(str::to_owned).collect();
-        tips.retain(|tip| head != Head::Commit(tip.clone()));
+        tips.retain(|tip| head.as_ref() != Some(tip));
         tips.dedup();
         let configuration = Configuration::read(left(), cwd, monitor)?;
         Ok(Self::Present {
-            root,
+            root: location.root.display().to_string(),
             head,
             tips,
             is_sparse: configuration.is_sparse(),
@@ -98,12 +98,13 @@ impl RepositoryState {
             }
             Self::Present { root, head, .. } => (root, head),
         };
-        let now = root(cwd)?;
+        let now = Location::of(cwd).ok_or_else(no_repository)?;
+        let now = now.root.display().to_string();
         if now != *before {
             let (now, before) = (one_line(&now), one_line(before));
             return other(format!("its files are in {now}, not in {before}"));
         }
-        if let Head::Commit(commit) = head {
+        if let Some(commit) = head {
             let exists = ["cat-file", "-e", &format!("{commit}^{{commit}}")];
             if git(time, &exists, cwd, monitor)?.code != 0 {
                 let short = commit.get(..12).unwrap_or(commit);
@@ -113,25 +114,12 @@ impl RepositoryState {
         Ok(())
     }
 
-    /// Returns the branches and tags that existed.
-    pub(crate) fn tips(&self) -> &[String] {
-        match self {
-            Self::Present { tips, .. } => tips,
-            Self::Absent | Self::Unreadable => &[],
-        }
-    }
-}
-
-/// Returns the directory with the files of a repository.
-fn root(cwd: &Path) -> Result<String, Failure> {
-    let location = Location::of(cwd).ok_or_else(no_repository)?;
-    Ok(location.root.display().to_string())
-}
-
-fn succeeded(output: GitOutput) -> Result<GitOutput, Failure> {
-    if output.code == 0 {
-        Ok(output)
-    } else {
-        Err(output.failure())
+    /// Returns the commits that existed: the current one, and those of branches and tags.
+    pub(crate) fn commits(&self) -> impl Iterator<Item = &String> {
+        let (head, tips) = match self {
+            Self::Present { head, tips, .. } => (head.as_ref(), &tips[..]),
+            Self::Absent | Self::Unreadable => (None, &[][..]),
+        };
+        head.into_iter().chain(tips)
     }
 }

@@ -79,9 +79,7 @@ pub(crate) fn run(
     let output = Output::new(invocation.stdout_bound);
     let mut child = spawn(invocation, &output)?;
     let group = ProcessGroup::of(&child);
-    if let Some(group) = group {
-        monitor.group_started(group);
-    }
+    monitor.report(group);
     let end = wait(&mut child, invocation.timeout, &output, monitor);
     if let End::Exited(_) = end {
         output.wait_for_end(LINGER);
@@ -97,7 +95,7 @@ pub(crate) fn run(
             }
         }
     }
-    monitor.group_ended();
+    monitor.report(None);
     output.wait_for_end(LINGER);
     let (stdout, tail) = output.close();
     Ok(Finished { end, stdout, tail })

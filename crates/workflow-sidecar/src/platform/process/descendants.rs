@@ -5,44 +5,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
-use super::GRACE;
-
-/// Ends all descendants of this process, and reaps them. Must be called while no child of it is waited for.
-pub(crate) fn end_descendants() {
-    system::end_descendants(GRACE);
-}
-
-/// Kills a process and all its descendants, without asking. The caller must still have to wait for the process.
-pub(crate) fn kill_tree(root: u32) {
-    system::kill_tree(root);
-}
-
-/// Returns `true` if a process is stopped, as by `kill -STOP`.
-pub(crate) fn is_stopped(process: u32) -> bool {
-    system::is_stopped(process)
-}
-
-/// A process, also after its number was given to another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ProcessId {
-    pub(crate) pid: u32,
-    /// The time of its start, in the system's units since its boot.
-    pub(crate) started: u64,
-}
-
-impl ProcessId {
-    /// The process that has this number now; `None` if there is none, or it has ended, or the system does not show it.
-    pub(crate) fn of(pid: u32) -> Option<Self> {
-        let started = system::started(pid)?;
-        Some(Self { pid, started })
-    }
-
-    pub(crate) fn is_running(self) -> bool {
-        Self::of(self.pid) == Some(self)
-    }
-}
+pub(crate) use self::system::{end_descendants, is_stopped, kill_tree};
 
 /// Time for killed processes to disappear.
 const KILL_TIME: Duration = Duration::from_secs(1);
@@ -52,23 +15,25 @@ const PAUSE: Duration = Duration::from_millis(5);
 mod system {
     use std::collections::{BTreeMap, BTreeSet};
     use std::thread;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
     use super::{KILL_TIME, PAUSE};
+    use crate::platform::process::GRACE;
 
-    pub(super) fn end_descendants(grace: Duration) {
+    /// Ends all descendants of this process, and reaps them. Must be called while no child of it is waited for.
+    pub(crate) fn end_descendants() {
         let this = getpid().as_raw_nonzero().get().unsigned_abs();
         let mut asked = BTreeSet::new();
         let (began, mut is_killing) = (Instant::now(), false);
         loop {
             reap();
             let left = descendants(this);
-            if left.is_empty() || began.elapsed() > grace + KILL_TIME {
+            if left.is_empty() || began.elapsed() > GRACE + KILL_TIME {
                 return;
             }
-            is_killing |= began.elapsed() > grace;
+            is_killing |= began.elapsed() > GRACE;
             for process in left {
                 if is_killing {
                     send(process, Signal::KILL);
@@ -82,8 +47,9 @@ mod system {
         }
     }
 
-    /// Kills the descendants first: while their ancestor exists, what they leave behind becomes its child.
-    pub(super) fn kill_tree(root: u32) {
+    /// Kills a process and all its descendants, without asking. The caller must still have to wait for the process.
+    pub(crate) fn kill_tree(root: u32) {
+        // The descendants first: while their ancestor exists, what they leave behind becomes its child.
         let began = Instant::now();
         loop {
             let left = descendants(root);
@@ -98,13 +64,9 @@ mod system {
         send(root, Signal::KILL);
     }
 
-    pub(super) fn started(process: u32) -> Option<u64> {
-        let status = Status::of(process)?;
-        (!matches!(status.state, 'Z' | 'X')).then_some(status.started)
-    }
-
-    pub(super) fn is_stopped(process: u32) -> bool {
-        Status::of(process).is_some_and(|status| matches!(status.state, 'T' | 't'))
+    /// Returns `true` if a process is stopped, as by `kill -STOP`.
+    pub(crate) fn is_stopped(process: u32) -> bool {
+        status(process).is_some_and(|(state, _)| matches!(state, 'T' | 't'))
     }
 
     /// No other code waits for the children here.
@@ -127,15 +89,11 @@ mod system {
             return Vec::new();
         };
         for process in processes.flatten() {
-            let number = process
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok());
-            if let Some((number, status)) =
-                number.and_then(|number| Some((number, Status::of(number)?)))
+            let number = process.file_name().to_str().and_then(|it| it.parse().ok());
+            if let Some(number) = number
+                && let Some((state, parent)) = status(number)
             {
-                let siblings = children.entry(status.parent).or_default();
-                siblings.push((number, status.state));
+                children.entry(parent).or_default().push((number, state));
             }
         }
         let (mut found, mut open) = (Vec::new(), vec![root]);
@@ -150,41 +108,24 @@ mod system {
         found
     }
 
-    struct Status {
-        state: char,
-        parent: u32,
-        started: u64,
-    }
-
-    impl Status {
-        /// Reads the state of a process; `None` if there is none with this number.
-        fn of(process: u32) -> Option<Self> {
-            let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
-            let text = String::from_utf8_lossy(&text);
-            // The name of the program, which may contain anything, is in parentheses.
-            let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-            Some(Self {
-                state: fields.next()?.chars().next()?,
-                parent: fields.next()?.parse().ok()?,
-                started: fields.nth(17)?.parse().ok()?,
-            })
-        }
+    /// Reads the state of a process and its parent; `None` if there is none with this number.
+    fn status(process: u32) -> Option<(char, u32)> {
+        let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+        let text = String::from_utf8_lossy(&text);
+        // The name of the program, which may contain anything, is in parentheses.
+        let mut fields = text.rsplit_once(')')?.1.split_whitespace();
+        let state = fields.next()?.chars().next()?;
+        Some((state, fields.next()?.parse().ok()?))
     }
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
 mod system {
-    use std::time::Duration;
-
     use rustix::process::{Pid, Signal, kill_process};
 
-    pub(super) fn end_descendants(_grace: Duration) {}
+    pub(crate) fn end_descendants() {}
 
-    pub(super) fn started(_process: u32) -> Option<u64> {
-        None
-    }
-
-    pub(super) fn kill_tree(root: u32) {
+    pub(crate) fn kill_tree(root: u32) {
         let pid = i32::try_from(root).ok().and_then(Pid::from_raw);
         if let Some(pid) = pid {
             // It may have ended meanwhile.
@@ -192,28 +133,22 @@ mod system {
         }
     }
 
-    pub(super) fn is_stopped(_process: u32) -> bool {
+    pub(crate) fn is_stopped(_process: u32) -> bool {
         false
     }
 }
 
 #[cfg(windows)]
 mod system {
-    use std::time::Duration;
+    pub(crate) fn end_descendants() {}
 
-    pub(super) fn end_descendants(_grace: Duration) {}
-
-    pub(super) fn started(_process: u32) -> Option<u64> {
-        None
-    }
-
-    pub(super) fn kill_tree(root: u32) {
+    pub(crate) fn kill_tree(root: u32) {
         if let Some(group) = super::super::ProcessGroup::numbered(root) {
             group.end(None);
         }
     }
 
-    pub(super) fn is_stopped(_process: u32) -> bool {
+    pub(crate) fn is_stopped(_process: u32) -> bool {
         false
     }
 }

@@ -13,7 +13,7 @@ mod running_program;
 pub(crate) use workflow_core::policy::gate_report::CheckError;
 
 pub(crate) use command::{CommandLine, End, Finished, Invocation, run};
-pub(crate) use descendants::{ProcessId, end_descendants, is_stopped, kill_tree};
+pub(crate) use descendants::{end_descendants, is_stopped, kill_tree};
 pub(crate) use monitor::Monitor;
 pub(crate) use output::{one_line, shown_end};
 pub(crate) use process_group::{GRACE, ProcessGroup, signal, signal_name};

@@ -36,15 +36,7 @@ impl<'a> Monitor<'a> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    pub(super) fn group_started(&mut self, group: ProcessGroup) {
-        self.report(Some(group));
-    }
-
-    pub(super) fn group_ended(&mut self) {
-        self.report(None);
-    }
-
-    fn report(&mut self, group: Option<ProcessGroup>) {
+    pub(super) fn report(&mut self, group: Option<ProcessGroup>) {
         if let Some(report_group) = &mut self.report_group {
             report_group(group);
         }

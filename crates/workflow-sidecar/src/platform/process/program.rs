@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use workflow_core::definition::nearest;
 use workflow_core::diagnostic::{shown, visible};
 
 use super::output::one_line;
@@ -167,16 +168,8 @@ fn stem(name: &OsStr) -> Option<&str> {
 
 fn similar<'a>(program_name: &str, names: &'a BTreeSet<String>) -> Option<&'a str> {
     // A short name resembles half of all programs.
-    let most = match program_name.chars().count() {
-        0..=2 => return None,
-        3..=4 => 1,
-        _ => 2,
-    };
-    let distances = names
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(program_name, name), name));
-    let near = distances.filter(|&(distance, _)| distance <= most);
-    near.min().map(|(_, name)| name.as_str())
+    let names = names.iter().map(String::as_str);
+    nearest(program_name, names).filter(|_| program_name.len() > 2)
 }
 
 #[cfg(test)]

@@ -105,7 +105,7 @@ impl CodeRestores {
                 RestoreEvent::Finished(outcome) => {
                     restoring.lock().retain(|other| *other != directory);
                     if let Some(note) = note.lock().take().filter(|_| session.is_none()) {
-                        note.leave(outcome.clone());
+                        note.leave(&outcome);
                     }
                     PlatformEvent::CodeRestored { restore, outcome }
                 }

@@ -87,7 +87,8 @@ impl Platform for RealPlatform {
                 });
             }
             Effect::CheckTrust { commands } => {
-                let trusted = session.is_trusted && is_trusted(&project, &hash_of(&commands));
+                let trusted = session.is_trusted
+                    && is_trusted(project.agent_dir, project.cwd, &hash_of(&commands));
                 return (!trusted).then_some(PlatformEvent::CommandsNotTrusted);
             }
             Effect::TrustCommands { commands } => trust(&project, &hash_of(&commands)),

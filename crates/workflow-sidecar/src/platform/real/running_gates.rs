@@ -9,7 +9,7 @@ use workflow_core::types::GateRunId;
 
 use crate::platform::answers::trust_store::{hash_of, is_trusted};
 use crate::platform::effects::SessionContext;
-use crate::platform::gates::{self, Job, SupervisorBinary};
+use crate::platform::gates::{self, Job};
 use crate::platform::open_sessions::OpenSessions;
 
 #[derive(Debug, Default)]
@@ -31,8 +31,10 @@ impl RunningGates {
             baseline,
             commands,
         } = run;
+        let project = session.project;
         let may_run = commands.is_empty()
-            || session.is_trusted && is_trusted(&session.project, &hash_of(&commands));
+            || session.is_trusted
+                && is_trusted(project.agent_dir, project.cwd, &hash_of(&commands));
         if !may_run {
             return Some(PlatformEvent::GateNotTrusted { gate });
         }
@@ -45,19 +47,14 @@ impl RunningGates {
         let baseline = baseline.and_then(|baseline| serde_json::from_str(baseline.get()).ok());
         let job = Job {
             gates,
-            cwd: session.project.cwd.to_path_buf(),
+            cwd: project.cwd.to_path_buf(),
             baseline: baseline.unwrap_or_default(),
-            agent_dir: session
-                .is_trusted
-                .then(|| session.project.agent_dir.to_path_buf()),
+            agent_dir: session.is_trusted.then(|| project.agent_dir.to_path_buf()),
         };
         let report = sessions.reporter(session.id, None);
-        let started = gates::start(&SupervisorBinary::this_binary(), job, move |event| {
+        let started = gates::start(gates::this_binary(), job, move |event| {
             report(match event {
-                gates::GateEvent::Progress(progress) => PlatformEvent::GateProgress {
-                    gate,
-                    text: progress_text(&progress),
-                },
+                gates::GateEvent::Progress(text) => PlatformEvent::GateProgress { gate, text },
                 gates::GateEvent::Finished(reports) => {
                     PlatformEvent::GateFinished { gate, reports }
                 }
@@ -89,10 +86,4 @@ impl RunningGates {
         // Bound to a name, so that it does not end under the lock.
         let _gate = self.running.lock().remove(session);
     }
-}
-
-fn progress_text(progress: &gates::GateProgress) -> String {
-    let seconds = progress.elapsed_ms / 1000;
-    let (number, of, what) = (progress.check + 1, progress.of, &progress.what);
-    format!("Checking {number} of {of}: {what} ({seconds} s)")
 }

@@ -43,8 +43,12 @@ impl WatchedTriggers {
                 .iter()
                 .filter(|trigger| trigger.tier == Tier::Project)
         };
-        let untrusted =
-            of_project().next().is_some() && !is_trusted(&project, &hash_of_triggers(of_project()));
+        let untrusted = of_project().next().is_some()
+            && !is_trusted(
+                project.agent_dir,
+                project.cwd,
+                &hash_of_triggers(of_project()),
+            );
         let wanted = triggers
             .iter()
             .filter(|trigger| !untrusted || trigger.tier == Tier::Global);

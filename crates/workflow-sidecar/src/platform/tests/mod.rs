@@ -13,8 +13,9 @@ use workflow_core::definition::{
     Check, ExpectedExit, FileCheck, Gate, GitCheck, OutputStream, RunCheck,
 };
 
-use super::gates::{Baseline, CheckError, FileState, Head, Job, Report, Verdict, check};
+use super::gates::{Baseline, CheckError, Job, Report, Verdict, check};
 use super::process::{Monitor, ProcessGroup};
+use crate::files::FileState;
 
 mod checkpoints;
 mod commands;

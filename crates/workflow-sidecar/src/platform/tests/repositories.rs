@@ -86,7 +86,6 @@ fn a_commit_since_the_phase_was_entered_passes() {
 fn the_first_commit_is_a_new_one() {
     let mut project = repository();
     project.enter(NEW_COMMIT);
-    assert_eq!(project.baseline.head, Some(Head::NoCommit));
     let report = project.check(NEW_COMMIT);
     assert_eq!(report.reason, "there is no commit yet");
     commit(&project, "one");

@@ -1,6 +1,6 @@
 use super::*;
 
-fn parse(text: &str) -> Result<Transcript, ReadError> {
+fn parse(text: &str) -> anyhow::Result<Transcript> {
     Transcript::parse(Path::new("t.jsonl"), text.as_bytes())
 }
 

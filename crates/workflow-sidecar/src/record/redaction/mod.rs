@@ -76,23 +76,19 @@ enum RefusedPart {
 
 impl RefusedPart {
     fn of(answers: &[&str]) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Refused {
-            error: Code,
-        }
-        #[derive(Deserialize)]
-        struct Code {
-            code: i32,
-        }
         let mut codes = answers.iter().filter_map(|line| {
-            let refused: Refused = serde_json::from_str(line).ok()?;
-            Some(refused.error.code)
+            let answer: Value = serde_json::from_str(line).ok()?;
+            answer.pointer("/error/code")?.as_i64()
         });
-        codes.find_map(|code| match code {
-            code if code == Kind::ParseError.code() => Some(Self::Line),
-            code if code == Kind::InvalidRequest.code() => Some(Self::Line),
-            code if code == Kind::InvalidParams.code() => Some(Self::Params),
-            _ => None,
+        let refused = [
+            (Kind::ParseError, Self::Line),
+            (Kind::InvalidRequest, Self::Line),
+            (Kind::InvalidParams, Self::Params),
+        ];
+        codes.find_map(|code| {
+            let mut refused = refused.iter();
+            let found = refused.find(|(kind, _)| i64::from(kind.code()) == code);
+            found.map(|(_, part)| *part)
         })
     }
 }
@@ -217,57 +213,50 @@ impl Redaction {
         depends: bool,
     ) -> RedactedLine<'a> {
         self.is_call = false;
-        let refusal = RefusedPart::of(answers);
         let whole = RedactedLine {
             text: Cow::Borrowed(line),
             answers: Answers::Compared,
         };
-        match self.payload {
-            Payload::Kept if depends || line.len() <= MAX_STRING => whole,
-            Payload::Kept => shortened(line, refusal).unwrap_or(whole),
-            Payload::Redacted => self.redacted(line, refusal, depends).unwrap_or(whole),
+        if !self.is_on() && (depends || line.len() <= MAX_STRING) {
+            return whole;
         }
-    }
-
-    /// The line without free text; `None` if it has none.
-    fn redacted(
-        &mut self,
-        line: &[u8],
-        refusal: Option<RefusedPart>,
-        depends: bool,
-    ) -> Option<RedactedLine<'static>> {
-        let replaced = |text: String, answers| {
-            Some(RedactedLine {
-                text: Cow::Owned(text.into_bytes()),
-                answers,
-            })
+        let replaced = |text: String, answers| RedactedLine {
+            text: Cow::Owned(text.into_bytes()),
+            answers,
         };
+        let refusal = RefusedPart::of(answers);
         if refusal == Some(RefusedPart::Line) {
-            return replaced(REDACTED.to_owned(), Answers::AnyRefusal);
+            let text = match self.payload {
+                Payload::Kept => left_out(line.len()),
+                Payload::Redacted => REDACTED.to_owned(),
+            };
+            return replaced(text, Answers::AnyRefusal);
         }
         let Some((mut message, is_exact)) = parse(line) else {
-            return match envelope(line) {
-                Some(envelope) => replaced(envelope, Answers::Unknown),
-                None => replaced(REDACTED.to_owned(), Answers::Unknown),
+            return match self.payload {
+                Payload::Kept => whole,
+                Payload::Redacted => replaced(envelope(line), Answers::Unknown),
             };
         };
         let before = message.clone();
-        self.redact(&mut message);
-        if self.is_output(&message) {
-            redact_output(&mut message, &before);
+        match self.payload {
+            Payload::Kept => replace_free_text(&mut message, &cut),
+            Payload::Redacted => {
+                self.redact(&mut message);
+                if self.is_output(&message) {
+                    redact_output(&mut message, &before);
+                }
+                if depends {
+                    self.note_call(&message);
+                }
+            }
         }
-        if depends {
-            self.note_call(&message);
-        }
-        if message == before && is_exact {
-            return None;
-        }
-        match refusal {
-            Some(RefusedPart::Params) => match envelope(line) {
-                Some(envelope) => replaced(envelope, Answers::AnyRefusal),
-                None => replaced(REDACTED.to_owned(), Answers::AnyRefusal),
-            },
-            Some(RefusedPart::Line) | None => replaced(message.to_string(), Answers::Compared),
+        match (self.payload, refusal) {
+            (Payload::Kept, _) if message == before => whole,
+            (Payload::Redacted, _) if message == before && is_exact => whole,
+            (_, None) => replaced(message.to_string(), Answers::Compared),
+            (Payload::Kept, Some(_)) => replaced(message.to_string(), Answers::AnyRefusal),
+            (Payload::Redacted, Some(_)) => replaced(envelope(line), Answers::AnyRefusal),
         }
     }
 
@@ -401,37 +390,16 @@ fn parse(line: &[u8]) -> Option<(Value, bool)> {
     Some((serde_json::from_str(&text).ok()?, false))
 }
 
-/// The envelope of a message without its parameters; `None` if it is not a call.
-fn envelope(line: &[u8]) -> Option<String> {
-    let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
+/// The envelope of a message without its parameters. Nothing is left of what is not a call.
+fn envelope(line: &[u8]) -> String {
+    let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
+        return REDACTED.to_owned();
+    };
     let envelope = Envelope {
         params: REDACTED,
         ..envelope
     };
-    Some(serde_json::to_string(&envelope).expect("names are strings"))
-}
-
-/// The line with the middle of long strings left out; `None` if there are none.
-fn shortened(line: &[u8], refusal: Option<RefusedPart>) -> Option<RedactedLine<'static>> {
-    let (text, answers) = if refusal == Some(RefusedPart::Line) {
-        (left_out(line.len()), Answers::AnyRefusal)
-    } else {
-        let (before, _) = parse(line)?;
-        let mut message = before.clone();
-        replace_free_text(&mut message, &cut);
-        if message == before {
-            return None;
-        }
-        let answers = match refusal {
-            Some(_) => Answers::AnyRefusal,
-            None => Answers::Compared,
-        };
-        (message.to_string(), answers)
-    };
-    Some(RedactedLine {
-        text: Cow::Owned(text.into_bytes()),
-        answers,
-    })
+    serde_json::to_string(&envelope).expect("names are strings")
 }
 
 /// Leaves out the middle of a text, if it is longer than allowed.

@@ -97,9 +97,9 @@ impl Loader for OnDisk {
 #[derive(Debug)]
 pub(super) struct Definitions {
     /// The directory of the user's own definitions.
-    agent: Arc<Path>,
+    pub(super) agent_dir: Arc<Path>,
     /// The host's directory: the project of a session that names no other.
-    cwd: Arc<Path>,
+    pub(super) cwd: Arc<Path>,
     loader: Arc<dyn Loader>,
     /// The settings of these directories as they were last readable.
     settings: HashMap<(Tier, PathBuf), TierSettings>,
@@ -109,39 +109,29 @@ impl Definitions {
     /// The directories that the host names, with the usual directory of the user if it names none.
     pub(super) fn new(loader: Arc<dyn Loader>, agent: Option<&str>, cwd: &str) -> Self {
         Self {
-            agent: user_agent_dir(agent).into(),
+            agent_dir: user_agent_dir(agent).into(),
             cwd: Path::new(cwd).into(),
             loader,
             settings: HashMap::new(),
         }
     }
 
-    /// The directory of the user's own definitions.
-    pub(super) fn agent_dir(&self) -> &Arc<Path> {
-        &self.agent
-    }
-
-    /// The host's directory.
-    pub(super) fn cwd(&self) -> &Arc<Path> {
-        &self.cwd
-    }
-
     /// Loads the definitions as the files are now.
     pub(super) fn load(&mut self, project: &Path) -> Arc<Loaded> {
-        let mut loaded = self.loader.load(&self.agent, project);
+        let mut loaded = self.loader.load(&self.agent_dir, project);
         self.keep_last_known_good(project.to_path_buf(), &mut loaded);
         loaded
     }
 
     /// Loads the definitions for a completion, which may be a moment old.
     pub(super) fn load_recent(&self, project: &Path) -> Arc<Loaded> {
-        self.loader.load_recent(&self.agent, project)
+        self.loader.load_recent(&self.agent_dir, project)
     }
 
     /// Replaces settings that can no longer be read by those that were last read, so that no guard is lost.
     fn keep_last_known_good(&mut self, cwd: PathBuf, loaded: &mut Arc<Loaded>) {
         for (tier, directory) in [
-            (Tier::Global, self.agent.to_path_buf()),
+            (Tier::Global, self.agent_dir.to_path_buf()),
             (Tier::Project, cwd),
         ] {
             let key = (tier, directory);

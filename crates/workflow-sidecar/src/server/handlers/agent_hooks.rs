@@ -88,7 +88,7 @@ impl Handler<HookInput> for Server {
         let author = match params.event.source.as_deref() {
             Some("extension") => Some(Author::Extension),
             Some("editor") => Some(Author::Typist),
-            Some(_) => Some(Author::Person),
+            Some(_) => Some(Author::User),
             None => None,
         };
         self.handle_hook(&params, |session, out| {

@@ -58,7 +58,7 @@ impl Handler<CommandComplete> for Server {
             CANCEL_COMMAND => Ok(Some(CommandCompleteResult::default())),
             name => {
                 let control = Control::of_command(name).ok_or_else(|| unknown_command(name))?;
-                let open = self.sessions.get(&params.session_id);
+                let open = self.sessions.get(&*params.session_id);
                 let proposals = open.map_or_else(Vec::new, |open| {
                     let session = &open.driver.session;
                     session.complete_control(control, &params.prefix)

@@ -1,5 +1,6 @@
 //! The life of the process: `initialize`, `clock/advance` and `shutdown`.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use workflow_core::session::Abilities;
@@ -12,7 +13,7 @@ use workflow_protocol::{
 use super::super::clock::Clock;
 use super::super::convert;
 use super::super::definitions::Definitions;
-use super::super::host::{Host, Seed, unsupported_version};
+use super::super::host::{Host, unsupported_version};
 use super::super::manifest::manifest;
 use super::super::state::Server;
 use super::{Handler, HandlerResult};
@@ -37,10 +38,13 @@ impl Handler<Initialize> for Server {
             return Err(unsupported_version(params.protocol_version));
         }
         let seed = match params.clock {
-            protocol::Clock::System => self.seed.map_or_else(Seed::random, Seed::Fixed),
+            protocol::Clock::System => {
+                let random = || RandomState::new().hash_one(&params.cwd);
+                self.config.seed.unwrap_or_else(random)
+            }
             protocol::Clock::Virtual { now, seed } => {
-                self.timer.set_clock(Clock::Virtual { now });
-                Seed::Fixed(seed)
+                self.clock = Clock::Virtual { now };
+                seed
             }
         };
         tracing::info!(
@@ -60,14 +64,14 @@ impl Handler<Initialize> for Server {
             },
             runs_commands: params.capabilities.exec,
             definitions: Definitions::new(
-                Arc::clone(&self.loader),
+                Arc::clone(&self.config.loader),
                 params.agent_dir.as_deref(),
                 &params.cwd,
             ),
             seed,
         });
         Ok(Some(Manifest {
-            warnings: if self.has_surroundings {
+            warnings: if self.config.has_surroundings {
                 warnings(params.capabilities.dialogs, params.agent_dir.as_deref())
             } else {
                 Vec::new()
@@ -91,7 +95,7 @@ fn warnings(has_dialogs: bool, agent_dir: Option<&str>) -> Vec<String> {
 
 impl Handler<ClockAdvance> for Server {
     fn handle(&mut self, params: ClockAdvanceParams<'_>) -> HandlerResult<ClockAdvanceResult> {
-        if !self.timer.advance(params.ms) {
+        if !self.clock.advance(params.ms) {
             return Err(Error::new(
                 Kind::ClockIsNotVirtual,
                 "the clock is the system's: ask for a virtual one in initialize",

@@ -11,8 +11,7 @@ use workflow_protocol::{
 
 use super::super::convert;
 use super::super::requests::RequestKind;
-use super::super::sessions::unknown_session;
-use super::super::state::Server;
+use super::super::state::{Server, unknown_session};
 use super::{Handler, HandlerResult, entries};
 
 impl Handler<HookSessionStart> for Server {
@@ -60,7 +59,7 @@ impl Handler<HookBranch> for Server {
 
 fn begin_session(server: &mut Server, params: &SessionHookParams<'_>) -> HandlerResult<HookResult> {
     let id = params.session_id();
-    let is_known = server.sessions.contains(id);
+    let is_known = server.sessions.contains_key(id);
     let branch = params.context.branch.as_ref();
     let malformed = branch.map_or(0, |branch| branch.malformed);
     // A session that starts without a branch has no entries yet.

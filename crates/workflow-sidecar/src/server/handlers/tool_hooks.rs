@@ -15,7 +15,7 @@ impl Handler<HookToolCall> for Server {
     fn handle(&mut self, params: ToolCallParams<'_>) -> HandlerResult<ToolCallResult> {
         self.reload_unreadable_settings(&params)?;
         let directories = self.session_of(&params)?.driver.directories.clone();
-        let paths = self.platform.paths(&directories.project());
+        let paths = self.config.platform.paths(&directories.project());
         let call = Call::new(&params.event.tool_name, params.event.input, &*paths);
         self.handle_request(&params, RequestKind::ToolCall, |session, request, out| {
             session.handle_tool_call(request, &call, out);

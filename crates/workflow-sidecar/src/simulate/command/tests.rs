@@ -11,7 +11,7 @@ fn unknown(line: &str) -> String {
 #[test]
 fn a_line_is_a_command_and_what_must_come_of_it() {
     let step = read("  tool edit {\"path\": \"a\"}  =>  blocked ");
-    let input = "{\"path\": \"a\"}".to_owned();
+    let input = json!({ "path": "a" });
     assert_eq!(
         step.command,
         ScriptCommand::Tool {
@@ -25,18 +25,18 @@ fn a_line_is_a_command_and_what_must_come_of_it() {
         read("say a b").command,
         ScriptCommand::Say("a b".to_owned())
     );
-    assert_eq!(read("stop").command, ScriptCommand::Stop(Stop::Done));
+    let (reason, says) = ("stop", "That is all.");
+    assert_eq!(read("stop").command, ScriptCommand::Stop { reason, says });
     assert_eq!(read("wait 3").command, ScriptCommand::Wait(3));
-    let chosen = PersonAnswer::Chosen("do it".to_owned());
+    let chosen = json!("do it");
     assert_eq!(read("choose do it").command, ScriptCommand::Answer(chosen));
-    let failed = DryGateOutcome::Failed("2 tests failed".to_owned());
     assert_eq!(
         read("fail 2 tests failed => refused").command,
-        ScriptCommand::Gate(failed)
+        ScriptCommand::Gate(CheckVerdict::Failed, "2 tests failed".to_owned())
     );
     assert_eq!(
         read("pass => Fix").command,
-        ScriptCommand::Gate(DryGateOutcome::Passed)
+        ScriptCommand::Gate(CheckVerdict::Passed, String::new())
     );
     assert_eq!(
         read("error bash no such file").command,
@@ -67,14 +67,24 @@ fn a_line_is_a_command_and_what_must_come_of_it() {
 #[test]
 fn next_takes_an_outcome_and_outputs() {
     let read = |line: &str| match read(line).command {
-        ScriptCommand::Next { outcome, outputs } => (outcome, outputs),
+        ScriptCommand::Tool { name, input } if name == STEP_TOOL => input,
         command => panic!("{command:?}"),
     };
-    let (ok, plan) = (Some("ok".to_owned()), Some("{\"a\": 1}".to_owned()));
-    assert_eq!(read("next"), (None, None));
-    assert_eq!(read("next ok => Release"), (ok.clone(), None));
-    assert_eq!(read("next {\"a\": 1}"), (None, plan.clone()));
-    assert_eq!(read("next ok {\"a\": 1} => Release"), (ok, plan));
+    let next = |mut more: Value| {
+        more["action"] = "next".into();
+        more
+    };
+    let (outcome, outputs) = ("ok", json!({ "a": 1 }));
+    assert_eq!(read("next"), next(json!({})));
+    assert_eq!(
+        read("next ok => Release"),
+        next(json!({ "outcome": outcome }))
+    );
+    assert_eq!(read("next {\"a\": 1}"), next(json!({ "outputs": outputs })));
+    assert_eq!(
+        read("next ok {\"a\": 1} => Release"),
+        next(json!({ "outcome": outcome, "outputs": outputs }))
+    );
 }
 
 #[test]

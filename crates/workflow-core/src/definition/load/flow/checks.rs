@@ -12,9 +12,6 @@ use crate::definition::schema::{JumpKind, Reader, Site, listed, nearest};
 use crate::definition::syntax::Span;
 use crate::diagnostic::{Code, Finding, shown};
 
-/// Targets that are looked for in other workflows.
-const MAX_LOOKED_FOR: usize = 3;
-
 /// Checks the flow of a workflow.
 pub(crate) fn check_flow(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     if flow.is_plain() {
@@ -36,26 +33,11 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
             twice.insert(entry.id());
         }
     }
-    // Looking in other workflows reads their files, so only a few are looked for.
-    let mut looked_for = 0;
     for sites in flow.phases.iter().chain([flow.own]) {
         for site in &sites.targets {
-            let Some(mut finding) = wrong_target(site, &ids, &twice) else {
-                continue;
-            };
-            let is_unknown = finding.code == Code::UnknownTarget && finding.fix.is_none();
-            if let Some(id) = phase_of(site).filter(|id| is_unknown && !ids.contains(id))
-                && looked_for < MAX_LOOKED_FOR
-            {
-                looked_for += 1;
-                if let Some(key) = (flow.elsewhere)(id) {
-                    finding = finding.help(format!(
-                        "`{}` is a phase of the workflow `{}`: a jump cannot lead there. Run that workflow as `{{subworkflow: {}}}`, or leave this one by `end`",
-                        shown(id), shown(&key), shown(&key)
-                    ));
-                }
+            if let Some(finding) = wrong_target(site, &ids, &twice) {
+                report_in(reader, sites.source.as_ref(), finding);
             }
-            report_in(reader, sites.source.as_ref(), finding);
         }
     }
     let named = |site: &Site| matches!(site.kind, JumpKind::Outcome | JumpKind::Choice);

@@ -15,7 +15,7 @@ struct Edge {
     /// True if the phase is left with its outputs.
     completes: bool,
     /// True if only a person's answer leads there.
-    by_person: bool,
+    by_user: bool,
 }
 
 /// The ways between the entries of a workflow.
@@ -73,7 +73,7 @@ impl<'w> FlowGraph<'w> {
         let way = |to| Edge {
             to,
             completes: false,
-            by_person: false,
+            by_user: false,
         };
         let mut edges = vec![way(self.inside(at))];
         if !self.workflow.phases[at].when().is_empty() {
@@ -93,7 +93,7 @@ impl<'w> FlowGraph<'w> {
             return vec![Edge {
                 to: self.before(at + 1),
                 completes: true,
-                by_person: false,
+                by_user: false,
             }];
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
@@ -116,14 +116,14 @@ impl<'w> FlowGraph<'w> {
             Some(Edge {
                 to: self.node_of(at, target)?,
                 completes: true,
-                by_person: phase.approve.is_some(),
+                by_user: phase.approve.is_some(),
             })
         });
         let failing = phase.gate.iter().filter_map(|check| {
             Some(Edge {
                 to: self.entry(check.on_fail.as_deref()?)?,
                 completes: false,
-                by_person: false,
+                by_user: false,
             })
         });
         completing.chain(failing).collect()
@@ -175,7 +175,7 @@ impl<'w> FlowGraph<'w> {
                 && self
                     .phase(node)
                     .is_some_and(|phase| phase.max_visits.is_some());
-            !(without_bound && (bounded || edge.by_person))
+            !(without_bound && (bounded || edge.by_user))
         };
         let targets: Vec<Vec<usize>> = self
             .edges

@@ -14,12 +14,10 @@ pub(crate) struct Flow<'a> {
     pub(crate) phases: &'a [Sites],
     /// The jumps that lead into a phase without `maxVisits` at most.
     pub(crate) jumps: u32,
-    /// Finds the key of another workflow with a phase of this id.
-    pub(crate) elsewhere: &'a dyn Fn(&str) -> Option<String>,
 }
 
-/// Findings in one of the files of a workflow.
-pub(super) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, finding: Finding) {
+/// Reports a finding in one of the files of a workflow.
+pub(crate) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, finding: Finding) {
     match source {
         Some(source) => reader.findings.add(source, finding),
         None => reader.report(finding),
@@ -28,7 +26,7 @@ pub(super) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, findin
 
 impl<'a> Flow<'a> {
     /// Its phases, each with its index and its locations.
-    pub(super) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a Sites)> {
+    pub(crate) fn phases(&self) -> impl Iterator<Item = (usize, &'a Phase, &'a Sites)> {
         let entries = self.workflow.phases.iter().zip(self.phases).enumerate();
         entries.filter_map(|(at, (entry, sites))| Some((at, entry.phase()?, sites)))
     }

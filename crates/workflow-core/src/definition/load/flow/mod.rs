@@ -6,4 +6,4 @@ mod located;
 mod references;
 
 pub(super) use checks::check_flow;
-pub(super) use located::Flow;
+pub(super) use located::{Flow, report_in};

@@ -45,7 +45,7 @@ impl Home {
         store.join(name)
     }
 
-    fn look_up(&self, project: &Path, words: &[&str]) -> Result<Trust, TrustError> {
+    fn look_up(&self, project: &Path, words: &[&str]) -> Result<Trust> {
         self.store.look_up(project, &hash_of([&command(words)]))
     }
 
@@ -176,7 +176,7 @@ fn only_the_latest_sets_of_commands_are_stored() {
     for number in 0..=MAX_SETS {
         home.trust(&["make", &number.to_string()]);
     }
-    let found = |number: usize| {
+    let found = |number: u32| {
         let words = ["make", &number.to_string()];
         home.look_up(&home.project(), &words).unwrap()
     };

@@ -1,0 +1,376 @@
+//! Texts of guards: names of tools, paths, commands, regular expressions, words of a program, files.
+//!
+//! Each kind is checked where its type is read, so that all keys of the type have the check. A text that can never act is an
+//! error with what to write instead. The checks see the text alone: what depends on a machine is none of theirs.
+
+mod commands;
+mod paths;
+mod regexes;
+mod tools;
+mod words;
+
+use crate::definition::syntax::{Span, TYPOGRAPHIC_QUOTES};
+use crate::diagnostic::{Code, Finding, Severity, shown};
+use crate::pattern::{ProjectGlob, check_glob, regex};
+use crate::template::{Family, Piece, pieces};
+use crate::white_space::trim;
+
+pub(crate) use commands::is_one_command;
+pub(crate) use words::command_finding;
+
+/// The kind of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GuardText {
+    /// The name of a tool.
+    Tool,
+    /// The name of a tool, with `*` for any characters.
+    ToolPattern,
+    /// A glob of files.
+    Path,
+    /// A pattern of commands.
+    Command,
+    /// A regular expression.
+    Regex,
+    /// The program of a command that runs without a shell.
+    Program,
+    /// An argument of such a command.
+    Argument,
+    /// The path of a file of the project, or a glob.
+    Files,
+    /// The path of one file of the project.
+    File,
+    /// The path of a directory of the project.
+    Directory,
+    /// The value of an environment variable.
+    Variable,
+    /// A number, a name or a word.
+    Value,
+}
+
+/// The reason why a text can never act, and what to write instead.
+struct Mistake {
+    severity: Severity,
+    code: Option<Code>,
+    why: String,
+    help: String,
+    /// The text to write, where only one makes sense.
+    to: Option<String>,
+}
+
+impl Mistake {
+    fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            code: None,
+            why: why.into(),
+            help: help.into(),
+            to: None,
+        }
+    }
+
+    /// A mistake with one correction.
+    fn corrected(why: impl Into<String>, to: impl Into<String>) -> Self {
+        let to = to.into();
+        Self {
+            to: Some(to.clone()),
+            ..Self::new(why, format!("write `{}`", shown(&to)))
+        }
+    }
+}
+
+impl GuardText {
+    /// Returns true if it is the name of a tool.
+    pub(crate) fn is_tool(self) -> bool {
+        matches!(self, Self::Tool | Self::ToolPattern)
+    }
+
+    /// The finding about a text that is invalid, or can never act.
+    pub(crate) fn invalid(self, text: &str, span: Option<Span>) -> Option<Finding> {
+        if self == Self::Variable {
+            let message = "the value of a variable cannot contain a null character";
+            let has_null = text.contains('\0');
+            return has_null.then(|| Finding::error(Code::InvalidValue, span, message));
+        }
+        if trim(text).is_empty() && !self.is_tool() {
+            let message = "an empty pattern matches nothing";
+            return Some(Finding::error(Code::InvalidValue, span, message));
+        }
+        if let Some(finding) = self.finding(text, span) {
+            return Some(finding);
+        }
+        let error = match self {
+            Self::Path => check_glob(text).err()?,
+            Self::Regex => regex(text).err()?,
+            Self::Files => ProjectGlob::read(text)?.err()?,
+            Self::Directory if leaves_project(text) => {
+                let message = "`cwd` must be a directory in the project, not ";
+                let message = format!("{message}`{}`", shown(text));
+                let finding = Finding::error(Code::PathRefused, span, message);
+                let help = "write it from the project's root: `cwd: packages/api`";
+                return Some(finding.help(help));
+            }
+            _ => return None,
+        };
+        // The last line: those of regular expressions draw a picture above it.
+        let error = error.to_string();
+        let last = error.lines().last().unwrap_or_default();
+        let why = shown(last.trim_start_matches("error: "));
+        let message = format!("`{}` is not a valid pattern: {why}", shown(text));
+        Some(Finding::error(Code::Pattern, span, message).help("correct the pattern"))
+    }
+
+    /// The finding about a text that can never act.
+    pub(crate) fn finding(self, text: &str, span: Option<Span>) -> Option<Finding> {
+        let mistake = foreign(text).or_else(|| match self {
+            Self::Tool => tools::mistake(text, false),
+            Self::ToolPattern => tools::mistake(text, true),
+            Self::Path => paths::mistake(text),
+            Self::Command => commands::mistake(text),
+            Self::Regex => regexes::mistake(text),
+            Self::Program => words::program(text),
+            Self::Argument | Self::Directory | Self::Variable | Self::Value => None,
+            Self::Files => paths::file(text),
+            Self::File => paths::file(text).or_else(|| paths::glob(text)),
+        })?;
+        let (code, before, after) = self.verdict();
+        let perhaps = match mistake.severity {
+            Severity::Error => "",
+            Severity::Warning | Severity::Info => "perhaps ",
+        };
+        let message = format!("{perhaps}{before}`{}`{after}: {}", shown(text), mistake.why);
+        let code = mistake.code.unwrap_or(code);
+        let finding = Finding::new(mistake.severity, code, span, message).help(mistake.help);
+        Some(match mistake.to {
+            Some(to) => finding.fix(text, &to),
+            None => finding,
+        })
+    }
+
+    /// The code of a mistake, and the words around the text in its message.
+    fn verdict(self) -> (Code, &'static str, &'static str) {
+        match self {
+            Self::Tool | Self::ToolPattern => (Code::NoToolName, "no tool is named ", ""),
+            Self::Path => (Code::DeadPath, "", " matches no file"),
+            Self::Command => (Code::DeadCommandPattern, "", " matches no command"),
+            Self::Regex => (Code::Pattern, "", " is not a valid pattern"),
+            Self::Program => (Code::InvalidValue, "no program is named ", ""),
+            Self::Argument => (Code::InvalidValue, "", " is not the argument that is meant"),
+            Self::Files | Self::File => (Code::DeadPath, "", " is not a file"),
+            Self::Directory => (Code::DeadPath, "", " is not a directory"),
+            Self::Variable | Self::Value => {
+                (Code::InvalidValue, "", " is not the value that is meant")
+            }
+        }
+    }
+}
+
+/// Returns true if a path is not certainly inside the project.
+fn leaves_project(path: &str) -> bool {
+    path.starts_with(['/', '~', '\\'])
+        || path.contains('\0')
+        || path.split(['/', '\\']).any(|part| part == "..")
+}
+
+/// Texts that no guard takes: in typographic quotes, or with a variable of the run.
+fn foreign(text: &str) -> Option<Mistake> {
+    let inner = text.trim_matches(TYPOGRAPHIC_QUOTES);
+    if inner.len() != text.len() && !inner.is_empty() {
+        return Some(Mistake::corrected(
+            "typographic quotes are part of the text",
+            inner,
+        ));
+    }
+    variable(text).map(|_| {
+        Mistake::new(
+            "no variable is replaced here",
+            "write the value itself: only texts for the agent and questions have variables",
+        )
+    })
+}
+
+/// Returns the first variable of a text that is a value of the run.
+pub(crate) fn variable(text: &str) -> Option<&str> {
+    pieces(text).find_map(|piece| match piece {
+        Piece::Variable(name, _) => Family::of(name).map(|_| name),
+        Piece::Text(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistakes<'t>(kind: GuardText, texts: &[&'t str]) -> Vec<&'t str> {
+        let mut found = texts.to_vec();
+        found.retain(|text| {
+            let finding = kind.finding(text, None);
+            finding.is_some_and(|finding| finding.severity == Severity::Error)
+        });
+        found
+    }
+
+    fn assert_mistakes(kind: GuardText, texts: &[&str]) {
+        assert_eq!(mistakes(kind, texts), texts);
+    }
+
+    fn assert_none(kind: GuardText, texts: &[&str]) {
+        assert_eq!(mistakes(kind, texts), [""; 0]);
+    }
+
+    #[test]
+    fn typographic_quotes_are_no_quotes() {
+        let kinds = [
+            GuardText::Tool,
+            GuardText::ToolPattern,
+            GuardText::Path,
+            GuardText::Command,
+            GuardText::Regex,
+            GuardText::Program,
+            GuardText::Argument,
+            GuardText::Files,
+            GuardText::File,
+        ];
+        for kind in kinds {
+            assert_mistakes(kind, &["“edit”", "‘edit’", "«edit»", "“edit", "edit”"]);
+        }
+        assert_none(GuardText::Path, &["docs/L’avenir/**", "docs/“a” b.md"]);
+        assert_none(GuardText::Regex, &["[“”]", "it’s"]);
+    }
+
+    #[test]
+    fn a_value_of_the_run_is_replaced_in_no_guard() {
+        assert_mistakes(GuardText::Path, &["{inputs.dir}/**", "docs/{outputs.a.b}"]);
+        assert_mistakes(GuardText::Command, &["npm test {inputs.name}"]);
+        assert_mistakes(GuardText::File, &["{inputs.plan}", "{visits.a}.md"]);
+        assert_none(
+            GuardText::Path,
+            &["{docs,src}/**", "src/{inputs,outputs}/*.rs"],
+        );
+        assert_none(
+            GuardText::Command,
+            &["awk {print}", "git stash drop stash@{0}"],
+        );
+    }
+
+    #[test]
+    fn a_slip_in_the_name_of_a_usual_tool_is_an_error_and_another_name_is_none() {
+        assert_mistakes(
+            GuardText::Tool,
+            &["bsh", "editt", "wirte", "Bsh", "raed", "greep"],
+        );
+        assert_none(
+            GuardText::Tool,
+            &[
+                "exit",
+                "head",
+                "lsp",
+                "hash",
+                "bind",
+                "ugrep",
+                "edits",
+                "Bash",
+                "ask",
+                "read_file",
+            ],
+        );
+        assert_mistakes(GuardText::Tool, &["mcp__*", "read, edit", "src/**", ".env"]);
+        assert_none(
+            GuardText::ToolPattern,
+            &["mcp__*", "*", "functions.exec", "server/tool"],
+        );
+    }
+
+    #[test]
+    fn a_path_is_a_glob_with_slashes_from_the_project() {
+        assert_mistakes(
+            GuardText::Path,
+            &[
+                "!src/**",
+                "src\\**",
+                "src\\lib\\a.rs",
+                "src/.*\\.js",
+                "^src/",
+                "src/(a|b)",
+                ".js$",
+                "/docs/**",
+                "$HOME/.ssh/**",
+                "${HOME}/.ssh/**",
+            ],
+        );
+        assert_none(
+            GuardText::Path,
+            &[
+                "./!src/**",
+                "src/.*",
+                "app/\\[id\\]/page.tsx",
+                "app/(group)/page.tsx",
+                "routes/$postId.tsx",
+                "$types.d.ts",
+                "//docs/**",
+                "/etc/**",
+                "/app/src/**",
+                "~/.ssh/**",
+                "*.min.js",
+                "c++/**",
+                "{src,lib}/**",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_command_is_words_of_one_program() {
+        assert_mistakes(
+            GuardText::Command,
+            &[
+                "^git push",
+                "npm test && rm x",
+                "a | b",
+                "GIT PUSH",
+                "Git push",
+                "-m",
+                "--quiet",
+                "git commit -m \"x\"",
+            ],
+        );
+        assert_none(
+            GuardText::Command,
+            &[
+                "git push *",
+                "R CMD check",
+                "Rscript *",
+                "MyTool *",
+                "git grep a|b",
+                "grep -E a|b *",
+                "find * -exec * ;",
+                "*",
+                "./scripts/count *",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_regular_expression_has_no_slashes_around_it() {
+        assert_mistakes(
+            GuardText::Regex,
+            &["/sk-.*/g", "/x/gi", "/^v\\d+$/", "/a\\/b/i"],
+        );
+        assert_none(
+            GuardText::Regex,
+            &["/home/", "/usr/lib/g", "sk-[a-z]+", "^/api/v1/"],
+        );
+    }
+
+    #[test]
+    fn a_directory_is_no_file_and_what_is_shown_is_no_glob() {
+        assert_mistakes(GuardText::File, &["docs/", "docs/*.md", "docs\\plan.md"]);
+        assert_mistakes(GuardText::Files, &["docs/", "docs\\*.md", "“docs/plan.md”"]);
+        assert_none(
+            GuardText::Files,
+            &["docs/*.md", "{test_*.py,tests/**}", "app/\\[id\\]/*"],
+        );
+        assert_none(
+            GuardText::File,
+            &["docs/plan.md", "app/[id]/page.tsx", "docs"],
+        );
+    }
+}

@@ -1,0 +1,549 @@
+//! Effects: what must be done for a [`Session`](crate::Session).
+//!
+//! An [`Effect`] is for the platform, and its result comes back as a
+//! [`PlatformEvent`]. An [`Action`] and a [`Question`] are for the host.
+//! [`Effects`] collects all of them while an event is handled.
+
+mod action;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+pub use self::action::{Action, Delivery, HostHints, Widget};
+use crate::approval::Request;
+use crate::condition::RunCondition;
+use crate::definition::{Gate, RunCheck, Trigger};
+use crate::diagnostic::Diagnostic;
+use crate::event::{PlatformEvent, SnapshotError, WatchReport};
+use crate::run::RunState;
+use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
+
+/// The custom types of messages (hook-lifecycle: "Message Custom Types").
+pub mod message_type {
+    /// Describes the phase to the agent; hidden from the person.
+    pub const CONTEXT: &str = "workflow:context";
+    /// Announces the end of a run.
+    pub const COMPLETE: &str = "workflow:complete";
+    /// Announces a reminder where there is no widget.
+    pub const COUNTDOWN: &str = "workflow:countdown";
+    /// Says why a run is paused.
+    pub const PAUSED: &str = "workflow:paused";
+}
+
+/// Everything that must be done because of one event.
+#[derive(Debug, Default)]
+pub struct Effects {
+    now: Millis,
+    /// The actions of the host, in order.
+    pub actions: Vec<Action>,
+    /// Problems of definitions or stored entries.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Questions to ask through the host.
+    pub questions: Vec<Question>,
+    /// Questions whose answers are no longer awaited.
+    pub withdrawn: Vec<QuestionId>,
+    /// Answers to requests: to that of the event, and to earlier ones.
+    pub answers: Vec<RequestAnswer>,
+    /// The effects that the platform performs, in order.
+    pub effects: Vec<Effect>,
+    /// The calls that rules denied without asking a person, for statistics.
+    pub denied: Vec<Denied>,
+    /// The runs that the session has unloaded for good.
+    pub ended: Vec<EndedRun>,
+}
+
+/// A place in the order of actions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(usize);
+
+/// A run that the session has unloaded for good.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedRun {
+    /// Its last state.
+    pub state: RunState,
+    /// How it ended.
+    pub condition: RunCondition,
+}
+
+/// A call that a rule denied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The tool.
+    pub tool: String,
+    /// The name of the level: `the Plan phase`.
+    pub level: String,
+    /// The location of the rule as `file:line`; empty if the level's list of tools decides.
+    pub rule: String,
+}
+
+impl Effects {
+    /// An empty collector for an event that happens now.
+    #[must_use]
+    pub fn at(now: Millis) -> Self {
+        Self {
+            now,
+            ..Self::default()
+        }
+    }
+
+    /// The time of the event.
+    #[must_use]
+    pub fn now(&self) -> Millis {
+        self.now
+    }
+
+    /// Returns true if nothing must be done but to answer.
+    #[must_use]
+    pub fn is_only_answered(&self) -> bool {
+        let Self {
+            now: _,
+            actions,
+            diagnostics,
+            questions,
+            withdrawn,
+            answers,
+            effects,
+            denied,
+            ended,
+        } = self;
+        actions.is_empty()
+            && diagnostics.is_empty()
+            && questions.is_empty()
+            && withdrawn.is_empty()
+            && answers.iter().all(|answer| answer.actions.is_empty())
+            && effects.is_empty()
+            && denied.is_empty()
+            && ended.is_empty()
+    }
+
+    /// Has the host do something.
+    pub(crate) fn act(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+
+    /// Shows a message to the person.
+    pub(crate) fn notify(&mut self, severity: Severity, message: impl Into<String>) {
+        self.act(Action::Notify {
+            message: message.into(),
+            severity,
+            is_secret: false,
+        });
+    }
+
+    /// Appends an entry to the session.
+    pub(crate) fn append_entry(&mut self, custom_type: &'static str, data: &impl Serialize) {
+        self.act(Action::AppendEntry {
+            custom_type,
+            data: to_raw_value(data).expect("stored entries have string keys only"),
+        });
+    }
+
+    /// Sets the status line, or clears it.
+    pub(crate) fn set_status(&mut self, text: Option<String>) {
+        self.act(Action::SetStatus { text });
+    }
+
+    /// Shows one line in a widget, or clears it.
+    pub(crate) fn set_widget(&mut self, widget: Widget, line: Option<String>) {
+        let lines = line.map(|line| vec![line]);
+        self.act(Action::SetWidget { widget, lines });
+    }
+
+    /// Shows one line above the editor.
+    pub(crate) fn show_widget(&mut self, line: String) {
+        self.set_widget(Widget::Progress, Some(line));
+    }
+
+    /// Clears the line above the editor.
+    pub(crate) fn clear_widget(&mut self) {
+        self.set_widget(Widget::Progress, None);
+    }
+
+    /// Asks a question.
+    pub(crate) fn ask(&mut self, question: Question) {
+        self.questions.push(question);
+    }
+
+    /// Withdraws a question.
+    pub(crate) fn withdraw(&mut self, question: QuestionId) {
+        self.withdrawn.push(question);
+    }
+
+    /// Has the platform do something.
+    pub(crate) fn perform(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// The place of the next action.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.actions.len())
+    }
+
+    /// Answers a request.
+    pub fn reply(&mut self, request: RequestId, reply: Reply) {
+        self.answer(request, reply, None);
+    }
+
+    /// Answers a request. The actions since the mark belong to the answer.
+    pub(crate) fn answer(&mut self, request: RequestId, reply: Reply, since: Option<Mark>) {
+        let actions = since.map_or_else(Vec::new, |since| self.actions.split_off(since.0));
+        self.answers.push(RequestAnswer {
+            request,
+            reply,
+            actions,
+        });
+    }
+
+    /// Takes the answer to a request, if there is one.
+    pub fn take_answer(&mut self, request: RequestId) -> Option<RequestAnswer> {
+        let mut answers = self.answers.iter();
+        let at = answers.position(|answer| answer.request == request)?;
+        Some(self.answers.remove(at))
+    }
+
+    /// Adds everything that was collected elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        self.actions.extend(other.actions);
+        self.diagnostics.extend(other.diagnostics);
+        self.questions.extend(other.questions);
+        self.withdrawn.extend(other.withdrawn);
+        self.answers.extend(other.answers);
+        self.effects.extend(other.effects);
+        self.denied.extend(other.denied);
+        self.ended.extend(other.ended);
+    }
+}
+
+/// Something that the platform must do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Effect {
+    /// Run the checks of a gate. Answered with `GateNotTrusted`, or with any number of `GateProgress` and one
+    /// `GateFinished`.
+    RunGate(GateRun),
+    /// End the commands of a gate. Nothing is reported.
+    CancelGate {
+        /// The gate run.
+        gate: GateRunId,
+    },
+    /// Record the state that these checks compare with. Answered at once with `BaselineTaken`.
+    TakeBaseline {
+        /// The checks.
+        gates: Vec<Gate>,
+    },
+    /// Look up whether the user trusts these commands in this project. Answered at once with `CommandsNotTrusted` if not.
+    CheckTrust {
+        /// The commands.
+        commands: Vec<RunCheck>,
+    },
+    /// Remember that the user trusts these commands in this project.
+    TrustCommands {
+        /// The commands.
+        commands: Vec<RunCheck>,
+    },
+    /// Store an approval request where the user can answer it outside of the host. Answered at once with
+    /// `ApprovalNotStored` if that fails, and with `ApprovalAnswered` if it is answered already.
+    RequestApproval(Request),
+    /// Look up the answer to a stored approval request. Answered at once with `ApprovalRead`.
+    ReadApproval(Request),
+    /// Delete the approval request of a run, and its answer.
+    ClearApproval {
+        /// The task of the run.
+        task_id: String,
+    },
+    /// Record a checkpoint of the code. Answered at once with `CheckpointRecorded` or `CheckpointFailed`.
+    RecordCheckpoint,
+    /// Restore the code. Answered with any number of `RestoreProgress` and one `CodeRestored`, also if the session
+    /// has moved on meanwhile.
+    RestoreCode {
+        /// The restore.
+        restore: RestoreId,
+        /// The state to restore.
+        snapshot: Snapshot,
+    },
+    /// Watch these triggers and no others; those of the project only if the user trusts them. Answered at once with
+    /// `TriggersWatched`, and with `Triggered` whenever one of them has a message.
+    WatchTriggers {
+        /// The triggers.
+        triggers: Vec<Trigger>,
+    },
+    /// Stop watching triggers.
+    StopWatching,
+    /// Remember that the user trusts these triggers in this project.
+    TrustTriggers {
+        /// The triggers.
+        triggers: Vec<Trigger>,
+    },
+}
+
+/// The type of an effect's result. The result of a gate and of a restore may come later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffectResult {
+    /// No result, or one that comes later.
+    None,
+    /// The end of a gate.
+    Gate(GateRunId),
+    /// The state that a gate compares with.
+    Baseline,
+    /// Whether commands are trusted.
+    Trust,
+    /// Whether a request for approval is stored.
+    Request,
+    /// The answer to a request for approval.
+    Approval,
+    /// A checkpoint of the code.
+    Checkpoint,
+    /// The end of a restore.
+    Restore(RestoreId),
+    /// The triggers that are watched.
+    Watch,
+}
+
+impl Effect {
+    /// The type of the result.
+    #[must_use]
+    pub fn result(&self) -> EffectResult {
+        match self {
+            Self::RunGate(run) => EffectResult::Gate(run.id),
+            Self::TakeBaseline { .. } => EffectResult::Baseline,
+            Self::CheckTrust { .. } => EffectResult::Trust,
+            Self::RequestApproval(_) => EffectResult::Request,
+            Self::ReadApproval(_) => EffectResult::Approval,
+            Self::RecordCheckpoint => EffectResult::Checkpoint,
+            Self::RestoreCode { restore, .. } => EffectResult::Restore(*restore),
+            Self::WatchTriggers { .. } => EffectResult::Watch,
+            Self::CancelGate { .. }
+            | Self::TrustCommands { .. }
+            | Self::ClearApproval { .. }
+            | Self::StopWatching
+            | Self::TrustTriggers { .. } => EffectResult::None,
+        }
+    }
+}
+
+impl EffectResult {
+    /// The type of a result; `None` for a report that is no effect's immediate result.
+    #[must_use]
+    pub fn of(event: &PlatformEvent) -> Self {
+        match event {
+            PlatformEvent::GateNotTrusted { gate } | PlatformEvent::GateFinished { gate, .. } => {
+                Self::Gate(*gate)
+            }
+            PlatformEvent::BaselineTaken { .. } => Self::Baseline,
+            PlatformEvent::CommandsNotTrusted => Self::Trust,
+            PlatformEvent::ApprovalRequested { .. }
+            | PlatformEvent::ApprovalNotStored { .. }
+            | PlatformEvent::ApprovalAnswered { .. } => Self::Request,
+            PlatformEvent::ApprovalRead { .. } => Self::Approval,
+            PlatformEvent::CheckpointRecorded { .. } | PlatformEvent::CheckpointFailed { .. } => {
+                Self::Checkpoint
+            }
+            PlatformEvent::CodeRestored { restore, .. } => Self::Restore(*restore),
+            PlatformEvent::TriggersWatched { .. } => Self::Watch,
+            PlatformEvent::GateProgress { .. }
+            | PlatformEvent::RestoreProgress { .. }
+            | PlatformEvent::Triggered { .. } => Self::None,
+        }
+    }
+
+    /// The result where there are no files, no repository and no stored answers. A gate or a restore has none: it is
+    /// reported later.
+    #[must_use]
+    pub fn on_empty_platform(self) -> Option<PlatformEvent> {
+        match self {
+            Self::Baseline => Some(PlatformEvent::BaselineTaken {
+                baseline: RawValue::NULL.to_owned(),
+            }),
+            Self::Approval => Some(PlatformEvent::ApprovalRead {
+                decision: None,
+                is_outdated: false,
+            }),
+            Self::Checkpoint => Some(PlatformEvent::CheckpointFailed {
+                error: SnapshotError::NoRepository,
+            }),
+            Self::Watch => Some(PlatformEvent::TriggersWatched {
+                report: WatchReport::default(),
+            }),
+            Self::None | Self::Gate(_) | Self::Trust | Self::Request | Self::Restore(_) => None,
+        }
+    }
+}
+
+/// A gate to run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GateRun {
+    /// Comes back with every report.
+    pub id: GateRunId,
+    /// Its checks, in order.
+    pub gates: Vec<Gate>,
+    /// The result of `TakeBaseline` when the phase was entered, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<RawValue>>,
+    /// The commands that may run only if the user trusts them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<RunCheck>,
+}
+
+/// The decision about a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolDecision {
+    /// The call may run.
+    Allow,
+    /// The call must not run.
+    Block {
+        /// The text the agent reads.
+        reason: String,
+        /// The source of the decision.
+        by: BlockKind,
+    },
+}
+
+/// A message that is added to the conversation before the agent starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextMessage {
+    /// Its custom type.
+    pub custom_type: &'static str,
+    /// Its text.
+    pub content: String,
+}
+
+/// The outcome of the message of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TriggerOutcome {
+    /// It was sent to the agent.
+    Delivered,
+    /// It is sent when the agent has stopped.
+    Queued,
+    /// The queue is full.
+    Refused,
+}
+
+/// The origin of the decision to block a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BlockKind {
+    /// A rule of the current phase.
+    Policy,
+    /// The user, who was asked.
+    User,
+    /// Nobody: the decision could not be made.
+    Failure,
+}
+
+/// The change of the run at `agent_end` (hook-lifecycle: `HookStateMutation`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mutation {
+    /// The run is unloaded.
+    pub unload: bool,
+    /// Its state was persisted.
+    pub persist: bool,
+}
+
+/// The answer of a tool to the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolAnswer {
+    /// The text the model reads.
+    pub text: String,
+    /// The same for programs.
+    pub details: serde_json::Value,
+    /// The kind of answer, where it is not plain progress.
+    pub kind: Option<AnswerKind>,
+}
+
+impl ToolAnswer {
+    pub(crate) fn plain(text: impl Into<String>, details: serde_json::Value) -> Self {
+        Self {
+            text: text.into(),
+            details,
+            kind: None,
+        }
+    }
+
+    pub(crate) fn of_kind(
+        kind: AnswerKind,
+        text: impl Into<String>,
+        details: serde_json::Value,
+    ) -> Self {
+        Self {
+            kind: Some(kind),
+            ..Self::plain(text, details)
+        }
+    }
+
+    pub(crate) fn error(text: impl Into<String>, details: serde_json::Value) -> Self {
+        Self::of_kind(AnswerKind::Error, text, details)
+    }
+}
+
+/// The kind of a tool's answer (`resultType`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// The request could not be fulfilled.
+    Error,
+    /// It asks for, or confirms, a cancellation.
+    Cancel,
+    /// The run is complete.
+    Complete,
+}
+
+/// A question to the person, shown by the host.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Comes back with the answer. The session gives it when it asks.
+    pub id: QuestionId,
+    /// The dialog's title.
+    pub title: String,
+    /// The dialog's text.
+    pub message: String,
+    /// The choices; without options and placeholder the answer is yes or no.
+    pub options: Vec<String>,
+    /// The answer is a line of text, and the empty field shows this.
+    pub placeholder: Option<String>,
+    /// A file that is shown with the question, from the session's directory.
+    pub show: Option<String>,
+}
+
+impl Question {
+    /// A question for trust in everything that is listed.
+    pub(crate) fn trust(title: &str, about: &str, listed: impl Iterator<Item = String>) -> Self {
+        let lines: Vec<String> = listed.map(|line| format!("  {line}")).collect();
+        Self {
+            title: title.to_owned(),
+            message: format!("{about}\n{}", lines.join("\n")),
+            ..Self::default()
+        }
+    }
+}
+
+/// The answer to a request. It comes with the event of the request, or with a later one.
+#[derive(Debug)]
+pub struct RequestAnswer {
+    /// The request.
+    pub request: RequestId,
+    /// The answer itself.
+    pub reply: Reply,
+    /// The actions that belong to the answer; to that of the event belong all others, too.
+    pub actions: Vec<Action>,
+}
+
+/// An answer, by the kind of its request.
+#[derive(Debug, PartialEq)]
+pub enum Reply {
+    /// To a tool call.
+    ToolCall(ToolDecision),
+    /// To a call of `workflow_step`.
+    Step(ToolAnswer),
+    /// To a command.
+    Command,
+    /// To a conversation that goes back.
+    Branch(BranchAnswer),
+}
+
+/// The answer to a conversation that is about to go back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BranchAnswer {
+    /// True if it stays as it is, because the person wants only the code back.
+    pub keeps_conversation: bool,
+}

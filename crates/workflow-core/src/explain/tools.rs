@@ -1,0 +1,122 @@
+//! The values on tools: lists, openings, rules, and changes to results.
+
+use crate::definition::{Tier, ToolAccess};
+use crate::policy::rules::{
+    Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
+};
+use crate::policy::{STEP_TOOL, ToolList};
+use crate::session::phase::{level_names, levels};
+
+use super::row::{Origin, OriginKind, Topic, Value};
+use super::rows::Rows;
+
+/// Calls that may run, and changes of results.
+pub(super) fn tools(rows: &mut Rows<'_>) {
+    rows.topic = Topic::Tools;
+    let (position, settings) = (rows.position, &rows.loaded.settings);
+    let (own, phase) = (position.own_workflow(), position.phase);
+    let names = level_names(position);
+    let levels: Vec<LevelRules<'_>> = levels(position, settings.guards(), &names).collect();
+    restrictions(rows);
+    rows.add("always", Value::Names(vec![STEP_TOOL.to_owned()]), None);
+    let has_list = ToolList::new(phase.tools.as_ref()).allowed().is_some();
+    let allowed = levels.last().filter(|_| has_list).and_then(allowed_by_list);
+    if let Some(allowed) = allowed {
+        let reason = rows.resolved.list_reason("{toolName}", &allowed);
+        let origin = rows.of_root(&["blockReasonTemplate"]);
+        rows.add("blockReason", Value::Text(reason), origin);
+    }
+    if own.read_only_in(phase).is_some() {
+        for source in [RuleSource::Workflow(&own.key), RuleSource::Phase] {
+            rows.add_key(source, "writable");
+            rows.add_key(source, "commands");
+        }
+    }
+    for level in &levels {
+        if let Some(action) = level.unknown {
+            let origin = rows.origin(level.source, &["unknown"]);
+            rows.add("unknown", action.word(), origin);
+        }
+    }
+    for level in levels.iter().filter(|of| of.source != RuleSource::Phase) {
+        // The rules have rows of their own.
+        let list = [LevelRules {
+            rules: &[],
+            ..level.clone()
+        }];
+        if let Some(text) = Description::of(&list).text() {
+            let key: &[&str] = match level.tools {
+                Some(ToolAccess::Whitelist(_)) => &["tools", "whitelist"],
+                Some(ToolAccess::Blacklist(_)) | None => &["tools", "blacklist"],
+                Some(ToolAccess::ReadOnly { .. }) => &["tools"],
+            };
+            rows.add("allowedAround", text, rows.origin(level.source, key));
+        }
+    }
+    rows.add(
+        "block",
+        builtin_rule::FORBIDS,
+        Origin::from(OriginKind::BuiltIn),
+    );
+    // Outer levels first: the strictest decides.
+    for level in &levels {
+        for rule in level.rules {
+            let origin = Origin::at(level.source, &rule.source);
+            rows.add(rule.action.word(), describe_rule(rule), origin);
+        }
+    }
+    let outer = [
+        (RuleSource::Settings(Tier::Global), &settings.user.results),
+        (
+            RuleSource::Settings(Tier::Project),
+            &settings.project.results,
+        ),
+    ];
+    let workflows = position.levels.iter().map(|level| level.workflow);
+    let workflows = workflows.map(|own| (RuleSource::Workflow(&own.key), &own.results));
+    let inner = workflows.chain([(RuleSource::Phase, &phase.results)]);
+    for (whose, rules) in outer.into_iter().chain(inner) {
+        for rule in rules {
+            rows.add("results", rule.describe(), Origin::at(whose, &rule.source));
+        }
+    }
+    for whose in rows.around() {
+        rows.add_key(whose, "onRepeat");
+    }
+    let text = Description::of(&levels).text();
+    rows.add("inForce", text.unwrap_or_else(|| "all".to_owned()), None);
+}
+
+/// The tools that the phase allows and blocks.
+fn restrictions(rows: &mut Rows<'_>) {
+    let (own, phase) = (rows.position.own_workflow(), rows.position.phase);
+    let (others, workflow) = ("all others", RuleSource::Workflow(&own.key));
+    let add = |rows: &mut Rows<'_>, allowed: Value, blocked: Value, origin: Origin| {
+        rows.add("allowed", allowed, origin.clone());
+        rows.add("blocked", blocked, origin);
+    };
+    let source = match &phase.tools {
+        Some(ToolAccess::ReadOnly { .. }) => RuleSource::Phase,
+        Some(ToolAccess::Blacklist(_) | ToolAccess::Whitelist(_)) | None => workflow,
+    };
+    let is_read_only = own.read_only_in(phase).is_some();
+    if is_read_only {
+        let allowed = "read-only: what changes nothing";
+        let origin = rows.origin(source, &["tools"]);
+        add(rows, allowed.into(), "what changes files".into(), origin);
+    }
+    match &phase.tools {
+        Some(ToolAccess::Blacklist(names)) => {
+            let origin = rows.origin(RuleSource::Phase, &["tools", "blacklist"]);
+            add(rows, others.into(), Value::Names(names.clone()), origin);
+        }
+        Some(ToolAccess::Whitelist(names)) => {
+            let origin = rows.origin(RuleSource::Phase, &["tools", "whitelist"]);
+            add(rows, Value::Names(names.clone()), others.into(), origin);
+        }
+        None | Some(ToolAccess::ReadOnly { .. }) if !is_read_only => {
+            add(rows, "all".into(), Value::None, OriginKind::Default.into());
+        }
+        None | Some(ToolAccess::ReadOnly { .. }) => {}
+    }
+}

@@ -1,0 +1,600 @@
+//! Leaving a phase: trust in the gate's commands, the gate, and the approval of the user.
+//!
+//! The user approves in the host's dialog, or outside of the host. Either decision is about one approval request, which
+//! has an id, and about the file that was shown.
+
+use serde_json::json;
+
+use super::Session;
+use super::controls::settle;
+use super::handover::{UserAnswer, asked_and_chose};
+use super::phase::ResolvedPhase;
+use super::phase_exit::{Awaited, Exit, ExitOutcome, IfUndecided, Leaver};
+use super::questions::{TIMED_OUT, Topic};
+use super::run::ActiveRun;
+use super::step_tool::with_comment;
+use crate::approval::Decision;
+use crate::definition::{Approval, Check, Gate, RunCheck};
+use crate::diagnostic::{shown, visible};
+use crate::effect::{Action, Effect, Effects, GateRun, Question, Reply, ToolAnswer};
+use crate::event::Answer;
+use crate::policy::STEP_TOOL;
+use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
+use crate::policy::results::Results;
+use crate::reminders::PauseReason;
+use crate::run::Actor;
+use crate::types::{GateRunId, Millis, RequestId, Severity};
+use crate::white_space::trim;
+
+/// The time for which the result of a gate is valid while the user decides. After that the gate runs again.
+const GATE_VALID_FOR: Millis = 10 * 60 * 1000;
+
+const UNANSWERED: &str = "no answer in time";
+const CHANGED: &str =
+    "Your earlier answer does not count, because what it was about has changed. Please look again.";
+const NO_APPROVAL: &str = "the phase needs no approval any more";
+const NO_PHASE: &str = "the run is in no phase any more";
+const DISMISSED: &str = "the question was closed without an answer";
+
+/// The next step of an exit: what it waits for, or how it ends.
+type Next = Result<Awaited, ExitOutcome>;
+
+impl Session {
+    /// Starts to leave the phase.
+    pub(super) fn begin_exit(&mut self, by: Leaver, out: &mut Effects) {
+        let mut exit = Exit::new(by);
+        let next = self.first_step(&mut exit, out);
+        self.follow_exit(exit, next, out);
+    }
+
+    fn first_step(&mut self, exit: &mut Exit, out: &mut Effects) -> Next {
+        if self.exit.condition().is_some() {
+            return Err(ExitOutcome::Stay(exit_in_progress()));
+        }
+        if let Some(run) = &mut self.run {
+            run.set_user_answer(None);
+        }
+        let phase = self.phase().map(|resolved| &resolved.phase);
+        if phase.is_some_and(|phase| !phase.gate.is_empty()) {
+            self.start_gate(out)
+        } else if phase.is_some_and(|phase| phase.approve.is_some()) {
+            exit.checked = Some(out.now());
+            self.need_approval(exit, out)
+        } else {
+            Err(ExitOutcome::Advance(Vec::new()))
+        }
+    }
+
+    /// Starts to follow an answer that the user gave outside of the host while no exit is in progress. Its gate runs
+    /// again.
+    pub(super) fn begin_answered_exit(&mut self, by: Leaver, out: &mut Effects) {
+        let exit = Exit::new(by);
+        let next = self.look_up(&exit, IfUndecided::Pause(UNANSWERED), out);
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Starts to follow the answer that the user gives by a command while no question is open. The gate runs again.
+    pub(super) fn begin_decided_exit(
+        &mut self,
+        by: Leaver,
+        choice: &str,
+        comment: Option<String>,
+        out: &mut Effects,
+    ) {
+        let mut exit = Exit::new(by);
+        let next = self.decide(&mut exit, Answer::Chosen(choice), comment, out);
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Has the exit wait, or acts on its end and answers the call of `next` or the command.
+    fn follow_exit(&mut self, exit: Exit, next: Next, out: &mut Effects) {
+        let outcome = match next {
+            Ok(awaited) => return self.exit.wait(exit, awaited),
+            Err(outcome) => outcome,
+        };
+        let request = match exit.by {
+            Leaver::Agent(request) => request,
+            Leaver::User(by) => return self.finish_exit_by_user(by, outcome, exit.since, out),
+        };
+        let answered = self.run.as_ref().and_then(ActiveRun::user_answer);
+        let comment = answered.and_then(|answer| answer.comment.clone());
+        let answer = match outcome {
+            ExitOutcome::Stay(answer) | ExitOutcome::Declined(answer) => answer,
+            ExitOutcome::NotPassed(reports) => {
+                with_comment(self.not_passed(&reports, out), comment.as_deref())
+            }
+            ExitOutcome::Advance(reports) => self.advance(&reports, out),
+        };
+        // With the answer, so that a host that waits for it hears nothing else before.
+        self.refresh_status(out);
+        out.answer(request, Reply::Step(answer), exit.since);
+    }
+
+    /// Stops the gate, withdraws the question, and answers the call of `next` or the command in progress.
+    pub(super) fn cancel_exit(&mut self, why: &str, out: &mut Effects) {
+        let cancelled_exit = self.exit.take(|_| true, out);
+        if let Some((_, awaited)) = &cancelled_exit {
+            if let Awaited::Gate { gate, .. } = *awaited {
+                out.perform(Effect::CancelGate { gate });
+            }
+            if let Some(question) = awaited.question() {
+                self.questions.close(question, out);
+            }
+        }
+        if let Some(run) = &mut self.run {
+            run.clear_dialog_approval(out);
+        }
+        match cancelled_exit.map(|(exit, _)| exit.by) {
+            Some(Leaver::Agent(request)) => out.reply(request, Reply::Step(cancelled(why))),
+            Some(Leaver::User(exit)) => {
+                let notice = format!("The workflow was not moved: {why}.");
+                settle(exit.request, Severity::Info, notice, out);
+            }
+            None => {}
+        }
+    }
+
+    /// Handles a call of `workflow_step` that the host cancels.
+    pub fn handle_step_cancelled(&mut self, request: RequestId, out: &mut Effects) {
+        if self.exit.is_for(request) {
+            self.cancel_exit("the call was cancelled", out);
+            self.refresh_status(out);
+        }
+    }
+
+    /// Asks for trust in the commands of the gate, or reports that it cannot run.
+    pub(super) fn on_gate_not_trusted(&mut self, gate: GateRunId, out: &mut Effects) {
+        let Some((mut exit, _)) = self.exit.take(|awaited| awaited.is_gate(gate), out) else {
+            return;
+        };
+        let next = if !self.host.trusts_project() {
+            let why = "the user does not trust the project in this host";
+            self.end_untrusted_gate(&mut exit, why, out)
+        } else if let Some(why) = self.questions.cannot_ask("this host cannot ask") {
+            self.end_untrusted_gate(&mut exit, why, out)
+        } else {
+            Ok(self.ask_trust(out))
+        };
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Continues with the result of the gate. A report of a gate that was cancelled changes nothing.
+    pub(super) fn on_gate_finished(
+        &mut self,
+        gate: GateRunId,
+        mut reports: Vec<Report>,
+        out: &mut Effects,
+    ) {
+        let Some((mut exit, _)) = self.exit.take(|awaited| awaited.is_gate(gate), out) else {
+            return;
+        };
+        // A gate without a report has not passed.
+        if reports.is_empty() {
+            let reason = "it ended without a result".to_owned();
+            reports = self.could_not_run(|_| true, CheckError::Start, reason);
+        }
+        if let Some(phase) = self.phase() {
+            redact(&mut reports, &phase.results);
+        }
+        let next = self.end_gate(&mut exit, reports, out);
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Continues with the decision that was looked up.
+    pub(super) fn on_approval_read(
+        &mut self,
+        decision: Option<Box<Decision>>,
+        is_outdated: bool,
+        out: &mut Effects,
+    ) {
+        let is_decision = |awaited: &Awaited| matches!(awaited, Awaited::Decision(_));
+        let Some((mut exit, awaited)) = self.exit.take(is_decision, out) else {
+            return;
+        };
+        let next = match (decision, awaited) {
+            (Some(_), _) if is_outdated => self.decide(&mut exit, Answer::Outdated, None, out),
+            (Some(decision), _) => {
+                let answer = Answer::Chosen(&decision.choice);
+                self.decide(&mut exit, answer, decision.comment, out)
+            }
+            (None, Awaited::Decision(IfUndecided::Pause(why))) => {
+                Err(self.await_approval(why, out))
+            }
+            (None, _) => self.ask_approval(&exit, "", out),
+        };
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Continues with the answer to the open question; `None` if it timed out.
+    pub(super) fn on_exit_answer(&mut self, answer: Option<Answer<'_>>, out: &mut Effects) {
+        let is_question = |awaited: &Awaited| awaited.question().is_some();
+        let Some((mut exit, awaited)) = self.exit.take(is_question, out) else {
+            return;
+        };
+        let next = match (awaited, answer) {
+            (Awaited::Trust { commands, .. }, Some(Answer::Confirmed(true))) => {
+                // The yes is about the commands that were shown: if they changed since, the question is repeated.
+                let mut untrusted = self.commands_to_trust();
+                if untrusted == commands {
+                    untrusted.clear();
+                }
+                out.perform(Effect::TrustCommands { commands });
+                self.run_gate(untrusted, out)
+            }
+            (Awaited::Trust { .. }, answer) => {
+                let why = answer.map_or(TIMED_OUT, |_| "the user did not agree");
+                self.end_untrusted_gate(&mut exit, why, out)
+            }
+            // The decision is made; a dialog that is dismissed leaves out the comment only.
+            (Awaited::Comment { choice, .. }, answer) => {
+                let comment = match answer {
+                    Some(Answer::Chosen(comment)) => trim(comment),
+                    _ => "",
+                };
+                let comment = (!comment.is_empty()).then(|| comment.to_owned());
+                self.decide(&mut exit, Answer::Chosen(&choice), comment, out)
+            }
+            (_, Some(Answer::Chosen(choice))) if self.wants_comment(choice) => {
+                Ok(self.ask_comment(choice, out))
+            }
+            (_, Some(answer)) => self.decide(&mut exit, answer, None, out),
+            (_, None) => self.look_up(&exit, IfUndecided::Pause(UNANSWERED), out),
+        };
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Continues with the decision that the user made by a command while the question is open.
+    pub(super) fn decide_exit(&mut self, choice: &str, comment: Option<String>, out: &mut Effects) {
+        if let Some((mut exit, awaited)) = self.exit.take(Awaited::is_approval, out) {
+            self.close_question_of(&awaited, out);
+            let next = self.decide(&mut exit, Answer::Chosen(choice), comment, out);
+            self.follow_exit(exit, next, out);
+        }
+    }
+
+    /// Continues after the open question for approval was answered outside of the host: looks the answer up.
+    pub(super) fn on_answered_elsewhere(&mut self, out: &mut Effects) {
+        if let Some((exit, awaited)) = self.exit.take(Awaited::is_approval, out) {
+            self.close_question_of(&awaited, out);
+            let next = self.look_up(&exit, IfUndecided::Ask, out);
+            self.follow_exit(exit, next, out);
+        }
+    }
+
+    fn close_question_of(&mut self, awaited: &Awaited, out: &mut Effects) {
+        if let Some(question) = awaited.question() {
+            self.questions.close(question, out);
+        }
+    }
+
+    /// Asks for trust in the commands of the gate.
+    fn ask_trust(&mut self, out: &mut Effects) -> Awaited {
+        let commands = self.commands_to_trust();
+        let location = self.phase().map(ResolvedPhase::location);
+        let location = location.unwrap_or_default();
+        let project = self.run.as_ref().map(ActiveRun::project_commands);
+        let text = project.map(|project| {
+            project.question(
+                &format!(
+                    "{location}\n\nThis phase is left only after its checks, which run commands of this project."
+                ),
+                "Yes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
+            )
+        });
+        self.close_start_trust(out);
+        let text = text.unwrap_or_default();
+        let question = self.questions.ask(Topic::Trust, text, out);
+        Awaited::Trust { question, commands }
+    }
+
+    fn commands_to_trust(&self) -> Vec<RunCheck> {
+        let run = self.run.as_ref();
+        run.map(ActiveRun::commands_to_trust).unwrap_or_default()
+    }
+
+    /// Runs the gate, if its commands are trusted.
+    fn start_gate(&mut self, out: &mut Effects) -> Next {
+        self.run_gate(self.commands_to_trust(), out)
+    }
+
+    /// Runs the gate; `commands` are those that need the user's trust.
+    fn run_gate(&mut self, commands: Vec<RunCheck>, out: &mut Effects) -> Next {
+        let run = self.run.as_ref();
+        let gate_of = |run: &ActiveRun| {
+            let gates = run.phase()?.phase.gate.clone();
+            Some((gates, run.baseline().map(ToOwned::to_owned)))
+        };
+        let (gates, baseline) = run.and_then(gate_of).ok_or_else(no_phase)?;
+        let gate = self.ids.gate_run();
+        out.perform(Effect::RunGate(GateRun {
+            id: gate,
+            gates,
+            baseline,
+            commands,
+        }));
+        let in_widget = false;
+        Ok(Awaited::Gate { gate, in_widget })
+    }
+
+    /// Stores the reports of the gate, and continues with the approval or the next phase if it passed.
+    fn end_gate(&mut self, exit: &mut Exit, reports: Vec<Report>, out: &mut Effects) -> Next {
+        let run = self.run.as_mut().filter(|run| run.phase().is_some());
+        let run = run.ok_or_else(no_phase)?;
+        run.tally_mut().count_checks(&reports);
+        run.store_gate(&reports, out);
+        let has_passed = !reports.is_empty() && reports.iter().all(Report::has_passed);
+        if !has_passed {
+            run.drop_open_approval(out);
+            return Err(ExitOutcome::NotPassed(reports));
+        }
+        if run.approval().is_none() || exit.approved {
+            return Err(ExitOutcome::Advance(reports));
+        }
+        exit.reports = reports;
+        exit.checked = Some(out.now());
+        self.need_approval(exit, out)
+    }
+
+    /// Ends a gate with commands that are not trusted.
+    fn end_untrusted_gate(&mut self, exit: &mut Exit, why: &str, out: &mut Effects) -> Next {
+        let is_command = |gate: &&Gate| matches!(gate.check, Check::Run(_));
+        let reason = format!(
+            "the commands of this project are not trusted, and {why}. The user can trust them with `workflow-sidecar trust` once this session is closed"
+        );
+        let reports = self.could_not_run(is_command, CheckError::NotTrusted, reason);
+        self.end_gate(exit, reports, out)
+    }
+
+    /// The report on the first check of the gate that fits.
+    fn could_not_run(
+        &self,
+        fits: impl FnMut(&&Gate) -> bool,
+        error: CheckError,
+        reason: String,
+    ) -> Vec<Report> {
+        let gates = self.phase().map_or(&[][..], |phase| &phase.phase.gate);
+        let gate = gates.iter().find(fits);
+        let report = gate.map(|gate| Report::new(gate, CheckVerdict::CouldNotRun(error), reason));
+        report.into_iter().collect()
+    }
+
+    /// Looks up a decision about the open approval request, or asks for one.
+    fn need_approval(&mut self, exit: &Exit, out: &mut Effects) -> Next {
+        let run = self.run.as_ref();
+        if run.is_some_and(|run| run.open_request().is_some()) {
+            self.look_up(exit, IfUndecided::Ask, out)
+        } else {
+            self.ask_approval(exit, "", out)
+        }
+    }
+
+    /// Looks up a decision that was made outside of the host.
+    fn look_up(&self, exit: &Exit, if_undecided: IfUndecided, out: &mut Effects) -> Next {
+        let actor = exit.by.actor(self.jumps());
+        let run = self.run.as_ref();
+        let request = run.and_then(|run| run.approval_request(actor));
+        out.perform(Effect::ReadApproval(request.ok_or_else(no_approval)?));
+        Ok(Awaited::Decision(if_undecided))
+    }
+
+    /// Asks for approval, in the host's dialog and outside of it.
+    fn ask_approval(&mut self, exit: &Exit, note: &str, out: &mut Effects) -> Next {
+        let id = self.ids.approval();
+        let actor = exit.by.actor(self.jumps());
+        let run = self.run.as_mut();
+        let (run, approval) = run.and_then(with_approval).ok_or_else(no_approval)?;
+        run.request_approval(id, &exit.reports, actor, out);
+        let message = approval_message(run, &approval, &exit.reports, note, actor);
+        if let Some(why) = self.questions.cannot_ask("this host has no dialogs") {
+            let mut why = why.to_owned();
+            if !note.is_empty() {
+                why += ", and the earlier answer does not count, because what it was about has changed";
+            }
+            return Err(self.await_approval(&why, out));
+        }
+        let text = Question {
+            title: approval.ask,
+            message,
+            options: approval.choices,
+            show: approval.show,
+            ..Question::default()
+        };
+        let question = self.questions.ask(Topic::Approval, text, out);
+        Ok(Awaited::Approval { question })
+    }
+
+    /// Shows the code of the open approval request to the user.
+    pub(super) fn show_code(&self, code: &str, out: &mut Effects) {
+        let Some(phase) = self.phase() else { return };
+        let ask = phase.phase.approve.as_ref().map(|approval| &*approval.ask);
+        out.act(Action::Notify {
+            message: approval_requested(&phase.location(), ask.unwrap_or_default(), code),
+            severity: Severity::Warning,
+            is_secret: true,
+        });
+    }
+
+    /// Returns true if the user who chooses this is asked for a comment.
+    fn wants_comment(&self, choice: &str) -> bool {
+        let approval = self.run.as_ref().and_then(ActiveRun::approval);
+        let wanted = approval.is_some_and(|approval| {
+            approval.comment && approval.choices.iter().any(|known| known == choice)
+        });
+        wanted && self.questions.can_ask()
+    }
+
+    /// Asks the user who has answered for a comment.
+    fn ask_comment(&mut self, choice: &str, out: &mut Effects) -> Awaited {
+        let text = Question {
+            title: format!("{choice}: your comment for the agent"),
+            placeholder: Some("may be empty".to_owned()),
+            ..Question::default()
+        };
+        Awaited::Comment {
+            question: self.questions.ask(Topic::Approval, text, out),
+            choice: choice.to_owned(),
+        }
+    }
+
+    /// Applies the user's decision and its comment: the first choice approves.
+    fn decide(
+        &mut self,
+        exit: &mut Exit,
+        answer: Answer<'_>,
+        comment: Option<String>,
+        out: &mut Effects,
+    ) -> Next {
+        let run = self.run.as_mut();
+        let (run, approval) = run.and_then(with_approval).ok_or_else(no_approval)?;
+        let choice = match answer {
+            Answer::Chosen(choice) => approval.choices.iter().position(|known| known == choice),
+            Answer::Outdated => {
+                run.drop_approval(out);
+                return self.ask_approval(exit, CHANGED, out);
+            }
+            Answer::Confirmed(_) | Answer::Dismissed => None,
+        };
+        let Some(choice) = choice else {
+            return self.look_up(exit, IfUndecided::Pause(DISMISSED), out);
+        };
+        let Some(target) = approval.target(choice) else {
+            let phase = run.phase();
+            let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
+            run.drop_approval(out);
+            let choice = &approval.choices[choice];
+            let answer = ToolAnswer::error(
+                declined(&approval.ask, choice, &name),
+                json!({ "active": true, "advanced": false, "approval": choice }),
+            );
+            let answer = with_comment(answer, comment.as_deref());
+            return Err(ExitOutcome::Declined(answer));
+        };
+        let is_onward = target.is_onward();
+        run.set_user_answer(Some(UserAnswer {
+            ask: approval.ask.clone(),
+            choice: approval.choices[choice].clone(),
+            target,
+            comment,
+        }));
+        let age = exit.checked.map(|at| out.now().saturating_sub(at));
+        let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
+        let has_gate = run
+            .phase()
+            .is_some_and(|phase| !phase.phase.gate.is_empty());
+        // A way back or out does not need a fresh result.
+        if is_onward && has_gate && !is_valid {
+            exit.approved = true;
+            return self.start_gate(out);
+        }
+        Err(ExitOutcome::Advance(std::mem::take(&mut exit.reports)))
+    }
+
+    /// Pauses the run until the user decides.
+    fn await_approval(&mut self, why: &str, out: &mut Effects) -> ExitOutcome {
+        if let Some(run) = &mut self.run {
+            run.pause(PauseReason::Approval, out);
+        }
+        let phase = self.phase().map(|phase| &phase.phase);
+        let name = phase.map_or("", |phase| &phase.name);
+        let approval = phase.and_then(|phase| phase.approve.as_ref());
+        let ask = approval.map_or_else(String::new, |approval| shown(&approval.ask));
+        let hands_over =
+            phase.is_some_and(|phase| !(phase.outcomes.is_empty() && phase.outputs.is_empty()));
+        let same = if hands_over {
+            ", with the same outcome and outputs: the user is asked again about any other"
+        } else {
+            ""
+        };
+        ExitOutcome::Stay(ToolAnswer::error(
+            format!(
+                "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
+                 in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
+            ),
+            json!({ "active": true, "advanced": false, "waiting": "approval" }),
+        ))
+    }
+}
+
+/// A run and the approval that its phase needs.
+fn with_approval(run: &mut ActiveRun) -> Option<(&mut ActiveRun, Approval)> {
+    let approval = run.approval()?.clone();
+    Some((run, approval))
+}
+
+/// Redacts what checks report, because the reports are in the result of `workflow_step` and in the session.
+fn redact(reports: &mut [Report], results: &Results) {
+    let is_error = !reports.iter().all(Report::has_passed);
+    for report in reports {
+        for text in [&mut report.what, &mut report.reason, &mut report.tail] {
+            if !text.is_empty() {
+                results.redact_text(STEP_TOOL, is_error, text);
+            }
+        }
+    }
+}
+
+/// The text of the question for approval: the place, what the agent hands over, and what each answer does.
+fn approval_message(
+    run: &ActiveRun,
+    approval: &Approval,
+    reports: &[Report],
+    note: &str,
+    actor: Actor,
+) -> String {
+    let mut lines = Vec::new();
+    if !note.is_empty() {
+        lines.push(note.to_owned());
+    }
+    lines.extend(run.phase().map(ResolvedPhase::location));
+    if !approval.source.is_empty() {
+        lines.push(format!("Defined in: {}", visible(&approval.source)));
+    }
+    lines.extend(run.to_approve(reports));
+    if let Some(file) = &approval.show {
+        lines.push(format!("File: {}", visible(file)));
+    }
+    lines.push(String::new());
+    let consequences = run.consequences(approval, actor).into_iter();
+    lines.extend(consequences.map(|(choice, does)| format!("\"{choice}\" {does}.")));
+    lines.join("\n")
+}
+
+/// The text for the agent after a choice that does not approve.
+fn declined(ask: &str, choice: &str, phase: &str) -> String {
+    format!(
+        "Not approved: {}. You are still in {phase}. Change what the user wants changed, and ask if that is not clear. Then call \
+         workflow_step with action='next' again.",
+        asked_and_chose(ask, choice)
+    )
+}
+
+/// The notice that a phase waits for an approval, with the code that answers it in a terminal.
+fn approval_requested(location: &str, ask: &str, code: &str) -> String {
+    format!(
+        "{location} waits for your approval: {ask}\nAnswer here, or in a terminal with `workflow-sidecar approve {code}`. The code is for \
+         you alone: do not give it to the agent."
+    )
+}
+
+fn exit_in_progress() -> ToolAnswer {
+    ToolAnswer::error(
+        "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.",
+        json!({ "active": true, "advanced": false }),
+    )
+}
+
+fn no_phase() -> ExitOutcome {
+    ExitOutcome::Stay(cancelled(NO_PHASE))
+}
+
+fn no_approval() -> ExitOutcome {
+    ExitOutcome::Stay(cancelled(NO_APPROVAL))
+}
+
+/// The answer to a call of `next` that was cancelled.
+fn cancelled(why: &str) -> ToolAnswer {
+    ToolAnswer::error(
+        format!("Leaving the phase was cancelled: {why}."),
+        json!({ "advanced": false }),
+    )
+}

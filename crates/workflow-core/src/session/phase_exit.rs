@@ -1,0 +1,200 @@
+//! The exit from a phase in progress, and what it waits for.
+//!
+//! `next` may take long, while the session continues. Whatever moves the run or ends the session cancels it.
+
+use super::controls::UserExit;
+use crate::condition::RunCondition;
+use crate::definition::RunCheck;
+use crate::effect::{Effects, Mark, ToolAnswer};
+use crate::policy::gate_report::Report;
+use crate::run::Actor;
+use crate::types::{GateRunId, Millis, QuestionId, RequestId};
+
+/// The call of `next` in progress, or the answer of the user that leaves the phase, and what it waits for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PhaseExit(Option<(Exit, Awaited)>);
+
+/// An exit from a phase.
+#[derive(Debug, Clone)]
+pub(crate) struct Exit {
+    pub(super) by: Leaver,
+    /// The actions since then belong to the answer, if it comes later than the request.
+    pub(super) since: Option<Mark>,
+    /// The result of the gate, if there is one.
+    pub(super) reports: Vec<Report>,
+    /// When the gate finished; `None` if it must run again.
+    pub(super) checked: Option<Millis>,
+    /// True if the phase is approved, and only the gate runs again.
+    pub(super) approved: bool,
+}
+
+/// Who leaves a phase.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leaver {
+    /// The agent, with this call of `next`.
+    Agent(RequestId),
+    User(UserExit),
+}
+
+/// What an exit waits for.
+#[derive(Debug, Clone)]
+pub(crate) enum Awaited {
+    /// The gate.
+    Gate { gate: GateRunId, in_widget: bool },
+    /// The user's trust in the commands of the gate.
+    Trust {
+        question: QuestionId,
+        commands: Vec<RunCheck>,
+    },
+    /// The user's approval.
+    Approval { question: QuestionId },
+    /// The user's comment on this choice.
+    Comment {
+        question: QuestionId,
+        choice: String,
+    },
+    /// The decision that was made outside of the host.
+    Decision(IfUndecided),
+}
+
+/// The next step if no decision was made outside of the host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum IfUndecided {
+    Ask,
+    /// Pause the run, for this reason.
+    Pause(&'static str),
+}
+
+/// The end of an exit.
+#[derive(Debug)]
+pub(crate) enum ExitOutcome {
+    /// The run stays in the phase.
+    Stay(ToolAnswer),
+    /// The gate did not pass, with these reports.
+    NotPassed(Vec<Report>),
+    /// The run stays in the phase, because the user chose another answer than the one that approves. The answer is for
+    /// the agent.
+    Declined(ToolAnswer),
+    /// The run leaves the phase. Its gate passed with these reports.
+    Advance(Vec<Report>),
+}
+
+impl Leaver {
+    /// The actor that moves the run; `jumps` is the limit of the agent.
+    pub(super) fn actor(self, jumps: u32) -> Actor {
+        match self {
+            Self::Agent(_) => Actor::Agent { jumps },
+            Self::User(exit) => exit.actor(jumps),
+        }
+    }
+
+    fn request(self) -> Option<RequestId> {
+        match self {
+            Self::Agent(request) => Some(request),
+            Self::User(exit) => exit.request,
+        }
+    }
+}
+
+impl Exit {
+    /// An exit that begins now.
+    pub(super) fn new(by: Leaver) -> Self {
+        Self {
+            by,
+            since: None,
+            reports: Vec::new(),
+            checked: None,
+            approved: false,
+        }
+    }
+}
+
+impl PhaseExit {
+    /// Has an exit wait.
+    pub(super) fn wait(&mut self, exit: Exit, awaited: Awaited) {
+        self.0 = Some((exit, awaited));
+    }
+
+    /// Takes the exit, which continues now, if it waits for something that fits. A line about its gate is cleared.
+    pub(super) fn take(
+        &mut self,
+        fits: impl FnOnce(&Awaited) -> bool,
+        out: &mut Effects,
+    ) -> Option<(Exit, Awaited)> {
+        let (mut exit, awaited) = self.0.take_if(|(_, awaited)| fits(awaited))?;
+        if let Awaited::Gate {
+            in_widget: true, ..
+        } = awaited
+        {
+            out.clear_widget();
+        }
+        exit.since = Some(out.mark());
+        Some((exit, awaited))
+    }
+
+    /// Shows the progress of the gate.
+    pub(super) fn on_gate_progress(&mut self, id: GateRunId, text: &str, out: &mut Effects) {
+        if let Some((_, Awaited::Gate { gate, in_widget })) = &mut self.0
+            && *gate == id
+        {
+            *in_widget = true;
+            out.show_widget(format!("⏳ {text}"));
+        }
+    }
+
+    /// What leaving the phase waits for; `None` if no exit is in progress.
+    pub(super) fn condition(&self) -> Option<RunCondition> {
+        Some(match self.0.as_ref()?.1 {
+            Awaited::Trust { .. } => RunCondition::AwaitsTrust,
+            Awaited::Gate { .. } => RunCondition::RunningGate,
+            Awaited::Approval { .. } | Awaited::Comment { .. } | Awaited::Decision(_) => {
+                RunCondition::AwaitsApproval
+            }
+        })
+    }
+
+    /// The actor that moves the run when the exit is over; `jumps` is the limit of the agent.
+    pub(super) fn actor(&self, jumps: u32) -> Actor {
+        let exit = self.0.as_ref();
+        exit.map_or(Actor::Agent { jumps }, |(exit, _)| exit.by.actor(jumps))
+    }
+
+    /// Returns true if the user leaves the phase.
+    pub(super) fn is_by_user(&self) -> bool {
+        let exit = self.0.as_ref();
+        exit.is_some_and(|(exit, _)| matches!(exit.by, Leaver::User(_)))
+    }
+
+    /// The open question for approval.
+    pub(super) fn approval_question(&self) -> Option<QuestionId> {
+        let (_, awaited) = self.0.as_ref()?;
+        awaited.question().filter(|_| awaited.is_approval())
+    }
+
+    /// Returns true if this request is the call of `next` in progress.
+    pub(super) fn is_for(&self, request: RequestId) -> bool {
+        let exit = self.0.as_ref();
+        exit.is_some_and(|(exit, _)| exit.by.request() == Some(request))
+    }
+}
+
+impl Awaited {
+    pub(super) fn is_gate(&self, id: GateRunId) -> bool {
+        matches!(self, Self::Gate { gate, .. } if *gate == id)
+    }
+
+    /// True for a question for approval.
+    pub(super) fn is_approval(&self) -> bool {
+        matches!(self, Self::Approval { .. } | Self::Comment { .. })
+    }
+
+    /// The open question.
+    pub(super) fn question(&self) -> Option<QuestionId> {
+        match self {
+            Self::Trust { question, .. }
+            | Self::Approval { question }
+            | Self::Comment { question, .. } => Some(*question),
+            Self::Gate { .. } | Self::Decision(_) => None,
+        }
+    }
+}

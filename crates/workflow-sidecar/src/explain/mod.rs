@@ -1,0 +1,110 @@
+//! Explanations: what applies in a workflow or a phase, with its source, and what a shell line does.
+
+mod host;
+mod outline;
+mod rows;
+mod shell_line;
+
+use serde::Serialize;
+use workflow_core::definition::{Loaded, Workflow};
+use workflow_core::diagnostic::shown;
+use workflow_core::explain::{Explained, NodeKind, PhaseNode, PhaseTree, Row, everywhere};
+
+pub(crate) use shell_line::ShellLine;
+
+use crate::hook_hosts::HookHost;
+use crate::present::{DIMMED, Page, TITLE, count};
+use host::HostLimits;
+use outline::Outline;
+use rows::Topics;
+
+/// What applies in a workflow or in one of its phases.
+#[derive(Serialize)]
+pub(crate) struct Explanation<'a> {
+    #[serde(skip)]
+    title: String,
+    workflow: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(flatten)]
+    outline: Option<Outline<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostLimits>,
+    #[serde(flatten)]
+    rows: Topics,
+}
+
+/// Returns what applies in a phase; `None` for a subworkflow. A path of the catalog always resolves.
+fn explained(node: &PhaseNode<'_>, loaded: &Loaded) -> Option<Explained> {
+    Explained::of(&node.state()?, loaded).ok()
+}
+
+impl<'a> Explanation<'a> {
+    /// Explains a phase of a workflow.
+    pub(crate) fn of_phase(
+        workflow: &'a Workflow,
+        node: &'a PhaseNode<'_>,
+        host: Option<&HookHost>,
+        loaded: &Loaded,
+    ) -> Option<Self> {
+        let explained = explained(node, loaded)?;
+        let NodeKind::Phase(phase) = node.kind else {
+            return None;
+        };
+        let (emoji, name, key) = (
+            shown(&phase.emoji),
+            shown(&phase.name),
+            shown(&workflow.key),
+        );
+        let around = shown(&explained.breadcrumb());
+        let path = shown(&node.name);
+        Some(Self {
+            title: format!(
+                "{TITLE}{emoji} {name}{TITLE:#} in {around}  {DIMMED}{key} {path}{DIMMED:#}"
+            ),
+            workflow: &workflow.key,
+            path: Some(&node.name),
+            outline: None,
+            host: host.map(|host| HostLimits::of(host, &explained.rows)),
+            rows: Topics(explained.rows),
+        })
+    }
+
+    /// Explains a workflow: its phases, and what applies in all of them.
+    pub(crate) fn of_workflow(
+        workflow: &'a Workflow,
+        tree: &'a PhaseTree<'_>,
+        host: Option<&HookHost>,
+        loaded: &Loaded,
+    ) -> Self {
+        let rows = everywhere(workflow, loaded);
+        let nodes = tree.nodes.iter();
+        let explained: Vec<_> = nodes.map(|node| (node, explained(node, loaded))).collect();
+        // What the host does not enforce in any phase.
+        let of_phases = explained
+            .iter()
+            .filter_map(|(_, of)| Some(&of.as_ref()?.rows));
+        let all: Vec<Row> = of_phases.chain([&rows]).flatten().cloned().collect();
+        let (name, key) = (shown(&workflow.name), shown(&workflow.key));
+        let phases = count(workflow.phases.len(), "phase");
+        Self {
+            title: format!("{TITLE}{name}{TITLE:#}  {DIMMED}{key}{DIMMED:#}, {phases}"),
+            workflow: &workflow.key,
+            path: None,
+            outline: Some(Outline::of(&explained, tree.cut)),
+            host: host.map(|host| HostLimits::of(host, &all)),
+            rows: Topics(rows),
+        }
+    }
+
+    pub(crate) fn text(&self, page: &mut Page) {
+        page.line(&self.title);
+        if let Some(outline) = &self.outline {
+            outline.text(page);
+        }
+        self.rows.text(page);
+        if let Some(limits) = &self.host {
+            limits.text(page);
+        }
+    }
+}

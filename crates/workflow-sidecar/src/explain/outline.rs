@@ -1,0 +1,165 @@
+//! The outline of a workflow: its phases and subworkflows, each in one line.
+
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+use workflow_core::definition::Phase;
+use workflow_core::diagnostic::shown;
+use workflow_core::explain::{Explained, NodeKind, PhaseNode, Topic, Value};
+
+use crate::present::{Page, count};
+
+/// The phases and subworkflows of a workflow.
+#[derive(Serialize)]
+pub(super) struct Outline<'a> {
+    entries: Vec<Entry<'a>>,
+    /// Set if the outline is longer than its limit.
+    cut: bool,
+}
+
+/// A phase or subworkflow of the outline.
+#[derive(Serialize)]
+struct Entry<'a> {
+    /// Its number and name, indented by its depth.
+    #[serde(skip)]
+    label: String,
+    /// Tools, conditions and reminders.
+    #[serde(skip)]
+    summary: Vec<String>,
+    path: &'a str,
+    #[serde(flatten)]
+    kind: EntryKind<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum EntryKind<'a> {
+    Subworkflow {
+        subworkflow: &'a str,
+        loopable: bool,
+    },
+    Phase {
+        id: &'a str,
+        name: &'a str,
+        emoji: &'a str,
+        allowed: Option<Value>,
+        blocked: Option<Value>,
+        rules: usize,
+        checks: usize,
+        approval: bool,
+        waits: bool,
+        max: Option<Value>,
+    },
+}
+
+impl<'a> Outline<'a> {
+    pub(super) fn of(explained: &[(&'a PhaseNode<'_>, Option<Explained>)], cut: bool) -> Self {
+        let entries = explained.iter();
+        let entries = entries.map(|(node, explained)| Entry::of(node, explained.as_ref()));
+        let entries = entries.collect();
+        Self { entries, cut }
+    }
+
+    /// Adds a line for each entry, indented by its depth.
+    pub(super) fn text(&self, page: &mut Page) {
+        let width = self.entries.iter().map(|entry| entry.label.width()).max();
+        let width = width.unwrap_or_default();
+        for Entry { label, summary, .. } in &self.entries {
+            let gap = " ".repeat(width - label.width() + 2);
+            page.line(format_args!("  {label}{gap}{}", summary.join(" · ")));
+        }
+        if self.cut {
+            page.line("  … and more, which are not shown");
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn of(node: &'a PhaseNode<'_>, explained: Option<&Explained>) -> Self {
+        let conditional = (!node.when.is_empty()).then(|| "conditional".to_owned());
+        let (name, summary, kind) = match node.kind {
+            NodeKind::Phase(phase) => {
+                let (summary, kind) = of_phase(phase, explained, conditional);
+                (
+                    format!("{} {}", shown(&phase.emoji), shown(&phase.name)),
+                    summary,
+                    kind,
+                )
+            }
+            NodeKind::Subworkflow(workflow) => {
+                let (key, loopable) = (&*workflow.key, workflow.loopable);
+                let not = if loopable { "" } else { "not " };
+                let summary = format!("subworkflow {}, {not}loopable", shown(key));
+                let summary = [summary].into_iter().chain(conditional).collect();
+                let kind = EntryKind::Subworkflow {
+                    subworkflow: key,
+                    loopable,
+                };
+                (shown(&workflow.name), summary, kind)
+            }
+        };
+        Self {
+            label: format!("{}{}. {name}", "  ".repeat(node.depth), node.number),
+            summary,
+            path: &node.name,
+            kind,
+        }
+    }
+}
+
+/// The summary and the values of a phase.
+fn of_phase<'a>(
+    phase: &'a Phase,
+    explained: Option<&Explained>,
+    conditional: Option<String>,
+) -> (Vec<String>, EntryKind<'a>) {
+    let value = |topic, key| Some(explained?.row(topic, key)?.value.clone());
+    let waits = value(Topic::Continue, "wait") == Some(Value::Flag(true));
+    let max = value(Topic::Continue, "max");
+    let tools = value(Topic::Tools, "inForce").map_or_else(String::new, |all| all.to_string());
+    let rows = explained.iter().flat_map(|explained| &explained.rows);
+    let gate = rows.filter(|row| row.key == "gate");
+    let gate: Vec<String> = gate.map(|row| row.value.to_string()).collect();
+    let outcomes = few(phase.outcomes.iter().map(|outcome| shown(&outcome.name)));
+    let visits = phase.max_visits.map(|most| count(most as usize, "visit"));
+    let reminders = match &max {
+        _ if waits => "waits for the user".to_owned(),
+        None => String::new(),
+        Some(Value::Count(0)) => "no reminders".to_owned(),
+        Some(Value::Count(1)) => "one reminder".to_owned(),
+        Some(Value::Count(times)) => format!("up to {times} reminders"),
+        Some(_) => "reminders without end".to_owned(),
+    };
+    let summary = [
+        Some(format!("tools: {tools}")),
+        (!gate.is_empty()).then(|| format!("gate: {}", gate.join(", "))),
+        phase.approve.as_ref().map(|_| "approval".to_owned()),
+        (!outcomes.is_empty()).then(|| format!("outcomes: {outcomes}")),
+        conditional,
+        visits.map(|visits| format!("at most {visits}")),
+        Some(reminders),
+    ];
+    let kind = EntryKind::Phase {
+        id: &phase.id,
+        name: &phase.name,
+        emoji: &phase.emoji,
+        allowed: value(Topic::Tools, "allowed"),
+        blocked: value(Topic::Tools, "blocked"),
+        rules: phase.rules.len(),
+        checks: phase.gate.len(),
+        approval: phase.approve.is_some(),
+        waits,
+        max,
+    };
+    (summary.into_iter().flatten().collect(), kind)
+}
+
+/// Joins names for a line, with a limit on their number.
+fn few(names: impl ExactSizeIterator<Item = String>) -> String {
+    const MAX_NAMES: usize = 8;
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let shown: Vec<String> = names.take(MAX_NAMES).collect();
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

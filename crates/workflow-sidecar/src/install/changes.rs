@@ -1,0 +1,79 @@
+//! The changes of a host's files: shown, and made.
+
+use std::path::Path;
+
+use super::file_change::{FileChange, apply};
+use super::hosts::InstallTarget;
+use super::opencode;
+use crate::present::{BAD, GOOD, Page, paint};
+
+/// Makes the changes, unless it is a dry run, and shows them. Of a directory of sources, which is not read line by
+/// line, only the number of its files is shown.
+pub(super) fn make(
+    changes: &[FileChange],
+    target: &InstallTarget,
+    is_dry_run: bool,
+) -> anyhow::Result<()> {
+    let sources = &opencode::source_directory(target);
+    let changes: Vec<&FileChange> = changes
+        .iter()
+        .filter(|change| change.before != change.after)
+        .collect();
+    let mut page = Page::default();
+    if changes.is_empty() {
+        page.line("Nothing to change.");
+        return page.print();
+    }
+    if is_dry_run {
+        show(&changes, sources, &mut page);
+        page.line("Dry run: nothing was changed.");
+        return page.print();
+    }
+    // All are made before the first is shown: the reader of the output may go away, as `head` does.
+    let failed = changes
+        .iter()
+        .enumerate()
+        .find_map(|(at, change)| Some((at, apply(change).err()?)));
+    let made = failed.as_ref().map_or(changes.len(), |(at, _)| *at);
+    show(&changes[..made], sources, &mut page);
+    page.print()?;
+    failed.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// Adds changes: the lines that come and go.
+fn show(changes: &[&FileChange], sources: &Path, page: &mut Page) {
+    let (in_sources, others): (Vec<&FileChange>, Vec<_>) = changes
+        .iter()
+        .partition(|change| change.path.starts_with(sources));
+    if let Some(first) = in_sources.first() {
+        let verb = if first.after.is_some() {
+            "written"
+        } else {
+            "removed"
+        };
+        let (directory, count) = (sources.display(), in_sources.len());
+        page.line(format_args!("{directory} ({count} files {verb})"));
+    }
+    for change in others {
+        let note = match (&change.before, &change.after) {
+            (None, _) => " (new)",
+            (_, None) => " (removed)",
+            _ => "",
+        };
+        page.line(format_args!("{}{note}", change.path.display()));
+        let texts = [&change.before, &change.after];
+        let [before, after] = texts.map(|text| text.as_deref().unwrap_or_default());
+        let lines = |text, other: &str, style, mark| {
+            let other: Vec<&str> = other.lines().collect();
+            let lines = str::lines(text).filter(|line| !other.contains(line));
+            let lines = lines.map(|line| paint(style, format_args!("{mark} {line}")));
+            lines.collect::<Vec<_>>()
+        };
+        for line in lines(before, after, BAD, '-') {
+            page.line(line);
+        }
+        for line in lines(after, before, GOOD, '+') {
+            page.line(line);
+        }
+    }
+}

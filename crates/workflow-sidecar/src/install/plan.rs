@@ -1,0 +1,134 @@
+//! The plans of an installation and a removal, and what is installed.
+
+use std::path::{Path, PathBuf};
+
+use super::file_change::{FileChange, read, unfit};
+use super::hosts::{self, InstallTarget};
+use super::target_file::{Edit, TargetFile};
+use super::{json_text, opencode, own};
+use crate::hook_hosts::{HOSTS, HookHost};
+
+/// The files of a host; those of opencode without one.
+fn files(
+    host: Option<&'static HookHost>,
+    target: &InstallTarget,
+) -> anyhow::Result<Vec<TargetFile>> {
+    match host {
+        Some(host) => hosts::files(host, target),
+        None => Ok(opencode::files(target)),
+    }
+}
+
+/// Plans the installation for a host, or for opencode. What an earlier one wrote is replaced.
+pub(crate) fn plan(
+    host: Option<&'static HookHost>,
+    target: &InstallTarget,
+) -> anyhow::Result<Vec<FileChange>> {
+    let files = files(host, target)?.into_iter();
+    files
+        .map(|file| {
+            let unfit = |reason: String| unfit(&file.path, &reason);
+            let before = read(&file.path)?;
+            if !before.as_ref().is_none_or(|text| file.may_replace(text)) {
+                return Err(unfit("it is not ours: rename or remove it".to_owned()));
+            }
+            let text = before.as_deref().unwrap_or_default();
+            let after = file.install(text).map_err(unfit)?;
+            Ok(FileChange {
+                path: file.path,
+                before,
+                after: Some(after),
+            })
+        })
+        .collect()
+}
+
+/// Plans the removal of what was installed. A file that has nothing else is removed.
+pub(crate) fn plan_removal(
+    host: Option<&'static HookHost>,
+    target: &InstallTarget,
+) -> anyhow::Result<Vec<FileChange>> {
+    let mut target = target.clone();
+    // A file is only ours if it is what the program that installed it has written.
+    let origin = host.and_then(|host| {
+        let commands = installed(host, &target)?.commands;
+        let mut commands = commands.iter();
+        commands.find_map(|(_, command)| own::origin(command, host.name))
+    });
+    if let Some((program, state)) = origin {
+        target.program = program;
+        target.state = state.or(target.state);
+    }
+    let mut changes = Vec::new();
+    for file in files(host, &target)? {
+        let Some(before) = read(&file.path)? else {
+            continue;
+        };
+        if !file.may_replace(&before) {
+            continue;
+        }
+        let unfit = |reason: String| unfit(&file.path, &reason);
+        let is_only_ours = file.is_own || file.install("").map_err(unfit)? == before;
+        let after = file.remove(&before).map_err(unfit)?;
+        changes.push(FileChange {
+            path: file.path.clone(),
+            after: (!is_only_ours && !after.is_empty()).then_some(after),
+            before: Some(before),
+        });
+    }
+    Ok(changes)
+}
+
+/// Our part of a host's configuration, as it is.
+#[derive(Debug, Default)]
+pub(crate) struct Installed {
+    /// The command of each event, by the host's name of it.
+    pub(crate) commands: Vec<(&'static str, String)>,
+    /// True if the MCP server is registered.
+    pub(crate) has_server: bool,
+    /// The file of the hooks.
+    pub(crate) hooks: PathBuf,
+}
+
+/// Reads what is installed for a host; `None` if no hook is.
+pub(crate) fn installed(host: &'static HookHost, target: &InstallTarget) -> Option<Installed> {
+    let mut installed = Installed {
+        has_server: true,
+        ..Installed::default()
+    };
+    for file in hosts::files(host, target).ok()? {
+        // A file that cannot be read has nothing of ours that works.
+        let text = read(&file.path).ok().flatten().unwrap_or_default();
+        for edit in &file.edits {
+            match edit {
+                Edit::Element { path, .. } => {
+                    let elements = json_text::elements(&text, path).unwrap_or_default();
+                    let mut commands = elements.iter();
+                    let command = commands.find_map(|element| hosts::command_of(element, host));
+                    let event = path.last().copied().unwrap_or_default();
+                    installed
+                        .commands
+                        .extend(command.map(|command| (event, command)));
+                    installed.hooks.clone_from(&file.path);
+                }
+                Edit::Member { .. } | Edit::Block { .. } => {
+                    let without = file.remove_edit(&text, edit);
+                    installed.has_server &= without.is_ok_and(|without| without != text);
+                }
+                Edit::Initial { .. } | Edit::Text(_) => {}
+            }
+        }
+    }
+    (!installed.commands.is_empty()).then_some(installed)
+}
+
+/// The hosts that hooks are installed in, for the user or for a project.
+pub(crate) fn installed_hosts(project: Option<&Path>) -> Vec<&'static HookHost> {
+    let places = [Some(None), project.map(Some)].into_iter().flatten();
+    let targets: Vec<_> = places.flat_map(InstallTarget::of_process).collect();
+    let is_installed = |host: &&'static HookHost| {
+        let mut targets = targets.iter();
+        targets.any(|target| installed(host, target).is_some())
+    };
+    HOSTS.into_iter().filter(is_installed).collect()
+}

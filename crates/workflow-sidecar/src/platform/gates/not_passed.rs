@@ -1,0 +1,34 @@
+//! Why a check did not pass.
+
+use super::Verdict;
+use crate::platform::process::Failure;
+
+/// The result of a check.
+pub(super) type Checked = Result<(), NotPassed>;
+
+/// The verdict on a check that did not pass, the reason, and the lines that show it.
+#[derive(Debug)]
+pub(super) struct NotPassed {
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+    pub(super) shown: String,
+}
+
+impl NotPassed {
+    pub(super) fn failed(reason: impl Into<String>) -> Self {
+        Self {
+            verdict: Verdict::Failed,
+            reason: reason.into(),
+            shown: String::new(),
+        }
+    }
+}
+
+impl From<Failure> for NotPassed {
+    fn from((error, reason): Failure) -> Self {
+        Self {
+            verdict: Verdict::CouldNotRun(error),
+            ..Self::failed(reason)
+        }
+    }
+}
