@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::definition::{
-    Budget, CancelBy, Catalog, Change, Gate, OnRepeat, Phase, PhaseEntry, Section, Workflow,
+    Budget, CancelBy, Catalog, Change, Gate, Key, OnRepeat, Phase, PhaseEntry, Section, Workflow,
 };
 use crate::diagnostic::shown;
 
@@ -24,7 +24,7 @@ fn change_of(member: &str) -> Change {
         _ => {
             let mut keys = Section::ALL.iter().flat_map(|section| section.keys);
             let key = keys.find(|key| key.name == member);
-            key.map_or(Change::Way, |key| key.change)
+            key.map_or(Change::Way, Key::change)
         }
     }
 }

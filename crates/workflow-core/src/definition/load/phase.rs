@@ -23,18 +23,18 @@ pub(super) fn read_phase(
     let level = read_level(&mut keys, &Phase::level_tools, &Phase::level_results, sets);
     (phase.tools, phase.rules, phase.results) = level;
     note_openings(&mut keys, &phase.commands);
-    if let Some(place) = keys.place(&Phase::on_limit)
+    if let Some(entry) = keys.place(&Phase::on_limit)
         && !keys.is_unreadable(&Phase::on_limit)
         && phase.max_visits.is_none()
     {
         let message = "`onLimit` has no effect without `maxVisits`";
-        let finding = Finding::error(Code::IdleVisits, place.value, message);
+        let finding = Finding::error(Code::IdleVisits, entry.value.span, message);
         keys.report(finding.help("add `maxVisits: 3`, for example, or remove it"));
     }
     keys.reader.keep_locations(map, body.map(|(_, span)| span));
     let sites = Sites {
         id: keys.span_of(&Phase::id),
-        max_visits: keys.place(&Phase::max_visits).and_then(|place| place.key),
+        max_visits: keys.key_place(&Phase::max_visits),
         budget: keys.span_of(&Phase::budget),
         ..std::mem::take(&mut keys.reader.sites)
     };
@@ -44,22 +44,10 @@ pub(super) fn read_phase(
 
 /// Notes what is open where a phase is read-only.
 pub(super) fn note_openings(keys: &mut MapReader<'_, '_, '_>, commands: &[String]) {
-    let places = [
-        (
-            "writable",
-            keys.place(&Phase::writable),
-            keys.is_unreadable(&Phase::writable),
-        ),
-        (
-            "commands",
-            keys.place(&Phase::commands),
-            keys.is_unreadable(&Phase::commands),
-        ),
-    ];
-    for (key, place, is_wrong) in places {
-        let place = place.filter(|_| !is_wrong);
+    for key in ["writable", "commands"] {
+        let entry = keys.entry(key).filter(|_| !keys.is_lost(key));
         let openings = &mut keys.reader.sites.openings;
-        openings.extend(place.map(|place| (key, place.key)));
+        openings.extend(entry.map(|entry| (key, entry.key_span)));
     }
     if let Some(finding) = too_many_patterns(commands.len(), keys.start) {
         keys.report(finding);

@@ -16,10 +16,10 @@ section! {
     #[serde(rename_all = "camelCase")]
     pub struct Approval {
         /// The question.
-        #[key("ask": Template, of(TemplateKind::Ask), required, example(r#""Is the plan right?""#))]
+        #[key("ask": Template, template: Some(TemplateKind::Ask), default: Required, example: r#""Is the plan right?""#)]
         pub ask: String,
         /// The possible answers. In a list the first one approves; with any other one the run stays in the phase. A map names the target of each answer: an id of the same workflow, `next`, `end`, `done` or `cancel`.
-        #[key("choices": Answers, otherwise("`[approve, revise]`"), example(r#"["approve", "revise"]"#))]
+        #[key("choices": Answers, default: Described("`[approve, revise]`"), example: r#"["approve", "revise"]"#)]
         const answers;
         /// The possible answers; the first one approves unless `targets` says where each leads.
         pub choices: Vec<String>,
@@ -27,12 +27,10 @@ section! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub targets: Vec<Target>,
         /// Whether the user is asked for a comment, which the agent reads: `{approval.comment}`.
-        #[key("comment": Flag, otherwise("`false`"), example("true"))]
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[key("comment"?: Flag, default: Described("`false`"), example: "true")]
         pub comment: bool,
         /// A file of the project that is shown with the question.
-        #[key("show": FilledText, checked(GuardText::File), example(r#""docs/plan.md""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("show"?: FilledText, check: Some(GuardText::File), example: r#""docs/plan.md""#)]
         pub show: Option<String>,
         /// Its location, as `file:line`.
         #[serde(default, skip_serializing_if = "String::is_empty")]

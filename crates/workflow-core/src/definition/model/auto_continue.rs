@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::definition::schema::Default::{Number, Text};
 use crate::definition::schema::{
     Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
 use crate::definition::syntax::Kind;
-use crate::definition::value::{Map, OneOf, Seconds, or_report, whole_number, words};
+use crate::definition::value::{Map, OneOf, Seconds, whole_number, words};
 use crate::diagnostic::{Code, Finding, shown};
 
 section! {
@@ -20,22 +19,22 @@ section! {
         /// `continue: wait`: the phase waits for the user, and the agent is not reminded. A map sets `false`.
         pub wait: Option<bool>,
         /// Reminders in a row without a phase change.
-        #[key("max": AtMost, never_empty, default(Number(8)), example("5"))]
+        #[key("max": AtMost, no_value: WrongType, default: Number(8), example: "5")]
         pub max: Option<Bound>,
         /// Reminders in a row after which the agent called no tool.
-        #[key("maxStale": AtMost, never_empty, default(Number(3)), example("1"))]
+        #[key("maxStale": AtMost, no_value: WrongType, default: Number(3), example: "1")]
         pub max_stale: Option<Bound>,
         /// What happens after an error of the model provider, or when the answer is cut at its maximum length.
-        #[key("onError": OneOf<OnStop>, never_empty, default(Text("pause")), example(r#""continue""#))]
+        #[key("onError": OneOf<OnStop>, no_value: WrongType, default: Text("pause"), example: r#""continue""#)]
         pub on_error: Option<OnStop>,
         /// What happens when the agent stops with a question to the user.
-        #[key("onQuestion": OneOf<OnStop>, never_empty, default(Text("pause")), example(r#""continue""#))]
+        #[key("onQuestion": OneOf<OnStop>, no_value: WrongType, default: Text("pause"), example: r#""continue""#)]
         pub on_question: Option<OnStop>,
         /// What happens at a limit: `pause` pauses the run, `cancel` cancels it.
-        #[key("onLimit": OneOf<OnLimit>, never_empty, default(Text("pause")), example(r#""cancel""#))]
+        #[key("onLimit": OneOf<OnLimit>, no_value: WrongType, default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<OnLimit>,
         /// Seconds from the stop to the reminder.
-        #[key("countdown": Seconds<3600>, never_empty, default(Number(3)), example("0"))]
+        #[key("countdown": Seconds<3600>, no_value: WrongType, default: Number(3), example: "0")]
         pub countdown: Option<u32>,
     }
 }
@@ -80,15 +79,13 @@ impl KeyType for WaitOrMap {
                 let message = format!("`continue` must be `wait` or a map, not `{}`", shown(text));
                 let finding = Finding::error(Code::InvalidValue, written.span(), message);
                 if means_wait(text) {
-                    reader.report(finding.help("did you mean `wait`?").fix(text, "wait"));
-                    return None;
+                    return reader.refuse(finding.help("did you mean `wait`?").fix(text, "wait"));
                 }
                 finding
             }
             _ => written.wrong_type("`wait` or a map"),
         };
-        reader.report(finding.help("for example `continue: {\"max\": 5, \"countdown\": 0}`"));
-        None
+        reader.refuse(finding.help("for example `continue: {\"max\": 5, \"countdown\": 0}`"))
     }
 }
 
@@ -139,16 +136,13 @@ impl KeyType for AtMost {
             Kind::Text(text) if text == "unlimited" => Some(Bound::Unlimited),
             _ => whole_number(written.node).map(Bound::Times),
         };
-        or_report(reader, bound, || {
-            written.out_of_range("a whole number of at least 0, or `unlimited`")
-        })
+        let expected = "a whole number of at least 0, or `unlimited`";
+        bound.or_else(|| reader.refuse(written.out_of_range(expected)))
     }
 }
 
 words! {
     /// The effect of a stop that is not the agent's own choice.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum OnStop {
         /// The run waits for the user.
         "pause" => Pause,
@@ -159,8 +153,6 @@ words! {
 
 words! {
     /// The effect of reaching a limit.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum OnLimit {
         /// The run waits for the user.
         "pause" => Pause,

@@ -1,9 +1,19 @@
 //! The checks of a gate: commands, files, the repository.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::diagnostic::{shown, visible};
+use crate::definition::guard_text::{GuardText, command_finding};
+use crate::definition::schema::{
+    Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, is_absent, section,
+};
+use crate::definition::syntax::Kind;
+use crate::definition::value::{Duration, FilledText, Flag, Map, NamedTexts, Texts, whole_number};
+use crate::diagnostic::{Code, Finding, shown, visible};
 use crate::pattern::ProjectGlob;
+use crate::white_space::trim;
+
+pub(super) const ONE_OF: &str = "required: one of `run`, `file`, `git`, `commit`";
 
 /// The subject of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,31 +27,42 @@ pub enum Check {
     Git(GitCheck),
 }
 
-/// A command and its expected result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunCheck {
-    /// The program and its arguments; with `shell`, one line for the shell.
-    pub command: Vec<String>,
-    /// True if the shell reads the line.
-    #[serde(default)]
-    pub shell: bool,
-    /// Seconds until it is ended.
-    pub timeout: u32,
-    /// The expected exit code.
-    pub exit: ExpectedExit,
-    /// A regular expression that its output must match.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stdout: Option<String>,
-    /// The output that must match.
-    #[serde(default, skip_serializing_if = "OutputStream::is_default")]
-    pub stream: OutputStream,
-    /// The directory it runs in, from the working directory; `None` is that directory itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
-    /// Variables that are set for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env: Vec<(String, String)>,
+section! {
+    Section::guard("a command");
+    /// A command and its expected result.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct RunCheck {
+        /// A program and its arguments, or with `shell: true` a shell line. It passes as `expect` says.
+        #[key("run": CommandLine, default: Described(ONE_OF), example: r#"["cargo", "test", "--quiet"]"#)]
+        const run;
+        /// The program and its arguments; with `shell`, one line for the shell.
+        pub command: Vec<String>,
+        /// Whether `run` is a shell line.
+        #[key("shell": Flag, default: Described("`false`"), example: "false")]
+        #[serde(default)]
+        pub shell: bool,
+        /// The longest time that `run` may take, at most a day.
+        #[key("timeout": Duration, default: Text("10m"), example: r#""10m""#, hint: Hint::Text("write `30s`, `10m` or `1h`"))]
+        pub timeout: u32,
+        /// The result of `run` that passes.
+        #[key("expect": Map<Expect>, default: Described("`exit: 0`"), example: r#"{"exit": 0}"#)]
+        const expect;
+        /// The expected exit code.
+        pub exit: ExpectedExit,
+        /// A regular expression that its output must match.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub stdout: Option<String>,
+        /// The output that must match.
+        #[serde(default, skip_serializing_if = "is_absent")]
+        pub stream: OutputStream,
+        /// The directory in which `run` runs, relative to the project and inside it.
+        #[key("cwd"?: FilledText, check: Some(GuardText::Directory), default: Described("the project"), example: r#""packages/api""#)]
+        pub cwd: Option<String>,
+        /// Environment variables for `run`, in addition to those of the sidecar.
+        #[key("env"?: NamedTexts, check: Some(GuardText::Variable), example: r#"{"CI": "true"}"#)]
+        pub env: Vec<(String, String)>,
+    }
 }
 
 /// An output of a command.
@@ -67,17 +88,33 @@ impl OutputStream {
             Self::Both => "its output",
         }
     }
-
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde passes a reference"
-    )]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl RunCheck {
+    /// The seconds that a command may take by default.
+    const DEFAULT_TIMEOUT: u32 = 10 * 60;
+
+    /// Reads the keys of a check that has `run`.
+    pub(super) fn read(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let mut run = Self {
+            timeout: Self::DEFAULT_TIMEOUT,
+            ..Self::default()
+        };
+        run.read_keys(keys);
+        let expect = keys.get(&Self::expect).unwrap_or_default();
+        (run.exit, run.stream, run.stdout) = (expect.exit, expect.stream, expect.pattern);
+        run.command = if run.shell {
+            let line = keys.written(&Self::run)?;
+            match line.kind() {
+                Kind::Text(text) if !trim(text).is_empty() => vec![text.to_string()],
+                _ => return keys.reader.refuse(line.wrong_type("a line for the shell")),
+            }
+        } else {
+            keys.get(&Self::run)?
+        };
+        Some(run)
+    }
+
     /// The command as one would type it, in one line without control characters, cut when it is long.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -187,6 +224,12 @@ pub enum ExpectedExit {
     Nonzero,
 }
 
+impl Default for ExpectedExit {
+    fn default() -> Self {
+        Self::Code(0)
+    }
+}
+
 impl ExpectedExit {
     fn requirement(self) -> String {
         match self {
@@ -197,15 +240,19 @@ impl ExpectedExit {
     }
 }
 
-/// A file that must be there, or one of several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FileCheck {
-    /// Its path, from the working directory, or a glob.
-    pub path: String,
-    /// If given, its content must differ from that at the start of the phase, or must not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub changed: Option<bool>,
+section! {
+    Section::guard("a file");
+    /// A file that must be there, or one of several.
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct FileCheck {
+        /// A file of the project that must exist, or a glob (with `*`, `?` or `{`) that a file must match. A directory does not count.
+        #[key("file": FilledText, check: Some(GuardText::Files), default: Described(ONE_OF), example: r#""docs/plan.md""#)]
+        pub path: String,
+        /// `true`: the content of `file`, or of a file that its glob matches, must differ from when the phase was entered. `false`: it must be the same.
+        #[key("changed"?: Flag, default: Described("either"), example: "true")]
+        pub changed: Option<bool>,
+    }
 }
 
 impl FileCheck {
@@ -224,4 +271,126 @@ pub enum GitCheck {
     Clean,
     /// There is a commit that was not there when the phase was entered.
     NewCommit,
+}
+
+/// A program and its arguments. With `shell`, a line is read in place of it.
+pub(crate) struct CommandLine;
+
+impl KeyType for CommandLine {
+    type Value = Vec<String>;
+    const SHAPE: Shape = Shape::new(
+        || json!({"type": ["array", "string"], "items": {"type": "string"}}),
+        || "list of texts, or text".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
+        let span = written.span();
+        let finding = match written.kind() {
+            Kind::Text(line) => {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let message = "`run` must be a list: the program and its arguments";
+                let finding = Finding::error(Code::WrongType, span, message);
+                let list = shown(&words.join(", "));
+                finding.help(format!("write `run: [{list}]`, or add `shell: true`"))
+            }
+            Kind::List(list) => {
+                let words = Texts::read(reader, written)?;
+                if words.first().is_none_or(|program| trim(program).is_empty()) {
+                    let finding = Finding::error(Code::MissingKey, span, "`run` names no program");
+                    finding.help("write `run: [cargo, test]`")
+                } else if let Some(finding) = command_finding(&words, list) {
+                    finding
+                } else {
+                    return Some(words);
+                }
+            }
+            _ => written.wrong_type("a list of texts"),
+        };
+        reader.refuse(finding)
+    }
+}
+
+section! {
+    Section::guard("`expect`");
+    /// The expected result of a `run`.
+    #[derive(Debug, Default)]
+    pub(crate) struct Expect {
+        /// The exit code, or `nonzero` for any code but 0.
+        #[key("exit": ExitCode, default: Number(0), example: r#""nonzero""#, hint: OfCode)]
+        pub exit: ExpectedExit,
+        /// A regular expression that standard output must match.
+        #[key("stdout": FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""0 failed""#)]
+        const stdout;
+        /// A regular expression that standard error must match. Give only one of `stdout`, `stderr`, `output`.
+        #[key("stderr": FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""0 warnings""#)]
+        const stderr;
+        /// A regular expression that both streams together must match, in the order in which they are written.
+        #[key("output": FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""0 failed""#)]
+        const output;
+        /// The stream of the pattern.
+        pub stream: OutputStream,
+        /// What it must match.
+        pub pattern: Option<String>,
+    }
+}
+
+impl FromMap for Expect {
+    fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
+        let mut expect = Self::default();
+        expect.read_keys(keys);
+        let patterns = [
+            (OutputStream::Stdout, &Self::stdout),
+            (OutputStream::Stderr, &Self::stderr),
+            (OutputStream::Both, &Self::output),
+        ];
+        let given = patterns.map(|(stream, key)| Some((stream, keys.get(key)?, keys.span_of(key))));
+        let mut given = given.into_iter().flatten();
+        if let Some((stream, pattern, _)) = given.next() {
+            (expect.stream, expect.pattern) = (stream, Some(pattern));
+        }
+        if let Some((_, _, span)) = given.next() {
+            let message = "`expect` can have only one of `stdout`, `stderr` and `output`";
+            let finding = Finding::error(Code::BothLists, span, message);
+            keys.report(finding.help("use `output` for both streams, or write two checks"));
+        }
+        Some(expect)
+    }
+
+    fn meant(finding: Finding, written: Written<'_>) -> Option<Finding> {
+        match written.kind() {
+            Kind::Number(number) => {
+                let name = written.key.name;
+                Some(finding.help(format!("write `{name}: {{exit: {number}}}`")))
+            }
+            Kind::Text(text) if text == "nonzero" => written.in_form(finding, "{exit: nonzero}"),
+            _ => None,
+        }
+    }
+}
+
+/// An exit code, or `nonzero`.
+pub(crate) struct ExitCode;
+
+impl KeyType for ExitCode {
+    type Value = ExpectedExit;
+    const SHAPE: Shape = Shape::new(
+        || {
+            json!({"anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 255},
+                {"const": "nonzero"},
+            ]})
+        },
+        || "0 to 255, `nonzero`".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ExpectedExit> {
+        let exit = match written.kind() {
+            Kind::Text(text) if text == "nonzero" => Some(ExpectedExit::Nonzero),
+            _ => whole_number(written.node)
+                .and_then(|code| u8::try_from(code).ok())
+                .map(|code| ExpectedExit::Code(code.into())),
+        };
+        let expected = "a whole number from 0 to 255, or `nonzero`";
+        exit.or_else(|| reader.refuse(written.out_of_range(expected)))
+    }
 }

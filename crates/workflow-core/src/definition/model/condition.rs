@@ -92,16 +92,10 @@ impl KeyType for Conditions {
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Condition>> {
-        let Kind::Map(map) = written.kind() else {
-            let finding = written.wrong_type("a map of values of the run to what they must be");
-            reader.report(finding.help(written.key.for_example()));
-            return None;
-        };
-        if map.entries.is_empty() {
-            reader.report(written.empty("`when` has no condition"));
-        }
+        let expected = "a map of values of the run to what they must be";
+        let entries = written.entries(reader, expected, "`when` has no condition")?;
         let mut conditions = Vec::new();
-        for entry in &map.entries {
+        for entry in entries {
             match condition(entry) {
                 Ok(condition) => {
                     reader.sites.when.push(entry.key_span);

@@ -55,7 +55,7 @@ impl Section {
         Rule::SECTION,
         ResultRule::SECTION,
         Gate::SECTION,
-        gate::Expect::SECTION,
+        check::Expect::SECTION,
         Approval::SECTION,
         Trigger::SECTION,
         trigger::Http::SECTION,

@@ -9,9 +9,7 @@ use crate::definition::schema::{
     schema_of, section,
 };
 use crate::definition::syntax::{Kind, Node};
-use crate::definition::value::{
-    Choices, FilledText, Flag, Text, Whole, is_name, not_a_name, or_report,
-};
+use crate::definition::value::{Choices, FilledText, Flag, Text, Whole, is_name, not_a_name};
 use crate::diagnostic::{Code, Finding, shown};
 
 /// The longest name of a parameter.
@@ -28,27 +26,25 @@ section! {
         /// The values that it takes.
         pub kind: ParameterKind,
         /// The type of the value. `flag` is true or false, `list` a list of texts.
-        #[key("type": TypeOfValue, default(Default::Text("text")), example(r#""text""#))]
+        #[key("type": TypeOfValue, default: Text("text"), example: r#""text""#)]
         const of_type;
         /// The allowed texts.
-        #[key("oneOf": Choices, otherwise("any"), example(r#"["minor", "major"]"#))]
+        #[key("oneOf": Choices, default: Described("any"), example: r#"["minor", "major"]"#)]
         const one_of;
         /// A regular expression that a text must match.
-        #[key("pattern": FilledText, checked(GuardText::Regex), otherwise("any"), example(r#""^.+$""#))]
+        #[key("pattern": FilledText, check: Some(GuardText::Regex), default: Described("any"), example: r#""^.+$""#)]
         const pattern;
         /// The smallest number of characters of a text.
-        #[key("minLength": Whole<1>, otherwise("any"), example("40"))]
+        #[key("minLength": Whole<1>, default: Described("any"), example: "40")]
         const min_length;
         /// A description for the user.
-        #[key("about": Text, example(r#""The version to release""#))]
-        #[serde(default, skip_serializing_if = "String::is_empty")]
+        #[key("about"?: Text, example: r#""The version to release""#)]
         pub about: String,
         /// Whether a run needs it to start.
-        #[key("required": Flag, otherwise("true, unless there is a `default`"), example("true"))]
+        #[key("required": Flag, default: Described("true, unless there is a `default`"), example: "true")]
         pub required: bool,
         /// The value of an input that is not given.
-        #[key("default": Any, example(r#""1.0.0""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("default"?: Any, example: r#""1.0.0""#)]
         pub default: Option<Value>,
     }
 }
@@ -60,86 +56,74 @@ pub(super) const OUTPUT: &Section = &Section {
     ..*Parameter::SECTION
 };
 
-const OUTPUT_KEYS: [Key; 6] = {
-    let about = Parameter::about.summary("A description for the agent.");
-    let required = Parameter::required.summary("Whether `next` needs it.");
-    [
-        Parameter::of_type.key,
-        Parameter::one_of.key,
-        Parameter::pattern.key,
-        Parameter::min_length.key,
-        about.example(r#""What will be changed, and why""#).key,
-        required.otherwise("true").example("false").key,
-    ]
-};
+const OUTPUT_KEYS: [Key; 6] = [
+    Parameter::of_type.key,
+    Parameter::one_of.key,
+    Parameter::pattern.key,
+    Parameter::min_length.key,
+    Key {
+        summary: "A description for the agent.",
+        example: r#""What will be changed, and why""#,
+        ..Parameter::about.key
+    },
+    Key {
+        summary: "Whether `next` needs it.",
+        default: Default::Described("true"),
+        example: "false",
+        ..Parameter::required.key
+    },
+];
 
 /// Inputs by their names.
-pub(crate) struct Inputs;
-
+pub(crate) type Inputs = Parameters<false>;
 /// Outputs by their names.
-pub(crate) struct Outputs;
+pub(crate) type Outputs = Parameters<true>;
 
-impl KeyType for Inputs {
-    type Value = Vec<Parameter>;
-    const SHAPE: Shape = Shape::new(|| named(Parameter::SECTION), || "map of maps".to_owned());
+/// Inputs or outputs by their names.
+pub(crate) struct Parameters<const ARE_OUTPUTS: bool>;
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
-        read_parameters(reader, written, Parameter::SECTION)
-    }
-}
-
-impl KeyType for Outputs {
-    type Value = Vec<Parameter>;
-    const SHAPE: Shape = Shape::new(|| named(OUTPUT), Inputs::SHAPE.describe);
-
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
-        read_parameters(reader, written, OUTPUT)
-    }
-}
-
-fn named(section: &Section) -> Value {
-    json!({
-        "type": "object",
-        "minProperties": 1,
-        "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
-        "additionalProperties": schema_of(section),
-    })
-}
-
-fn read_parameters(
-    reader: &mut Reader<'_>,
-    written: Written<'_>,
-    section: &'static Section,
-) -> Option<Vec<Parameter>> {
-    let key = written.key;
-    let Kind::Map(map) = written.kind() else {
-        let finding = written.wrong_type("a map of names to maps");
-        reader.report(finding.help(key.for_example()));
-        return None;
+impl<const ARE_OUTPUTS: bool> Parameters<ARE_OUTPUTS> {
+    const SECTION: &'static Section = if ARE_OUTPUTS {
+        OUTPUT
+    } else {
+        Parameter::SECTION
     };
-    if map.entries.is_empty() {
-        reader.report(written.empty(format!("`{}` names nothing", key.name)));
-    }
-    let mut all = Vec::new();
-    for entry in &map.entries {
-        let name = &*entry.key;
-        if !is_name(name) || name.len() > MAX_NAME_LENGTH {
-            reader.report(not_a_name(section.name, name, entry.key_span));
-        } else if let Kind::Map(map) = &entry.value.kind {
-            let mut keys = MapReader::new(reader, section, map, entry.key_span);
-            all.extend(Parameter::read(&mut keys, name));
-        } else {
-            let (kind, span) = (entry.value.kind.describe(), entry.value.span);
-            let message = format!(
-                "`{}` of `{}` must be a map, not {kind}",
-                shown(name),
-                key.name
-            );
-            let finding = Finding::error(Code::WrongType, span.or(entry.key_span), message);
-            reader.report(finding.help(format!("write `{name}: {{type: text}}`")));
+}
+
+impl<const ARE_OUTPUTS: bool> KeyType for Parameters<ARE_OUTPUTS> {
+    type Value = Vec<Parameter>;
+    const SHAPE: Shape = Shape::new(
+        || {
+            json!({
+                "type": "object",
+                "minProperties": 1,
+                "propertyNames": {"pattern": "^[A-Za-z0-9_-]+$"},
+                "additionalProperties": schema_of(Self::SECTION),
+            })
+        },
+        || "map of maps".to_owned(),
+    );
+
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<Parameter>> {
+        let of = written.key.name;
+        let nothing = format!("`{of}` names nothing");
+        let mut all = Vec::new();
+        for entry in written.entries(reader, "a map of names to maps", nothing)? {
+            let name = &*entry.key;
+            if !is_name(name) || name.len() > MAX_NAME_LENGTH {
+                reader.report(not_a_name(Self::SECTION.name, name, entry.key_span));
+            } else if let Kind::Map(map) = &entry.value.kind {
+                let mut keys = MapReader::new(reader, Self::SECTION, map, entry.key_span);
+                all.extend(Parameter::read(&mut keys, name));
+            } else {
+                let (kind, span) = (entry.value.kind.describe(), entry.value.span);
+                let message = format!("`{}` of `{of}` must be a map, not {kind}", shown(name));
+                let finding = Finding::error(Code::WrongType, span.or(entry.key_span), message);
+                reader.report(finding.help(format!("write `{name}: {{type: text}}`")));
+            }
         }
+        Some(all)
     }
-    Some(all)
 }
 
 impl Parameter {
@@ -155,14 +139,14 @@ impl Parameter {
         let default = default.filter(|value| kind.takes(value));
         if let Some(place) = given.filter(|_| default.is_none()) {
             let message = format!("the default of `{name}` is not {}", kind.in_words());
-            let span = place.value.or(place.key);
+            let span = place.value.span.or(place.key_span);
             let finding = Finding::error(Code::ValueOutsideType, span, message);
             keys.report(finding.help(format!("write {}, or change the type", kind.in_words())));
         }
         if required == Some(true) && given.is_some() {
             let message =
                 format!("`{name}` is required and has a default: the default is never used");
-            let span = keys.place(&Self::required).and_then(|place| place.key);
+            let span = keys.key_place(&Self::required);
             let finding = Finding::error(Code::ValueOutsideType, span, message);
             keys.report(finding.help("remove one of them"));
         }
@@ -185,8 +169,8 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
     let has_type = keys.place(&Parameter::of_type).is_some();
     if let Some(place) = one_of.filter(|_| has_type) {
         let message = "`type` and `oneOf` are both given";
-        keys.report(Finding::error(Code::BothLists, place.key, message).help("remove `type`"));
-        return None;
+        let finding = Finding::error(Code::BothLists, place.key_span, message);
+        return keys.reader.refuse(finding.help("remove `type`"));
     }
     let of_type = keys.get(&Parameter::of_type);
     let kind = match of_type {
@@ -213,8 +197,7 @@ fn read_kind(keys: &mut MapReader<'_, '_, '_>) -> Option<ParameterKind> {
     {
         let message = format!("`{}` is in `oneOf` twice", shown(twice));
         let finding = Finding::error(Code::InvalidValue, keys.start, message);
-        keys.report(finding.help("keep one of them"));
-        return None;
+        return keys.reader.refuse(finding.help("keep one of them"));
     }
     Some(kind)
 }
@@ -244,28 +227,20 @@ impl KeyType for TypeOfValue {
             Kind::Text(word) => {
                 let mut named = ParameterKind::NAMED.into_iter();
                 let kind = named.find_map(|(name, kind)| (name == word).then_some(kind));
-                or_report(reader, kind, || not_a_type(written, word))
+                kind.or_else(|| reader.refuse(not_a_type(written, word)))
             }
             Kind::Map(map) => {
                 if let [entry] = &*map.entries
                     && entry.key == "oneOf"
                 {
-                    let texts = Written {
-                        key: &Parameter::one_of.key,
-                        key_span: entry.key_span,
-                        node: &entry.value,
-                    };
+                    let texts = Written::of(&Parameter::one_of.key, entry);
                     return Choices::read(reader, texts).map(ParameterKind::OneOf);
                 }
                 let message = "`type` as a map has `oneOf` and nothing else";
                 let finding = Finding::error(Code::InvalidValue, written.span(), message);
-                reader.report(finding.help("write `type: {oneOf: [minor, major]}`"));
-                None
+                reader.refuse(finding.help("write `type: {oneOf: [minor, major]}`"))
             }
-            _ => {
-                reader.report(written.wrong_type("a text or `{oneOf: [..]}`"));
-                None
-            }
+            _ => reader.refuse(written.wrong_type("a text or `{oneOf: [..]}`")),
         }
     }
 }

@@ -17,7 +17,6 @@ use super::rules::{Rule, UnknownAction};
 use super::target::{AfterVisitLimit, Outcomes, PhaseOutcome, Target};
 use super::tools::ReadOnlyOrTools;
 use crate::definition::guard_text::GuardText;
-use crate::definition::schema::Default::Text as Word;
 use crate::definition::schema::{Change, Section, section};
 use crate::definition::value::{
     FilledText, Flag, ListOf, Map, OneOf, Template, Text, TextOrTexts, Texts, Whole, words,
@@ -31,56 +30,50 @@ section! {
     #[serde(rename_all = "camelCase")]
     pub struct Phase {
         /// The id of the phase, unique in its workflow.
-        #[key("id": Text, required, example(r#""reproduce""#))]
+        #[key("id": Text, default: Required, example: r#""reproduce""#)]
         pub id: String,
         /// The displayed name.
-        #[key("name": Text, required, example(r#""Reproduce""#))]
+        #[key("name": Text, default: Required, example: r#""Reproduce""#)]
         pub name: String,
         /// The emoji before the name.
-        #[key("emoji": Text, required, example(r#""🐛""#))]
+        #[key("emoji": Text, default: Required, example: r#""🐛""#)]
         pub emoji: String,
         /// What the agent is to do. In a file it is the text after the frontmatter, without white space around it.
-        #[key("instructions": Template, of(TemplateKind::Context), required, example(r#""Write down the steps that show the bug.""#))]
+        #[key("instructions": Template, template: Some(TemplateKind::Context), default: Required, example: r#""Write down the steps that show the bug.""#)]
         const body;
         /// The instructions for the agent.
         pub instructions: String,
         /// `read-only` blocks every call that may change files, except what `writable` and `commands` open. A map has a blacklist or a whitelist of tools, and rules on single calls, which are read before the list. `workflow_step` is always allowed.
-        #[key("tools": ReadOnlyOrTools, strict, guard, otherwise("all tools"), example(r#""read-only""#))]
+        #[key("tools": ReadOnlyOrTools, strict: true, guard: true, default: Described("all tools"), example: r#""read-only""#)]
         const level_tools;
         /// The tools that it may use; `None` is all.
         pub tools: Option<ToolAccess>,
         /// Globs of the files that tools and shell lines may write where `tools` is `read-only`. Those of a phase are added to those of its workflow.
-        #[key("writable": TextOrTexts, checked(GuardText::Path), change(Change::Guard), never_dropped, otherwise("no file"), example(r#"["docs/**"]"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("writable"?: TextOrTexts, check: Some(GuardText::Path), change: Some(Change::Guard), no_value: Refuse, default: Described("no file"), example: r#"["docs/**"]"#)]
         pub writable: Vec<String>,
         /// Patterns of the commands that may run where `tools` is `read-only`. A `*` at the end matches any further words. Those of a phase are added to those of its workflow.
-        #[key("commands": TextOrTexts, checked(GuardText::Command), change(Change::Guard), never_dropped, otherwise("commands that only read"), example(r#"["cargo test *"]"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("commands"?: TextOrTexts, check: Some(GuardText::Command), change: Some(Change::Guard), no_value: Refuse, default: Described("commands that only read"), example: r#"["cargo test *"]"#)]
         pub commands: Vec<String>,
         /// As in a rule.
-        #[key(Rule: OneOf<UnknownAction>)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key(Rule?: OneOf<UnknownAction>)]
         pub unknown: Option<UnknownAction>,
         /// Changes to the results of tools before the model reads them. Every entry that matches is applied, in order.
-        #[key("results": ListOf<ResultRule>, never_dropped, guard, example(r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#))]
+        #[key("results": ListOf<ResultRule>, no_value: Refuse, guard: true, example: r#"[{"tool": "bash", "redact": "sk-[A-Za-z0-9]{20,}"}, {"maxChars": 20000}]"#)]
         const level_results;
         /// The checks that must pass before `next` leaves the phase. They run in order, up to the first that does not pass.
-        #[key("gate": ListOf<Gate>, never_dropped, guard, example(r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("gate"?: ListOf<Gate>, no_value: Refuse, guard: true, example: r#"[{"run": ["cargo", "test", "--quiet"], "timeout": "10m"}, {"git": "clean"}]"#)]
         pub gate: Vec<Gate>,
         /// The question that the user must approve before `next` leaves the phase. It is asked after the gate has passed.
-        #[key("approve": Map<Approval>, never_dropped, guard, hint("write `approve: { ask: \"Is the plan right?\" }`"), example(r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("approve"?: Map<Approval>, no_value: Refuse, guard: true, hint: Hint::Text("write `approve: { ask: \"Is the plan right?\" }`"), example: r#"{"ask": "Is the plan right?", "show": "docs/plan.md"}"#)]
         pub approve: Option<Approval>,
         /// Whether the code is saved at the start of each turn, so that it can be restored when the conversation goes back.
-        #[key("checkpoint": OneOf<Checkpoint>, never_dropped, guard, change(Change::Text), otherwise("that of the outer level, else `off`"), example(r#""git""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("checkpoint"?: OneOf<Checkpoint>, no_value: Refuse, guard: true, change: Some(Change::Text), default: Described("that of the outer level, else `off`"), example: r#""git""#)]
         pub checkpoint: Option<Checkpoint>,
         /// Names of subagent profiles, which the context message lists.
-        #[key("availableProfiles": Texts, example(r#"["bug-reproducer"]"#))]
+        #[key("availableProfiles": Texts, example: r#"["bug-reproducer"]"#)]
         pub available_profiles: Option<Vec<String>>,
         /// Reminders to an agent that stops before this phase is done.
-        #[key("continue": WaitOrMap, strict, guard, change(Change::Text), otherwise("the workflow's"), example(r#""wait""#))]
+        #[key("continue": WaitOrMap, strict: true, guard: true, change: Some(Change::Text), default: Described("the workflow's"), example: r#""wait""#)]
         #[serde(default, rename = "continue")]
         pub auto_continue: ContinueRule,
         /// Rules on single calls.
@@ -90,28 +83,22 @@ section! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub results: Vec<ResultRule>,
         /// Values that the agent hands over with `next`, by name: `{outputs.<phase>.<name>}`.
-        #[key("outputs": Outputs, never_dropped, guard, change(Change::Way), example(r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("outputs"?: Outputs, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"plan": {"type": "text", "minLength": 40, "about": "What will be changed, and why"}}"#)]
         pub outputs: Vec<Parameter>,
         /// The possible results of the phase, each with its target: an id of the same workflow, `next`, `end` or `done`. The agent names one of them with `next`.
-        #[key("outcomes": Outcomes, never_dropped, guard, change(Change::Way), example(r#"{"ok": "next", "again": "reproduce"}"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("outcomes"?: Outcomes, no_value: Refuse, guard: true, change: Some(Change::Way), example: r#"{"ok": "next", "again": "reproduce"}"#)]
         pub outcomes: Vec<PhaseOutcome>,
         /// The values with which the phase is entered; with others it is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>`.
-        #[key("when": Conditions, never_dropped, guard, change(Change::Way), otherwise("always"), example(r#"{"visits.reproduce": {"not": [7, 8]}}"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": [7, 8]}}"#)]
         pub when: Vec<Condition>,
         /// How often the phase may be entered in one run of its workflow.
-        #[key("maxVisits": Whole<1>, never_dropped, guard, otherwise("no limit, but for `limits.maxVisits`"), example("3"))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("maxVisits"?: Whole<1>, no_value: Refuse, guard: true, default: Described("no limit, but for `limits.maxVisits`"), example: "3")]
         pub max_visits: Option<u32>,
         /// What happens instead of one more visit: `pause`, `cancel`, or an id of the same workflow.
-        #[key("onLimit": AfterVisitLimit, never_dropped, guard, change(Change::Way), default(Word("pause")), example(r#""cancel""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("onLimit"?: AfterVisitLimit, no_value: Refuse, guard: true, change: Some(Change::Way), default: Text("pause"), example: r#""cancel""#)]
         pub on_limit: Option<Target>,
         /// How much the phase may use each time it is entered. At a limit the run pauses.
-        #[key("budget": Map<Budget>, never_dropped, guard, otherwise("no limit"), example(r#"{"turns": 120, "minutes": 180}"#))]
-        #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+        #[key("budget"?: Map<Budget>, no_value: Refuse, guard: true, default: Described("no limit"), example: r#"{"turns": 120, "minutes": 180}"#)]
         pub budget: Budget,
         /// Settings that the host should make while it lasts.
         #[keys]
@@ -127,24 +114,19 @@ section! {
     #[serde(rename_all = "camelCase", default)]
     pub struct Hints {
         /// The model, as the host names it, where the host can set it.
-        #[key("model": FilledText, never_dropped, otherwise("the user's"), example(r#""provider/model""#))]
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[key("model"?: FilledText, no_value: Refuse, default: Described("the user's"), example: r#""provider/model""#)]
         pub model: Option<String>,
         /// How long the model thinks, where the host can set it.
-        #[key("thinking": OneOf<Thinking>, never_dropped, otherwise("the user's"), example(r#""high""#))]
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[key("thinking"?: OneOf<Thinking>, no_value: Refuse, default: Described("the user's"), example: r#""high""#)]
         pub thinking: Option<Thinking>,
         /// Whether blocked tools are hidden from the model, where the host can.
-        #[key("activeTools": Flag, never_dropped, otherwise("`false`"), example("true"))]
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[key("activeTools"?: Flag, no_value: Refuse, default: Described("`false`"), example: "true")]
         pub active_tools: bool,
     }
 }
 
 words! {
     /// The record of the code at the start of each turn.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum Checkpoint {
         /// A git commit of the tracked files, which no branch refers to.
         "git" => Git,
@@ -155,8 +137,7 @@ words! {
 
 words! {
     /// The level of the model's thinking.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(JsonSchema)]
     pub enum Thinking {
         /// Not at all.
         "off" => Off,

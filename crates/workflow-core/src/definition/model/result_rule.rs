@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::definition::guard_text::GuardText;
-use crate::definition::schema::Default::Text as Word;
-use crate::definition::schema::{Declared, FromMap, MapReader, Section, listed, section};
-use crate::definition::value::{OneOf, Text, TextOrTexts, ToolPatterns, Whole, words};
+use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
+use crate::definition::value::{List, OneOf, Text, TextOrTexts, ToolPatterns, Whole, words};
 use crate::diagnostic::{Code, Finding};
 
 const EFFECTS: &[&str] = &["redact", "maxChars", "append"];
@@ -17,29 +16,24 @@ section! {
     #[serde(rename_all = "camelCase")]
     pub struct ResultRule {
         /// The tools whose results are changed.
-        #[key("tool": ToolPatterns, checked(GuardText::ToolPattern), default(Word("*")), example(r#""bash""#))]
+        #[key("tool": ToolPatterns, check: Some(GuardText::ToolPattern), default: Text("*"), example: r#""bash""#)]
         const tool;
         /// The tools it is about: names, with `*` for any characters.
         pub tools: Vec<String>,
         /// Whether results of failed or of successful calls are changed.
-        #[key("on": OneOf<ResultKind>, otherwise("both"), example(r#""error""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("on"?: OneOf<ResultKind>, default: Described("both"), example: r#""error""#)]
         pub on: Option<ResultKind>,
         /// Regular expressions. The text that they match is replaced.
-        #[key("redact": TextOrTexts, checked(GuardText::Regex), example(r#"["sk-[A-Za-z0-9]{20,}"]"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("redact"?: TextOrTexts, check: Some(GuardText::Regex), example: r#"["sk-[A-Za-z0-9]{20,}"]"#)]
         pub redact: Vec<String>,
         /// The replacement for `redact`.
-        #[key("with": Text, default(Word("[redacted]")), example(r#""[key]""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("with"?: Text, default: Text("[redacted]"), example: r#""[key]""#)]
         pub with: Option<String>,
         /// The number of characters that are kept of a text: its beginning and its end.
-        #[key("maxChars": Whole<1>, otherwise("all"), example("20000"), usual_hint)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("maxChars"?: Whole<1>, default: Described("all"), example: "20000", hint: OfCode)]
         pub max_chars: Option<u32>,
         /// A text to add at the end.
-        #[key("append": Text, otherwise("nothing"), example(r#""Read the error before you try again.""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("append"?: Text, default: Described("nothing"), example: r#""Read the error before you try again.""#)]
         pub append: Option<String>,
         /// True if `redact` cannot be read: then all text is withheld.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -52,18 +46,13 @@ section! {
 
 impl FromMap for ResultRule {
     fn from_map(keys: &mut MapReader<'_, '_, '_>) -> Option<Self> {
-        if !EFFECTS.iter().any(|effect| keys.has(effect)) {
-            let known = listed(EFFECTS.iter().copied());
-            let message = format!("an entry of `results` needs one of {known}");
-            let finding = Finding::error(Code::MissingKey, keys.start, message);
-            let help = "write what is done with the results, for example `maxChars: 20000`";
-            keys.report(finding.help(help));
-        }
+        let help = "write what is done with the results, for example `maxChars: 20000`";
+        keys.first_of(EFFECTS, help);
         let mut rule = Self::default();
         rule.read_keys(keys);
-        let tools = keys.get(&Self::tool).filter(|tools| !tools.is_lost);
+        let tools = keys.get(&Self::tool).and_then(List::whole);
         // An entry about tools that cannot be read is about all of them.
-        rule.tools = tools.map_or_else(|| vec!["*".to_owned()], |tools| tools.all);
+        rule.tools = tools.unwrap_or_else(|| vec!["*".to_owned()]);
         // A wrong pattern, or an unknown key that may be a misspelled one.
         let has_redact = keys.has("redact");
         rule.unread = rule.redact.is_empty() && (has_redact || !keys.all_known);
@@ -112,8 +101,6 @@ impl ResultRule {
 
 words! {
     /// A kind of result.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum ResultKind {
         /// Results of calls that failed.
         "error" => Error,

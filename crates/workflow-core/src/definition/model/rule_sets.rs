@@ -105,20 +105,14 @@ impl KeyType for NamedRules {
     );
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<OwnRuleSet>> {
-        let finding = match written.kind() {
-            Kind::Map(map) if !map.entries.is_empty() => {
-                let sets = map.entries.iter().map(|entry| OwnRuleSet {
-                    name: entry.key.to_string(),
-                    span: entry.key_span,
-                    rules: read_set(reader, entry),
-                });
-                return Some(sets.collect());
-            }
-            Kind::Map(_) => written.empty("`rulesets` names no set"),
-            _ => written.wrong_type("a map of names to lists of rules"),
-        };
-        reader.report(finding.help(written.key.for_example()));
-        None
+        let expected = "a map of names to lists of rules";
+        let entries = written.entries(reader, expected, "`rulesets` names no set")?;
+        let sets = entries.iter().map(|entry| OwnRuleSet {
+            name: entry.key.to_string(),
+            span: entry.key_span,
+            rules: read_set(reader, entry),
+        });
+        Some(sets.collect())
     }
 }
 
@@ -130,21 +124,17 @@ fn read_set(reader: &mut Reader<'_>, entry: &Entry<'_>) -> Option<Vec<Rule>> {
         let help = "write a list of rules: `[{block: bash, command: [curl *]}]`";
         Finding::error(code, span, message).help(help)
     };
-    let finding = match &entry.value.kind {
+    match &entry.value.kind {
         Kind::List(items) if items.is_empty() => {
-            wrong(Code::MissingKey, span, "has no rules".to_owned())
+            reader.refuse(wrong(Code::MissingKey, span, "has no rules".to_owned()))
         }
-        Kind::List(items) => {
-            let read = read_maps(reader, items, |kind, span| {
-                wrong(Code::WrongType, span, format!("has a rule that is {kind}"))
-            });
-            return read.lost.is_empty().then_some(read.all);
-        }
+        Kind::List(items) => read_maps(reader, items, |kind, span| {
+            wrong(Code::WrongType, span, format!("has a rule that is {kind}"))
+        })
+        .whole(),
         kind => {
             let why = format!("must be a list of rules, not {}", kind.describe());
-            wrong(Code::WrongType, span, why)
+            reader.refuse(wrong(Code::WrongType, span, why))
         }
-    };
-    reader.report(finding);
-    None
+    }
 }

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::dead_conditions;
 use crate::definition::guard_text::GuardText;
-use crate::definition::schema::Default::Text;
 use crate::definition::schema::{Change, Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{
-    Flag, NamedTexts, OneOf, Partial, Template, TextOrTexts, ToolPatterns, words,
+    Flag, List, NamedTexts, OneOf, Template, TextOrTexts, ToolPatterns, words,
 };
 use crate::diagnostic::{Code, Finding};
 use crate::pattern::names_match;
@@ -21,7 +20,7 @@ const ONE_OF: &str = "required: one of `allow`, `ask`, `block`";
 section! {
     Section::guard("a rule").one_of(&["allow", "ask", "block"]);
     /// A rule on single tool calls: it matches a call that all of its conditions match.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase")]
     pub struct Rule {
         /// Its effect on a matching call.
@@ -29,45 +28,37 @@ section! {
         /// The tools it is about: names, with `*` for any characters.
         pub tools: Vec<String>,
         /// Tools whose calls this level allows. `*` matches any characters.
-        #[key("allow": ToolPatterns, checked(GuardText::ToolPattern), never_empty, otherwise(ONE_OF), example(r#""write""#))]
+        #[key("allow": ToolPatterns, check: Some(GuardText::ToolPattern), no_value: WrongType, default: Described(ONE_OF), example: r#""write""#)]
         const allow;
         /// Tools whose calls the user must confirm. They are blocked where the user cannot be asked.
-        #[key("ask": ToolPatterns, checked(GuardText::ToolPattern), never_empty, otherwise(ONE_OF), example(r#""bash""#))]
+        #[key("ask": ToolPatterns, check: Some(GuardText::ToolPattern), no_value: WrongType, default: Described(ONE_OF), example: r#""bash""#)]
         const ask;
         /// Tools whose calls are blocked.
-        #[key("block": ToolPatterns, checked(GuardText::ToolPattern), never_empty, otherwise(ONE_OF), example(r#"["write", "edit"]"#))]
+        #[key("block": ToolPatterns, check: Some(GuardText::ToolPattern), no_value: WrongType, default: Described(ONE_OF), example: r#"["write", "edit"]"#)]
         const block;
         /// Globs of the files that the call is about. `docs/**` is in the project, `.env` is a name at any depth, `/etc/**` and `~/.ssh/**` are outside the project. A directory matches everything in it.
-        #[key("path": TextOrTexts, checked(GuardText::Path), otherwise("any path"), example(r#"[".env", ".git/**"]"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("path"?: TextOrTexts, check: Some(GuardText::Path), default: Described("any path"), example: r#"[".env", ".git/**"]"#)]
         pub path: Vec<String>,
         /// Patterns of commands. Each command of a shell line is compared by itself. `*` matches any characters.
-        #[key("command": TextOrTexts, checked(GuardText::Command), otherwise("any command"), example(r#"["rm -rf *", "sudo *"]"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("command"?: TextOrTexts, check: Some(GuardText::Command), default: Described("any command"), example: r#"["rm -rf *", "sudo *"]"#)]
         pub command: Vec<String>,
         /// `true`: calls that change files. `false`: calls that only read. A shell line is parsed; `unknown` decides on a command that is not known.
-        #[key("writes": Flag, otherwise("either"), example("true"))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("writes"?: Flag, default: Described("either"), example: "true")]
         pub writes: Option<bool>,
         /// What `read-only` and rules with `writes: true` do with a shell command that is not known. A stricter value of an outer level wins.
-        #[key("unknown": OneOf<UnknownAction>, change(Change::Guard), otherwise("that of the outer level, else `ask`"), example(r#""block""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("unknown"?: OneOf<UnknownAction>, change: Some(Change::Guard), default: Described("that of the outer level, else `ask`"), example: r#""block""#)]
         pub unknown: Option<UnknownAction>,
         /// Regular expressions for fields of the arguments. All of them must match.
-        #[key("input": NamedTexts, checked(GuardText::Regex), otherwise("any arguments"), example(r#"{"url": "^http://"}"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("input"?: NamedTexts, check: Some(GuardText::Regex), default: Described("any arguments"), example: r#"{"url": "^http://"}"#)]
         pub input: Vec<(String, String)>,
         /// What happens when rules deny the same call for the third time in a row. The strictest of all levels applies.
-        #[key("onRepeat": OneOf<OnRepeat>, change(Change::Guard), default(Text("ask")), example(r#""block""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("onRepeat"?: OneOf<OnRepeat>, change: Some(Change::Guard), default: Text("ask"), example: r#""block""#)]
         pub on_repeat: Option<OnRepeat>,
         /// Why, for the agent and the user. `{path}` is the path that matched, `{tool}` the tool, `{command}` the shell line.
-        #[key("reason": Template, of(TemplateKind::RuleReason), otherwise("a description of the rule"), example(r#""{path} is protected""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("reason"?: Template, template: Some(TemplateKind::RuleReason), default: Described("a description of the rule"), example: r#""{path} is protected""#)]
         pub reason: Option<String>,
         /// Whether the user is notified of a call that the rule blocks.
-        #[key("notify": Flag, otherwise("`false`"), example("true"))]
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[key("notify"?: Flag, default: Described("`false`"), example: "true")]
         pub notify: bool,
         /// Its location, as `file:line`.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -82,15 +73,7 @@ impl Rule {
         Self {
             action,
             tools: vec![tool.to_owned()],
-            path: Vec::new(),
-            command: Vec::new(),
-            writes: None,
-            unknown: None,
-            input: Vec::new(),
-            reason: None,
-            notify: false,
-            on_repeat: None,
-            source: String::new(),
+            ..Self::default()
         }
     }
 
@@ -138,15 +121,13 @@ impl Rule {
         let forbids = self.action != RuleAction::Allow;
         if self.notify && !forbids {
             let message = "`notify` has no effect in a rule that allows";
-            let span = keys.place(&Self::notify).and_then(|place| place.key);
-            let finding = Finding::warning(Code::IdleRule, span, message);
+            let finding = Finding::warning(Code::IdleRule, keys.key_place(&Self::notify), message);
             keys.report(finding.help("remove it: only a blocked call is reported"));
         }
         let about_writes = self.writes == Some(true) || keys.is_unreadable(&Self::writes);
         if self.unknown.is_some() && !(forbids && about_writes) {
             let message = "`unknown` has no effect without `block` or `ask` and `writes: true`";
-            let span = keys.place(&Self::unknown).and_then(|place| place.key);
-            let finding = Finding::warning(Code::IdleRule, span, message);
+            let finding = Finding::warning(Code::IdleRule, keys.key_place(&Self::unknown), message);
             keys.report(finding.help("add `writes: true`, or remove it"));
         }
     }
@@ -156,52 +137,48 @@ impl Rule {
 ///
 /// If the tools or the effect are not known, every tool is forbidden.
 fn read_action(keys: &mut MapReader<'_, '_, '_>) -> Option<(RuleAction, Vec<String>)> {
-    let lost = || Partial {
-        is_lost: true,
-        ..Partial::default()
-    };
     // The strictest comes first.
     let heads = [
         (RuleAction::Block, &Rule::block),
         (RuleAction::Ask, &Rule::ask),
         (RuleAction::Allow, &Rule::allow),
     ];
-    let heads = heads.map(|(action, key)| (action, keys.get(key), keys.place(key)));
-    let mut heads = heads
-        .into_iter()
-        .filter_map(|(action, tools, place)| Some((action, tools.unwrap_or_else(lost), place?)));
-    let Some((action, read, place)) = heads.next() else {
+    let heads = heads.map(|(action, key)| Some((action, keys.get(key), keys.place(key)?)));
+    let heads: Vec<_> = heads.into_iter().flatten().collect();
+    let Some((action, first, place)) = heads.first() else {
         let message = "a rule needs one of `allow`, `ask` and `block`";
         let finding = Finding::error(Code::MissingKey, keys.start, message);
         keys.report(finding.help("write the action and its tools: `block: [edit, write]`"));
         return Some((RuleAction::Block, vec!["*".to_owned()]));
     };
-    let (mut tools, mut is_sound) = (read.all, !read.is_lost);
-    let mut others = heads.peekable();
-    if others.peek().is_some() {
+    if heads.len() > 1 {
         let message = "a rule can have only one of `allow`, `ask` and `block`";
-        let finding = Finding::error(Code::BothLists, place.key, message);
+        let finding = Finding::error(Code::BothLists, place.key_span, message);
         keys.report(finding.help("write a rule for each"));
     }
-    for (other, read, _) in others {
-        is_sound = false;
-        if other != RuleAction::Allow {
-            tools.extend(read.all);
-        }
+    if *action == RuleAction::Allow {
+        let is_sound = first.as_ref().is_some_and(|read| read.lost.is_empty());
+        return is_sound.then(|| (RuleAction::Allow, first.iter().flat_map(names).collect()));
     }
-    if action == RuleAction::Allow {
-        return is_sound.then_some((action, tools));
-    }
+    let forbid = heads
+        .iter()
+        .filter(|(action, ..)| *action != RuleAction::Allow);
+    let mut tools: Vec<String> = forbid
+        .flat_map(|(_, read, _)| read)
+        .flat_map(names)
+        .collect();
     if tools.is_empty() {
         tools.push("*".to_owned());
     }
-    Some((action, tools))
+    Some((*action, tools))
+}
+
+fn names(read: &List<String>) -> impl Iterator<Item = String> {
+    read.all.iter().cloned()
 }
 
 words! {
     /// The reaction to a call that is denied for the third time in a row.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum OnRepeat {
         /// The user may allow this one call.
         "ask" => Ask,
@@ -210,34 +187,22 @@ words! {
     }
 }
 
-/// The effect of a rule on a matching call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RuleAction {
-    /// The call may run, by this level.
-    Allow,
-    /// A person decides.
-    Ask,
-    /// The call must not run.
-    Block,
-}
-
-impl RuleAction {
-    /// Its key in a rule.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Block => "block",
-        }
+words! {
+    /// The effect of a rule on a matching call.
+    #[derive(Default)]
+    pub enum RuleAction {
+        /// The call may run, by this level.
+        "allow" => Allow,
+        /// A person decides.
+        "ask" => Ask,
+        /// The call must not run.
+        "block" default => Block,
     }
 }
 
 words! {
     /// The decision on an unknown shell command, where a rule or `read-only` forbids to write. The stricter one is greater.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(PartialOrd, Ord)]
     pub enum UnknownAction {
         /// It counts as a command that writes nothing.
         "allow" => Allow,

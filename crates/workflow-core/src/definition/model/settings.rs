@@ -11,7 +11,6 @@ use super::rules::{OnRepeat, Rule, UnknownAction};
 use super::tools::ToolsMap;
 use super::trigger::{Trigger, Triggers};
 use super::workflow::{ContextMode, Workflow};
-use crate::definition::schema::Default::Number;
 use crate::definition::schema::{Declared, FromMap, MapReader, Section, section};
 use crate::definition::value::{Choices, FilledText, Limit, ListOf, Map, OneOf, Seconds, Text};
 
@@ -30,7 +29,7 @@ section! {
         #[key(Workflow: OneOf<ContextMode>)]
         pub context: Option<ContextMode>,
         /// A blacklist or a whitelist of tools, and rules on single calls. Rules are read before the list. `workflow_step` is always allowed.
-        #[key("tools": ToolsMap, strict, guard, otherwise("all tools"), example(r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#))]
+        #[key("tools": ToolsMap, strict: true, guard: true, default: Described("all tools"), example: r#"{"blacklist": ["edit", "write"], "rules": [{"allow": "write", "path": "docs/**"}]}"#)]
         const level_tools;
         #[key(Rule: OneOf<UnknownAction>)]
         const unknown;
@@ -42,24 +41,24 @@ section! {
         /// As in a rule.
         #[key(Rule: OneOf<OnRepeat>)]
         pub on_repeat: Option<OnRepeat>,
-        #[key(Workflow: NamedRules, example(r#"{"no-publish": [{"block": "bash", "command": ["npm publish *", "cargo publish *"]}]}"#))]
+        #[key(Workflow: NamedRules, example: r#"{"no-publish": [{"block": "bash", "command": ["npm publish *", "cargo publish *"]}]}"#)]
         const rulesets;
         /// Seconds that the user has for the answer in a dialog. Without an answer nothing is allowed. 0: no limit.
-        #[key("questionTimeout": Seconds<86_400>, never_empty, default(Number(1800)), example("3600"))]
+        #[key("questionTimeout": Seconds<86_400>, no_value: WrongType, default: Number(1800), example: "3600")]
         pub question_timeout: Option<u32>,
         /// Events from outside that send the agent a message: a written file, or a web request.
-        #[key("triggers": Triggers, never_dropped, guard, example(r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#))]
+        #[key("triggers": Triggers, no_value: Refuse, guard: true, example: r#"[{"file": "notes/trigger.txt", "prompt": "Somebody says: {content}"}]"#)]
         pub triggers: Vec<Trigger>,
         /// Limits on the size of definitions, and on jumps into one phase.
-        #[key("limits": Map<Limits>, strict, otherwise("see `limits`"), example(r#"{"maxPhases": 200}"#))]
+        #[key("limits": Map<Limits>, strict: true, default: Described("see `limits`"), example: r#"{"maxPhases": 200}"#)]
         const own_limits;
         /// The limits, with those of the file further out.
         pub limits: Limits,
         /// The PostgreSQL server with the runs, requests and answers of several machines. Only in the user's settings.
-        #[key("store": FilledText, otherwise("a database in the home directory"), example(r#""postgres://laptop@db.example.org/workflows""#))]
+        #[key("store": FilledText, default: Described("a database in the home directory"), example: r#""postgres://laptop@db.example.org/workflows""#)]
         const store;
         /// A program and its arguments, which shows a text to you: it reads it on its standard input. It gets the code of each question for approval. Only in the user's settings.
-        #[key("notify": Choices, otherwise("only the host shows it"), example(r#"["notify-user", "--title", "workflow"]"#))]
+        #[key("notify": Choices, default: Described("only the host shows it"), example: r#"["notify-user", "--title", "workflow"]"#)]
         const notify;
         #[key(Workflow: Text)]
         const schema;
@@ -79,25 +78,25 @@ section! {
     #[serde(rename_all = "camelCase", default)]
     pub struct Limits {
         /// Bytes of one file.
-        #[key("maxFileBytes": Limit<{ 16 << 20 }>, never_empty, default(Number(1 << 20)), example("64"))]
+        #[key("maxFileBytes": Limit<{ 16 << 20 }>, no_value: WrongType, default: Number(1 << 20), example: "64")]
         pub max_file_bytes: u32,
         /// Bytes of all files. A file counts as often as it is named.
-        #[key("maxTotalBytes": Limit<{ 1 << 30 }>, never_empty, default(Number(64 << 20)), example("64"))]
+        #[key("maxTotalBytes": Limit<{ 1 << 30 }>, no_value: WrongType, default: Number(64 << 20), example: "64")]
         pub max_total_bytes: u32,
         /// Nested maps and lists in one file.
-        #[key("maxDepth": Limit<128>, never_empty, default(Number(64)), example("64"))]
+        #[key("maxDepth": Limit<128>, no_value: WrongType, default: Number(64), example: "64")]
         pub max_depth: u32,
         /// Phases of one workflow, subworkflows counted as one.
-        #[key("maxPhases": Limit<10_000>, never_empty, default(Number(1000)), example("64"))]
+        #[key("maxPhases": Limit<10_000>, no_value: WrongType, default: Number(1000), example: "64")]
         pub max_phases: u32,
         /// Workflow directories of the project, or of your own.
-        #[key("maxWorkflows": Limit<100_000>, never_empty, default(Number(10_000)), example("64"))]
+        #[key("maxWorkflows": Limit<100_000>, no_value: WrongType, default: Number(10_000), example: "64")]
         pub max_workflows: u32,
         /// Nested subworkflows.
-        #[key("maxNesting": Limit<{ Limits::HIGHEST_NESTING }>, never_empty, default(Number(32)), example("64"))]
+        #[key("maxNesting": Limit<{ Limits::HIGHEST_NESTING }>, no_value: WrongType, default: Number(32), example: "64")]
         pub max_nesting: u32,
         /// Times that outcomes, gates and answers may lead into one phase without `maxVisits`.
-        #[key("maxVisits": Limit<1000>, never_empty, default(Number(25)), example("64"))]
+        #[key("maxVisits": Limit<1000>, no_value: WrongType, default: Number(25), example: "64")]
         #[serde(rename = "maxVisits")]
         pub jumps: u32,
     }

@@ -89,11 +89,7 @@ impl KeyType for Outcomes {
     const SHAPE: Shape = Shape::new(NamedTexts::SHAPE.schema, || "map of targets".to_owned());
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<PhaseOutcome>> {
-        let Kind::Map(_) = written.kind() else {
-            reader.report(written.wrong_type("a map of names to targets"));
-            return None;
-        };
-        let read = targets_of(reader, written, JumpKind::Outcome).into_iter();
+        let read = targets_of(reader, written, JumpKind::Outcome)?.into_iter();
         Some(read.map(|(name, to)| PhaseOutcome { name, to }).collect())
     }
 }
@@ -110,7 +106,7 @@ impl KeyType for Answers {
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Self::Value> {
         if let Kind::Map(_) = written.kind() {
-            let targets = targets_of(reader, written, JumpKind::Choice);
+            let targets = targets_of(reader, written, JumpKind::Choice)?;
             return Some(targets.into_iter().unzip());
         }
         Some((Choices::read(reader, written)?, Vec::new()))
@@ -156,25 +152,17 @@ fn targets_of(
     reader: &mut Reader<'_>,
     written: Written<'_>,
     jump: JumpKind,
-) -> Vec<(String, Target)> {
-    let Kind::Map(map) = written.kind() else {
-        return Vec::new();
-    };
-    if map.entries.is_empty() {
-        let message = format!(
-            "`{}` is empty: nothing leads out of the phase",
-            written.key.name
-        );
-        reader.report(written.empty(message));
-    }
+) -> Option<Vec<(String, Target)>> {
+    let of = written.key.name;
+    let empty = format!("`{of}` is empty: nothing leads out of the phase");
     let mut read = Vec::new();
-    for entry in &map.entries {
+    for entry in written.entries(reader, "a map of names to targets", empty)? {
         if !is_name(&entry.key) && jump == JumpKind::Outcome {
             reader.report(not_a_name("an outcome", &entry.key, entry.key_span));
             continue;
         }
         if trim(&entry.key).is_empty() {
-            let message = format!("an answer of `{}` is empty", written.key.name);
+            let message = format!("an answer of `{of}` is empty");
             reader.report(Finding::error(Code::MissingKey, entry.key_span, message));
             continue;
         }
@@ -201,5 +189,5 @@ fn targets_of(
             "write `{name}: next`, or the id of a phase of this workflow"
         )));
     }
-    read
+    Some(read)
 }

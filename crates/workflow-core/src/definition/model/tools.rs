@@ -29,29 +29,18 @@ section! {
     #[derive(Debug)]
     pub(crate) struct Tools {
         /// The tools that are blocked.
-        #[key("blacklist": ToolNames, checked(GuardText::Tool), never_empty, guard, example(r#"["edit", "write"]"#))]
+        #[key("blacklist": ToolNames, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["edit", "write"]"#)]
         const blacklist;
         /// The only tools that are allowed. An empty list blocks all.
-        #[key("whitelist": ToolNames, checked(GuardText::Tool), never_empty, guard, example(r#"["read", "grep"]"#))]
+        #[key("whitelist": ToolNames, check: Some(GuardText::Tool), no_value: WrongType, guard: true, example: r#"["read", "grep"]"#)]
         const whitelist;
         /// Rules on single calls. The first rule that matches decides.
-        #[key("rules": ListOf<Rule>, guard, example(r#"[{"block": "bash", "writes": true}]"#))]
+        #[key("rules": ListOf<Rule>, guard: true, example: r#"[{"block": "bash", "writes": true}]"#)]
         const rules;
         /// Names of `rulesets`, whose rules follow the rules here.
-        #[key("use": Texts, guard, example(r#"["no-network"]"#))]
+        #[key("use": Texts, guard: true, example: r#"["no-network"]"#)]
         const uses;
     }
-}
-
-/// What `tools` says, with the names of rule sets that are not looked up yet.
-#[derive(Debug, Default)]
-pub(crate) struct ReadTools {
-    access: Option<ToolAccess>,
-    rules: Vec<Rule>,
-    uses: Option<(Vec<String>, Option<Span>)>,
-    key_span: Option<Span>,
-    /// The locations of what could not be read, but for the conditions of a rule.
-    lost: Vec<Option<Span>>,
 }
 
 /// The tools of a level.
@@ -61,6 +50,11 @@ pub(crate) struct LevelTools {
     pub(crate) rules: Vec<Rule>,
     /// Loaded, unless something other than a condition of a rule could not be read.
     pub(crate) status: SettingsStatus,
+    /// The names of rule sets that are not looked up yet.
+    uses: Option<(Vec<String>, Option<Span>)>,
+    key_span: Option<Span>,
+    /// The locations of what could not be read, but for the conditions of a rule.
+    lost: Vec<Option<Span>>,
 }
 
 impl LevelTools {
@@ -72,33 +66,25 @@ impl LevelTools {
         self.rules.splice(0..0, rules);
         self.status = SettingsStatus::Unreadable;
     }
-}
 
-impl ReadTools {
     /// The tools with the rules of the sets that are used.
-    pub(crate) fn with(self, sets: &RuleSets, reader: &mut Reader<'_>) -> LevelTools {
-        let mut lost = self.lost;
-        let mut tools = LevelTools {
-            access: self.access,
-            rules: self.rules,
-            status: SettingsStatus::Loaded,
-        };
-        if let Some((names, span)) = self.uses {
+    pub(crate) fn with(mut self, sets: &RuleSets, reader: &mut Reader<'_>) -> Self {
+        if let Some((names, span)) = self.uses.take() {
             match sets.used(reader, &names, span) {
-                Some(rules) => tools.rules.extend(rules),
-                None => lost.push(span.or(self.key_span)),
+                Some(rules) => self.rules.extend(rules),
+                None => self.lost.push(span.or(self.key_span)),
             }
         }
-        let patterns = tools.rules.iter().map(|rule| rule.command.len()).sum();
+        let patterns = self.rules.iter().map(|rule| rule.command.len()).sum();
         if let Some(finding) = too_many_patterns(patterns, self.key_span) {
             reader.report(finding);
-            tools.rules.clear();
-            lost.push(self.key_span);
+            self.rules.clear();
+            self.lost.push(self.key_span);
         }
-        if let Some(&span) = lost.first() {
-            tools.fail_closed(reader, span);
+        if let Some(&span) = self.lost.first() {
+            self.fail_closed(reader, span);
         }
-        tools
+        self
     }
 
     /// What is read of a value that says nothing that is known.
@@ -130,6 +116,7 @@ impl ReadTools {
             rules: rules.map(Vec::from).unwrap_or_default(),
             uses: uses.map(|names| (names, keys.span_of(&Tools::uses))),
             key_span,
+            status: SettingsStatus::Loaded,
         }
     }
 }
@@ -141,7 +128,7 @@ pub(crate) struct ToolsMap;
 pub(crate) struct ReadOnlyOrTools;
 
 impl KeyType for ToolsMap {
-    type Value = ReadTools;
+    type Value = LevelTools;
     const SHAPE: Shape = Shape::new(|| {
 let mut schema = schema_of(Tools::SECTION);
         schema["minProperties"] = json!(1);
@@ -153,28 +140,28 @@ let help = "write `tools: {blacklist: [..]}` for tools that are blocked, or `too
         matches!(written.kind(), Kind::List(_)).then(|| finding.help(help))
 });
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
-        Some(ReadTools::of_map(reader, written, Tools::SECTION.expected))
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<LevelTools> {
+        Some(LevelTools::of_map(reader, written, Tools::SECTION.expected))
     }
 }
 
 impl KeyType for ReadOnlyOrTools {
-    type Value = ReadTools;
+    type Value = LevelTools;
     const SHAPE: Shape = Shape::new(|| json!({"anyOf": [
             {"const": "read-only", "description": "Nothing is changed, except what `writable` and `commands` open."},
             (ToolsMap::SHAPE.schema)(),
         ]}), || "`read-only`, or a map".to_owned()).meant(ToolsMap::SHAPE.meant);
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<ReadTools> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<LevelTools> {
         let Kind::Text(text) = written.kind() else {
             let expected = "`read-only`, or a map with `blacklist`, `whitelist` or `rules`";
-            return Some(ReadTools::of_map(reader, written, expected));
+            return Some(LevelTools::of_map(reader, written, expected));
         };
-        let read_only = ReadTools {
+        let read_only = LevelTools {
             access: Some(ToolAccess::ReadOnly {
                 source: reader.file_and_line(written.key_span),
             }),
-            ..ReadTools::default()
+            ..LevelTools::default()
         };
         if text == "read-only" {
             return Some(read_only);
@@ -191,7 +178,7 @@ impl KeyType for ReadOnlyOrTools {
         }
         let help = "write `tools: read-only`, or a map with `blacklist`, `whitelist` or `rules`";
         reader.report(finding.help(help));
-        Some(ReadTools::lost(written.span()))
+        Some(LevelTools::lost(written.span()))
     }
 }
 
@@ -209,12 +196,10 @@ pub(crate) fn too_many_patterns(number: usize, span: Option<Span>) -> Option<Fin
 /// Reads the lists.
 fn read_access(keys: &mut MapReader<'_, '_, '_>) -> Option<ToolAccess> {
     let (blacklist, whitelist) = (keys.get(&Tools::blacklist), keys.get(&Tools::whitelist));
-    if let Some(place) = keys
-        .place(&Tools::whitelist)
-        .filter(|_| keys.has("blacklist"))
-    {
+    let second = keys.place(&Tools::whitelist);
+    if let Some(entry) = second.filter(|_| keys.has("blacklist")) {
         let message = "cannot set both `blacklist` and `whitelist`";
-        keys.report(Finding::error(Code::BothLists, place.key, message));
+        keys.report(Finding::error(Code::BothLists, entry.key_span, message));
     }
     // Of a name with white space around it a blacklist means the tool.
     let blacklist = blacklist.map(|names| -> Vec<String> {

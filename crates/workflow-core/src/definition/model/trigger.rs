@@ -24,13 +24,13 @@ section! {
         /// The event.
         pub on: TriggerOn,
         /// A file that is read and then emptied. In your own settings it is an absolute path or `~/…`, in the settings of a project a path inside the project.
-        #[key("file": FilledText, otherwise("required: one of `file`, `http`"), example(r#""notes/trigger.txt""#))]
+        #[key("file": FilledText, default: Described("required: one of `file`, `http`"), example: r#""notes/trigger.txt""#)]
         const file;
         /// A port that accepts requests from this machine: on 127.0.0.1 and ::1 only.
-        #[key("http": Map<Http>, otherwise("required: one of `file`, `http`"), example(r#"{"port": 3333, "tokenEnv": "WEBHOOK_TOKEN"}"#))]
+        #[key("http": Map<Http>, default: Described("required: one of `file`, `http`"), example: r#"{"port": 3333, "tokenEnv": "WEBHOOK_TOKEN"}"#)]
         const http;
         /// The message to the agent. `{content}` and `{body}` are the received text.
-        #[key("prompt": Template, of(TemplateKind::Trigger), required, example(r#""Somebody says: {content}""#))]
+        #[key("prompt": Template, template: Some(TemplateKind::Trigger), default: Required, example: r#""Somebody says: {content}""#)]
         pub prompt: String,
         /// The source of its settings.
         pub tier: Tier,
@@ -46,13 +46,13 @@ section! {
     #[derive(Debug)]
     pub(crate) struct Http {
         /// The port number.
-        #[key("port": Whole<1, 65535, u16>, required, never_dropped, example("3333"), hint("write `port: 3333`, for example"))]
+        #[key("port": Whole<1, 65535, u16>, default: Required, no_value: Refuse, example: "3333", hint: Hint::Text("write `port: 3333`, for example"))]
         const port;
         /// The token of a request: `Authorization: Bearer <token>`.
-        #[key("token": FilledText, otherwise("required: one of `token`, `tokenEnv`"), example(r#""a long random text""#))]
+        #[key("token": FilledText, default: Described("required: one of `token`, `tokenEnv`"), example: r#""a long random text""#)]
         const text;
         /// The environment variable that contains the token, so that no file does.
-        #[key("tokenEnv": FilledText, otherwise("required: one of `token`, `tokenEnv`"), example(r#""WEBHOOK_TOKEN""#))]
+        #[key("tokenEnv": FilledText, default: Described("required: one of `token`, `tokenEnv`"), example: r#""WEBHOOK_TOKEN""#)]
         const variable;
         /// Port and token.
         pub on: TriggerOn,
@@ -119,19 +119,19 @@ impl FromMap for Http {
 /// Reports a map that does not have exactly one of its alternatives.
 fn check_alternatives(keys: &mut MapReader<'_, '_, '_>) -> bool {
     let known = keys.section.alternatives;
-    let (what, names) = (keys.section.name, listed(known.iter().copied()));
-    let (code, message) = match known.iter().filter(|key| keys.has(key)).count() {
-        0 => (Code::MissingKey, format!("{what} needs one of {names}")),
-        1 => return true,
-        _ => (
-            Code::BothLists,
-            format!("{what} can have only one of {names}"),
-        ),
-    };
     let help = format!("write either `{}`", known.join("` or `"));
-    let finding = Finding::error(code, keys.start, message);
-    keys.report(finding.help(help));
-    false
+    let Some(first) = keys.first_of(known, help.clone()) else {
+        return false;
+    };
+    let mut others = known.iter().filter(|other| **other != first);
+    let has_one = !others.any(|other| keys.has(other));
+    if !has_one {
+        let (what, names) = (keys.section.name, listed(known.iter().copied()));
+        let message = format!("{what} can have only one of {names}");
+        let finding = Finding::error(Code::BothLists, keys.start, message);
+        keys.report(finding.help(help));
+    }
+    has_one
 }
 
 /// Checks the path of a file. The user's settings apply in every project, where a path from the working directory would

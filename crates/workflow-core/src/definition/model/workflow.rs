@@ -18,7 +18,6 @@ use super::result_rule::ResultRule;
 use super::rule_sets::NamedRules;
 use super::rules::{OnRepeat, Rule, UnknownAction};
 use super::tools::ReadOnlyOrTools;
-use crate::definition::schema::Default as Absent;
 use crate::definition::schema::{
     Change, Declared, FromMap, KeyType, MapReader, Reader, Section, Shape, Written, section,
 };
@@ -37,38 +36,38 @@ section! {
         /// The directory name, which subworkflow references and path segments use.
         pub key: String,
         /// The displayed name.
-        #[key("name": Text, required, example(r#""Bug fix""#))]
+        #[key("name": Text, default: Required, example: r#""Bug fix""#)]
         pub name: String,
         /// `/workflow <commandName> <description>` starts it.
-        #[key("commandName": CommandName, default(Absent::RequiredToStart), example(r#""bugfix""#))]
+        #[key("commandName": CommandName, default: RequiredToStart, example: r#""bugfix""#)]
         pub command_name: String,
         /// Sent to the agent at the start.
-        #[key("initialMessage": Template, of(TemplateKind::InitialMessage), default(Absent::RequiredToStart), example(r#""Fix this bug: {description}. Begin with {firstPhaseName}.""#))]
+        #[key("initialMessage": Template, template: Some(TemplateKind::InitialMessage), default: RequiredToStart, example: r#""Fix this bug: {description}. Begin with {firstPhaseName}.""#)]
         pub initial_message: String,
         /// The phases in order, at least one. Each is a file name, `{subworkflow: key}`, or a map with the keys of a phase.
-        #[key("phases": Phases, required, never_empty, example(r#"["reproduce.md", {"subworkflow": "review"}, "../_shared/release.md"]"#))]
+        #[key("phases": Phases, default: Required, no_value: WrongType, example: r#"["reproduce.md", {"subworkflow": "review"}, "../_shared/release.md"]"#)]
         const entries;
         /// `user`: the user can start it. `workflows`: it is only a part of other workflows, and needs neither `commandName` nor `initialMessage`.
-        #[key("show": OneOf<Show>, strict, default(Absent::Text("user")), example(r#""workflows""#))]
+        #[key("show": OneOf<Show>, strict: true, default: Text("user"), example: r#""workflows""#)]
         pub show: Show,
         /// Whether the agent may restart it with `loop`.
-        #[key("loopable": Flag, strict, change(Change::Way), default(Absent::True), example("false"))]
+        #[key("loopable": Flag, strict: true, change: Some(Change::Way), default: True, example: "false")]
         pub loopable: bool,
         /// The beginning of the session's name; the description follows.
-        #[key("sessionNamePrefix": Text, default(Absent::Text(SESSION_NAME_PREFIX)), example(r#""Bug: ""#))]
+        #[key("sessionNamePrefix": Text, default: Text(SESSION_NAME_PREFIX), example: r#""Bug: ""#)]
         pub session_name_prefix: Option<String>,
         /// The number of characters (UTF-16 units) of the description in the session's name.
-        #[key("sessionNameMaxLength": Whole<0>, default(Absent::Number(SESSION_NAME_MAX_LENGTH)), example("30"))]
+        #[key("sessionNameMaxLength": Whole<0>, default: Number(SESSION_NAME_MAX_LENGTH), example: "30")]
         pub session_name_max_length: Option<u32>,
         /// The texts that replace the defaults in this workflow.
         #[keys]
         pub templates: Templates,
         /// Reminders to an agent that stops before the phase is done.
-        #[key("continue": WaitOrMap, strict, guard, change(Change::Text), otherwise("see `continue`"), example(r#"{"max": 5, "countdown": 0}"#))]
+        #[key("continue": WaitOrMap, strict: true, guard: true, change: Some(Change::Text), default: Described("see `continue`"), example: r#"{"max": 5, "countdown": 0}"#)]
         #[serde(default, rename = "continue")]
         pub auto_continue: ContinueRule,
         /// How often the context message is sent in full.
-        #[key("context": OneOf<ContextMode>, default(Absent::Text("by-change")), example(r#""every-turn""#))]
+        #[key("context": OneOf<ContextMode>, default: Text("by-change"), example: r#""every-turn""#)]
         pub context: Option<ContextMode>,
         #[key(Phase: ReadOnlyOrTools)]
         const level_tools;
@@ -76,16 +75,13 @@ section! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tools: Option<ToolAccess>,
         /// As in a phase.
-        #[key(Phase: TextOrTexts)]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key(Phase?: TextOrTexts)]
         pub writable: Vec<String>,
         /// As in a phase.
-        #[key(Phase: TextOrTexts)]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key(Phase?: TextOrTexts)]
         pub commands: Vec<String>,
         /// As in a rule.
-        #[key(Rule: OneOf<UnknownAction>)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key(Rule?: OneOf<UnknownAction>)]
         pub unknown: Option<UnknownAction>,
         #[key(Phase: ListOf<ResultRule>)]
         const level_results;
@@ -95,35 +91,30 @@ section! {
         /// Rules on results in all of its phases.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub results: Vec<ResultRule>,
-        #[key(Phase: ListOf<Gate>, summary("Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows."))]
+        #[key(Phase: ListOf<Gate>, summary: "Checks of every phase of this workflow, before those of the phase. They do not apply to phases of its subworkflows.")]
         const gate;
-        #[key(Phase: Map<Approval>, summary("The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows."))]
+        #[key(Phase: Map<Approval>, summary: "The approval of every phase of this workflow that has none. It does not apply to phases of its subworkflows.")]
         const approve;
         /// As in a rule.
-        #[key(Rule: OneOf<OnRepeat>)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key(Rule?: OneOf<OnRepeat>)]
         pub on_repeat: Option<OnRepeat>,
         /// As in a phase.
-        #[key(Phase: OneOf<Checkpoint>)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key(Phase?: OneOf<Checkpoint>)]
         pub checkpoint: Option<Checkpoint>,
         /// Values that a run is given at its start, by name: `{inputs.<name>}`.
-        #[key("inputs": Inputs, never_dropped, guard, change(Change::Text), example(r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("inputs"?: Inputs, no_value: Refuse, guard: true, change: Some(Change::Text), example: r#"{"version": {"type": "text", "pattern": "^[0-9.]+$", "about": "The version to release"}}"#)]
         pub inputs: Vec<Parameter>,
         /// The limits of what a run may use.
-        #[key(Phase: Map<Budget>, summary("How much a run may use. At a limit it pauses."))]
-        #[serde(default, skip_serializing_if = "Budget::is_unlimited")]
+        #[key(Phase?: Map<Budget>, summary: "How much a run may use. At a limit it pauses.")]
         pub budget: Budget,
         /// Who may cancel a run.
-        #[key("cancel": OneOf<CancelBy>, never_dropped, guard, default(Absent::Text("anyone")), example(r#""user""#))]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[key("cancel"?: OneOf<CancelBy>, no_value: Refuse, guard: true, default: Text("anyone"), example: r#""user""#)]
         pub cancel: Option<CancelBy>,
         /// Lists of rules, each with a name by which `tools` uses it. A name of an outer level cannot be defined again.
-        #[key("rulesets": NamedRules, never_dropped, guard, example(r#"{"no-network": [{"block": "bash", "command": ["curl *", "wget *"]}]}"#))]
+        #[key("rulesets": NamedRules, no_value: Refuse, guard: true, example: r#"{"no-network": [{"block": "bash", "command": ["curl *", "wget *"]}]}"#)]
         const rulesets;
         /// The schema of this file, for editors. It has no other effect.
-        #[key("$schema": Text, example(r#""./workflow.schema.json""#))]
+        #[key("$schema": Text, example: r#""./workflow.schema.json""#)]
         const schema;
         /// The phase entries, at least one.
         pub phases: Vec<PhaseEntry>,
@@ -137,30 +128,29 @@ section! {
     #[serde(rename_all = "camelCase", default)]
     pub struct Templates {
         /// The agent's role: the beginning of the context message.
-        #[key("roleInstruction": Template, of(TemplateKind::Context), otherwise("built in"), example(r#""Work in phases, and stay inside the current one.""#))]
+        #[key("roleInstruction": Template, template: Some(TemplateKind::Context), default: Described("built in"), example: r#""Work in phases, and stay inside the current one.""#)]
         pub role_instruction: Option<String>,
         /// How to leave the phase: the end of the context message.
-        #[key("advanceReminder": Template, of(TemplateKind::Context), otherwise("built in"), example(r#""When it is done, call {toolName} with action='next'.""#))]
+        #[key("advanceReminder": Template, template: Some(TemplateKind::Context), default: Described("built in"), example: r#""When it is done, call {toolName} with action='next'.""#)]
         pub advance_reminder: Option<String>,
         /// The reason that the agent reads when a list blocks a call.
-        #[key("blockReasonTemplate": Template, of(TemplateKind::BlockReason), otherwise("built in"), example(r#""{toolName} is not for {phaseName}. Allowed: {allowedTools}""#))]
+        #[key("blockReasonTemplate": Template, template: Some(TemplateKind::BlockReason), default: Described("built in"), example: r#""{toolName} is not for {phaseName}. Allowed: {allowedTools}""#)]
         pub block_reason_template: Option<String>,
         /// The message when a run is completed.
-        #[key("completionMessage": Template, of(TemplateKind::Completion), otherwise("built in"), example(r#""Done: {taskDescription}""#))]
+        #[key("completionMessage": Template, template: Some(TemplateKind::Completion), default: Described("built in"), example: r#""Done: {taskDescription}""#)]
         pub completion_message: Option<String>,
         /// The message when the run is cancelled. Without it, a `completionMessage` is used when the agent cancels.
-        #[key("cancelledMessage": Template, of(TemplateKind::Completion), otherwise("built in"), example(r#""Stopped: {taskDescription}""#))]
+        #[key("cancelledMessage": Template, template: Some(TemplateKind::Completion), default: Described("built in"), example: r#""Stopped: {taskDescription}""#)]
         pub cancelled_message: Option<String>,
         /// The reminder to an agent that stopped before the phase is done.
-        #[key("notDoneReminder": Template, of(TemplateKind::NotDone), otherwise("built in"), example(r#""{phaseEmoji} {phaseName} is not done: {phaseInstructions}""#))]
+        #[key("notDoneReminder": Template, template: Some(TemplateKind::NotDone), default: Described("built in"), example: r#""{phaseEmoji} {phaseName} is not done: {phaseInstructions}""#)]
         pub not_done_reminder: Option<String>,
     }
 }
 
 words! {
     /// The visibility of a workflow.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Default, JsonSchema)]
     pub enum Show {
         /// Listed, and started with `/workflow`.
         "user" default => User,
@@ -171,8 +161,7 @@ words! {
 
 words! {
     /// The frequency of the full context message.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Default)]
     pub enum ContextMode {
         /// When a phase is entered, and when the model may have lost it.
         "by-change" default => ByChange,
@@ -183,8 +172,6 @@ words! {
 
 words! {
     /// Those who may cancel a run.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "camelCase")]
     pub enum CancelBy {
         /// The agent and the user.
         "anyone" => Anyone,
@@ -341,11 +328,10 @@ section! {
     #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
     pub struct Subworkflow {
         /// The key of the workflow that runs here: the name of its directory.
-        #[key("subworkflow": Text, required, example(r#""review""#))]
+        #[key("subworkflow": Text, default: Required, example: r#""review""#)]
         pub key: String,
         /// Values that must be as they are here, or the whole subworkflow is skipped: `inputs.<name>`, `outputs.<phase>.<name>`, `visits.<phase>` of the workflow that has the reference.
-        #[key("when": Conditions, never_dropped, guard, change(Change::Way), otherwise("always"), example(r#"{"visits.reproduce": {"not": 9}}"#))]
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[key("when"?: Conditions, no_value: Refuse, guard: true, change: Some(Change::Way), default: Described("always"), example: r#"{"visits.reproduce": {"not": 9}}"#)]
         pub when: Vec<Condition>,
     }
 }

@@ -1,8 +1,9 @@
 //! The maps of the language, declared as the structs that the engine uses.
 //!
 //! A field with `#[key(…)]` is a key: its name and type, its default and example; its comment is its purpose. With the
-//! struct of another map in place of the name, it is the key of that field there. A `const` is a key that is read by hand.
-//! `#[keys]` has the keys of another struct. What has neither is no key.
+//! struct of another map in place of the name, it is the key of that field there. With a `?` it is stored only where it has a
+//! value. A `const` is a key that is read by hand.
+//! `#[keys]` has the keys of another struct, and `#[keys(…)]` those of one that is read by hand. What has neither is no key.
 
 use serde_json::Value;
 
@@ -38,6 +39,11 @@ pub(crate) trait FromMap: Declared + Sized {
     }
 }
 
+/// Returns whether a field is as in a file without its key.
+pub(crate) fn is_absent<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// The number of keys in groups.
 pub(crate) const fn count(groups: &[&[Key]]) -> usize {
     let (mut at, mut count) = (0, 0);
@@ -67,28 +73,45 @@ macro_rules! section {
     ($section:expr; $(#[$meta:meta])* $vis:vis struct $name:ident { $($rows:tt)* }) => {
         section! { @ ($section) {$(#[$meta])* $vis struct $name} [] [] [] [] [] $($rows)* }
     };
+    // A key that is stored only where it is not as in a file without it.
+    (@ $section:tt $head:tt $fields:tt $consts:tt $keys:tt $read:tt $groups:tt
+        $(#[doc = $doc:literal])* #[key($key:tt?: $($row:tt)*)] pub $field:ident: $type:ty, $($rest:tt)*
+    ) => { section! { @ $section $head $fields $consts $keys $read $groups
+        $(#[doc = $doc])* #[key($key: $($row)*)] #[serde(default, skip_serializing_if = "crate::definition::schema::is_absent")]
+        pub $field: $type, $($rest)*
+    } };
     // A key that is a field.
     (@ $section:tt $head:tt [$($fields:tt)*] [$($consts:tt)*] [$($keys:tt)*] [$($read:ident)*] $groups:tt
-        $(#[doc = $doc:literal])* #[key($key:tt: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        $(#[doc = $doc:literal])* #[key($key:tt: $kind:ty $(, $property:ident: $value:expr)*)]
         $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
     ) => { section! { @ $section $head
         [$($fields)* $(#[doc = $doc])* $(#[serde($($serde)*)])? pub $field: $type,]
-        [$($consts)* {$field ($kind) (section!(= $section $key $field [$($doc)*])$(.$property($($value)?))*)}]
+        [$($consts)* {$field ($kind) ($crate::definition::schema::Key {
+            $($property: $value,)* ..section!(= $section $key $field [$($doc)*])
+        })}]
         [$($keys)* &[Self::$field.key],] [$($read)* $field] $groups $($rest)*
     } };
     // A key that is read by hand.
     (@ $section:tt $head:tt $fields:tt [$($consts:tt)*] [$($keys:tt)*] $read:tt $groups:tt
-        $(#[doc = $doc:literal])* #[key($key:tt: $kind:ty $(, $property:ident $(($value:expr))?)*)]
+        $(#[doc = $doc:literal])* #[key($key:tt: $kind:ty $(, $property:ident: $value:expr)*)]
         const $field:ident; $($rest:tt)*
     ) => { section! { @ $section $head $fields
-        [$($consts)* {$field ($kind) (section!(= $section $key $field [$($doc)*])$(.$property($($value)?))*)}]
+        [$($consts)* {$field ($kind) ($crate::definition::schema::Key {
+            $($property: $value,)* ..section!(= $section $key $field [$($doc)*])
+        })}]
         [$($keys)* &[Self::$field.key],] $read $groups $($rest)*
     } };
     // A key with a name of its own, or the same as in another map.
     (= $section:tt $key:literal $field:ident [$($doc:literal)*]) => {
-        $crate::definition::schema::Typed::new($key, concat!($($doc),*), $section.is_guard)
+        $crate::definition::schema::Key::new($key, concat!($($doc),*), $section.is_guard)
     };
-    (= $section:tt $other:ident $field:ident $doc:tt) => { $other::$field };
+    (= $section:tt $other:ident $field:ident $doc:tt) => { $other::$field.key };
+    // The keys of a part that is read by hand.
+    (@ $section:tt $head:tt $fields:tt $consts:tt [$($keys:tt)*] $read:tt $groups:tt #[keys($of:ty)] $($rest:tt)*) => {
+        section! { @ $section $head $fields $consts
+            [$($keys)* <$of as $crate::definition::schema::Declared>::SECTION.keys,] $read $groups $($rest)*
+        }
+    };
     // The keys of another map.
     (@ $section:tt $head:tt [$($fields:tt)*] $consts:tt [$($keys:tt)*] $read:tt [$($groups:ident)*]
         $(#[doc = $doc:literal])* #[keys] $(#[serde($($serde:tt)*)])? pub $field:ident: $type:ty, $($rest:tt)*
@@ -111,7 +134,14 @@ macro_rules! section {
 
         #[allow(non_upper_case_globals, reason = "a key has the name of its field")]
         impl $name {
-            $(pub(crate) const $field: $crate::definition::schema::Typed<$kind> = $key;)*
+            $(pub(crate) const $field: $crate::definition::schema::Typed<$kind> = {
+                #[allow(unused_imports, reason = "most keys need few of them")]
+                use $crate::definition::schema::{
+                    Default::{Described, Number, Required, RequiredToStart, Text, True},
+                    Hint::{self, OfCode}, NoValue::{Refuse, WrongType},
+                };
+                $crate::definition::schema::Typed::new($key)
+            };)*
             const KEYS: &'static [&'static [$crate::definition::schema::Key]] = &[$($keys)*];
         }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::definition::guard_text::GuardText;
-use crate::definition::syntax::{Kind, Node, Span};
+use crate::definition::syntax::{Entry, Kind, Node, Span};
 use crate::diagnostic::{Finding, Severity};
 use crate::template::TemplateKind;
 
@@ -33,10 +33,6 @@ impl Shape {
         }
     }
 
-    pub(crate) const fn required(self, pattern: &'static str) -> Self {
-        Self { pattern, ..self }
-    }
-
     pub(crate) const fn meant(self, meant: Meant) -> Self {
         Self { meant, ..self }
     }
@@ -51,6 +47,14 @@ pub(crate) struct Written<'n> {
 }
 
 impl<'n> Written<'n> {
+    pub(crate) fn of(key: &'n Key, entry: &'n Entry<'n>) -> Self {
+        Self {
+            key,
+            key_span: entry.key_span,
+            node: &entry.value,
+        }
+    }
+
     pub(crate) fn kind(self) -> &'n Kind<'n> {
         &self.node.kind
     }
@@ -73,11 +77,11 @@ pub struct Key {
     pub example: &'static str,
     /// True if it restricts the agent, so that it must not be dropped.
     pub guard: bool,
-    /// What a change of it means to an active run.
-    pub(crate) change: Change,
-    /// The severity of a wrong value; a warning means that the default is used.
-    pub(crate) severity: Severity,
-    pub(super) no_value: NoValue,
+    /// What a change of it means to an active run, where that is not what it says to the agent.
+    pub(crate) change: Option<Change>,
+    /// True if a wrong value is an error, required or not.
+    pub(crate) strict: bool,
+    pub(crate) no_value: NoValue,
     pub(crate) hint: Hint,
     /// What its texts are, where they are checked.
     pub(crate) check: Option<GuardText>,
@@ -116,12 +120,10 @@ pub enum Default {
 
 /// The treatment of a key without a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoValue {
+pub(crate) enum NoValue {
     /// A warning: the default is used.
     UseDefault,
-    /// An error, as if the key were missing.
-    Missing,
-    /// An error: a guard must not be dropped.
+    /// An error, as is a wrong value: a guard must not be dropped.
     Refuse,
     /// As any other value of the wrong type.
     WrongType,
@@ -139,6 +141,28 @@ pub(crate) enum Hint {
 }
 
 impl Key {
+    /// A key that has no default. A wrong value is a warning; of a guard it is an error, as it is to write none.
+    pub(crate) const fn new(name: &'static str, doc: &'static str, of_guard: bool) -> Self {
+        Self {
+            name,
+            default: Default::Described("none"),
+            summary: doc.trim_ascii(),
+            example: "",
+            guard: false,
+            change: None,
+            strict: of_guard,
+            no_value: if of_guard {
+                NoValue::Refuse
+            } else {
+                NoValue::UseDefault
+            },
+            hint: Hint::Example,
+            check: None,
+            template: None,
+            shape: Shape::new(|| Value::Null, String::new),
+        }
+    }
+
     /// The JSON Schema of its values.
     #[must_use]
     pub fn schema(&self) -> Value {
@@ -149,13 +173,22 @@ impl Key {
         self.default == Default::Required
     }
 
-    /// The same key, which must be there.
-    pub(crate) const fn required(self) -> Self {
-        Self {
-            default: Default::Required,
-            severity: Severity::Error,
-            no_value: NoValue::Missing,
-            ..self
+    /// The severity of a wrong value; a warning means that the default is used.
+    pub(crate) fn severity(&self) -> Severity {
+        if self.strict || self.is_required() || self.no_value == NoValue::Refuse {
+            Severity::Error
+        } else {
+            Severity::Warning
         }
+    }
+
+    /// What a change of it means to a run that has begun.
+    pub(crate) fn change(&self) -> Change {
+        let usual = if self.guard {
+            Change::Guard
+        } else {
+            Change::Text
+        };
+        self.change.unwrap_or(usual)
     }
 }

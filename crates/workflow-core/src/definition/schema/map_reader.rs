@@ -1,6 +1,9 @@
 //! The reader of the keys of one map, which reports unknown keys.
 
+use std::borrow::Cow;
+
 use super::key::{Default, Key, NoValue, Written};
+use super::names::listed;
 use super::reader::Reader;
 use super::section::Section;
 use super::typed::{KeyType, Typed};
@@ -25,13 +28,6 @@ pub(crate) struct MapReader<'r, 'a, 'm> {
     pub(crate) is_complete: bool,
     /// The keys that are there, with a value that could not be read or with none.
     unreadable: Vec<&'static str>,
-}
-
-/// The locations of a key and of its value.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    pub(crate) key: Option<Span>,
-    pub(crate) value: Option<Span>,
 }
 
 impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
@@ -73,6 +69,21 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
         key.map(Key::for_example).unwrap_or_default()
     }
 
+    /// The first of several keys that is there. None is reported.
+    pub(crate) fn first_of(
+        &mut self,
+        names: &[&'static str],
+        help: impl Into<Cow<'static, str>>,
+    ) -> Option<&'static str> {
+        let known = names.iter().copied();
+        let first = known.clone().find(|name| self.has(name));
+        if first.is_none() {
+            let message = format!("{} needs one of {}", self.section.name, listed(known));
+            self.report(Finding::error(Code::MissingKey, self.start, message).help(help));
+        }
+        first
+    }
+
     /// Returns true if a key is there, with a value or without.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.map.get(key).is_some()
@@ -96,17 +107,10 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
     pub(crate) fn get<T: KeyType>(&mut self, typed: &Typed<T>) -> Option<T::Value> {
         let mut key = typed.key;
         if self.is_started && key.default == Default::RequiredToStart {
-            key = key.required();
+            key.default = Default::Required;
         }
-        let value = self.take(&key).and_then(|entry| {
-            let (key, key_span, node) = (&key, entry.key_span, &entry.value);
-            let written = Written {
-                key,
-                key_span,
-                node,
-            };
-            T::read(self.reader, written)
-        });
+        let entry = self.take(&key);
+        let value = entry.and_then(|entry| T::read(self.reader, Written::of(&key, entry)));
         if value.is_none() {
             self.unreadable.push(key.name);
             self.is_complete &= !key.is_required();
@@ -116,13 +120,8 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
 
     /// What is written at a key, for a value that depends on other keys.
     pub(crate) fn written<T>(&mut self, typed: &'m Typed<T>) -> Option<Written<'m>> {
-        let key = &typed.key;
-        let entry = self.take(key)?;
-        Some(Written {
-            key,
-            key_span: entry.key_span,
-            node: &entry.value,
-        })
+        let entry = self.take(&typed.key)?;
+        Some(Written::of(&typed.key, entry))
     }
 
     /// The entry of a key. It is reported if it is missing, or has no value.
@@ -157,14 +156,16 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
         lost.chain((!self.all_known).then_some(self.start))
     }
 
-    /// The locations of a key that has a value, which may be wrong.
-    pub(crate) fn place<T>(&self, typed: &Typed<T>) -> Option<Place> {
+    /// The entry of a key that has a value, which may be wrong.
+    pub(crate) fn place<T>(&self, typed: &Typed<T>) -> Option<&'m Entry<'m>> {
         let entry = self.map.get(typed.key.name)?;
         let has_value = entry.value.kind != Kind::Null || typed.key.no_value == NoValue::WrongType;
-        has_value.then_some(Place {
-            key: entry.key_span,
-            value: entry.value.span,
-        })
+        has_value.then_some(entry)
+    }
+
+    /// The location of a key that has a value.
+    pub(crate) fn key_place<T>(&self, typed: &Typed<T>) -> Option<Span> {
+        self.place(typed)?.key_span
     }
 
     /// The location of a key, which may have no value.
@@ -174,7 +175,7 @@ impl<'r, 'a, 'm> MapReader<'r, 'a, 'm> {
 
     /// The location of the value of a key.
     pub(crate) fn span_of<T>(&self, typed: &Typed<T>) -> Option<Span> {
-        self.place(typed)?.value
+        self.place(typed)?.value.span
     }
 }
 
@@ -188,14 +189,14 @@ pub(crate) fn missing(key: &Key, span: Option<Span>, why: &str) -> Finding {
 }
 
 fn without_value(key: &Key, span: Option<Span>) -> Finding {
-    let name = key.name;
-    match key.no_value {
-        NoValue::Missing => missing(key, span, "has no value"),
-        NoValue::Refuse => Finding::error(Code::MissingKey, span, format!("`{name}` has no value"))
-            .help("give it a value, or remove it"),
-        NoValue::UseDefault | NoValue::WrongType => {
-            let message = format!("`{name}` has no value: the default is used");
-            Finding::warning(Code::NoValue, span, message)
-        }
+    if key.is_required() {
+        return missing(key, span, "has no value");
+    }
+    let message = format!("`{}` has no value", key.name);
+    if key.no_value == NoValue::Refuse {
+        Finding::error(Code::MissingKey, span, message).help("give it a value, or remove it")
+    } else {
+        let message = format!("{message}: the default is used");
+        Finding::warning(Code::NoValue, span, message)
     }
 }

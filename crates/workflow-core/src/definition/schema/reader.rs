@@ -30,6 +30,12 @@ impl Reader<'_> {
         self.findings.add(self.source, finding);
     }
 
+    /// Reports why there is no value.
+    pub(crate) fn refuse<T>(&mut self, finding: Finding) -> Option<T> {
+        self.report(finding);
+        None
+    }
+
     /// Reports what was found, and returns true if that is nothing.
     pub(crate) fn passes(&mut self, finding: Option<Finding>) -> bool {
         finding.map(|finding| self.report(finding)).is_none()

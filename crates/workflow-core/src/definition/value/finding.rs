@@ -3,7 +3,7 @@
 
 use crate::definition::guard_text::GuardText;
 use crate::definition::schema::{Hint, Key, Reader, Written};
-use crate::definition::syntax::{Kind, Span};
+use crate::definition::syntax::{Entry, Kind, Span};
 use crate::diagnostic::{Code, Finding, Severity};
 
 impl Key {
@@ -13,7 +13,7 @@ impl Key {
 
     /// The end of a message: a warning means that the default is used.
     pub(super) fn consequence(&self) -> &'static str {
-        match self.severity {
+        match self.severity() {
             Severity::Error => "",
             Severity::Warning | Severity::Info => ": the default is used",
         }
@@ -29,7 +29,7 @@ impl Key {
     }
 }
 
-impl Written<'_> {
+impl<'n> Written<'n> {
     /// A finding about a wrong value, with the severity of the key.
     pub(super) fn wrong(
         self,
@@ -37,7 +37,7 @@ impl Written<'_> {
         span: Option<Span>,
         message: impl Into<String>,
     ) -> Finding {
-        Finding::new(self.key.severity, code, span, message).help(self.key.for_example())
+        Finding::new(self.key.severity(), code, span, message).help(self.key.for_example())
     }
 
     /// A finding about a value that the key cannot have.
@@ -72,6 +72,20 @@ impl Written<'_> {
         finding.help(self.key.for_example())
     }
 
+    /// The entries of a map, which has at least one. `expected` is its type in words, `empty` what is said of one without.
+    pub(crate) fn entries(
+        self,
+        reader: &mut Reader<'_>,
+        expected: &str,
+        empty: impl Into<String>,
+    ) -> Option<&'n [Entry<'n>]> {
+        match self.kind() {
+            Kind::Map(map) if map.entries.is_empty() => reader.refuse(self.empty(empty)),
+            Kind::Map(map) => Some(&map.entries),
+            _ => reader.refuse(self.wrong_type(expected)),
+        }
+    }
+
     /// The finding about a text that stands for a value of another type: in typographic quotes, or with a variable.
     fn foreign(self) -> Option<Finding> {
         let Kind::Text(text) = self.kind() else {
@@ -79,7 +93,7 @@ impl Written<'_> {
         };
         let finding = GuardText::Value.finding(text, self.span())?;
         Some(Finding {
-            severity: self.key.severity,
+            severity: self.key.severity(),
             ..finding
         })
     }
@@ -102,16 +116,4 @@ impl Written<'_> {
         ));
         Some(finding.fix(self.short_text()?, form))
     }
-}
-
-/// Gives a value, or reports why it is missing.
-pub(crate) fn or_report<T>(
-    reader: &mut Reader<'_>,
-    value: Option<T>,
-    finding: impl FnOnce() -> Finding,
-) -> Option<T> {
-    if value.is_none() {
-        reader.report(finding());
-    }
-    value
 }

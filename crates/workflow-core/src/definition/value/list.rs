@@ -2,27 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::map::List;
 use super::text::quoted;
 use crate::definition::guard_text::{GuardText, is_one_command};
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Kind, Node, Span};
 use crate::diagnostic::{Code, Finding, Severity, shown};
 use crate::white_space::trim;
-
-/// The valid ones of several texts.
-#[derive(Debug, Default)]
-pub(crate) struct Partial {
-    pub(crate) all: Vec<String>,
-    /// True if one is not valid.
-    pub(crate) is_lost: bool,
-}
-
-impl Partial {
-    /// All of them, if all are valid.
-    fn whole(self) -> Option<Vec<String>> {
-        (!self.is_lost).then_some(self.all)
-    }
-}
 
 /// A list of texts.
 pub(crate) struct Texts;
@@ -46,11 +32,10 @@ impl KeyType for Texts {
     .meant(|finding, written| written.in_form(finding, &format!("[{}]", written.short_text()?)));
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Vec<String>> {
-        let Kind::List(_) = written.kind() else {
-            reader.report(written.wrong_type("a list"));
-            return None;
-        };
-        valid(reader, written).whole()
+        match written.kind() {
+            Kind::List(_) => valid(reader, written).whole(),
+            _ => reader.refuse(written.wrong_type("a list")),
+        }
     }
 }
 
@@ -67,8 +52,7 @@ impl KeyType for Choices {
         if choices.is_empty() || choices.iter().any(|choice| trim(choice).is_empty()) {
             let name = written.key.name;
             let message = format!("`{name}` needs at least one text, and none that is empty");
-            reader.report(written.empty(message));
-            return None;
+            return reader.refuse(written.empty(message));
         }
         Some(choices)
     }
@@ -89,8 +73,7 @@ impl KeyType for TextOrTexts {
                 format!("`{name}` is a list of patterns, and this is one command in pieces");
             let finding = Finding::error(Code::DeadCommandPattern, written.span(), message);
             let line = shown(&texts.join(" "));
-            reader.report(finding.help(format!("write `{name}: [\"{line}\"]`")));
-            return None;
+            return reader.refuse(finding.help(format!("write `{name}: [\"{line}\"]`")));
         }
         Some(texts)
     }
@@ -113,13 +96,13 @@ impl KeyType for ToolNames {
 }
 
 impl KeyType for ToolPatterns {
-    type Value = Partial;
+    type Value = List<String>;
     const SHAPE: Shape = Shape::new(
         || text_or_texts(TOOL_NAME),
         || "tool, or list of tools".to_owned(),
     );
 
-    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Partial> {
+    fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<String>> {
         one_or_more(reader, written)
     }
 }
@@ -141,13 +124,11 @@ impl KeyType for NamedTexts {
         let is_variables = written.key.check == Some(GuardText::Variable);
         let item = if is_variables { "variable" } else { "field" };
         let Kind::Map(map) = written.kind() else {
-            reader.report(written.wrong_type(&format!("a map of {item}s to texts")));
-            return None;
+            return reader.refuse(written.wrong_type(&format!("a map of {item}s to texts")));
         };
         if map.entries.is_empty() {
             let message = format!("`{}` has no {item}s", written.key.name);
-            reader.report(Finding::error(Code::MissingKey, written.span(), message));
-            return None;
+            return reader.refuse(Finding::error(Code::MissingKey, written.span(), message));
         }
         let (mut texts, mut is_sound) = (Vec::new(), true);
         for entry in &map.entries {
@@ -190,49 +171,38 @@ fn nodes<'n, 's>(node: &'n Node<'s>) -> &'n [Node<'s>] {
 }
 
 /// The valid ones of a text or of the texts of a list, which has at least one.
-fn one_or_more(reader: &mut Reader<'_>, written: Written<'_>) -> Option<Partial> {
-    let finding = match written.kind() {
+fn one_or_more(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<String>> {
+    match written.kind() {
         Kind::List(items) if items.is_empty() => {
             let message = format!("`{}` is empty", written.key.name);
             let finding = Finding::error(Code::MissingKey, written.span(), message);
-            finding.help("name at least one")
+            reader.refuse(finding.help("name at least one"))
         }
-        Kind::List(_) | Kind::Text(_) => return Some(valid(reader, written)),
-        _ => written.wrong_type("text or a list of texts"),
-    };
-    reader.report(finding);
-    None
+        Kind::List(_) | Kind::Text(_) => Some(valid(reader, written)),
+        _ => reader.refuse(written.wrong_type("text or a list of texts")),
+    }
 }
 
 /// The valid ones of a text or of the texts of a list.
-fn valid(reader: &mut Reader<'_>, written: Written<'_>) -> Partial {
-    let mut read = Partial::default();
+fn valid(reader: &mut Reader<'_>, written: Written<'_>) -> List<String> {
+    let mut read = List::default();
     for item in nodes(written.node) {
-        let finding = match &item.kind {
-            Kind::Text(text) => {
-                read.all.push(text.to_string());
-                wrong_item(written, text, item.span)
-            }
+        let (text, finding) = match &item.kind {
+            Kind::Text(text) => (Some(text), wrong_item(written, text, item.span)),
             kind => {
-                read.is_lost = true;
-                let message = format!(
-                    "an entry of `{}` must be text, not {}{}",
-                    written.key.name,
-                    kind.describe(),
-                    written.key.consequence()
-                );
-                Some(quoted(
-                    written.wrong(Code::WrongType, item.span, message),
-                    kind,
-                ))
+                let (name, end) = (written.key.name, written.key.consequence());
+                let kind_name = kind.describe();
+                let message = format!("an entry of `{name}` must be text, not {kind_name}{end}");
+                let finding = written.wrong(Code::WrongType, item.span, message);
+                (None, Some(quoted(finding, kind)))
             }
         };
-        let Some(finding) = finding else { continue };
-        if finding.severity == Severity::Error && matches!(item.kind, Kind::Text(_)) {
-            read.is_lost = true;
-            read.all.pop();
+        let is_wrong = |finding: &Finding| finding.severity == Severity::Error;
+        match text.filter(|_| !finding.as_ref().is_some_and(is_wrong)) {
+            Some(text) => read.all.push(text.to_string()),
+            None => read.lost.push(item.span),
         }
-        reader.report(finding);
+        reader.passes(finding);
     }
     read
 }

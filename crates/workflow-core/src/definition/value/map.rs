@@ -17,18 +17,31 @@ impl<S: FromMap> KeyType for Map<S> {
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<S> {
         let Kind::Map(map) = written.kind() else {
-            reader.report(written.wrong_type(S::SECTION.expected));
-            return None;
+            return reader.refuse(written.wrong_type(S::SECTION.expected));
         };
         let keys = MapReader::new(reader, S::SECTION, map, written.span());
         S::from_map(&mut keys.at(written))
     }
 }
 
-/// The maps of a list that could be read, and the locations of what could not be.
+/// What could be read of a list, and the locations of what could not be.
 pub(crate) struct List<T> {
     pub(crate) all: Vec<T>,
     pub(crate) lost: Vec<Option<Span>>,
+}
+
+impl<T> List<T> {
+    /// All of it, if nothing is lost.
+    pub(crate) fn whole(self) -> Option<Vec<T>> {
+        self.lost.is_empty().then_some(self.all)
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        let (all, lost) = (Vec::new(), Vec::new());
+        Self { all, lost }
+    }
 }
 
 impl<T> From<List<T>> for Vec<T> {
@@ -50,8 +63,7 @@ impl<S: FromMap> KeyType for ListOf<S> {
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<List<S>> {
         let Kind::List(items) = written.kind() else {
-            reader.report(written.wrong_type("a list of maps"));
-            return None;
+            return reader.refuse(written.wrong_type("a list of maps"));
         };
         Some(read_maps(reader, items, |kind, span| {
             let message = format!(
@@ -69,15 +81,15 @@ pub(crate) fn read_maps<S: FromMap>(
     items: &[Node<'_>],
     wrong: impl Fn(&str, Option<Span>) -> Finding,
 ) -> List<S> {
-    let (mut all, mut lost) = (Vec::new(), Vec::new());
+    let mut read = List::default();
     for item in items {
         if let Kind::Map(map) = &item.kind {
             let mut keys = MapReader::new(reader, S::SECTION, map, item.span);
-            all.extend(S::from_map(&mut keys));
+            read.all.extend(S::from_map(&mut keys));
         } else {
             reader.report(wrong(item.kind.describe(), item.span));
-            lost.push(item.span);
+            read.lost.push(item.span);
         }
     }
-    List { all, lost }
+    read
 }

@@ -8,13 +8,9 @@ mod number;
 mod text;
 mod word;
 
-pub(super) use finding::or_report;
-pub(super) use list::{
-    Choices, NamedTexts, Partial, TextOrTexts, Texts, ToolNames, ToolPatterns, items,
-};
-pub(super) use map::{ListOf, Map, read_maps};
+pub(super) use list::{Choices, NamedTexts, TextOrTexts, Texts, ToolNames, ToolPatterns, items};
+pub(super) use map::{List, ListOf, Map, read_maps};
 pub(super) use name::{is_name, not_a_name};
 pub(super) use number::{Cents, Duration, Limit, Seconds, Whole, whole_number};
-
 pub(super) use text::{CommandName, FilledText, Template, Text, check_template};
 pub(super) use word::{Flag, NamedValues, OneOf, words};

@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use serde_json::json;
 
-use super::finding::or_report;
 use crate::definition::schema::{KeyType, Reader, Shape, Written};
 use crate::definition::syntax::{Kind, Node};
 use crate::diagnostic::{Code, Finding};
@@ -36,7 +35,7 @@ fn whole_in(
     expected: &str,
 ) -> Option<u32> {
     let number = whole_number(written.node).filter(|number| (from..=to).contains(number));
-    or_report(reader, number, || written.out_of_range(expected))
+    number.or_else(|| reader.refuse(written.out_of_range(expected)))
 }
 
 impl<const FROM: u32, const TO: u32, T> KeyType for Whole<FROM, TO, T>
@@ -122,9 +121,8 @@ impl KeyType for Cents {
             }
             _ => None,
         };
-        or_report(reader, cents, || {
-            written.out_of_range("a number above 0 with two decimals at most")
-        })
+        let expected = "a number above 0 with two decimals at most";
+        cents.or_else(|| reader.refuse(written.out_of_range(expected)))
     }
 }
 
@@ -152,10 +150,8 @@ impl KeyType for Duration {
             _ => whole_number(written.node),
         };
         let seconds = seconds.filter(|seconds| (1..=HIGHEST).contains(seconds));
-        or_report(reader, seconds, || {
-            written
-                .out_of_range("whole seconds, or a number with `s`, `m` or `h`, and at most a day")
-        })
+        let expected = "whole seconds, or a number with `s`, `m` or `h`, and at most a day";
+        seconds.or_else(|| reader.refuse(written.out_of_range(expected)))
     }
 }
 

@@ -59,8 +59,10 @@ impl KeyType for FilledText {
 
 impl KeyType for CommandName {
     type Value = String;
-    const SHAPE: Shape = Shape::new(Text::SHAPE.schema, || "`a-z A-Z 0-9 _ -`".to_owned())
-        .required("^[A-Za-z0-9_-]+$");
+    const SHAPE: Shape = Shape {
+        pattern: "^[A-Za-z0-9_-]+$",
+        ..Shape::new(Text::SHAPE.schema, || "`a-z A-Z 0-9 _ -`".to_owned())
+    };
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
         Text::read(reader, written)
@@ -101,8 +103,7 @@ fn read_text(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
     let key = written.key;
     match written.kind() {
         Kind::Text(text) if key.is_required() && trim(text).is_empty() => {
-            reader.report(missing(key, written.span(), "is empty"));
-            None
+            reader.refuse(missing(key, written.span(), "is empty"))
         }
         Kind::Text(text) => {
             if let Some(finding) = typographic(reader, written, text) {
@@ -110,10 +111,7 @@ fn read_text(reader: &mut Reader<'_>, written: Written<'_>) -> Option<String> {
             }
             Some(text.to_string())
         }
-        _ => {
-            reader.report(not_text(written));
-            None
-        }
+        _ => reader.refuse(not_text(written)),
     }
 }
 
@@ -124,13 +122,8 @@ fn not_text(written: Written<'_>) -> Finding {
             "`{}` is a map: `{variable}` without quotes is not text",
             key.name
         );
-        return Finding::new(
-            key.severity,
-            Code::UnquotedTemplate,
-            written.span(),
-            message,
-        )
-        .help(format!("put it in quotes: \"{variable}\""));
+        let finding = written.wrong(Code::UnquotedTemplate, written.span(), message);
+        return finding.help(format!("put it in quotes: \"{variable}\""));
     }
     quoted(written.wrong_type("text"), kind)
 }

@@ -4,7 +4,6 @@ use std::marker::PhantomData;
 
 use serde_json::json;
 
-use super::finding::or_report;
 use crate::definition::schema::{KeyType, Reader, Shape, Written, listed, nearest};
 use crate::definition::syntax::Kind;
 use crate::diagnostic::{Code, shown};
@@ -17,11 +16,10 @@ impl KeyType for Flag {
     const SHAPE: Shape = Shape::new(|| json!({"type": "boolean"}), || "true or false".to_owned());
 
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<bool> {
-        let flag = match written.kind() {
+        match written.kind() {
             Kind::Bool(flag) => Some(*flag),
-            _ => None,
-        };
-        or_report(reader, flag, || written.wrong_type("true or false"))
+            _ => reader.refuse(written.wrong_type("true or false")),
+        }
     }
 }
 
@@ -59,8 +57,7 @@ impl<T: NamedValues> KeyType for OneOf<T> {
     fn read(reader: &mut Reader<'_>, written: Written<'_>) -> Option<T> {
         let Kind::Text(text) = written.kind() else {
             let expected = format!("one of {}", listed(known::<T>()));
-            reader.report(written.wrong_type(&expected));
-            return None;
+            return reader.refuse(written.wrong_type(&expected));
         };
         if let Some((_, value, _)) = T::NAMES.iter().find(|(word, ..)| word == text) {
             return Some(*value);
@@ -75,24 +72,24 @@ impl<T: NamedValues> KeyType for OneOf<T> {
         let finding = written.wrong(Code::InvalidValue, written.span(), message);
         // The user had this name before.
         let word = if text == "person" { "user" } else { text };
-        reader.report(match nearest(word, known::<T>()) {
+        reader.refuse(match nearest(word, known::<T>()) {
             Some(near) => finding
                 .help(format!("did you mean `{near}`?"))
                 .fix(text, near),
             None => finding,
-        });
-        None
+        })
     }
 }
 
-/// Declares a type with named values. Each has its word and, as its comment, its meaning.
+/// Declares a type with named values, which is stored as its word. Each has its word and, as its comment, its meaning.
 macro_rules! words {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
         $($(#[doc = $doc:literal])* $word:literal $($default:ident)? => $value:ident,)+
     }) => {
         $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         $vis enum $name {
-            $($(#[doc = $doc])* $(#[$default])? $value,)+
+            $($(#[doc = $doc])* #[serde(rename = $word)] $(#[$default])? $value,)+
         }
 
         impl $crate::definition::value::NamedValues for $name {
