@@ -35,7 +35,7 @@ mod value;
 pub use crate::pattern::ProjectGlob;
 pub use load::{
     EntryOrigin, FilePath, FileProblem, Files, Listing, LoadOutcome, Loaded, MemoryFiles, Origins,
-    PathProblem, TierEntry, WorkflowOrigin, document, load, load_located,
+    TierEntry, WorkflowOrigin, document, load, load_located,
 };
 pub use model::{
     Approval, Bound, Budget, CancelBy, Catalog, Check, Checkpoint, Condition, ContextMode,

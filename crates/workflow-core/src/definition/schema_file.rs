@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::model::{ContinueRule, Phase, SETTINGS_FILE, Subworkflow, TierSettings, Workflow};
-use super::schema::{Declared, Default, Key, map_of};
+use super::schema::{Declared, Default, map_of};
 
 /// A file that has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,47 +33,36 @@ impl SchemaFile {
         }
     }
 
-    fn title_and_summary(self) -> (&'static str, String) {
-        match self {
+    /// Its schema.
+    #[must_use]
+    pub fn schema(self) -> Value {
+        let (title, summary, mut schema) = match self {
             Self::Workflow => (
                 "Workflow",
                 "A workflow: `workflow.yaml` or `workflow.json5`.".to_owned(),
+                workflow(),
             ),
             Self::Phase => (
                 "Phase",
                 "The frontmatter of a phase file. What follows it are the instructions.".to_owned(),
+                frontmatter(),
             ),
             Self::Settings => (
                 "Settings of workflow-sidecar",
                 format!(
                     "Settings: `{SETTINGS_FILE}` in `~/.pi/agent`, or in the `.pi` of a project."
                 ),
+                map_of(TierSettings::SECTION.keys),
             ),
-        }
-    }
-
-    /// Its schema.
-    #[must_use]
-    pub fn schema(self) -> Value {
-        let mut schema = match self {
-            Self::Workflow => workflow(),
-            Self::Phase => frontmatter(),
-            Self::Settings => map_of(TierSettings::SECTION.keys),
         };
-        let (title, summary) = self.title_and_summary();
-        let head = [
-            ("$schema", json!("http://json-schema.org/draft-07/schema#")),
-            ("title", json!(title)),
-            ("description", json!(summary)),
-        ];
-        for (key, value) in head {
-            schema.insert(key.to_owned(), value);
-        }
-        let definitions = definitions(&Value::Object(schema.clone()).to_string());
+        schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        schema["title"] = json!(title);
+        schema["description"] = json!(summary);
+        let definitions = definitions(&schema.to_string());
         if !definitions.is_empty() {
-            schema.insert("definitions".to_owned(), Value::Object(definitions));
+            schema["definitions"] = Value::Object(definitions);
         }
-        Value::Object(schema)
+        schema
     }
 }
 
@@ -87,38 +76,28 @@ fn definitions(text: &str) -> Map<String, Value> {
     ] {
         let all = format!("{text}{}", Value::Object(found.clone()));
         if all.contains(&format!("#/definitions/{name}\"")) {
-            found.insert(name.to_owned(), Value::Object(map_of(section.keys)));
+            found.insert(name.to_owned(), map_of(section.keys));
         }
     }
     found
 }
 
 /// A workflow: one that a person starts needs more than one that is only a part of others.
-fn workflow() -> Map<String, Value> {
-    let keys = Workflow::SECTION.keys;
-    let to_start: Vec<&Key> = keys
-        .iter()
+fn workflow() -> Value {
+    let keys = Workflow::SECTION.keys.iter();
+    let to_start: Map<String, Value> = keys
         .filter(|key| key.default == Default::RequiredToStart)
-        .collect();
-    let names: Vec<&str> = to_start.iter().map(|key| key.name).collect();
-    let demands: Map<String, Value> = to_start
-        .iter()
         .map(|key| (key.name.to_owned(), json!({"pattern": key.shape.pattern})))
         .collect();
-    let mut schema = map_of(keys);
-    schema.insert(
-        "if".to_owned(),
-        json!({"required": ["show"], "properties": {"show": {"const": "workflows"}}}),
-    );
-    schema.insert(
-        "else".to_owned(),
-        json!({"required": names, "properties": demands}),
-    );
+    let names: Vec<&String> = to_start.keys().collect();
+    let mut schema = map_of(Workflow::SECTION.keys);
+    schema["if"] = json!({"required": ["show"], "properties": {"show": {"const": "workflows"}}});
+    schema["else"] = json!({"required": names, "properties": to_start});
     schema
 }
 
 /// A phase with instructions outside of its keys.
-fn frontmatter() -> Map<String, Value> {
+fn frontmatter() -> Value {
     let keys = Phase::SECTION.keys.iter();
     map_of(keys.filter(|key| key.name != "instructions"))
 }

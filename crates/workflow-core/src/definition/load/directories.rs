@@ -1,7 +1,7 @@
 //! The workflows directories of the user and of the project, read in byte order of their entries, within the limits.
 
 use super::directory::{Directory, FoundWorkflow};
-use super::files::{FilePath, FileProblem, Files, TierEntry};
+use super::files::{FilePath, Files, TierEntry};
 use crate::definition::model::{Limits, RuleSets};
 use crate::definition::tier::Tier;
 use crate::diagnostic::{Code, Diagnostic, Location, Severity, shown};
@@ -15,26 +15,52 @@ pub(super) fn load_tier(
     keeps_locations: bool,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<FoundWorkflow> {
-    let directory = Location::file(&files.shown(&FilePath::workflows(tier)));
+    let of = match tier {
+        Tier::Global => "global",
+        Tier::Project => "project's",
+    };
+    let report = |code, severity, path: &FilePath, message: String| {
+        let location = Location::file(&files.shown(path));
+        Diagnostic::new(code, severity, message).at(location)
+    };
+    let directory = FilePath::workflows(tier);
     let entries = match files.entries(tier) {
         Ok(entries) => entries,
         Err(problem) => {
-            let message = format!("the {} workflows directory {problem}", name_of(tier));
-            let diagnostic = Diagnostic::new(Code::Unreadable, Severity::Error, message);
-            diagnostics.push(diagnostic.at(directory));
+            let message = format!("the {of} workflows directory {problem}");
+            diagnostics.push(report(
+                Code::Unreadable,
+                Severity::Error,
+                &directory,
+                message,
+            ));
             return Vec::new();
         }
     };
     let most = limits.max_workflows as usize;
     if entries.len() > most {
-        diagnostics.push(too_many(tier, most).at(directory));
+        let message = format!(
+            "more than {most} directories in the {of} workflows directory: only the first {most} are read"
+        );
+        let help = "remove some, or raise `limits.maxWorkflows` in the settings";
+        let found = report(Code::OverLimit, Severity::Error, &directory, message);
+        diagnostics.push(found.with_help(help));
     }
     let mut found = Vec::new();
     for entry in entries.into_iter().take(most) {
         match entry {
+            // It is not followed (B25).
             TierEntry::Skipped { name, problem } => {
-                let location = Location::file(&files.shown(&FilePath::entry(tier, &name)));
-                diagnostics.push(skipped(tier, &name, &problem).at(location));
+                let path = FilePath::entry(tier, &name);
+                let name = shown(&name);
+                let message =
+                    format!("`{name}` in the {of} workflows directory is skipped: it {problem}");
+                diagnostics.push(report(
+                    Code::EntrySkipped,
+                    Severity::Warning,
+                    &path,
+                    message,
+                ));
             }
             TierEntry::Directory(key) => {
                 let directory = Directory {
@@ -50,30 +76,4 @@ pub(super) fn load_tier(
         }
     }
     found
-}
-
-fn name_of(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Global => "global",
-        Tier::Project => "project's",
-    }
-}
-
-fn too_many(tier: Tier, most: usize) -> Diagnostic {
-    let message = format!(
-        "more than {most} directories in the {} workflows directory: only the first {most} are read",
-        name_of(tier)
-    );
-    Diagnostic::new(Code::OverLimit, Severity::Error, message)
-        .with_help("remove some, or raise `limits.maxWorkflows` in the settings")
-}
-
-/// Reports an entry that is not followed (B25).
-fn skipped(tier: Tier, name: &str, problem: &FileProblem) -> Diagnostic {
-    let message = format!(
-        "`{}` in the {} workflows directory is skipped: it {problem}",
-        shown(name),
-        name_of(tier)
-    );
-    Diagnostic::new(Code::EntrySkipped, Severity::Warning, message)
 }

@@ -9,7 +9,7 @@ use crate::definition::model::{Limits, Phase, RuleSets, Show, Workflow};
 use crate::definition::schema::{Reader, Section, Sites};
 use crate::definition::syntax::{Findings, Source, Span, TreeLimits, json5, raise, yaml};
 use crate::definition::tier::Tier;
-use crate::diagnostic::{Code, Diagnostic, Finding, Fix, Location, Severity, shown};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, shown};
 
 /// A workflow that was found, sound or not.
 pub(super) struct FoundWorkflow {
@@ -22,14 +22,12 @@ pub(super) struct FoundWorkflow {
 /// A workflow with references that are not checked yet.
 pub(super) struct Draft {
     pub(super) workflow: Workflow,
-    /// Its source.
-    pub(super) tier: Tier,
     /// The definition.
     pub(super) file: Location,
     /// The location of its command name.
     pub(super) command_name: Location,
-    /// The index in `phases` of each reference, and its location.
-    pub(super) references: Vec<(usize, Location)>,
+    /// The key and the location of each reference.
+    pub(super) references: Vec<(String, Location)>,
     /// The locations of its keys, where they are kept.
     pub(super) origin: Option<WorkflowOrigin>,
 }
@@ -70,27 +68,27 @@ impl Directory<'_> {
         let is_there = |(_, bytes): &(&str, Result<_, _>)| *bytes != Err(FileProblem::Missing);
         let mut found = found.into_iter().filter(is_there);
         let Some((name, bytes)) = found.next() else {
-            diagnostics.extend(self.misnamed());
+            let mut misnamed = MISNAMED.iter();
+            let (name, right) = misnamed.find(|(name, _)| self.bytes(name).is_ok())?;
+            let message = format!("`{name}` is not read");
+            let finding = Finding::warning(Code::MisnamedDefinition, None, message);
+            let finding = finding.help(format!("name it `{right}`")).fix(name, right);
+            diagnostics.extend(self.about_file(name, finding));
             return None;
         };
         // Where nothing more may be read, it is not known whether there is a second one.
         let is_read = |bytes: &Result<_, _>| !matches!(bytes, Err(FileProblem::TooMuch { .. }));
         if is_read(&bytes) && found.any(|(_, second)| is_read(&second)) {
             let message = format!("both `{YAML_NAME}` and `{JSON5_NAME}` define this workflow");
-            let error = Severity::Error;
-            diagnostics.push(self.diagnostic(Code::TwoDefinitions, error, JSON5_NAME, message));
+            let finding = Finding::error(Code::TwoDefinitions, None, message);
+            diagnostics.extend(self.about_file(JSON5_NAME, finding));
             return Some(self.left_out(YAML_NAME));
         }
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(problem) => {
-                let message = format!("`{name}` {problem}");
-                let code = code_of(&problem);
-                let found = self.diagnostic(code, Severity::Error, name, message);
-                diagnostics.push(match problem {
-                    FileProblem::TooMuch { .. } => found.with_help(raise("maxTotalBytes")),
-                    _ => found,
-                });
+                let finding = unread(&format!("`{name}`"), None, &problem);
+                diagnostics.extend(self.about_file(name, finding));
                 return Some(self.left_out(name));
             }
         };
@@ -142,30 +140,12 @@ impl Directory<'_> {
         }
     }
 
-    fn misnamed(&self) -> Option<Diagnostic> {
-        let (name, right) = MISNAMED.iter().find(|(name, _)| self.bytes(name).is_ok())?;
-        let message = format!("`{name}` is not read");
-        let found = self.diagnostic(Code::MisnamedDefinition, Severity::Warning, name, message);
-        Some(Diagnostic {
-            fix: Some(Fix {
-                from: (*name).to_owned(),
-                to: (*right).to_owned(),
-            }),
-            ..found.with_help(format!("name it `{right}`"))
-        })
-    }
-
-    /// A diagnostic about a file of the directory as a whole.
-    fn diagnostic(
-        &self,
-        code: Code,
-        severity: Severity,
-        name: &str,
-        message: String,
-    ) -> Diagnostic {
-        let location = Location::file(&self.shown(name));
-        let found = Diagnostic::new(code, severity, message).at(location);
-        found.about(self.key)
+    /// The diagnostic about a file of the directory as a whole.
+    fn about_file(&self, name: &str, finding: Finding) -> Vec<Diagnostic> {
+        let source = Source::new(&self.shown(name), Vec::new());
+        let mut findings = Findings::about(Some(self.key), &source, Findings::SHOWN);
+        findings.add(&source, finding);
+        findings.finish()
     }
 
     /// Reads a definition with its valid phases, and the number of its entries.
@@ -212,10 +192,7 @@ impl Directory<'_> {
     ) -> Option<(Phase, Sites)> {
         let source = match self.open_phase_file(path, span) {
             Ok(source) => source,
-            Err(finding) => {
-                reader.report(finding);
-                return None;
-            }
+            Err(finding) => return reader.refuse(finding),
         };
         let reader = &mut self.reader(&source, reader.findings);
         let (phase, sites) = read_phase_source(reader, self.tree_limits(), sets)?;
@@ -232,10 +209,8 @@ impl Directory<'_> {
         match self.files.read(&path, self.limits.max_file_bytes) {
             Ok(bytes) => Ok(Source::new(&self.files.shown(&path), bytes)),
             Err(problem) => {
-                let message = format!("the phase file `{}` {problem}", name());
-                let finding = Finding::error(code_of(&problem), span, message);
+                let finding = unread(&format!("the phase file `{}`", name()), span, &problem);
                 Err(match problem {
-                    FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
                     FileProblem::Missing => self.similar_file(entry, finding),
                     _ => finding,
                 })
@@ -279,8 +254,9 @@ fn shown_of(before: usize) -> usize {
     if before < MANY { Findings::SHOWN } else { 1 }
 }
 
-fn code_of(problem: &FileProblem) -> Code {
-    match problem {
+/// The finding about a file that cannot be read.
+fn unread(what: &str, span: Option<Span>, problem: &FileProblem) -> Finding {
+    let code = match problem {
         FileProblem::Missing => Code::MissingFile,
         FileProblem::Escapes => Code::PathRefused,
         FileProblem::TooLarge { .. } => Code::FileTooLarge,
@@ -288,5 +264,10 @@ fn code_of(problem: &FileProblem) -> Code {
         FileProblem::NotAFile | FileProblem::NameNotUtf8 | FileProblem::Unreadable(_) => {
             Code::Unreadable
         }
+    };
+    let finding = Finding::error(code, span, format!("{what} {problem}"));
+    match problem {
+        FileProblem::TooMuch { .. } => finding.help(raise("maxTotalBytes")),
+        _ => finding,
     }
 }

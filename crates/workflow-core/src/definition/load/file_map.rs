@@ -18,10 +18,7 @@ pub(super) fn read_map<'s>(
     }
     let mut node = match node {
         Ok(node) => node,
-        Err(finding) => {
-            reader.report(finding);
-            return None;
-        }
+        Err(finding) => return reader.refuse(finding),
     };
     let mut dropped = Vec::new();
     node.drop_duplicates(&mut dropped);
@@ -30,19 +27,14 @@ pub(super) fn read_map<'s>(
         reader.report(Finding::error(Code::DuplicateKey, span, message));
     }
     hidden_text::report(reader, &node);
-    match node.kind {
-        Kind::Map(map) => Some((map, node.span)),
-        Kind::Null => {
-            let message = format!("{what} is empty");
-            let finding = Finding::error(Code::MissingKey, node.span, message);
-            reader.report(finding.help(format!("write {content}")));
-            None
-        }
-        kind => {
-            let message = format!("{what} must be a map, not {}", kind.describe());
-            let finding = Finding::error(Code::WrongType, node.span, message);
-            reader.report(finding.help(format!("write {content}")));
-            None
-        }
-    }
+    let (code, why) = match node.kind {
+        Kind::Map(map) => return Some((map, node.span)),
+        Kind::Null => (Code::MissingKey, "is empty".to_owned()),
+        kind => (
+            Code::WrongType,
+            format!("must be a map, not {}", kind.describe()),
+        ),
+    };
+    let finding = Finding::error(code, node.span, format!("{what} {why}"));
+    reader.refuse(finding.help(format!("write {content}")))
 }

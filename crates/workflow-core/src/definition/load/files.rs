@@ -82,23 +82,6 @@ pub enum FileProblem {
     ),
 }
 
-/// The reason for refusing a path of a definition before any file is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PathProblem {
-    /// It names no file.
-    #[error("names no file")]
-    Empty,
-    /// It does not start at the workflow's directory.
-    #[error("is absolute")]
-    Absolute,
-    /// It leads out of the workflows directory.
-    #[error("leads out of the workflows directory")]
-    Escapes,
-    /// It has a character that means different things on different systems.
-    #[error("has a character that is not allowed in a path")]
-    Character,
-}
-
 /// A file under a root that it cannot leave by its spelling.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePath {
@@ -147,7 +130,9 @@ impl FilePath {
     }
 
     /// A file named as an entry of a workflow names it: relative to the workflow's directory, under the tier's root.
-    pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, PathProblem> {
+    ///
+    /// Else what is wrong with the path, before any file is looked for.
+    pub fn in_workflow(tier: Tier, directory: &str, entry: &str) -> Result<Self, &'static str> {
         let entry_parts = entry_parts(entry)?;
         if !entry.contains('/') && !matches!(entry, "." | "..") {
             return Ok(Self::definition(tier, directory, entry));
@@ -157,14 +142,14 @@ impl FilePath {
             match part {
                 "" | "." => {}
                 ".." => {
-                    parts.pop().ok_or(PathProblem::Escapes)?;
+                    parts.pop().ok_or(ESCAPES)?;
                 }
                 part => parts.push(part),
             }
         }
         // What is left must name something in the root; `..` may have used up even the directory.
         if parts.is_empty() {
-            return Err(PathProblem::Escapes);
+            return Err(ESCAPES);
         }
         Ok(Self {
             tier,
@@ -192,17 +177,19 @@ impl FilePath {
     }
 }
 
+const ESCAPES: &str = "leads out of the workflows directory";
+
 /// The parts of a path in a definition, if it means the same on every system.
-fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, PathProblem> {
+fn entry_parts(entry: &str) -> Result<std::str::Split<'_, char>, &'static str> {
     let drive = entry.as_bytes().get(1) == Some(&b':') && entry.as_bytes()[0].is_ascii_alphabetic();
     if entry.starts_with(['/', '\\']) || drive {
-        return Err(PathProblem::Absolute);
+        return Err("is absolute");
     }
     if entry.contains(['\\', '\0']) {
-        return Err(PathProblem::Character);
+        return Err("has a character that is not allowed in a path");
     }
     if entry.is_empty() || entry.ends_with('/') {
-        return Err(PathProblem::Empty);
+        return Err("names no file");
     }
     Ok(entry.split('/'))
 }
@@ -323,7 +310,7 @@ impl Files for MemoryFiles {
 mod tests {
     use super::*;
 
-    fn relative(entry: &str) -> Result<String, PathProblem> {
+    fn relative(entry: &str) -> Result<String, &'static str> {
         FilePath::in_workflow(Tier::Project, "w", entry).map(|path| path.relative)
     }
 
@@ -338,29 +325,32 @@ mod tests {
 
     #[test]
     fn a_path_out_of_the_root_is_refused() {
-        assert_eq!(relative("../../a.md"), Err(PathProblem::Escapes));
-        assert_eq!(relative("../.."), Err(PathProblem::Escapes));
-        assert_eq!(relative(".."), Err(PathProblem::Escapes));
-        assert_eq!(relative("../../w/a.md"), Err(PathProblem::Escapes));
+        assert_eq!(relative("../../a.md"), Err(ESCAPES));
+        assert_eq!(relative("../.."), Err(ESCAPES));
+        assert_eq!(relative(".."), Err(ESCAPES));
+        assert_eq!(relative("../../w/a.md"), Err(ESCAPES));
     }
 
     #[test]
     fn an_absolute_path_is_refused_even_inside_the_root() {
-        assert_eq!(
-            relative("/../../../../root/w/a.md"),
-            Err(PathProblem::Absolute)
-        );
-        assert_eq!(relative("/w/a.md"), Err(PathProblem::Absolute));
-        assert_eq!(relative("C:/w/a.md"), Err(PathProblem::Absolute));
-        assert_eq!(relative("c:a.md"), Err(PathProblem::Absolute));
-        assert_eq!(relative("\\\\server\\a.md"), Err(PathProblem::Absolute));
+        assert_eq!(relative("/../../../../root/w/a.md"), Err("is absolute"));
+        assert_eq!(relative("/w/a.md"), Err("is absolute"));
+        assert_eq!(relative("C:/w/a.md"), Err("is absolute"));
+        assert_eq!(relative("c:a.md"), Err("is absolute"));
+        assert_eq!(relative("\\\\server\\a.md"), Err("is absolute"));
     }
 
     #[test]
     fn a_path_must_mean_the_same_everywhere_and_name_a_file() {
-        assert_eq!(relative("..\\..\\a.md"), Err(PathProblem::Character));
-        assert_eq!(relative("a\0.md"), Err(PathProblem::Character));
-        assert_eq!(relative(""), Err(PathProblem::Empty));
-        assert_eq!(relative("sub/"), Err(PathProblem::Empty));
+        assert_eq!(
+            relative("..\\..\\a.md"),
+            Err("has a character that is not allowed in a path")
+        );
+        assert_eq!(
+            relative("a\0.md"),
+            Err("has a character that is not allowed in a path")
+        );
+        assert_eq!(relative(""), Err("names no file"));
+        assert_eq!(relative("sub/"), Err("names no file"));
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn check_openings(reader: &mut Reader<'_>, flow: &Flow<'_>) {
         for &(key, span) in &sites.openings {
             let message = format!("`{key}` has no effect, because {why}");
             let finding = Finding::error(Code::IdleRule, span, message).help(help);
-            report_in(reader, sites.source.as_ref(), finding);
+            report_in(reader, sites, finding);
         }
     }
 }

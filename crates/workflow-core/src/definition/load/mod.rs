@@ -16,19 +16,19 @@ mod references;
 mod settings;
 mod workflow;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 pub use document::document;
-pub use files::{FilePath, FileProblem, Files, MemoryFiles, PathProblem, TierEntry};
+pub use files::{FilePath, FileProblem, Files, MemoryFiles, TierEntry};
 pub use listing::{Listing, LoadOutcome};
 pub use origins::{EntryOrigin, Origins, WorkflowOrigin};
 
 use super::model::{Catalog, Limits, Settings, Show, TierSettings};
 use super::schema::{KeyLocations, Reader, Section, Sites};
-use super::syntax::{Findings, Node, Source, TreeLimits, json5};
+use super::syntax::{Findings, Source, TreeLimits, json5};
 use super::tier::Tier;
-use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown, visible};
+use crate::diagnostic::{Code, Diagnostic, Finding, Location, Severity, shown};
 use directories::load_tier;
 use directory::{Draft, FoundWorkflow};
 use file_map::read_map;
@@ -126,16 +126,15 @@ fn load_all(files: &dyn Files, keeps_locations: bool) -> Loaded {
             &mut diagnostics,
         )
     });
-    let mut index = listings(&global, &project);
-    let drafts = merge(global, project, &mut diagnostics);
+    let (mut index, mut drafts) = merge(global.into_iter().chain(project), &mut diagnostics);
     let max_nesting = settings.limits.max_nesting;
-    let mut drafts = resolve(drafts, &mut index, max_nesting, &mut diagnostics);
+    resolve(&mut drafts, &mut index, max_nesting, &mut diagnostics);
     duplicate_commands(&drafts, &mut diagnostics);
     origins.workflows = drafts
         .iter_mut()
-        .filter_map(|draft| Some((draft.workflow.key.clone(), draft.origin.take()?)))
+        .filter_map(|(_, draft)| Some((draft.workflow.key.clone(), draft.origin.take()?)))
         .collect();
-    let workflows = drafts.into_iter().map(|draft| draft.workflow);
+    let workflows = drafts.into_iter().map(|(_, draft)| draft.workflow);
     Loaded {
         catalog: Arc::new(Catalog::new(workflows.collect())),
         index,
@@ -156,27 +155,29 @@ fn load_settings_of(
 ) -> Option<TierSettings> {
     let limits = Limits::default();
     let path = FilePath::settings(tier);
-    let bytes = match files.read(&path, limits.max_file_bytes) {
-        Ok(bytes) => bytes,
+    let (bytes, problem) = match files.read(&path, limits.max_file_bytes) {
+        Ok(bytes) => (bytes, None),
         Err(FileProblem::Missing) => return None,
-        Err(problem) => {
-            let message = format!("the settings file {problem}");
-            let location = Location::file(&files.shown(&path));
-            let diagnostic =
-                Diagnostic::new(Code::Unreadable, Severity::Error, message).at(location);
-            let diagnostic = match problem {
-                FileProblem::TooLarge { .. } => diagnostic.with_help("make it smaller"),
-                _ => diagnostic,
-            };
-            let closed =
-                TierSettings::fail_closed(&visible(&files.shown(&path)), &diagnostic, outer);
-            diagnostics.push(diagnostic);
-            return Some(closed);
-        }
+        Err(problem) => (Vec::new(), Some(problem)),
     };
     let source = Source::new(&files.shown(&path), bytes);
     let mut findings = Findings::about(None, &source, Findings::SHOWN);
-    let node = parse_settings(&source);
+    let tree_limits = TreeLimits {
+        depth: limits.max_depth as usize,
+        size: limits.max_file_bytes as usize,
+    };
+    let unread = |problem: FileProblem| {
+        let message = format!("the settings file {problem}");
+        let finding = Finding::error(Code::Unreadable, None, message);
+        match problem {
+            FileProblem::TooLarge { .. } => finding.help("make it smaller"),
+            _ => finding,
+        }
+    };
+    let node = match problem {
+        Some(problem) => Err(unread(problem)),
+        None => json5::parse(source.text(), tree_limits),
+    };
     let reader = &mut Reader {
         source: &source,
         findings: &mut findings,
@@ -195,121 +196,85 @@ fn load_settings_of(
         *keys = std::mem::take(&mut reader.sites.keys);
     }
     let found = findings.finish();
+    // After some mistakes nothing in the file is reliable.
+    let leaves_nothing = |found: &&Diagnostic| {
+        settings.is_none() || matches!(found.code, Code::NotUtf8 | Code::DuplicateKey)
+    };
     let closed = found
         .iter()
-        .find(|found| leaves_nothing(found) || settings.is_none())
+        .find(leaves_nothing)
         .map(|found| TierSettings::fail_closed(source.file(), found, outer));
     diagnostics.extend(found);
     closed.or(settings)
 }
 
-/// Returns true if a mistake makes the whole file unreliable.
-fn leaves_nothing(found: &Diagnostic) -> bool {
-    matches!(found.code, Code::NotUtf8 | Code::DuplicateKey)
-}
-
-/// Parses a settings file.
-fn parse_settings(source: &Source) -> Result<Node<'_>, Finding> {
-    let limits = Limits::default();
-    let tree_limits = TreeLimits {
-        depth: limits.max_depth as usize,
-        size: limits.max_file_bytes as usize,
-    };
-    json5::parse(source.text(), tree_limits)
-}
-
-/// The listings before references are checked.
-fn listings(global: &[FoundWorkflow], project: &[FoundWorkflow]) -> Vec<Listing> {
-    let global_keys: HashSet<&str> = global.iter().map(|found| &*found.listing.key).collect();
-    let overrides = project.iter().map(|found| Listing {
-        shadows: found.draft.is_some() && global_keys.contains(&*found.listing.key),
-        ..found.listing.clone()
-    });
-    let global = global.iter().map(|found| found.listing.clone());
-    global.chain(overrides).collect()
-}
-
-/// The sound workflows of both tiers: global keys first, an override at the position of the overridden one.
+/// The listings before references are checked, and the sound workflows: global keys first, an override at the position of the
+/// overridden one. Each has the index of its listing. `found` has the global ones first.
 fn merge(
-    global: Vec<FoundWorkflow>,
-    project: Vec<FoundWorkflow>,
+    found: impl Iterator<Item = FoundWorkflow>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Draft> {
-    let mut overrides = BTreeMap::new();
-    let mut broken = HashMap::new();
-    for FoundWorkflow { listing, draft } in project {
-        match draft {
-            Some(draft) => drop(overrides.insert(listing.key, draft)),
-            None => drop(broken.insert(listing.key, listing.source)),
+) -> (Vec<Listing>, Vec<(usize, Draft)>) {
+    let (mut index, mut merged) = (Vec::new(), Vec::new());
+    // The index of the draft of each key, if it is sound.
+    let mut global: HashMap<String, Option<usize>> = HashMap::new();
+    for FoundWorkflow { mut listing, draft } in found {
+        let key = &listing.key;
+        let overridden = global.get(key).copied();
+        listing.shadows = draft.is_some() && overridden.is_some();
+        match (draft, overridden.flatten()) {
+            (Some(draft), Some(at)) => merged[at] = (index.len(), draft),
+            (Some(draft), None) => {
+                global.insert(key.clone(), Some(merged.len()));
+                merged.push((index.len(), draft));
+            }
+            (None, Some(_)) => {
+                let message = format!(
+                    "the project's workflow \"{}\" has errors: the global one is used",
+                    shown(key)
+                );
+                diagnostics.push(
+                    Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)
+                        .at(Location::file(&listing.source))
+                        .about(key),
+                );
+            }
+            (None, None) => drop(global.insert(key.clone(), None)),
         }
+        index.push(listing);
     }
-    let mut merged = Vec::new();
-    for FoundWorkflow { listing, draft } in global {
-        let (Some(draft), key) = (draft, &listing.key) else {
-            continue;
-        };
-        if let Some(file) = broken.get(key) {
-            diagnostics.push(override_left_out(key, file));
-        }
-        merged.push(overrides.remove(key).unwrap_or(draft));
-    }
-    merged.extend(overrides.into_values());
-    merged
+    (index, merged)
 }
 
-fn override_left_out(key: &str, file: &str) -> Diagnostic {
-    let message = format!(
-        "the project's workflow \"{}\" has errors: the global one is used",
-        shown(key)
-    );
-    Diagnostic::new(Code::OverrideLeftOut, Severity::Warning, message)
-        .at(Location::file(file))
-        .about(key)
-}
-
-/// Returns the drafts with sound references; records the outcome of each in the index.
+/// Drops the drafts without sound references, and records the outcome of each in the index.
 fn resolve(
-    drafts: Vec<Draft>,
+    drafts: &mut Vec<(usize, Draft)>,
     index: &mut [Listing],
     max_nesting: u32,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Draft> {
+) {
     let found: BTreeSet<&str> = index.iter().map(|listing| &*listing.key).collect();
-    let checked = check_references(&drafts, &found, max_nesting);
+    let checked = check_references(drafts, &found, max_nesting);
     diagnostics.extend(checked.diagnostics);
-
-    let keys = drafts
-        .iter()
-        .map(|draft| (&*draft.workflow.key, draft.tier));
-    let kept: HashMap<(&str, Tier), bool> = keys.zip(checked.kept.iter().copied()).collect();
-    for listing in index {
-        match kept.get(&(&*listing.key, listing.tier)) {
-            Some(true) => listing.outcome = LoadOutcome::Loaded,
-            Some(false) => listing.outcome = LoadOutcome::LeftOut,
-            None => {}
-        }
-    }
-    drafts
-        .into_iter()
-        .zip(checked.kept)
-        .filter_map(|(draft, kept)| kept.then_some(draft))
-        .collect()
+    let mut kept = checked.kept.into_iter();
+    drafts.retain(|(at, _)| {
+        let kept = kept.next().unwrap_or_default();
+        index[*at].outcome = if kept {
+            LoadOutcome::Loaded
+        } else {
+            LoadOutcome::LeftOut
+        };
+        kept
+    });
 }
 
 /// Two workflows with one command name: it starts the first visible one (B32).
-fn duplicate_commands(drafts: &[Draft], diagnostics: &mut Vec<Diagnostic>) {
-    let visible = |draft: &&Draft| draft.workflow.show == Show::User;
-    let hidden = |draft: &&Draft| draft.workflow.show == Show::Workflows;
+fn duplicate_commands(drafts: &[(usize, Draft)], diagnostics: &mut Vec<Diagnostic>) {
+    let mut commands: Vec<&Draft> = drafts.iter().map(|(_, draft)| draft).collect();
+    commands.retain(|draft| !draft.workflow.command_name.is_empty());
+    commands.sort_by_key(|draft| draft.workflow.show != Show::User);
     let mut started: HashMap<&str, &Draft> = HashMap::new();
-    for draft in drafts
-        .iter()
-        .filter(visible)
-        .chain(drafts.iter().filter(hidden))
-    {
+    for draft in commands {
         let command = &*draft.workflow.command_name;
-        if command.is_empty() {
-            continue;
-        }
         let first = *started.entry(command).or_insert(draft);
         if first.workflow.key == draft.workflow.key {
             continue;

@@ -4,9 +4,7 @@ use super::file_map::read_map;
 use super::phase::read_phase;
 use crate::definition::model::{Phase, RuleSets};
 use crate::definition::schema::{Reader, Sites};
-use crate::definition::syntax::frontmatter::{self, NoFrontmatter};
-use crate::definition::syntax::{Kind, Map, Node, Span, TreeLimits, yaml};
-use crate::diagnostic::{Code, Finding};
+use crate::definition::syntax::{Kind, Map, Node, Span, TreeLimits, frontmatter, yaml};
 
 /// The keys that a phase file needs.
 const PHASE_CONTENT: &str = "`id`, `name` and `emoji`";
@@ -20,10 +18,7 @@ pub(super) fn read_phase_source(
     let text = reader.source.text();
     let parts = match frontmatter::split(text) {
         Ok(parts) => parts,
-        Err(problem) => {
-            reader.report(no_frontmatter(problem));
-            return None;
-        }
+        Err(finding) => return reader.refuse(finding),
     };
     let map = match yaml::parse(parts.yaml, parts.yaml_start, limits) {
         // As the host: no text between the lines is an empty map.
@@ -35,15 +30,4 @@ pub(super) fn read_phase_source(
     let end = parts.body_start + parts.body.len();
     let body = Some((parts.body, Span::new(parts.body_start, end)));
     read_phase(reader, &map, Some(frontmatter::opening()), body, sets)
-}
-
-fn no_frontmatter(problem: NoFrontmatter) -> Finding {
-    let (message, help) = match problem {
-        NoFrontmatter::NotOpened => (
-            "a phase file must start with frontmatter",
-            "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line",
-        ),
-        NoFrontmatter::NotClosed => ("the frontmatter does not end", "end it with a `---` line"),
-    };
-    Finding::error(Code::Frontmatter, Some(frontmatter::opening()), message).help(help)
 }

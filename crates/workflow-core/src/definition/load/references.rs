@@ -22,21 +22,48 @@ pub(super) struct CheckedReferences {
 ///
 /// `found` are the keys of all directories with a definition: a reference to one of them that is not
 /// among the drafts leads to a workflow that was left out for its own errors.
-pub(super) fn check_references(
-    drafts: &[Draft],
-    found: &BTreeSet<&str>,
+pub(super) fn check_references<'d>(
+    drafts: &'d [(usize, Draft)],
+    found: &'d BTreeSet<&'d str>,
     max_nesting: u32,
 ) -> CheckedReferences {
-    let graph = ReferenceGraph::new(drafts);
+    let by_key: HashMap<&str, usize> = drafts
+        .iter()
+        .enumerate()
+        .map(|(at, (_, draft))| (&*draft.workflow.key, at))
+        .collect();
+    let references_of = |(_, draft): &'d (usize, Draft)| -> Vec<WorkflowReference<'d>> {
+        let references = draft.references.iter();
+        references
+            .map(|(key, location)| WorkflowReference {
+                key,
+                target: by_key.get(&**key).copied(),
+                location,
+            })
+            .collect()
+    };
+    let references: Vec<Vec<WorkflowReference<'d>>> = drafts.iter().map(references_of).collect();
+    let targets: Vec<Vec<usize>> = references
+        .iter()
+        .map(|of| of.iter().filter_map(|reference| reference.target).collect())
+        .collect();
+    let mut referrers = vec![Vec::new(); drafts.len()];
+    for (from, targets) in targets.iter().enumerate() {
+        for &target in targets {
+            referrers[target].push(from);
+        }
+    }
     let mut check = ReferenceCheck {
         kept: vec![true; drafts.len()],
         diagnostics: Vec::new(),
         suggestions_left: 20,
         drafts,
         found,
-        graph,
+        references,
+        targets,
+        referrers,
     };
-    let groups = strongly_connected(&check.graph.targets);
+    let groups = strongly_connected(&check.targets);
     check.leave_out_cycles(&groups);
     check.leave_out_unprovided();
     check.leave_out_broken();
@@ -56,114 +83,38 @@ struct WorkflowReference<'d> {
     location: &'d Location,
 }
 
-struct ReferenceGraph<'d> {
-    references: Vec<Vec<WorkflowReference<'d>>>,
-    /// The workflows each one refers to.
-    targets: Vec<Vec<usize>>,
-    /// The workflows that refer to each one.
-    referrers: Vec<Vec<usize>>,
-}
-
-impl<'d> ReferenceGraph<'d> {
-    fn new(drafts: &'d [Draft]) -> Self {
-        let by_key: HashMap<&str, usize> = drafts
-            .iter()
-            .enumerate()
-            .map(|(at, draft)| (&*draft.workflow.key, at))
-            .collect();
-        let references: Vec<Vec<WorkflowReference<'d>>> = drafts
-            .iter()
-            .map(|draft| references_of(draft, &by_key))
-            .collect();
-        let targets: Vec<Vec<usize>> = references
-            .iter()
-            .map(|of| of.iter().filter_map(|reference| reference.target).collect())
-            .collect();
-        let mut referrers = vec![Vec::new(); drafts.len()];
-        for (from, targets) in targets.iter().enumerate() {
-            for &target in targets {
-                referrers[target].push(from);
-            }
-        }
-        Self {
-            references,
-            targets,
-            referrers,
-        }
-    }
-}
-
-fn references_of<'d>(
-    draft: &'d Draft,
-    by_key: &HashMap<&str, usize>,
-) -> Vec<WorkflowReference<'d>> {
-    let references = draft.references.iter().filter_map(|(at, location)| {
-        let key = &draft.workflow.phases[*at].subworkflow()?.key;
-        Some(WorkflowReference {
-            key,
-            target: by_key.get(&**key).copied(),
-            location,
-        })
-    });
-    references.collect()
-}
-
-/// The value that a workflow has for an input of its subworkflow.
-enum Provided<'d> {
-    Nothing,
-    /// An input that may have no value.
-    Maybe,
-    /// An input with other values.
-    Other(&'d Parameter),
-    Fitting,
-}
-
-impl<'d> Provided<'d> {
-    fn of(input: &Parameter, by: &'d Workflow) -> Self {
-        let mut inputs = by.inputs.iter();
-        let is_needed = input.required && input.default.is_none();
-        match inputs.find(|other| other.name == input.name) {
-            None => Self::Nothing,
-            Some(other) if !input.kind.covers(&other.kind) => Self::Other(other),
-            Some(other) if is_needed && !other.required && other.default.is_none() => Self::Maybe,
-            Some(_) => Self::Fitting,
-        }
-    }
-
-    /// The problem with it, if there is one, and its help.
-    fn problem(&self, input: &Parameter) -> Option<(Severity, String, String)> {
-        let (name, kind) = (shown(&input.name), input.kind.describe());
-        let (what, help) = match self {
-            Self::Fitting => return None,
-            Self::Nothing => (
-                match input.default {
-                    Some(_) => format!(
-                        "has the input `{name}`, which this workflow does not have: it always has its default"
-                    ),
-                    None => format!("has the input `{name}`, which this workflow does not have"),
-                },
-                format!("declare `{name}` in `inputs` of this workflow too: {kind}"),
-            ),
-            Self::Maybe => (
-                format!("requires the input `{name}`, which may have no value in this workflow"),
-                format!("give `{name}` a default, or remove its `required: false`"),
-            ),
-            Self::Other(other) => (
-                format!(
-                    "takes other values for the input `{name}` than this workflow: {kind}, not {}",
-                    other.kind.describe()
-                ),
-                format!("give `{name}` the same type in both workflows"),
-            ),
-        };
+/// The problem with what a workflow has for an input of its subworkflow, if there is one, and its help.
+fn input_problem(input: &Parameter, by: &Workflow) -> Option<(Severity, String, String)> {
+    let (name, kind) = (shown(&input.name), input.kind.describe());
+    let is_needed = input.required && input.default.is_none();
+    let Some(other) = by.inputs.iter().find(|other| other.name == input.name) else {
         // Without a value, an input that is not required is as if it was not given.
-        let severity = match self {
-            Self::Nothing if input.default.is_some() => Severity::Info,
-            Self::Nothing if !input.required => Severity::Warning,
-            _ => Severity::Error,
+        let (severity, end) = match input.default {
+            Some(_) => (Severity::Info, ": it always has its default"),
+            None if !input.required => (Severity::Warning, ""),
+            None => (Severity::Error, ""),
         };
-        Some((severity, what, help))
-    }
+        let what = format!("has the input `{name}`, which this workflow does not have{end}");
+        let help = format!("declare `{name}` in `inputs` of this workflow too: {kind}");
+        return Some((severity, what, help));
+    };
+    let (what, help) = if !input.kind.covers(&other.kind) {
+        (
+            format!(
+                "takes other values for the input `{name}` than this workflow: {kind}, not {}",
+                other.kind.describe()
+            ),
+            format!("give `{name}` the same type in both workflows"),
+        )
+    } else if is_needed && !other.required && other.default.is_none() {
+        (
+            format!("requires the input `{name}`, which may have no value in this workflow"),
+            format!("give `{name}` a default, or remove its `required: false`"),
+        )
+    } else {
+        return None;
+    };
+    Some((Severity::Error, what, help))
 }
 
 struct ReferenceCheck<'d> {
@@ -171,14 +122,18 @@ struct ReferenceCheck<'d> {
     diagnostics: Vec<Diagnostic>,
     /// Each suggestion compares a key with all others.
     suggestions_left: usize,
-    drafts: &'d [Draft],
+    drafts: &'d [(usize, Draft)],
     found: &'d BTreeSet<&'d str>,
-    graph: ReferenceGraph<'d>,
+    references: Vec<Vec<WorkflowReference<'d>>>,
+    /// The workflows each one refers to.
+    targets: Vec<Vec<usize>>,
+    /// The workflows that refer to each one.
+    referrers: Vec<Vec<usize>>,
 }
 
 impl ReferenceCheck<'_> {
     fn key(&self, at: usize) -> &str {
-        &self.drafts[at].workflow.key
+        &self.drafts[at].1.workflow.key
     }
 
     fn error(
@@ -188,7 +143,7 @@ impl ReferenceCheck<'_> {
         location: Option<&Location>,
         message: String,
     ) -> &mut Diagnostic {
-        let location = location.unwrap_or(&self.drafts[at].file);
+        let location = location.unwrap_or(&self.drafts[at].1.file);
         let diagnostic = Diagnostic::new(code, Severity::Error, message)
             .at(location.clone())
             .about(self.key(at));
@@ -201,7 +156,7 @@ impl ReferenceCheck<'_> {
     fn leave_out_cycles(&mut self, groups: &[Vec<usize>]) {
         let mut cycles: Vec<Vec<usize>> = groups
             .iter()
-            .filter(|group| contains_itself(group, &self.graph.targets))
+            .filter(|group| contains_itself(group, &self.targets))
             .cloned()
             .collect();
         for cycle in &mut cycles {
@@ -218,7 +173,7 @@ impl ReferenceCheck<'_> {
         let inside: HashSet<usize> = members.iter().copied().collect();
         for &member in members {
             self.kept[member] = false;
-            let references = &self.graph.references[member];
+            let references = &self.references[member];
             let is_inside = |target: usize| inside.contains(&target);
             let location = references
                 .iter()
@@ -241,7 +196,7 @@ impl ReferenceCheck<'_> {
         let mut came_from: HashMap<usize, usize> = HashMap::new();
         let mut queue = VecDeque::from([start]);
         'search: while let Some(at) = queue.pop_front() {
-            for &target in &self.graph.targets[at] {
+            for &target in &self.targets[at] {
                 if target == start {
                     came_from.insert(start, at);
                     break 'search;
@@ -283,7 +238,7 @@ impl ReferenceCheck<'_> {
             }
             round = broken
                 .iter()
-                .flat_map(|&at| self.graph.referrers[at].iter().copied())
+                .flat_map(|&at| self.referrers[at].iter().copied())
                 .collect();
         }
     }
@@ -291,17 +246,17 @@ impl ReferenceCheck<'_> {
     /// Leaves out workflows without an input that a subworkflow requires: a run has those of the workflow it starts with.
     fn leave_out_unprovided(&mut self) {
         let drafts = self.drafts;
-        for (at, draft) in drafts.iter().enumerate() {
+        for (at, (_, draft)) in drafts.iter().enumerate() {
             let mut named = HashSet::new();
-            let references = self.graph.references[at].iter();
+            let references = self.references[at].iter();
             let targets: Vec<(usize, &Location)> = references
                 .filter_map(|reference| Some((reference.target?, reference.location)))
                 .filter(|(target, _)| named.insert(*target))
                 .collect();
             for (target, location) in targets {
-                for input in &drafts[target].workflow.inputs {
-                    let provided = Provided::of(input, &draft.workflow);
-                    if let Some((severity, what, help)) = provided.problem(input) {
+                for input in &drafts[target].1.workflow.inputs {
+                    let problem = input_problem(input, &draft.workflow);
+                    if let Some((severity, what, help)) = problem {
                         let inner = shown(self.key(target));
                         let message = format!("subworkflow `{inner}` {what}");
                         let diagnostic =
@@ -320,7 +275,7 @@ impl ReferenceCheck<'_> {
     }
 
     fn is_broken(&self, at: usize) -> bool {
-        let references = &self.graph.references[at];
+        let references = &self.references[at];
         references
             .iter()
             .any(|reference| self.leads_nowhere(reference))
@@ -328,7 +283,7 @@ impl ReferenceCheck<'_> {
 
     fn report_broken(&mut self, at: usize) {
         let mut named = HashSet::new();
-        let broken: Vec<(&str, &Location)> = self.graph.references[at]
+        let broken: Vec<(&str, &Location)> = self.references[at]
             .iter()
             .filter(|reference| self.leads_nowhere(reference) && named.insert(reference.key))
             .map(|reference| (reference.key, reference.location))
@@ -359,13 +314,13 @@ impl ReferenceCheck<'_> {
 
     /// Leaves out workflows with more levels of subworkflows than allowed. `order` has targets first.
     fn leave_out_deep(&mut self, order: &[usize], max_nesting: u32) {
-        let levels = levels(&self.graph.targets, order);
+        let levels = levels(&self.targets, order);
         let deep: Vec<usize> = (0..levels.len())
             .filter(|&at| self.kept[at] && levels[at] > max_nesting)
             .collect();
         for at in deep {
             self.kept[at] = false;
-            let references = &self.graph.references[at];
+            let references = &self.references[at];
             let deepest = references
                 .iter()
                 .max_by_key(|reference| reference.target.map(|target| levels[target]));

@@ -57,15 +57,14 @@ impl Directory<'_> {
             else {
                 continue;
             };
-            let source = of_entry.source.as_ref();
             if let PhaseEntry::Phase(phase) = &mut entry {
                 for finding in phase.budget.check_within(&workflow.budget, of_entry.budget) {
-                    report_in(reader, source, finding);
+                    report_in(reader, &of_entry, finding);
                 }
                 if !ids.insert(phase.id.clone()) {
                     let message = format!("duplicate phase id `{}`", shown(&phase.id));
                     let finding = Finding::error(Code::DuplicatePhaseId, of_entry.id, message);
-                    report_in(reader, source, finding);
+                    report_in(reader, &of_entry, finding);
                     continue;
                 }
                 phase.gate.splice(0..0, gate.iter().cloned());
@@ -88,11 +87,11 @@ impl Directory<'_> {
             check_flow(reader, &flow);
         }
         let location = |span| reader.source.location(span);
-        let references = workflow.phases.iter().zip(&sites).enumerate();
-        let references = references.filter(|(_, (entry, _))| entry.subworkflow().is_some());
-        let references = references.map(|(at, (_, sites))| (at, location(sites.id)));
+        let references = workflow.phases.iter().zip(&sites);
+        let references = references.filter_map(|(entry, sites)| {
+            Some((entry.subworkflow()?.key.clone(), location(sites.id)))
+        });
         let draft = Draft {
-            tier: self.tier,
             file: location(None),
             command_name: location(command_name),
             references: references.collect(),
@@ -161,8 +160,7 @@ impl Directory<'_> {
                 if let Some(entry) = nearly_reference(map) {
                     let message = format!("unknown key `{}` in a reference", shown(&entry.key));
                     let finding = Finding::error(Code::UnknownKey, entry.key_span, message);
-                    reader.report(finding.help("did you mean `subworkflow`?"));
-                    return None;
+                    return reader.refuse(finding.help("did you mean `subworkflow`?"));
                 }
                 read_phase(reader, map, map.first_key().or(span), None, sets)?
             }
@@ -172,8 +170,7 @@ impl Directory<'_> {
                     kind.describe()
                 );
                 let finding = Finding::error(Code::WrongType, span, message);
-                reader.report(finding.help(written.key.for_example()));
-                return None;
+                return reader.refuse(finding.help(written.key.for_example()));
             }
         };
         Some((PhaseEntry::Phase(phase), sites))

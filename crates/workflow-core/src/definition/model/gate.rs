@@ -1,7 +1,7 @@
 //! Gates: the checks that must pass before a phase is left. They are a guard: any mistake is an error.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map as Object, Value, json};
+use serde_json::{Value, json};
 
 use super::check::{Check, FileCheck, GitCheck, ONE_OF, RunCheck};
 use super::target::OnFail;
@@ -48,18 +48,11 @@ const CHECK: Section = Section {
 };
 
 /// `run` is a list, and with `shell` a line.
-fn command_schema(schema: &mut Object<String, Value>) {
-    let mut add = |key: &str, value| schema.insert(key.to_owned(), value);
-    add(
-        "if",
-        json!({"required": ["shell"], "properties": {"shell": {"const": true}}}),
-    );
-    add(
-        "then",
-        json!({"properties": {"run": {"type": "string", "pattern": "\\S"}}}),
-    );
+fn command_schema(schema: &mut Value) {
+    schema["if"] = json!({"required": ["shell"], "properties": {"shell": {"const": true}}});
+    schema["then"] = json!({"properties": {"run": {"type": "string", "pattern": "\\S"}}});
     let list = json!({"type": "array", "minItems": 1, "items": [{"pattern": "\\S"}]});
-    add("else", json!({"properties": {"run": list}}));
+    schema["else"] = json!({"properties": {"run": list}});
 }
 
 impl FromMap for Gate {

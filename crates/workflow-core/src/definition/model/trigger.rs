@@ -75,11 +75,8 @@ impl KeyType for Triggers {
             );
             let help =
                 "combine triggers: several senders can write to one file or send to one port";
-            let span = match &first.kind {
-                Kind::Map(map) => map.first_key().or(first.span),
-                _ => first.span,
-            };
-            reader.report(Finding::error(Code::OverLimit, span, message).help(help));
+            let finding = Finding::error(Code::OverLimit, first.start(), message);
+            reader.report(finding.help(help));
         }
         let mut triggers = ListOf::<Trigger>::read(reader, written)?.all;
         triggers.truncate(MAX_TRIGGERS);

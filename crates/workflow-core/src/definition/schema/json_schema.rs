@@ -6,7 +6,7 @@ use super::key::{Default, Key};
 use super::section::Section;
 
 /// A map with these keys and no others.
-pub(crate) fn map_of<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Map<String, Value> {
+pub(crate) fn map_of<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Value {
     let properties: Map<String, Value> = keys
         .clone()
         .into_iter()
@@ -17,29 +17,21 @@ pub(crate) fn map_of<'k>(keys: impl IntoIterator<Item = &'k Key> + Clone) -> Map
         .filter(|key| key.default == Default::Required)
         .map(|key| key.name)
         .collect();
-    let schema = json!({
+    let mut schema = json!({
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
     });
-    let Value::Object(mut schema) = schema else {
-        unreachable!("it is written as an object")
-    };
     if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
+        schema["required"] = json!(required);
     }
     schema
 }
 
 fn property(key: &Key) -> Value {
     let mut schema = key.schema();
-    let schema_of = schema
-        .as_object_mut()
-        .expect("the schema of a value is written as an object");
-    if key.default == Default::Required
-        && schema_of.get("type").is_some_and(|name| name == "string")
-    {
-        schema_of.insert("pattern".to_owned(), json!(key.shape.pattern));
+    if key.is_required() && schema["type"] == "string" {
+        schema["pattern"] = json!(key.shape.pattern);
     }
     let mut about = key.summary.to_owned();
     if let Some(kind) = key.template {
@@ -56,8 +48,8 @@ fn property(key: &Key) -> Value {
         about = format!("{about}\n\nVariables: {}", variables.join(" "));
     }
     // Editors show the one as it is written, and the other as Markdown.
-    schema_of.insert("description".to_owned(), json!(about));
-    schema_of.insert("markdownDescription".to_owned(), json!(about));
+    schema["description"] = json!(about);
+    schema["markdownDescription"] = json!(about);
     let default = match key.default {
         Default::Text(text) => Some(json!(text)),
         Default::Number(number) => Some(json!(number)),
@@ -65,10 +57,10 @@ fn property(key: &Key) -> Value {
         Default::Required | Default::RequiredToStart | Default::Described(_) => None,
     };
     if let Some(default) = default {
-        schema_of.insert("default".to_owned(), default);
+        schema["default"] = default;
     }
     let example: Value = serde_json::from_str(key.example).expect("a test reads every example");
-    schema_of.insert("examples".to_owned(), json!([example]));
+    schema["examples"] = json!([example]);
     schema
 }
 
@@ -79,18 +71,18 @@ pub(crate) fn schema_of(section: &Section) -> Value {
     };
     let mut schema = map_of(section.keys);
     if !section.alternatives.is_empty() {
-        schema.insert("oneOf".to_owned(), json!(one_of(section.alternatives)));
+        schema["oneOf"] = json!(one_of(section.alternatives));
     }
     if !section.effects.is_empty() {
-        schema.insert("anyOf".to_owned(), json!(one_of(section.effects)));
+        schema["anyOf"] = json!(one_of(section.effects));
     }
     if !section.companions.is_empty() {
         let companions = section.companions.iter();
         let companions: Map<String, Value> = companions
             .map(|&(key, beside)| (key.to_owned(), json!([beside])))
             .collect();
-        schema.insert("dependencies".to_owned(), Value::Object(companions));
+        schema["dependencies"] = Value::Object(companions);
     }
     (section.more)(&mut schema);
-    Value::Object(schema)
+    schema
 }

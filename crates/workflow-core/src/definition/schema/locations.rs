@@ -75,19 +75,11 @@ fn items(list: &str, node: &Node<'_>) -> Vec<(String, Option<Span>)> {
     };
     let named = items.iter().enumerate();
     named
-        .map(|(at, item)| (item_name(list, at), start(item)))
+        .map(|(at, item)| (item_name(list, at), item.start()))
         .collect()
 }
 
 /// The name of an item of a list, which is not a name of a key.
 fn item_name(list: &str, at: usize) -> String {
     format!("{list}[{at}]")
-}
-
-/// The location of a map's first key, or of another value.
-fn start(node: &Node<'_>) -> Option<Span> {
-    match &node.kind {
-        Kind::Map(map) => map.first_key().or(node.span),
-        _ => node.span,
-    }
 }

@@ -1,6 +1,6 @@
 //! A map of the language: its keys, and what holds for them together.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::key::Key;
 
@@ -22,7 +22,7 @@ pub struct Section {
     /// The type of its map, as a message about another type names it.
     pub(crate) expected: &'static str,
     /// Adds to its schema what the keys do not say.
-    pub(crate) more: fn(&mut Map<String, Value>),
+    pub(crate) more: fn(&mut Value),
 }
 
 impl Section {

@@ -86,54 +86,40 @@ fn foreign(key: &str) -> Option<&'static ForeignKey> {
         .find(|foreign| foreign.names.contains(&&*plain))
 }
 
-/// Words of other programs for ours.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("deny", "block"),
-    ("forbid", "block"),
-    ("disallow", "block"),
-    ("prohibit", "block"),
-    ("reject", "block"),
-    ("permit", "allow"),
-    ("confirm", "ask"),
-    ("prompt", "ask"),
-    ("cmd", "run"),
-    ("cmd", "command"),
-    ("command", "commandName"),
-    ("command", "run"),
-    ("denied", "blacklist"),
-    ("deny", "blacklist"),
-    ("disallowed", "blacklist"),
-    ("blocked", "blacklist"),
-    ("block", "blacklist"),
-    ("allowed", "whitelist"),
-    ("allow", "whitelist"),
-    ("workflow", "subworkflow"),
-    ("question", "ask"),
-    ("options", "choices"),
-    ("title", "name"),
-    ("label", "name"),
-    ("icon", "emoji"),
-    ("if", "when"),
+/// Our names, each with the words of other programs for it.
+#[rustfmt::skip] // A row a line.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("block", &["deny", "forbid", "disallow", "prohibit", "reject"]),
+    ("allow", &["permit"]),
+    ("ask", &["confirm", "prompt", "question"]),
+    ("commandName", &["command"]),
+    ("run", &["cmd", "command"]),
+    ("command", &["cmd"]),
+    ("blacklist", &["denied", "deny", "disallowed", "blocked", "block"]),
+    ("whitelist", &["allowed", "allow"]),
+    ("subworkflow", &["workflow"]),
+    ("choices", &["options"]),
+    ("name", &["title", "label"]),
+    ("emoji", &["icon"]),
+    ("when", &["if"]),
 ];
 
 /// Returns our names for a key of other programs.
 fn synonyms(key: &str) -> impl Iterator<Item = &'static str> {
     let key = plain(key);
-    let rows = SYNONYMS.iter().filter(move |(other, _)| *other == key);
-    rows.map(|(_, ours)| *ours)
+    let rows = SYNONYMS
+        .iter()
+        .filter(move |(_, others)| others.contains(&&*key));
+    rows.map(|(ours, _)| *ours)
 }
 
 /// Names that keys had before, each with the name of today, and with what else it may mean.
 const RENAMED: &[(&str, &str, Option<&str>)] = &[
-    (
-        "run",
-        "commands",
-        Some(
-            "write `commands` for commands that may run here, or `gate: [{ run: … }]` for a check that must pass",
-        ),
-    ),
+    ("run", "commands", Some(RUN_ELSEWHERE)),
     ("onMaxVisits", "onLimit", None),
 ];
+
+const RUN_ELSEWHERE: &str = "write `commands` for commands that may run here, or `gate: [{ run: … }]` for a check that must pass";
 
 fn unknown(
     reader: &Reader<'_>,
@@ -158,20 +144,13 @@ fn unknown(
     };
     let is_known = |to: &str| names(section).any(|known| known == to);
     let mut before = RENAMED.iter();
-    // A name that is a key of other maps is an old one only where the new one is known.
-    let is_old = |from: &str, to: &str| {
-        from == entry.key && (is_known(to) || homes(reader.sections, from).is_empty())
-    };
-    if let Some((from, to, or_else)) = before.find(|(from, to, _)| is_old(from, to)) {
+    if let Some((from, to, or_else)) = before.find(|(from, to, _)| *from == key && is_known(to)) {
         let message = format!(
             "unknown key `{from}` in {}: its name is `{to}` now",
             section.name
         );
         let finding = Finding::error(Code::UnknownGuardKey, entry.key_span, message);
         return match or_else {
-            _ if !is_known(to) => {
-                finding.help(format!("`{to}` belongs in {}", homes(reader.sections, to)))
-            }
             Some(help) => finding.help(*help),
             None => finding.help(format!("write `{to}`")).fix(from, to),
         };
@@ -190,17 +169,15 @@ fn unknown(
     }
     if let Some(guard) = resembled_guard(reader.sections, &entry.key) {
         let finding = guard_key("");
-        return if names(section).any(|known| known == guard) {
+        return if is_known(guard) {
             renamed(finding, guard)
         } else {
-            finding.help(format!(
-                "`{guard}` belongs in {}",
-                homes(reader.sections, guard)
-            ))
+            let homes = homes(reader.sections, guard);
+            finding.help(format!("`{guard}` belongs in {homes}"))
         };
     }
     let suggestion = synonyms(&entry.key)
-        .find(|meant| names(section).any(|known| known == *meant))
+        .find(|meant| is_known(meant))
         .or_else(|| nearest(&entry.key, names(section)));
     // Too short for a likeness by itself, but a condition is always a map.
     let is_condition = suggestion == Some("when") && matches!(entry.value.kind, Kind::Map(_));
@@ -259,18 +236,14 @@ fn read_only(reader: &Reader<'_>, entry: &Entry<'_>) -> Option<(Option<Span>, St
 fn merge_key(reader: &Reader<'_>, entry: &Entry<'_>) -> Finding {
     let help = "YAML 1.2 has no merge keys: write the keys themselves";
     let message = "unknown key `<<`: nothing is merged";
-    let guard = match &entry.value.kind {
-        Kind::Map(map) => {
-            let mut keys = map.entries.iter();
-            keys.any(|entry| guards(reader.sections).any(|guard| guard == entry.key))
+    let is_guard = |entry: &Entry<'_>| guards(reader.sections).any(|guard| guard == entry.key);
+    let finding = match &entry.value.kind {
+        Kind::Map(map) if map.entries.iter().any(is_guard) => {
+            Finding::error(Code::UnknownGuardKey, entry.key_span, message)
         }
-        _ => false,
+        _ => Finding::warning(Code::UnknownKey, entry.key_span, message),
     };
-    if guard {
-        Finding::error(Code::UnknownGuardKey, entry.key_span, message).help(help)
-    } else {
-        Finding::warning(Code::UnknownKey, entry.key_span, message).help(help)
-    }
+    finding.help(help)
 }
 
 fn names(section: &'static Section) -> impl Iterator<Item = &'static str> {

@@ -4,7 +4,7 @@
 //! with `---` at offset 0, its text starts after the character that follows, and it ends at the first
 //! `\n---`, whatever comes after that on the line. The body is trimmed as JavaScript trims.
 
-use crate::diagnostic::Span;
+use crate::diagnostic::{Code, Finding, Span};
 use crate::white_space::{is_white_space, trim};
 
 /// The two parts of a phase file.
@@ -20,19 +20,18 @@ pub(crate) struct Parts<'s> {
     pub(crate) body_start: usize,
 }
 
-/// The reason why a file has no frontmatter.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum NoFrontmatter {
-    /// It does not start with `---`.
-    NotOpened,
-    /// No line starts with `---` after the first.
-    NotClosed,
-}
-
 /// Splits a text whose line breaks are `\n`.
-pub(crate) fn split(text: &str) -> Result<Parts<'_>, NoFrontmatter> {
-    let opened = text.strip_prefix("---").ok_or(NoFrontmatter::NotOpened)?;
-    let end = 3 + opened.find("\n---").ok_or(NoFrontmatter::NotClosed)?;
+pub(crate) fn split(text: &str) -> Result<Parts<'_>, Finding> {
+    let missing =
+        |message, help| Finding::error(Code::Frontmatter, Some(opening()), message).help(help);
+    let opened = text.strip_prefix("---").ok_or_else(|| {
+        let help = "start it with a `---` line, `id`, `name`, `emoji`, and a `---` line";
+        missing("a phase file must start with frontmatter", help)
+    })?;
+    let length = opened
+        .find("\n---")
+        .ok_or_else(|| missing("the frontmatter does not end", "end it with a `---` line"))?;
+    let end = 3 + length;
     let after_opening = opened.chars().next().map_or(3, |c| 3 + c.len_utf8());
     let yaml_start = after_opening.min(end);
     let after_closing = end + "\n---".len();
@@ -85,10 +84,13 @@ mod tests {
 
     #[test]
     fn a_file_may_have_none() {
-        assert_eq!(split("body"), Err(NoFrontmatter::NotOpened));
-        assert_eq!(split("\n---\n---\n"), Err(NoFrontmatter::NotOpened));
-        assert_eq!(split("---\nid: a\n"), Err(NoFrontmatter::NotClosed));
-        assert_eq!(split("---"), Err(NoFrontmatter::NotClosed));
+        let why = |text| split(text).unwrap_err().message;
+        for text in ["body", "\n---\n---\n"] {
+            assert_eq!(why(text), "a phase file must start with frontmatter");
+        }
+        for text in ["---\nid: a\n", "---"] {
+            assert_eq!(why(text), "the frontmatter does not end");
+        }
     }
 
     #[test]

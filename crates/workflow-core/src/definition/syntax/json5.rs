@@ -10,15 +10,14 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
-use super::tokens::{JsonToken, locate, tokens};
+use super::tokens::{JsonToken, located, tokens};
 use crate::diagnostic::{Code, Finding, Span};
 
 /// Reads a text. Its depth is counted first: the library recurses without a limit.
 pub(crate) fn parse(text: &str, limits: TreeLimits) -> Result<Node<'_>, Finding> {
     check_extent(text, limits)?;
-    let mut node: Node = json5::from_str(text).map_err(|error| syntax_error(text, &error))?;
-    locate(text, &mut node);
-    Ok(node)
+    let node = json5::from_str(text).map_err(|error| syntax_error(text, &error))?;
+    Ok(located(text, node))
 }
 
 /// Refuses texts that are nested too deep or too large.
@@ -81,6 +80,10 @@ impl<'de> Deserialize<'de> for Node<'de> {
 
 struct KindVisitor;
 
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a number is what JavaScript makes of it"
+)]
 impl<'de> Visitor<'de> for KindVisitor {
     type Value = Kind<'de>;
 
@@ -96,18 +99,10 @@ impl<'de> Visitor<'de> for KindVisitor {
         Ok(Kind::Bool(value))
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a number is what JavaScript makes of it"
-    )]
     fn visit_i64<E>(self, value: i64) -> Result<Self::Value, E> {
         Ok(Kind::Number(value as f64))
     }
 
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a number is what JavaScript makes of it"
-    )]
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
         Ok(Kind::Number(value as f64))
     }

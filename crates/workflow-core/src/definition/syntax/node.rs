@@ -61,17 +61,6 @@ impl<'s> Map<'s> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    fn keep_first_of_each(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
-        let mut seen = HashSet::with_capacity(self.entries.len());
-        self.entries.retain(|entry| {
-            let first = seen.insert(entry.key.clone());
-            if !first {
-                dropped.push((entry.key.clone().into_owned(), entry.key_span));
-            }
-            first
-        });
-    }
-
     /// The location of the map's first key, for findings about missing keys.
     pub(crate) fn first_key(&self) -> Option<Span> {
         self.entries.first().and_then(|entry| entry.key_span)
@@ -79,6 +68,14 @@ impl<'s> Map<'s> {
 }
 
 impl Node<'_> {
+    /// The location of a map's first key, or of another value.
+    pub(crate) fn start(&self) -> Option<Span> {
+        match &self.kind {
+            Kind::Map(map) => map.first_key().or(self.span),
+            _ => self.span,
+        }
+    }
+
     /// Drops every entry with a key that came before it in the same map, and notes it.
     pub(crate) fn drop_duplicates(&mut self, dropped: &mut Vec<(String, Option<Span>)>) {
         match &mut self.kind {
@@ -89,7 +86,14 @@ impl Node<'_> {
                 }
             }
             Kind::Map(map) => {
-                map.keep_first_of_each(dropped);
+                let mut seen = HashSet::with_capacity(map.entries.len());
+                map.entries.retain(|entry| {
+                    let is_first = seen.insert(entry.key.clone());
+                    if !is_first {
+                        dropped.push((entry.key.to_string(), entry.key_span));
+                    }
+                    is_first
+                });
                 for entry in &mut map.entries {
                     entry.value.drop_duplicates(dropped);
                 }

@@ -23,16 +23,19 @@ pub(crate) struct Source {
 
 impl Source {
     pub(crate) fn new(file: &str, bytes: Vec<u8>) -> Self {
-        let (mut text, not_utf8) = decoded(bytes);
+        let decoded = String::from_utf8(bytes);
+        let is_utf8 = decoded.is_ok();
+        let mut text =
+            decoded.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
         }
         if text.contains('\r') {
             text = text.replace("\r\n", "\n").replace('\r', "\n");
         }
-        let not_utf8 = not_utf8
-            .and_then(|()| text.find(char::REPLACEMENT_CHARACTER))
-            .map(|at| Span::new(at, at + char::REPLACEMENT_CHARACTER.len_utf8()));
+        let replaced = text.find(char::REPLACEMENT_CHARACTER).filter(|_| !is_utf8);
+        let not_utf8 =
+            replaced.map(|at| Span::new(at, at + char::REPLACEMENT_CHARACTER.len_utf8()));
         Self {
             file: visible(file).into(),
             text,
@@ -129,17 +132,6 @@ struct Line {
     end: usize,
 }
 
-/// The text; `Some` if something in it had to be replaced.
-fn decoded(bytes: Vec<u8>) -> (String, Option<()>) {
-    match String::from_utf8(bytes) {
-        Ok(text) => (text, None),
-        Err(error) => (
-            String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            Some(()),
-        ),
-    }
-}
-
 /// A line or column as it is shown: counted from 1.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
@@ -148,38 +140,25 @@ fn number(index: usize) -> u32 {
 /// A line with visible characters, cut around `start..end` (in bytes) when it is long.
 fn excerpt(line: &str, start: usize, end: usize) -> Excerpt {
     const WHOLE: usize = 200;
-    const BEFORE: usize = 60;
-    const MARKED: usize = 80;
-    const AFTER: usize = 60;
-    let end = end.min(line.len());
-    let (before, marked, after) = (&line[..start], &line[start..end], &line[end..]);
-    let parts = if line.len() <= WHOLE {
-        [(before, false), (marked, false), (after, false)]
+    let most = if line.len() <= WHOLE {
+        [usize::MAX; 3]
     } else {
-        let (marked, cut) = first(marked, MARKED);
-        // A cut mark already shows that the line continues.
-        let after = if cut {
-            ("", false)
-        } else {
-            first(after, AFTER)
-        };
-        [last(before, BEFORE), (marked, cut), after]
+        [60, 80, 60]
     };
-
-    let [
-        (before, cut_before),
-        (marked, cut_marked),
-        (after, cut_after),
-    ] = parts;
+    let end = end.min(line.len());
+    let (before, cut_before) = last(&line[..start], most[0]);
+    let (marked, cut_marked) = first(&line[start..end], most[1]);
+    // A cut mark already shows that the line continues.
+    let (after, cut_after) = first(&line[end..], if cut_marked { 0 } else { most[2] });
     let mut text = String::with_capacity(line.len().min(2 * WHOLE));
     if cut_before {
         text.push('…');
     }
-    before.chars().for_each(|c| push(&mut text, c));
+    push(&mut text, before);
     let start = text.len();
-    marked.chars().for_each(|c| push(&mut text, c));
+    push(&mut text, marked);
     let end = text.len();
-    after.chars().for_each(|c| push(&mut text, c));
+    push(&mut text, after);
     if cut_marked || cut_after {
         text.push('…');
     }
@@ -203,11 +182,9 @@ fn last(text: &str, count: usize) -> (&str, bool) {
 }
 
 /// A tab stays a tab: indentation must look as it does in the file.
-fn push(out: &mut String, c: char) {
-    if c == '\t' {
-        out.push(c);
-    } else {
-        push_shown(out, c, is_hidden(c));
+fn push(out: &mut String, text: &str) {
+    for c in text.chars() {
+        push_shown(out, c, c != '\t' && is_hidden(c));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The locations of the values of a JSON5 text.
 //!
 //! Knows what separates tokens and nothing of their meaning: the text was, or will be, judged by the
-//! library. [`locate`] walks a finished tree and the tokens side by side; at the first
+//! library. [`located`] walks a finished tree and the tokens side by side; at the first
 //! disagreement the whole tree keeps no spans, rather than wrong ones.
 
 use super::node::{Kind, Node};
@@ -117,12 +117,12 @@ fn bare(text: &str, first: char) -> usize {
         .map_or(text.len(), |end| after + end)
 }
 
-/// Gives every value and key of a tree its span.
-pub(crate) fn locate(text: &str, root: &mut Node<'_>) {
-    let mut tokens = tokens(text);
-    let located = locate_value(&mut tokens, root).is_some() && tokens.next().is_none();
-    if !located {
-        forget(root);
+/// A tree with the span of every value and key; without any where they do not fit together.
+pub(crate) fn located<'s>(text: &str, root: Node<'s>) -> Node<'s> {
+    let (mut tokens, mut located) = (tokens(text), root.clone());
+    match locate_value(&mut tokens, &mut located) {
+        Some(()) if tokens.next().is_none() => located,
+        _ => root,
     }
 }
 
@@ -158,18 +158,4 @@ fn locate_value(tokens: &mut Tokens<'_>, node: &mut Node<'_>) -> Option<()> {
     };
     node.span = Some(Span::new(start.start, end.end));
     Some(())
-}
-
-fn forget(node: &mut Node<'_>) {
-    node.span = None;
-    match &mut node.kind {
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::Text(_) | Kind::Tagged(_) => {}
-        Kind::List(items) => items.iter_mut().for_each(forget),
-        Kind::Map(map) => {
-            for entry in &mut map.entries {
-                entry.key_span = None;
-                forget(&mut entry.value);
-            }
-        }
-    }
 }

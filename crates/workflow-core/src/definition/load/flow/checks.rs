@@ -33,71 +33,58 @@ fn check_targets(reader: &mut Reader<'_>, flow: &Flow<'_>) {
             twice.insert(entry.id());
         }
     }
+    let mut is_named = false;
     for sites in flow.phases.iter().chain([flow.own]) {
         for site in &sites.targets {
+            is_named |= matches!(site.kind, JumpKind::Outcome | JumpKind::Choice);
             if let Some(finding) = wrong_target(site, &ids, &twice) {
-                report_in(reader, sites.source.as_ref(), finding);
+                report_in(reader, sites, finding);
             }
         }
     }
-    let named = |site: &Site| matches!(site.kind, JumpKind::Outcome | JumpKind::Choice);
-    let all = flow.phases.iter().chain([flow.own]);
-    if all.flat_map(|sites| &sites.targets).any(named) {
-        for (_, phase, sites) in flow.phases() {
-            if Target::from(&*phase.id).phase().is_none() {
-                let message = format!("`{}` is also the name of a built-in target", phase.id);
-                let finding = Finding::warning(Code::TargetWord, sites.id, message);
-                report_in(reader, sites.source.as_ref(), finding);
-            }
+    for (_, phase, sites) in flow.phases().filter(|_| is_named) {
+        if Target::from(&*phase.id).phase().is_none() {
+            let message = format!("`{}` is also the name of a built-in target", phase.id);
+            let finding = Finding::warning(Code::TargetWord, sites.id, message);
+            report_in(reader, sites, finding);
         }
     }
 }
 
 /// The id of the phase that a jump leads to, if it is one.
 fn phase_of(site: &Site) -> Option<&str> {
-    let is_word = words_of(site.kind).contains(&&*site.to)
-        || site.kind == JumpKind::Outcome && site.to == "cancel";
+    let (_, words) = form_of(site.kind);
+    let is_word = words.contains(&&*site.to) || cancels(site);
     (!is_word).then_some(&site.to)
 }
 
-/// The key of a jump.
-fn key_of(kind: JumpKind) -> &'static str {
-    match kind {
-        JumpKind::Outcome => "outcomes",
-        JumpKind::OnFail => "onFail",
-        JumpKind::Choice => "choices",
-        JumpKind::OnLimit => "onLimit",
-    }
+/// Returns whether an outcome is to cancel the run, which it cannot.
+fn cancels(site: &Site) -> bool {
+    site.kind == JumpKind::Outcome && site.to == "cancel"
 }
 
-/// The words that a jump takes beside ids.
-fn words_of(kind: JumpKind) -> &'static [&'static str] {
+/// The key of a jump, and the words that it takes beside ids.
+fn form_of(kind: JumpKind) -> (&'static str, &'static [&'static str]) {
     match kind {
-        JumpKind::Outcome => &["next", "end", "done"],
-        JumpKind::OnFail => &[],
-        JumpKind::Choice => &["next", "end", "done", "cancel"],
-        JumpKind::OnLimit => &["pause", "cancel"],
+        JumpKind::Outcome => ("outcomes", &["next", "end", "done"]),
+        JumpKind::OnFail => ("onFail", &[]),
+        JumpKind::Choice => ("choices", &["next", "end", "done", "cancel"]),
+        JumpKind::OnLimit => ("onLimit", &["pause", "cancel"]),
     }
 }
 
 /// The finding about a jump that leads nowhere, or to more than one place.
 fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Option<Finding> {
-    let (key, to) = (key_of(site.kind), &*site.to);
+    let ((key, words), to) = (form_of(site.kind), &*site.to);
     let error = |code, message: String| Finding::error(code, site.span, message);
-    if site.kind == JumpKind::Outcome && site.to == "cancel" {
+    if cancels(site) {
         let message = "an outcome cannot cancel the run: only an answer of `approve` can";
-        let finding = error(Code::UnknownTarget, message.to_owned());
-        return Some(
-            finding.help("lead it to `done`, or to a phase whose `approve` leads to `cancel`"),
-        );
+        let help = "lead it to `done`, or to a phase whose `approve` leads to `cancel`";
+        return Some(error(Code::UnknownTarget, message.to_owned()).help(help));
     }
-    let is_word = words_of(site.kind).contains(&to);
-    if is_word && ids.contains(to) {
+    if words.contains(&to) {
         let message = format!("`{to}` of `{key}` is both a phase and a built-in target");
-        return Some(error(Code::TargetWord, message));
-    }
-    if is_word {
-        return None;
+        return ids.contains(to).then(|| error(Code::TargetWord, message));
     }
     if twice.contains(to) {
         let message = format!("`{key}` leads to `{}`, of which there are two", shown(to));
@@ -113,7 +100,7 @@ fn wrong_target(site: &Site, ids: &HashSet<&str>, twice: &HashSet<&str>) -> Opti
     let finding = error(Code::UnknownTarget, message);
     let mut known: Vec<&str> = ids.iter().copied().collect();
     known.sort_unstable();
-    known.extend(words_of(site.kind));
+    known.extend(words);
     Some(match nearest(to, known.iter().copied()) {
         Some(near) => finding
             .help(format!("did you mean `{}`?", shown(near)))
@@ -131,7 +118,7 @@ fn check_unreachable(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph
         if !reached[graph.inside(at)] {
             let message = format!("no path leads to `{}`", shown(entry.id()));
             let finding = Finding::warning(Code::UnreachablePhase, sites.id, message);
-            report_in(reader, sites.source.as_ref(), finding);
+            report_in(reader, sites, finding);
         }
     }
 }
@@ -145,17 +132,14 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
             continue;
         };
         // The checks of the workflow are those of each of its phases.
-        let jumps = sites
-            .targets
-            .iter()
-            .map(|site| (site, sites.source.as_ref()));
-        let jumps = jumps.chain(flow.own.targets.iter().map(|site| (site, None)));
+        let levels = [sites, flow.own].into_iter();
+        let jumps = levels.flat_map(|of| of.targets.iter().map(move |site| (site, of)));
         let mut back = jumps.filter(|(site, _)| {
             let to = phase_of(site).and_then(|id| graph.entry(id));
             matches!(site.kind, JumpKind::Outcome | JumpKind::OnFail)
                 && to.is_some_and(|to| to <= at && groups[graph.before(to)] == Some(group))
         });
-        let Some((site, source)) = back.next() else {
+        let Some((site, sites)) = back.next() else {
             continue;
         };
         seen.insert(group);
@@ -167,7 +151,7 @@ fn check_loops(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>) 
         );
         let finding = Finding::warning(Code::UnboundedLoop, site.span, message);
         let help = format!("give `{}` a bound: `maxVisits: 3`", shown(&site.to));
-        report_in(reader, source, finding.help(help));
+        report_in(reader, sites, finding.help(help));
     }
 }
 
@@ -178,28 +162,22 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
         if phase.max_visits.is_none() {
             continue;
         }
-        let source = sites.source.as_ref();
         if !flow.workflow.loopable && groups[graph.inside(at)].is_none() {
             let message = format!(
                 "`maxVisits` has no effect: nothing leads back to `{}`",
                 shown(&phase.id)
             );
-            report_in(
-                reader,
-                source,
-                Finding::warning(Code::IdleVisits, sites.max_visits, message),
-            );
+            let finding = Finding::warning(Code::IdleVisits, sites.max_visits, message);
+            report_in(reader, sites, finding);
         }
         if leads_back(flow, phase) {
-            let site = sites
-                .targets
-                .iter()
-                .find(|site| site.kind == JumpKind::OnLimit);
+            let mut targets = sites.targets.iter();
+            let site = targets.find(|site| site.kind == JumpKind::OnLimit);
             let message = format!("`onLimit` of `{}` leads back to itself", shown(&phase.id));
             let span = site.and_then(|site| site.span);
             report_in(
                 reader,
-                source,
+                sites,
                 Finding::error(Code::VisitsCycle, span, message),
             );
         }
@@ -210,16 +188,11 @@ fn check_visits(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: &FlowGraph<'_>)
 fn leads_back(flow: &Flow<'_>, start: &Phase) -> bool {
     let mut phase = start;
     for _ in 0..flow.workflow.phases.len() {
-        let Some(id) = phase.redirect() else {
-            return false;
-        };
-        if id == start.id {
-            return true;
+        match phase.redirect().and_then(|id| flow.phase(id)) {
+            Some((_, next)) if next.id == start.id => return true,
+            Some((_, next)) => phase = next,
+            None => return false,
         }
-        let Some((_, next)) = flow.phase(id) else {
-            return false;
-        };
-        phase = next;
     }
     false
 }
@@ -228,7 +201,7 @@ fn check_conditions(reader: &mut Reader<'_>, flow: &Flow<'_>) {
     for (entry, sites) in flow.workflow.phases.iter().zip(flow.phases) {
         for (condition, &span) in entry.when().iter().zip(&sites.when) {
             if let Err(finding) = check_condition(flow, condition, span) {
-                report_in(reader, sites.source.as_ref(), finding);
+                report_in(reader, sites, finding);
             }
         }
     }
@@ -245,15 +218,17 @@ fn check_condition(
         Finding::error(Code::UnknownSubject, span, message)
     };
     let named = flow.named(&condition.subject);
-    let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), |name| name))?;
+    let value = named.map_err(|name| name.suggest(unknown(name.why.clone()), str::to_owned))?;
     let kind = value.map_or(&ParameterKind::Number, |value| &value.kind);
-    if let (Subject::Output { .. }, ParameterKind::Text { .. }) = (&condition.subject, kind) {
-        let why = "a text is compared with nothing".to_owned();
-        return Err(unknown(why).help("give the output the type `{oneOf: [..]}` or `flag`"));
-    }
-    if *kind == ParameterKind::List {
-        let why = "a list is compared with nothing".to_owned();
-        return Err(unknown(why).help("give it the type `{oneOf: [..]}` or `flag`"));
+    let incomparable = match (&condition.subject, kind) {
+        (Subject::Output { .. }, ParameterKind::Text { .. }) => Some(("text", "the output")),
+        (_, ParameterKind::List) => Some(("list", "it")),
+        _ => None,
+    };
+    if let Some((kind, what)) = incomparable {
+        let why = format!("a {kind} is compared with nothing");
+        let help = format!("give {what} the type `{{oneOf: [..]}}` or `flag`");
+        return Err(unknown(why).help(help));
     }
     match condition.values.iter().find(|value| !kind.takes(value)) {
         None => Ok(()),

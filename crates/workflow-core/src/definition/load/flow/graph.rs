@@ -9,13 +9,22 @@ use crate::definition::model::graph::strongly_connected;
 use crate::definition::model::{Phase, Target, Workflow};
 
 /// A way from one node to another.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Edge {
     to: usize,
     /// True if the phase is left with its outputs.
     completes: bool,
     /// True if only a person's answer leads there.
     by_user: bool,
+}
+
+impl From<usize> for Edge {
+    fn from(to: usize) -> Self {
+        Self {
+            to,
+            ..Self::default()
+        }
+    }
 }
 
 /// The ways between the entries of a workflow.
@@ -70,20 +79,13 @@ impl<'w> FlowGraph<'w> {
 
     /// The ways from being about to enter an entry.
     fn skips(&self, at: usize) -> Vec<Edge> {
-        let way = |to| Edge {
-            to,
-            completes: false,
-            by_user: false,
-        };
-        let mut edges = vec![way(self.inside(at))];
+        let mut edges = vec![self.inside(at).into()];
         if !self.workflow.phases[at].when().is_empty() {
-            edges.push(way(self.before(at + 1)));
+            edges.push(self.before(at + 1).into());
         }
-        let Some(phase) = self.phase(at) else {
-            return edges;
-        };
-        let redirect = phase.redirect().and_then(|id| self.entry(id));
-        edges.extend(redirect.map(way));
+        let redirect = self.phase(at).and_then(Phase::redirect);
+        let redirect = redirect.and_then(|id| self.entry(id));
+        edges.extend(redirect.map(Edge::from));
         edges
     }
 
@@ -98,16 +100,11 @@ impl<'w> FlowGraph<'w> {
         };
         let answers = phase.approve.iter().flat_map(|approve| &approve.targets);
         let mut targets: Vec<&Target> = phase.outcomes.iter().map(|outcome| &outcome.to).collect();
-        if targets.is_empty()
-            && phase
-                .approve
-                .as_ref()
-                .is_none_or(|ask| ask.targets.is_empty())
-        {
-            targets.push(&Target::Next);
-        }
-        if phase.outcomes.is_empty() {
+        if targets.is_empty() {
             targets.extend(answers);
+            if targets.is_empty() {
+                targets.push(&Target::Next);
+            }
         } else {
             // `next` goes where the outcome leads.
             targets.extend(answers.filter(|target| **target != Target::Next));
@@ -119,13 +116,9 @@ impl<'w> FlowGraph<'w> {
                 by_user: phase.approve.is_some(),
             })
         });
-        let failing = phase.gate.iter().filter_map(|check| {
-            Some(Edge {
-                to: self.entry(check.on_fail.as_deref()?)?,
-                completes: false,
-                by_user: false,
-            })
-        });
+        let failing = phase.gate.iter();
+        let failing =
+            failing.filter_map(|check| Some(self.entry(check.on_fail.as_deref()?)?.into()));
         completing.chain(failing).collect()
     }
 
@@ -172,9 +165,7 @@ impl<'w> FlowGraph<'w> {
         let is_open = |node: usize, edge: &&Edge| {
             let bounded = node < self.workflow.phases.len()
                 && edge.to == self.inside(node)
-                && self
-                    .phase(node)
-                    .is_some_and(|phase| phase.max_visits.is_some());
+                && (self.phase(node)).is_some_and(|phase| phase.max_visits.is_some());
             !(without_bound && (bounded || edge.by_user))
         };
         let targets: Vec<Vec<usize>> = self

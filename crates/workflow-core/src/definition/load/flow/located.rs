@@ -2,7 +2,6 @@
 
 use crate::definition::model::{Parameter, Phase, Subject, Workflow};
 use crate::definition::schema::{Reader, Sites, listed, nearest};
-use crate::definition::syntax::Source;
 use crate::diagnostic::Finding;
 
 /// A workflow with the locations of its flow.
@@ -16,9 +15,9 @@ pub(crate) struct Flow<'a> {
     pub(crate) jumps: u32,
 }
 
-/// Reports a finding in one of the files of a workflow.
-pub(crate) fn report_in(reader: &mut Reader<'_>, source: Option<&Source>, finding: Finding) {
-    match source {
+/// Reports a finding in the file of a phase, or in the definition.
+pub(crate) fn report_in(reader: &mut Reader<'_>, sites: &Sites, finding: Finding) {
+    match &sites.source {
         Some(source) => reader.findings.add(source, finding),
         None => reader.report(finding),
     }
@@ -37,62 +36,50 @@ impl<'a> Flow<'a> {
         phases.find_map(|(at, phase, _)| (phase.id == id).then_some((at, phase)))
     }
 
-    /// The ids of its phases.
-    pub(super) fn phase_ids(&self) -> impl Iterator<Item = &'a str> {
-        self.phases().map(|(_, phase, _)| &*phase.id)
-    }
-
     /// The input or output of a name; `None` is a number of visits.
     pub(super) fn named<'n>(
         &'n self,
         subject: &'n Subject,
     ) -> Result<Option<&'n Parameter>, UnknownName<'n>> {
-        let unknown = |start: &str, wrong: &'n str, end: String, known: Vec<&'n str>, why| {
-            let (start, end) = (start.to_owned(), end);
-            Err(UnknownName {
-                why,
-                start,
-                wrong,
-                end,
-                known,
-            })
-        };
-        match subject {
-            Subject::Visits(id) if self.phase(id).is_some() => Ok(None),
+        let parameter =
+            |of: &'n [Parameter], name: &String| of.iter().find(|known| known.name == *name);
+        let names = |of: &'n [Parameter]| of.iter().map(|known| &*known.name).collect();
+        let no_phase = |id: &str| format!("this workflow has no phase `{id}`");
+        let (part, why, known): (_, _, Vec<&'n str>) = match subject {
+            Subject::Visits(id) if self.phase(id).is_some() => return Ok(None),
             Subject::Visits(id) => {
-                let why = format!("this workflow has no phase `{id}`");
-                unknown(
-                    "visits.",
-                    id,
-                    String::new(),
-                    self.phase_ids().collect(),
-                    why,
-                )
+                let ids = self.phases().map(|(_, phase, _)| &*phase.id);
+                (1, no_phase(id), ids.collect())
             }
             Subject::Input(name) => {
                 let inputs = &self.workflow.inputs;
-                let why = || format!("this workflow has no input `{name}`");
-                match parameter(inputs, name) {
-                    Some(input) => Ok(Some(input)),
-                    None => unknown("inputs.", name, String::new(), names(inputs), why()),
+                if let Some(input) = parameter(inputs, name) {
+                    return Ok(Some(input));
                 }
+                let why = format!("this workflow has no input `{name}`");
+                (1, why, names(inputs))
             }
             Subject::Output { phase: id, name } => {
-                let Some((_, phase)) = self.phase(id) else {
-                    let has_output = |phase: &Phase| parameter(&phase.outputs, name).is_some();
-                    let phases = self.phases().filter(|(_, phase, _)| has_output(phase));
-                    let known = phases.map(|(_, phase, _)| &*phase.id).collect();
-                    let why = format!("this workflow has no phase `{id}`");
-                    return unknown("outputs.", id, format!(".{name}"), known, why);
-                };
-                if let Some(output) = parameter(&phase.outputs, name) {
-                    return Ok(Some(output));
+                if let Some((_, phase)) = self.phase(id) {
+                    if let Some(output) = parameter(&phase.outputs, name) {
+                        return Ok(Some(output));
+                    }
+                    let why = format!("`{id}` has no output `{name}`");
+                    (2, why, names(&phase.outputs))
+                } else {
+                    let phases = self.phases().map(|(_, phase, _)| phase);
+                    let phases = phases.filter(|phase| parameter(&phase.outputs, name).is_some());
+                    (1, no_phase(id), phases.map(|phase| &*phase.id).collect())
                 }
-                let why = format!("`{id}` has no output `{name}`");
-                let start = format!("outputs.{id}.");
-                unknown(&start, name, String::new(), names(&phase.outputs), why)
             }
-        }
+        };
+        let subject = subject.to_string();
+        Err(UnknownName {
+            why,
+            subject,
+            part,
+            known,
+        })
     }
 
     /// Returns whether it has anything to check. Most workflows have not.
@@ -107,36 +94,30 @@ impl<'a> Flow<'a> {
     }
 }
 
-fn parameter<'p>(parameters: &'p [Parameter], name: &str) -> Option<&'p Parameter> {
-    parameters.iter().find(|known| known.name == name)
-}
-
-fn names(parameters: &[Parameter]) -> Vec<&str> {
-    parameters.iter().map(|known| &*known.name).collect()
-}
-
 /// A name of a value that there is not.
 pub(super) struct UnknownName<'n> {
     pub(super) why: String,
-    start: String,
-    /// The part that is wrong.
-    wrong: &'n str,
-    end: String,
-    /// What it can be.
+    subject: String,
+    /// The index of the part that is wrong.
+    part: usize,
+    /// What that can be.
     known: Vec<&'n str>,
 }
 
 impl UnknownName<'_> {
     /// The finding with the name that is most likely meant, in the form in which names are written there.
-    pub(super) fn suggest(&self, finding: Finding, written: fn(String) -> String) -> Finding {
-        let form = |name: &str| written([&*self.start, name, &self.end].concat());
+    pub(super) fn suggest(&self, finding: Finding, written: fn(&str) -> String) -> Finding {
+        let mut parts: Vec<&str> = self.subject.split('.').collect();
         let known = || self.known.iter().copied();
-        match nearest(self.wrong, known()) {
-            Some(near) => finding
-                .help(format!("did you mean `{}`?", form(near)))
-                .fix(&form(self.wrong), &form(near)),
-            None if self.known.is_empty() => finding,
-            None => finding.help(format!("known here: {}", listed(known()))),
-        }
+        let Some(near) = nearest(parts[self.part], known()) else {
+            return match &*self.known {
+                [] => finding,
+                _ => finding.help(format!("known here: {}", listed(known()))),
+            };
+        };
+        parts[self.part] = near;
+        let near = written(&parts.join("."));
+        let help = format!("did you mean `{near}`?");
+        finding.help(help).fix(&written(&self.subject), &near)
     }
 }

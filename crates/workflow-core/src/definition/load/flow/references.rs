@@ -27,20 +27,17 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
         flow,
         graph,
         known: HashMap::new(),
-        asks_for_comment: flow.workflow.own_phases().any(|phase| {
-            phase
-                .approve
-                .as_ref()
-                .is_some_and(|approve| approve.comment)
-        }),
+        asks_for_comment: (flow.workflow.own_phases())
+            .any(|phase| phase.approve.iter().any(|approve| approve.comment)),
     };
-    for (at, phase, sites) in flow.phases() {
-        let mut findings = Vec::new();
+    let phases = flow
+        .phases()
+        .map(|(at, phase, sites)| (Some((at, phase)), sites));
+    for (phase, sites) in phases.chain([(None, flow.own)]) {
         for reference in &sites.references {
-            findings.extend(checks.finding(reference, Some((at, phase))));
-        }
-        for finding in findings {
-            report_in(reader, sites.source.as_ref(), finding);
+            if let Some(finding) = checks.finding(reference, phase) {
+                report_in(reader, sites, finding);
+            }
         }
     }
     for (at, (entry, sites)) in flow.workflow.phases.iter().zip(flow.phases).enumerate() {
@@ -48,14 +45,9 @@ pub(super) fn check_references(reader: &mut Reader<'_>, flow: &Flow<'_>, graph: 
             if let Subject::Output { phase: id, .. } = &condition.subject {
                 let name = condition.subject.to_string();
                 if let Some(finding) = checks.unset(id, &name, graph.before(at), span) {
-                    report_in(reader, sites.source.as_ref(), finding);
+                    report_in(reader, sites, finding);
                 }
             }
-        }
-    }
-    for reference in &flow.own.references {
-        if let Some(finding) = checks.finding(reference, None) {
-            reader.report(finding);
         }
     }
 }

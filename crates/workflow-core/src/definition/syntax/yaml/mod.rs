@@ -10,7 +10,7 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::node::{Entry, Kind, Map, Node, TreeLimits};
 use crate::diagnostic::{Code, Finding, Span};
-use hints::{MistakeHint, hint};
+use hints::hint;
 
 /// Reads one document. `offset` is where `text` starts in its source.
 pub(crate) fn parse(text: &str, offset: usize, limits: TreeLimits) -> Result<Node<'_>, Finding> {
@@ -214,17 +214,15 @@ impl<'s> Composer<'s> {
         let message = format!("not valid YAML: {}", error.info());
         let line = error.marker().line().saturating_sub(1);
         let in_flow = error.info().contains("flow");
-        let Some(MistakeHint { help, at, to }) =
-            hint(self.text, line, error.marker().col(), in_flow)
-        else {
-            return Finding::error(Code::Syntax, span, message);
-        };
-        let written = at.clone().and_then(|at| self.text.get(at));
-        let at = at.map(|at| Span::new(at.start + self.offset, at.end + self.offset));
-        let finding = Finding::error(Code::Syntax, at.or(span), message).help(help);
-        match written.zip(to) {
-            Some((from, to)) => finding.fix(from, to),
-            None => finding,
+        let likely = hint(self.text, line, error.marker().col(), in_flow);
+        let finding = likely.unwrap_or_else(|| Finding::error(Code::Syntax, None, ""));
+        let at = finding
+            .span
+            .map(|at| Span::new(at.start + self.offset, at.end + self.offset));
+        Finding {
+            message,
+            span: at.or(span),
+            ..finding
         }
     }
 }

@@ -1,23 +1,12 @@
 //! Lines of a text, and what a hint says of them.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-/// The help for a mistake, and its bytes, if they are not those where the parser stopped.
-pub(in super::super) struct MistakeHint {
-    pub(in super::super) help: Cow<'static, str>,
-    pub(in super::super) at: Option<Range<usize>>,
-    /// The text that corrects what is there.
-    pub(in super::super) to: Option<&'static str>,
-}
+use crate::diagnostic::{Code, Finding, Span};
 
-impl<H: Into<Cow<'static, str>>> From<H> for MistakeHint {
-    /// The help where the parser stopped.
-    fn from(help: H) -> Self {
-        let help = help.into();
-        let (at, to) = (None, None);
-        Self { help, at, to }
-    }
+/// A finding with the help for a mistake. Without a location it is where the parser stopped.
+pub(super) fn likely(help: impl Into<Cow<'static, str>>, at: Option<Span>) -> Finding {
+    Finding::error(Code::Syntax, at, "").help(help)
 }
 
 /// A line of the text, and its offset.
@@ -37,8 +26,8 @@ impl YamlLine<'_> {
         text.is_empty() || text.starts_with('#')
     }
 
-    /// A stretch of the line, as bytes of the text.
-    pub(super) fn part(&self, range: Range<usize>) -> Range<usize> {
-        self.start + range.start..self.start + range.end
+    /// A stretch of the line in the text.
+    pub(super) fn part(&self, start: usize, end: usize) -> Span {
+        Span::new(self.start + start, self.start + end)
     }
 }

@@ -6,13 +6,13 @@
 mod line;
 mod variable;
 
-pub(super) use line::MistakeHint;
-use line::YamlLine;
+use line::{YamlLine, likely};
 
 use super::super::TYPOGRAPHIC_QUOTES;
+use crate::diagnostic::Finding;
 
 /// The most common cause of an error in this line and column, counted from 0. `in_flow`: the parser was between brackets.
-pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<MistakeHint> {
+pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> Option<Finding> {
     let mut start = 0;
     let lines: Vec<YamlLine<'_>> = text
         .split_inclusive('\n')
@@ -38,28 +38,26 @@ pub(super) fn hint(text: &str, number: usize, column: usize, in_flow: bool) -> O
 }
 
 /// A tab in the indentation, here or in the lines around.
-fn tab(around: &[YamlLine<'_>]) -> Option<MistakeHint> {
+fn tab(around: &[YamlLine<'_>]) -> Option<Finding> {
     around.iter().find_map(|line| {
         let at = line.indent().find('\t')?;
-        Some(MistakeHint {
-            help: "indent with spaces: this is a tab".into(),
-            at: Some(line.part(at..at + 1)),
-            to: Some("  "),
-        })
+        let help = "indent with spaces: this is a tab";
+        Some(likely(help, Some(line.part(at, at + 1))).fix("\t", "  "))
     })
 }
 
 /// A text in typographic quotes, which to YAML has none.
-fn typographic(here: YamlLine<'_>) -> Option<MistakeHint> {
+fn typographic(here: YamlLine<'_>) -> Option<Finding> {
     let (_, value) = here.text.split_once(": ")?;
     let quote = value.trim_start().chars().next()?;
-    TYPOGRAPHIC_QUOTES.contains(&quote).then(|| {
-        format!("`{quote}` is a typographic quote, which is part of the text: write `\"`").into()
-    })
+    let help = format!("`{quote}` is a typographic quote, which is part of the text: write `\"`");
+    TYPOGRAPHIC_QUOTES
+        .contains(&quote)
+        .then(|| likely(help, None))
 }
 
 /// `name:Fix` in the last lines that say something.
-fn no_space_after_colon(before: &[YamlLine<'_>]) -> Option<MistakeHint> {
+fn no_space_after_colon(before: &[YamlLine<'_>]) -> Option<Finding> {
     let mut said = before.iter().rev().filter(|line| !line.is_blank());
     said.by_ref().take(2).find_map(|line| {
         let trimmed = line.text.trim_start();
@@ -71,27 +69,24 @@ fn no_space_after_colon(before: &[YamlLine<'_>]) -> Option<MistakeHint> {
             return None;
         }
         let at = line.text.len() - word.len() + key.len();
-        Some(MistakeHint {
-            help: "put a space after the colon".into(),
-            at: Some(line.part(at..at + 1)),
-            to: Some(": "),
-        })
+        let help = "put a space after the colon";
+        Some(likely(help, Some(line.part(at, at + 1))).fix(":", ": "))
     })
 }
 
 /// Text that belongs below `key: |` and is not indented further than the key.
-fn block_without_indent(before: &[YamlLine<'_>], here: YamlLine<'_>) -> Option<MistakeHint> {
+fn block_without_indent(before: &[YamlLine<'_>], here: YamlLine<'_>) -> Option<Finding> {
     let head = before.iter().rev().find(|line| !line.is_blank())?;
     let opens = ["|", "|-", "|+", ">", ">-", ">+"].iter().any(|mark| {
         let rest = head.text.trim_end().strip_suffix(mark);
         rest.is_some_and(|rest| rest.ends_with(": "))
     });
     let is_outside = here.indent().len() <= head.indent().len();
-    (opens && is_outside).then(|| "indent the text that belongs to the key above".into())
+    (opens && is_outside).then(|| likely("indent the text that belongs to the key above", None))
 }
 
 /// A text that needs quotes.
-fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<MistakeHint> {
+fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<Finding> {
     let value = here
         .text
         .split_once(": ")
@@ -109,15 +104,15 @@ fn quotes(here: YamlLine<'_>, in_flow: bool) -> Option<MistakeHint> {
         _ if value.contains(": ") => "put a text that contains `: ` in quotes",
         _ => return None,
     };
-    Some(help.into())
+    Some(likely(help, None))
 }
 
 /// A line with an indentation that no line before it has.
-fn uneven(before: &[YamlLine<'_>], here: YamlLine<'_>, column: usize) -> Option<MistakeHint> {
+fn uneven(before: &[YamlLine<'_>], here: YamlLine<'_>, column: usize) -> Option<Finding> {
     let mut said = before.iter().filter(|line| !line.is_blank()).peekable();
     said.peek()?;
     let depth = here.indent().len();
     let is_known = said.any(|line| line.indent().len() == depth);
     (!here.is_blank() && !is_known && column == depth)
-        .then(|| "indent this line like the lines it belongs to".into())
+        .then(|| likely("indent this line like the lines it belongs to", None))
 }

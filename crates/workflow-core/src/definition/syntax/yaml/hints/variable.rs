@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::line::{MistakeHint, YamlLine};
+use super::line::{YamlLine, likely};
+use crate::diagnostic::Finding;
 
 /// The longest text that the help repeats, in characters.
 const MAX_SHOWN_LENGTH: usize = 100;
@@ -22,7 +23,7 @@ pub(super) fn hint(
     number: usize,
     column: usize,
     in_flow: bool,
-) -> Option<MistakeHint> {
+) -> Option<Finding> {
     let row = number.min(lines.len().checked_sub(1)?);
     let here = lines[row];
     let column = here
@@ -42,7 +43,7 @@ pub(super) fn hint(
 }
 
 /// The help, with the corrected text.
-fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> MistakeHint {
+fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> Finding {
     let line = lines[row];
     let mut text = line.text[found.value.clone()].to_owned();
     if !found.in_flow {
@@ -59,10 +60,7 @@ fn describe(lines: &[YamlLine<'_>], row: usize, found: &UnquotedText) -> Mistake
     let help = format!(
         "without quotes, YAML reads `{variable}` as a map: put the text in quotes, `{key}{text}`"
     );
-    MistakeHint {
-        at: Some(line.part(found.value.clone())),
-        ..help.into()
-    }
+    likely(help, Some(line.part(found.value.start, found.value.end)))
 }
 
 /// The text in the quotes that need the fewest escapes; a long one is cut.
