@@ -19,8 +19,8 @@ use crate::display::displayed;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::parse::parse;
 use crate::parse::tree::{
-    Assignment, Command, CommandKind, Connector, List, RawWord, Redirection, RedirectionKind,
-    UnexpandedCommand, WordPart,
+    Assignment, Command, CommandKind, Connector, List, RawWord, Redirection, UnexpandedCommand,
+    WordPart,
 };
 use crate::programs;
 use crate::word::Word;
@@ -189,6 +189,13 @@ impl<'a> Evaluator<'a> {
         scope.depth -= 1;
     }
 
+    /// Evaluates a list in a shell of its own, whose functions are lost.
+    fn subshell(&mut self, list: &List, mut scope: Scope<'_>) {
+        let functions = self.functions.clone();
+        self.list(list, &mut scope);
+        self.functions = functions;
+    }
+
     fn pipeline(&mut self, pipeline: &[Command], scope: &Scope<'_>) {
         let last_user = pipeline.iter().rposition(takes_arguments_from_input);
         let mut output = Output::Nothing;
@@ -264,11 +271,7 @@ impl<'a> Evaluator<'a> {
                 self.list(list, scope);
                 scope.is_certain = is_certain;
             }
-            CommandKind::Subshell(list) => {
-                let functions = self.functions.clone();
-                self.list(list, &mut scope.subshell());
-                self.functions = functions;
-            }
+            CommandKind::Subshell(list) => self.subshell(list, scope.subshell()),
             CommandKind::Conditional {
                 words,
                 bodies,
@@ -332,13 +335,7 @@ impl<'a> Evaluator<'a> {
             unknown = unknown.or(found);
         }
         let runs_in_shell = words.iter().take(3).any(|word| word.shape() == "exec");
-        let reads = |redirection: &Redirection| {
-            !matches!(
-                redirection.kind,
-                RedirectionKind::Write(_) | RedirectionKind::DuplicateOutput(_)
-            )
-        };
-        if runs_in_shell && redirections.iter().any(reads) {
+        if runs_in_shell && redirections.iter().any(|r| !r.kind.writes()) {
             unknown = unknown.or(Some(Unknown::new("exec <", UnknownReason::Descriptor)));
         }
         if words.is_empty() {

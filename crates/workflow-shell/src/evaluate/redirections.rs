@@ -18,13 +18,7 @@ impl Evaluator<'_> {
         scope: &mut Scope<'_>,
     ) -> Option<Unknown> {
         let unknown = |word: &str| Some(Unknown::new(word, UnknownReason::Descriptor));
-        let reads = matches!(
-            redirection.kind,
-            RedirectionKind::Read(_)
-                | RedirectionKind::DuplicateInput(_)
-                | RedirectionKind::HereString(_)
-                | RedirectionKind::HereDocument(_)
-        );
+        let reads = !redirection.kind.writes();
         let mut found = match redirection.descriptor {
             Descriptor::Default | Descriptor::Number(0) => None,
             Descriptor::Number(1 | 2) if !reads => None,
@@ -32,9 +26,16 @@ impl Evaluator<'_> {
             Descriptor::Number(number) => unknown(&format!("{number}>")),
             Descriptor::Named => unknown("{name}>"),
         };
-        match &redirection.kind {
-            RedirectionKind::Read(raw) => {
-                self.substitutions(raw, scope);
+        let raw = match redirection.kind {
+            RedirectionKind::HereDocument(index) => scope.here_documents.get(index),
+            _ => Some(&redirection.target),
+        };
+        let Some(raw) = raw else {
+            return found;
+        };
+        self.substitutions(raw, scope);
+        match redirection.kind {
+            RedirectionKind::Read => {
                 self.access_words(std::slice::from_ref(raw), scope);
                 let is_process = matches!(raw.0.as_slice(), [WordPart::Process(_)]);
                 scope.input = if is_process {
@@ -45,20 +46,13 @@ impl Evaluator<'_> {
                     StandardInput::File
                 };
             }
-            RedirectionKind::DuplicateInput(raw) => {
-                self.substitutions(raw, scope);
-                match outputs::text(raw) {
-                    Some("-") => {}
-                    Some("0" | "1" | "2") => scope.input = StandardInput::Inherited,
-                    _ => found = unknown("<&"),
-                }
-            }
-            RedirectionKind::Write(raw) => {
-                self.substitutions(raw, scope);
-                found = found.or(self.write_redirection(raw, scope));
-            }
-            RedirectionKind::DuplicateOutput(raw) => {
-                self.substitutions(raw, scope);
+            RedirectionKind::DuplicateInput => match outputs::text(raw) {
+                Some("-") => {}
+                Some("0" | "1" | "2") => scope.input = StandardInput::Inherited,
+                _ => found = unknown("<&"),
+            },
+            RedirectionKind::Write => found = found.or(self.write_redirection(raw, scope)),
+            RedirectionKind::DuplicateOutput => {
                 let word = expand_unsplit(raw, &self.variables);
                 let shape = word.shape().trim_end_matches('-');
                 if shape.contains('\0') {
@@ -69,16 +63,12 @@ impl Evaluator<'_> {
                     found = unknown(&format!(">&{shape}"));
                 }
             }
-            RedirectionKind::HereString(raw) => {
-                self.substitutions(raw, scope);
+            RedirectionKind::HereString => {
                 self.access_words(std::slice::from_ref(raw), scope);
                 scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
             }
-            RedirectionKind::HereDocument(index) => {
-                if let Some(raw) = scope.here_documents.get(*index) {
-                    self.substitutions(raw, scope);
-                    scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
-                }
+            RedirectionKind::HereDocument(_) => {
+                scope.input = StandardInput::Text(expand_unsplit(raw, &self.variables));
             }
         }
         found
@@ -86,15 +76,11 @@ impl Evaluator<'_> {
 
     /// Returns whether a redirection writes to a host: `> /dev/tcp/host/80`.
     pub(super) fn reaches_host(&self, redirection: &Redirection) -> bool {
-        let (RedirectionKind::Write(raw) | RedirectionKind::DuplicateOutput(raw)) =
-            &redirection.kind
-        else {
-            return false;
+        let starts = |start: &&str| {
+            let word = expand_unsplit(&redirection.target, &self.variables);
+            word.shape().starts_with(start)
         };
-        let word = expand_unsplit(raw, &self.variables);
-        ["/dev/tcp/", "/dev/udp/"]
-            .iter()
-            .any(|start| word.shape().starts_with(start))
+        redirection.kind.writes() && ["/dev/tcp/", "/dev/udp/"].iter().any(starts)
     }
 
     pub(super) fn write_redirection(

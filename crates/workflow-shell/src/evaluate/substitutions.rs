@@ -36,26 +36,14 @@ impl Evaluator<'_> {
             match part {
                 WordPart::Text { .. } => {}
                 WordPart::Substitution { list, .. } => {
-                    let functions = self.functions.clone();
-                    self.list(
-                        list,
-                        &mut Scope {
-                            output_is_used: true,
-                            ..scope.subshell()
-                        },
-                    );
-                    self.functions = functions;
+                    let mut inner = scope.subshell();
+                    inner.output_is_used = true;
+                    self.subshell(list, inner);
                 }
                 WordPart::Process(list) => {
-                    let functions = self.functions.clone();
-                    self.list(
-                        list,
-                        &mut Scope {
-                            input: StandardInput::UNKNOWN_PIPE,
-                            ..scope.subshell()
-                        },
-                    );
-                    self.functions = functions;
+                    let mut inner = scope.subshell();
+                    inner.input = StandardInput::UNKNOWN_PIPE;
+                    self.subshell(list, inner);
                 }
                 WordPart::Expansion(expansion) => {
                     let name = expansion.variable.as_deref();

@@ -1,7 +1,6 @@
 //! Compound commands: conditions, loops, `case`, tests, functions.
 
-use super::arithmetic_word;
-use super::cursor::{ParseError, Parser, Result, is_name};
+use super::cursor::{ParseError, Parser, Result};
 use super::tree::{CommandKind, Connector, List, ListItem, RawWord, WordPart};
 
 impl Parser<'_> {
@@ -25,11 +24,7 @@ impl Parser<'_> {
             }
         }
         self.expect("fi")?;
-        Ok(CommandKind::Conditional {
-            words: Vec::new(),
-            bodies,
-            is_loop: false,
-        })
+        Ok(CommandKind::conditional(Vec::new(), bodies))
     }
 
     pub(super) fn do_done(&mut self) -> Result<List> {
@@ -44,7 +39,7 @@ impl Parser<'_> {
         self.skip_blanks();
         let mut words = Vec::new();
         if self.take("((") {
-            words.push(arithmetic_word(self.arithmetic("))")?));
+            words.push(RawWord::arithmetic(self.arithmetic("))")?));
             self.skip_blanks();
             self.take(";");
         } else {
@@ -116,54 +111,47 @@ impl Parser<'_> {
             }
         }
         self.expect("esac")?;
-        Ok(CommandKind::Conditional {
-            words,
-            bodies,
-            is_loop: false,
-        })
+        Ok(CommandKind::conditional(words, bodies))
     }
 
     /// `[[ … ]]`: its terms are words, whatever the operators between them mean.
     pub(super) fn test(&mut self) -> Result<CommandKind> {
         self.position += 2;
-        let mut words = Vec::new();
+        let mut words: Vec<RawWord> = Vec::new();
+        let mut is_operand = false;
         loop {
             self.skip_lines()?;
             if self.looking_at("]]") && self.ends_word(self.position + 2) {
                 self.position += 2;
                 break;
             }
+            let is_process =
+                matches!(self.byte(0), Some(b'<' | b'>')) && self.byte(1) == Some(b'(');
             match self.peek() {
                 None => return Err(ParseError::Missing("]]")),
-                Some('<' | '>') if self.byte(1) == Some(b'(') => words.push(self.word()?),
-                Some('(' | ')' | '<' | '>' | '&' | '|') => self.position += 1,
-                Some(_) => words.push(self.word()?),
+                Some('(' | ')' | '<' | '>' | '&' | '|') if !is_process => self.position += 1,
+                Some(_) => {
+                    let mut word = self.word()?;
+                    // The operands of these are arithmetic expressions, or names of variables with an index.
+                    let (is_before, is_behind) = match word.0.as_slice() {
+                        [WordPart::Text { text, .. }] => match text.as_str() {
+                            "-v" | "-R" => (false, true),
+                            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => (true, true),
+                            _ => (false, false),
+                        },
+                        _ => (false, false),
+                    };
+                    if is_before && let Some(last) = words.last_mut() {
+                        *last = RawWord::arithmetic(std::mem::take(&mut last.0));
+                    }
+                    if std::mem::replace(&mut is_operand, is_behind) {
+                        word = RawWord::arithmetic(word.0);
+                    }
+                    words.push(word);
+                }
             }
         }
-        // The operands of these are arithmetic expressions, or names of variables with an index.
-        let reach = |word: &RawWord| match word.0.as_slice() {
-            [WordPart::Text { text, .. }] => match text.as_str() {
-                "-v" | "-R" => (0, 1),
-                "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => (1, 1),
-                _ => (0, 0),
-            },
-            _ => (0, 0),
-        };
-        let reaches: Vec<(usize, usize)> = words.iter().map(reach).collect();
-        for (index, word) in words.iter_mut().enumerate() {
-            let is_before = reaches
-                .get(index + 1)
-                .is_some_and(|(before, _)| *before > 0);
-            let is_behind = index > 0 && reaches[index - 1].1 > 0;
-            if is_before || is_behind {
-                *word = arithmetic_word(std::mem::take(&mut word.0));
-            }
-        }
-        Ok(CommandKind::Conditional {
-            words,
-            bodies: Vec::new(),
-            is_loop: false,
-        })
+        Ok(CommandKind::conditional(words, Vec::new()))
     }
 
     /// Parses the part after the name of a function.
@@ -183,9 +171,7 @@ impl Parser<'_> {
         self.skip_blanks();
         // A name may precede a compound command only.
         let start = self.position;
-        while self.byte(0).is_some_and(is_name) {
-            self.position += 1;
-        }
+        self.skip_name();
         let end = self.position;
         self.skip_blanks();
         let compound = self.peek() == Some('(') || self.reserved_word().is_some();

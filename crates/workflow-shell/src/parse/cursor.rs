@@ -54,7 +54,21 @@ pub(super) struct PendingHereDocument {
     pub(super) strips_tabs: bool,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    /// Creates the parser of a line at a depth, which may take no steps yet.
+    pub(super) fn new(line: &'a str, depth: usize) -> Self {
+        Self {
+            line,
+            position: 0,
+            depth,
+            steps_left: 0,
+            pending: Vec::new(),
+            here_documents: Vec::new(),
+            no_arithmetic: HashSet::new(),
+            defines_functions: false,
+        }
+    }
+
     /// Skips blanks and comments.
     pub(super) fn skip_blanks(&mut self) {
         loop {
@@ -88,12 +102,8 @@ impl Parser<'_> {
             "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until",
             "for", "select", "in", "function", "time", "coproc", "{", "}", "!", "[[",
         ];
-        RESERVED.iter().copied().find(|word| {
-            let end = self.position + word.len();
-            self.looking_at(word)
-                && (self.ends_word(end)
-                    || (*word == "!" && self.line.as_bytes().get(end) == Some(&b'(')))
-        })
+        let ends = |word: &&str| self.looking_at(word) && self.ends_word(self.position + word.len());
+        RESERVED.iter().copied().find(ends)
     }
 
     /// Skips letters, digits and `_`: a reserved word that was recognized.

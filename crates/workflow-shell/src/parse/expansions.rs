@@ -19,7 +19,7 @@ impl Parser<'_> {
             Some(b'[') => {
                 self.position += 2;
                 let inside = self.arithmetic("]")?;
-                parts.0.push(arithmetic_expansion(is_quoted, inside));
+                parts.0.push(WordPart::arithmetic(inside, is_quoted));
             }
             Some(b'\'') if !is_quoted => {
                 self.position += 2;
@@ -64,9 +64,7 @@ impl Parser<'_> {
         if !is_name(first) || first.is_ascii_digit() {
             return None;
         }
-        while self.byte(0).is_some_and(is_name) {
-            self.position += 1;
-        }
+        self.skip_name();
         Some(self.line[start..self.position].to_owned())
     }
 
@@ -76,7 +74,7 @@ impl Parser<'_> {
             let start = self.position;
             self.position += 3;
             if let Some(inside) = self.try_arithmetic()? {
-                return Ok(arithmetic_expansion(quoted, inside));
+                return Ok(WordPart::arithmetic(inside, quoted));
             }
             self.position = start;
         }
@@ -107,9 +105,7 @@ impl Parser<'_> {
             return Ok(WordPart::Substitution { list, quoted });
         }
         let start = self.position;
-        while self.byte(0).is_some_and(is_name) {
-            self.position += 1;
-        }
+        self.skip_name();
         let name = self.line[start..self.position].to_owned();
         let is_value = self.byte(0) == Some(b'}') && !name.is_empty();
         let mut inside = WordBuilder::default();
@@ -209,16 +205,6 @@ impl Parser<'_> {
         }
         Ok(inside.0)
     }
-}
-
-fn arithmetic_expansion(quoted: bool, inside: Vec<WordPart>) -> WordPart {
-    WordPart::Expansion(Expansion {
-        variable: None,
-        kind: ExpansionKind::Number,
-        is_arithmetic: true,
-        quoted,
-        inside,
-    })
 }
 
 /// Returns the kind of `${text}`, and whether an index or an offset in it is arithmetic.

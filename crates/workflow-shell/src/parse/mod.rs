@@ -13,14 +13,12 @@ mod redirections;
 pub(crate) mod tree;
 mod words;
 
-use std::collections::HashSet;
-
 pub(crate) use cursor::ParseError;
 use cursor::{MAX_DEPTH, MAX_STEPS_PER_BYTE, Parser, Result, is_name};
 
 use tree::{
-    Assignment, Command, CommandKind, Connector, Expansion, ExpansionKind, List, ListItem, RawWord,
-    UnexpandedCommand, WordPart,
+    Assignment, Command, CommandKind, Connector, List, ListItem, RawWord, UnexpandedCommand,
+    WordPart,
 };
 
 /// A parsed line.
@@ -34,30 +32,14 @@ pub(crate) struct Parsed {
 
 /// Parses a line at this depth.
 pub(super) fn parse(line: &str, depth: usize) -> Result<Parsed> {
-    let mut parser = Parser {
-        line,
-        position: 0,
-        depth,
-        steps_left: line.len() * MAX_STEPS_PER_BYTE + 1024,
-        pending: Vec::new(),
-        here_documents: Vec::new(),
-        no_arithmetic: HashSet::new(),
-        defines_functions: false,
-    };
+    let mut parser = Parser::new(line, depth);
+    parser.steps_left = line.len() * MAX_STEPS_PER_BYTE + 1024;
     let list = parser.complete_list()?;
     Ok(Parsed {
         list,
         here_documents: parser.here_documents,
         defines_functions: parser.defines_functions,
     })
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Separator {
-    And,
-    Or,
-    Background,
-    End,
 }
 
 /// Words that end a list if they occur at the start of a command.
@@ -106,34 +88,32 @@ impl Parser<'_> {
             let pipeline = self.pipeline()?;
             self.skip_blanks();
             let next = self.separator();
-            let background = next == Some(Separator::Background);
             items.push(ListItem {
                 connector,
                 pipeline,
-                background,
+                background: next.is_some_and(|(_, background)| background),
             });
-            connector = match next {
-                Some(Separator::And) => Connector::And,
-                Some(Separator::Or) => Connector::Or,
-                Some(Separator::Background | Separator::End) => Connector::Then,
+            match next {
+                Some((next, _)) => connector = next,
                 None => break,
-            };
+            }
         }
         Ok(items)
     }
 
-    /// Consumes the separator after a pipeline, but not a line break.
-    fn separator(&mut self) -> Option<Separator> {
+    /// Consumes the separator after a pipeline, but not a line break. Returns the connector of the next pipeline, and whether
+    /// the one before runs in the background.
+    fn separator(&mut self) -> Option<(Connector, bool)> {
         if self.take("&&") {
-            Some(Separator::And)
+            Some((Connector::And, false))
         } else if self.take("||") {
-            Some(Separator::Or)
+            Some((Connector::Or, false))
         } else if self.take("&") {
-            Some(Separator::Background)
+            Some((Connector::Then, true))
         } else if self.looking_at(";;") || self.looking_at(";&") {
             None
         } else {
-            (self.take(";") || self.peek() == Some('\n')).then_some(Separator::End)
+            (self.take(";") || self.peek() == Some('\n')).then_some((Connector::Then, false))
         }
     }
 
@@ -197,11 +177,7 @@ impl Parser<'_> {
                     self.skip_name();
                     let mut bodies = vec![self.list()?];
                     bodies.push(self.do_done()?);
-                    CommandKind::Conditional {
-                        words: Vec::new(),
-                        bodies,
-                        is_loop: false,
-                    }
+                    CommandKind::conditional(Vec::new(), bodies)
                 }
                 Some("for" | "select") => self.for_loop()?,
                 Some("case") => self.case()?,
@@ -228,7 +204,8 @@ impl Parser<'_> {
             if let Some(inside) = self.try_arithmetic()? {
                 // Shells without arithmetic commands parse commands here.
                 if !self.line[start..self.position].contains(';') {
-                    return Ok(arithmetic_command(inside));
+                    let words = vec![RawWord::arithmetic(inside)];
+                    return Ok(CommandKind::conditional(words, Vec::new()));
                 }
                 self.no_arithmetic.insert(start + 2);
             }
@@ -283,26 +260,6 @@ impl Parser<'_> {
             redirections,
         })
     }
-}
-
-/// Creates an arithmetic command: only the expansions in its expression run.
-fn arithmetic_command(inside: Vec<WordPart>) -> CommandKind {
-    CommandKind::Conditional {
-        words: vec![arithmetic_word(inside)],
-        bodies: Vec::new(),
-        is_loop: false,
-    }
-}
-
-/// Creates a word that is the result of an arithmetic expression.
-fn arithmetic_word(inside: Vec<WordPart>) -> RawWord {
-    RawWord(vec![WordPart::Expansion(Expansion {
-        variable: None,
-        kind: ExpansionKind::Number,
-        is_arithmetic: true,
-        quoted: true,
-        inside,
-    })])
 }
 
 /// Returns the text of a word that consists of text only.

@@ -1,7 +1,22 @@
 //! Redirections and here-documents.
 
-use super::cursor::{ParseError, Parser, PendingHereDocument, Result, is_name};
+use super::cursor::{ParseError, Parser, PendingHereDocument, Result};
 use super::tree::{Descriptor, RawWord, Redirection, RedirectionKind, WordPart};
+
+/// The operators, each before those that it starts with.
+const OPERATORS: &[(&str, RedirectionKind)] = &[
+    ("<<<", RedirectionKind::HereString),
+    ("<<", RedirectionKind::HereDocument(0)),
+    ("<>", RedirectionKind::Write),
+    ("<&", RedirectionKind::DuplicateInput),
+    ("<", RedirectionKind::Read),
+    (">>", RedirectionKind::Write),
+    (">|", RedirectionKind::Write),
+    (">&", RedirectionKind::DuplicateOutput),
+    (">", RedirectionKind::Write),
+    ("&>>", RedirectionKind::Write),
+    ("&>", RedirectionKind::Write),
+];
 
 impl Parser<'_> {
     pub(super) fn redirections(&mut self) -> Result<Vec<Redirection>> {
@@ -18,37 +33,21 @@ impl Parser<'_> {
     /// Parses a redirection with its descriptor, if one follows.
     pub(super) fn redirection(&mut self) -> Result<Option<Redirection>> {
         let start = self.position;
-        if self.looking_at("&>") {
-            self.position += 2;
-            self.take(">");
-            return Ok(Some(Redirection {
-                descriptor: Descriptor::Default,
-                kind: RedirectionKind::Write(self.target()?),
-            }));
-        }
         let descriptor = self.descriptor();
-        let kind = if !matches!(self.byte(0), Some(b'<' | b'>'))
-            || (self.position == start && self.byte(1) == Some(b'('))
-        {
-            self.position = start;
+        let is_process = self.position == start && self.byte(1) == Some(b'(');
+        let mut operators = OPERATORS.iter().filter(|_| !is_process);
+        let Some((_, kind)) = operators.find(|(operator, _)| self.take(operator)) else {
             return Ok(None);
-        } else if self.take("<<<") {
-            RedirectionKind::HereString(self.target()?)
-        } else if self.take("<<") {
-            self.here_document()?
-        } else if self.take("<>") || self.take(">>") || self.take(">|") {
-            RedirectionKind::Write(self.target()?)
-        } else if self.take(">&") {
-            RedirectionKind::DuplicateOutput(self.target()?)
-        } else if self.take("<&") {
-            RedirectionKind::DuplicateInput(self.target()?)
-        } else if self.take("<") {
-            RedirectionKind::Read(self.target()?)
-        } else {
-            self.position += 1;
-            RedirectionKind::Write(self.target()?)
         };
-        Ok(Some(Redirection { descriptor, kind }))
+        let (kind, target) = match kind {
+            RedirectionKind::HereDocument(_) => (self.here_document()?, RawWord::default()),
+            kind => (*kind, self.target()?),
+        };
+        Ok(Some(Redirection {
+            descriptor,
+            kind,
+            target,
+        }))
     }
 
     /// Consumes `3` or `{name}` directly before an operator.
@@ -56,9 +55,7 @@ impl Parser<'_> {
         let start = self.position;
         let mut descriptor = Descriptor::Default;
         if self.take("{") {
-            while self.byte(0).is_some_and(is_name) {
-                self.position += 1;
-            }
+            self.skip_name();
             if self.position == start + 1 || !self.take("}") {
                 self.position = start;
             } else {

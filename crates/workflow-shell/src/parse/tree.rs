@@ -52,6 +52,17 @@ pub(crate) enum CommandKind {
     },
 }
 
+impl CommandKind {
+    /// Creates a condition or a loop without items.
+    pub(super) fn conditional(words: Vec<RawWord>, bodies: Vec<List>) -> Self {
+        Self::Conditional {
+            words,
+            bodies,
+            is_loop: false,
+        }
+    }
+}
+
 /// A simple command before expansion.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnexpandedCommand {
@@ -75,6 +86,8 @@ pub(crate) struct Assignment {
 pub(crate) struct Redirection {
     pub(crate) descriptor: Descriptor,
     pub(crate) kind: RedirectionKind,
+    /// The word behind the operator; empty for a here-document.
+    pub(crate) target: RawWord,
 }
 
 /// The descriptor before the operator of a redirection.
@@ -88,25 +101,39 @@ pub(crate) enum Descriptor {
     Named,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RedirectionKind {
     /// `< file`: opens nothing for writing.
-    Read(RawWord),
+    Read,
     /// `<& 3`
-    DuplicateInput(RawWord),
+    DuplicateInput,
     /// `> file` and its variants.
-    Write(RawWord),
+    Write,
     /// `>& word`: a descriptor or a file.
-    DuplicateOutput(RawWord),
+    DuplicateOutput,
     /// `<<< word`
-    HereString(RawWord),
+    HereString,
     /// `<< WORD`, by its index among the line's here-documents.
     HereDocument(usize),
+}
+
+impl RedirectionKind {
+    /// Returns whether it is of an output.
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::DuplicateOutput)
+    }
 }
 
 /// A word as it is written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RawWord(pub(crate) Vec<WordPart>);
+
+impl RawWord {
+    /// Creates a word that is the result of an arithmetic expression.
+    pub(super) fn arithmetic(inside: Vec<WordPart>) -> Self {
+        Self(vec![WordPart::arithmetic(inside, true)])
+    }
+}
 
 /// A part of a word.
 #[derive(Debug, Clone)]
@@ -125,6 +152,19 @@ pub(crate) enum WordPart {
     Expansion(Expansion),
     /// `(a b c)` as the value of an assignment.
     Array(Vec<RawWord>),
+}
+
+impl WordPart {
+    /// Creates the result of an arithmetic expression.
+    pub(super) fn arithmetic(inside: Vec<Self>, quoted: bool) -> Self {
+        Self::Expansion(Expansion {
+            variable: None,
+            kind: ExpansionKind::Number,
+            is_arithmetic: true,
+            quoted,
+            inside,
+        })
+    }
 }
 
 /// `$name`, `${…}`, `$((…))`.

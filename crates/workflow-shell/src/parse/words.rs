@@ -1,7 +1,5 @@
 //! Words and quotes.
 
-use std::collections::HashSet;
-
 use super::cursor::{ParseError, Parser, Result, is_meta};
 use super::tree::{RawWord, WordPart};
 
@@ -204,18 +202,12 @@ impl Parser<'_> {
                 other => text.push(other),
             }
         }
-        let mut inner = self.nested_parser(&text)?;
-        let list = inner.complete_list();
-        self.resume(inner);
-        list
+        self.nested_text(&text, |parser| parser.complete_list())
     }
 
     /// Parses the text of a here-document whose delimiter is not quoted.
     pub(super) fn here_document_parts(&mut self, text: &str) -> Result<Vec<WordPart>> {
-        let mut inner = self.nested_parser(text)?;
-        let parts = inner.parts_to_end();
-        self.resume(inner);
-        parts
+        self.nested_text(text, |parser| parser.parts_to_end())
     }
 
     fn parts_to_end(&mut self) -> Result<Vec<WordPart>> {
@@ -230,28 +222,23 @@ impl Parser<'_> {
         Ok(parts.0)
     }
 
-    /// Creates a parser for a nested text that continues the counts of this one.
-    fn nested_parser<'b>(&mut self, text: &'b str) -> Result<Parser<'b>> {
+    /// Parses a nested text with a parser that continues the counts of this one.
+    fn nested_text<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&mut Parser<'_>) -> Result<T>,
+    ) -> Result<T> {
         if self.depth >= super::cursor::MAX_DEPTH {
             return Err(ParseError::TooDeep);
         }
-        Ok(Parser {
-            line: text,
-            position: 0,
-            depth: self.depth + 1,
-            steps_left: self.steps_left,
-            pending: Vec::new(),
-            here_documents: std::mem::take(&mut self.here_documents),
-            no_arithmetic: HashSet::new(),
-            defines_functions: self.defines_functions,
-        })
-    }
-
-    /// Takes over the counts of a nested parser.
-    fn resume(&mut self, inner: Parser<'_>) {
+        let mut inner = Parser::new(text, self.depth + 1);
+        inner.steps_left = self.steps_left;
+        inner.here_documents = std::mem::take(&mut self.here_documents);
+        let nested = read(&mut inner);
         self.steps_left = inner.steps_left;
         self.here_documents = inner.here_documents;
-        self.defines_functions = inner.defines_functions;
+        self.defines_functions |= inner.defines_functions;
+        nested
     }
 }
 
