@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod access;
 mod analysis;
 mod braces;
 mod command;

@@ -3,7 +3,6 @@
 use super::scope::Scope;
 use super::variables::Value;
 use super::{Evaluator, MAX_DEPTH};
-use crate::access::{changes_only_git_directory, named_locations, whole_trees};
 use crate::analysis::Unreadable;
 use crate::command::{SimpleCommand, StandardInput};
 use crate::effect::{Effect, Unknown, UnknownReason};
@@ -57,7 +56,7 @@ impl Evaluator<'_> {
             return Effect::unknown(first.shape(), UnknownReason::Expansion);
         };
         let name = programs::known_name(program);
-        for location in named_locations(name, words, scope.output_is_used) {
+        for location in programs::named_locations(name, words, scope.output_is_used) {
             self.recorder.access(&location, scope);
         }
         if is_direct
@@ -108,25 +107,26 @@ impl Evaluator<'_> {
                 VariableKind::ForgottenFunctions => self.functions.clear(),
             }
         }
-        self.accesses_of_program(name, &words[1..], scope);
-        let mut effect = outcome.effect;
-        if let Effect::Writes(writes) = &mut effect {
-            Self::locate_writes(name, &words[1..], writes);
-        }
         if let Effect::Unknown(Unknown {
             reason: UnknownReason::Expansion,
             ..
-        }) = &effect
+        }) = &outcome.effect
         {
             self.accesses_of_operands(name, words, scope);
         }
-        for location in outcome.reads {
+        for location in outcome.accesses {
             self.recorder.access(&location, scope);
+        }
+        if let (true, StandardInput::Text(code)) = (programs::is_interpreter(name), &scope.input) {
+            for text in quoted_texts(code.shape()) {
+                self.recorder
+                    .access(&Location::at(text, AccessKind::Read), scope);
+            }
         }
         for command in outcome.nested {
             self.nested_command(command, scope);
         }
-        effect
+        outcome.effect
     }
 
     /// Records what a command writes if its expansions are operands: `rm "$file"`, which is unknown because it may be an option.
@@ -138,8 +138,7 @@ impl Evaluator<'_> {
             arguments: &words[1..],
             input: &scope.input,
         });
-        if let Effect::Writes(mut writes) = outcome.effect {
-            Self::locate_writes(name, &words[1..], &mut writes);
+        if let Effect::Writes(writes) = outcome.effect {
             for write in &writes {
                 self.recorder.access(&write.location, scope);
             }
@@ -150,43 +149,6 @@ impl Evaluator<'_> {
     fn changes_separators(&self) -> bool {
         let mut rests = self.source.split("IFS").skip(1);
         rests.any(|rest| !rest.starts_with("= "))
-    }
-
-    /// Sets the locations of writes for programs that write more, or less, than the files that they name.
-    pub(super) fn locate_writes(name: &str, arguments: &[Word], writes: &mut [FileWrite]) {
-        // A git command that names what it changes, or changes no file of the project, writes
-        // nothing else outside of `.git`.
-        let chooses_git_directory = name == "git"
-            && (!whole_trees(name, arguments).is_empty() || changes_only_git_directory(arguments));
-        for write in writes {
-            match write.location.kind {
-                AccessKind::WriteWithin if chooses_git_directory => {
-                    write.location = Location::at(".git", AccessKind::WriteWithin);
-                }
-                AccessKind::Write if programs::is_formatter(name) => {
-                    write.location.kind = AccessKind::WriteWithin;
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Records the directories that a program accesses as a whole, and the paths in code on its input.
-    pub(super) fn accesses_of_program(
-        &mut self,
-        name: &str,
-        arguments: &[Word],
-        scope: &Scope<'_>,
-    ) {
-        for location in whole_trees(name, arguments) {
-            self.recorder.access(&location, scope);
-        }
-        if let (true, StandardInput::Text(code)) = (programs::is_interpreter(name), &scope.input) {
-            for text in quoted_texts(code.shape()) {
-                self.recorder
-                    .access(&Location::at(text, AccessKind::Read), scope);
-            }
-        }
     }
 
     pub(super) fn nested_command(&mut self, command: NestedCommand, scope: &mut Scope<'_>) {

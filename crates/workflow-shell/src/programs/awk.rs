@@ -25,7 +25,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     let texts = program.shape().split('"').skip(1).step_by(2);
     let scripts = texts.map(|text| NestedCommand::GuessedScript(Word::literal(text)));
     let outcome = Outcome {
-        reads: code_words(program.shape()),
+        accesses: code_words(program.shape()),
         ..Outcome::unknown(part, UnknownReason::Code)
     };
     Ok(outcome.with(scripts))

@@ -74,7 +74,7 @@ fn sqlite(invocation: &Invocation<'_>) -> Result {
             only_ask(text)
         };
         if !is_known {
-            outcome.reads.extend(code_words(shape));
+            outcome.accesses.extend(code_words(shape));
             outcome.effect = Effect::unknown(shape, UnknownReason::Code);
         }
     }

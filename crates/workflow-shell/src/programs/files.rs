@@ -34,7 +34,7 @@ fn dd(arguments: &[Word]) -> Result {
 }
 
 /// Returns the arguments of `tar` with dashes before the letters: `tar xzf archive` has their values in the same order behind them.
-pub(crate) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
+pub(super) fn unbundled(arguments: &[Word]) -> Result<Vec<Word>> {
     let [first, rest @ ..] = arguments else {
         return Ok(Vec::new());
     };

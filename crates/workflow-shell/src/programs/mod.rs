@@ -9,6 +9,7 @@ mod checks;
 mod databases;
 mod files;
 mod names;
+mod operands;
 mod outcome;
 mod runners;
 mod scripts;
@@ -22,21 +23,36 @@ mod wrappers;
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 use crate::word::Word;
-pub(crate) use files::unbundled;
-pub(crate) use names::{
-    is_awk, is_formatter, is_interpreter, is_known_location, is_shell, known_name,
-};
+use crate::file_access::{AccessKind, Location};
+pub(crate) use names::{is_interpreter, is_known_location, is_shell, known_name};
+pub(crate) use operands::named_locations;
 use outcome::Result;
 pub(crate) use outcome::{Invocation, NestedCommand, Outcome, VariableKind};
 use table::row;
 pub(crate) use table::{
-    Printed, Reading, is_environment_variable, is_harmless_variable, is_interpreted_variable,
-    is_listed, is_project_path, is_project_variable, names_trees, printed, reading,
+    Printed, is_environment_variable, is_harmless_variable, is_interpreted_variable, is_listed,
+    is_project_path, is_project_variable, printed,
 };
 
 /// Returns what a program does.
 pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
     let mut outcome = outcome_by_name(invocation);
+    let trees = trees(invocation);
+    if let Effect::Writes(writes) = &mut outcome.effect {
+        for write in writes {
+            match write.location.kind {
+                // Besides what it names, a git command writes in git's own directory only.
+                AccessKind::WriteWithin if invocation.name == "git" && !trees.is_empty() => {
+                    write.location = Location::at(".git", AccessKind::WriteWithin);
+                }
+                AccessKind::Write if is_listed("formatters", invocation.name) => {
+                    write.location.kind = AccessKind::WriteWithin;
+                }
+                _ => {}
+            }
+        }
+    }
+    outcome.accesses.extend(trees);
     // What an interpreter does with unknown arguments is code: in the line, or in the file that is its first argument.
     if let Effect::Unknown(unknown) = &mut outcome.effect
         && unknown.reason != UnknownReason::Input
@@ -52,6 +68,17 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
         }
     }
     outcome
+}
+
+/// Returns the locations that a program accesses with everything below them.
+fn trees(invocation: &Invocation<'_>) -> Vec<Location> {
+    match invocation.name {
+        "find" => search::removed_by_find(invocation.arguments),
+        name @ ("tar" | "bsdtar") => {
+            table::trees(name, &files::unbundled(invocation.arguments).unwrap_or_default())
+        }
+        name => table::trees(name, invocation.arguments),
+    }
 }
 
 fn outcome_by_name(invocation: &Invocation<'_>) -> Outcome {
@@ -89,7 +116,7 @@ fn coded(invocation: &Invocation<'_>) -> Option<Result> {
         .or_else(|| match invocation.name {
             "sed" => Some(sed::outcome(invocation)),
             "ssh" => Some(ssh::outcome(invocation)),
-            name if is_awk(name) => Some(awk::outcome(invocation)),
+            name if names::is_awk(name) => Some(awk::outcome(invocation)),
             _ => None,
         })
         .or_else(|| databases::outcome(invocation))

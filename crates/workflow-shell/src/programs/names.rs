@@ -77,8 +77,3 @@ pub(crate) fn prints_version(name: &str, option: &str) -> bool {
             | ("java" | "scala", "-version")
     )
 }
-
-/// Returns whether a program formats or repairs all files of the directories that are its operands.
-pub(crate) fn is_formatter(name: &str) -> bool {
-    is_listed("formatters", name)
-}

@@ -23,8 +23,8 @@ pub(crate) struct Outcome {
     pub(crate) nested: Vec<NestedCommand>,
     /// Variables of the shell that change.
     pub(crate) variables: Vec<(VariableKind, String, Option<Word>)>,
-    /// Paths that code in the arguments reads.
-    pub(crate) reads: Vec<Location>,
+    /// Paths that it accesses besides those that its words name.
+    pub(crate) accesses: Vec<Location>,
     /// True if the shell's globs match more files afterwards.
     pub(crate) changes_globs: bool,
 }
@@ -72,7 +72,7 @@ impl Outcome {
             effect,
             nested: Vec::new(),
             variables: Vec::new(),
-            reads: Vec::new(),
+            accesses: Vec::new(),
             changes_globs: false,
         }
     }

@@ -4,6 +4,7 @@ use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, expan
 use super::table::{is_listed, read};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
+use crate::file_access::{AccessKind, Location};
 use crate::file_write::FileWrite;
 use crate::word::Word;
 
@@ -169,4 +170,51 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
     } else {
         NestedCommand::WithoutInput(command)
     }]))
+}
+
+/// Returns what `find … -delete` removes: its starting points, or the names it searches for.
+pub(super) fn removed_by_find(arguments: &[Word]) -> Vec<Location> {
+    if !arguments.iter().any(|word| word.shape() == "-delete") {
+        return Vec::new();
+    }
+    let tests = ["-name", "-iname", "-path", "-wholename"];
+    let mut named = arguments
+        .windows(2)
+        .filter(|pair| tests.contains(&pair[0].shape()));
+    let name = named
+        .next()
+        .filter(|_| named.next().is_none())
+        .map(|pair| &pair[1]);
+    let starts: Vec<&Word> = arguments
+        .iter()
+        .skip_while(|word| matches!(word.shape(), "-H" | "-L" | "-P"))
+        .take_while(|word| !word.shape().starts_with(['-', '(', '!']))
+        .collect();
+    let here = Word::literal(".");
+    let starts = if starts.is_empty() {
+        vec![&here]
+    } else {
+        starts
+    };
+    let location = |start: &&Word| match name {
+        Some(name) => Location {
+            shape: format!(
+                "{}/**/{}",
+                start.location().trim_end_matches('/'),
+                find_glob(name.shape())
+            ),
+            is_glob: true,
+            kind: AccessKind::Write,
+        },
+        None => Location::of(start, AccessKind::RemoveTree),
+    };
+    starts.iter().map(location).collect()
+}
+
+/// Returns a glob of `find` as the shell would have it: for `find`, a star at the start also stands for a dot.
+pub(super) fn find_glob(glob: &str) -> String {
+    match glob.strip_prefix(['*', '?']) {
+        Some(rest) => format!("\0{rest}"),
+        None => glob.replace("/*", "/\0").replace("/?", "/\0"),
+    }
 }

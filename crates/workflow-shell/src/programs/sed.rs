@@ -43,7 +43,7 @@ pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
     }
     if let Some(command) = unknown_command(&text) {
         return Ok(Outcome {
-            reads: code_words(command),
+            accesses: code_words(command),
             ..Outcome::unknown(command.trim_end(), UnknownReason::Code)
         });
     }

@@ -63,7 +63,7 @@ impl Found {
         Some(if names_files {
             Outcome::writes_files(&operation, files)
         } else {
-            Outcome::writes_within(operation, chosen_by(path[0]))
+            Outcome::writes_within(operation, chosen_by(path))
         })
     }
 
@@ -126,15 +126,17 @@ impl Found {
 }
 
 /// The sets of arguments that are known at a place.
-pub(super) struct Sets<'a> {
-    pub(super) row: &'static ArgumentSet,
-    pub(super) shared: &'a [&'static ArgumentSet],
+pub(super) struct Sets {
+    row: &'static ArgumentSet,
+    /// That of the row, and those of the options that commands share.
+    all: Vec<&'static ArgumentSet>,
 }
 
-impl Sets<'_> {
-    /// Returns the set of a row alone.
-    pub(super) fn of(row: &'static ArgumentSet) -> Self {
-        Self { row, shared: &[] }
+impl Sets {
+    /// Returns the set of a row with shared ones.
+    pub(super) fn of(row: &'static ArgumentSet, shared: &[&'static ArgumentSet]) -> Self {
+        let all = [&[row], shared].concat();
+        Self { row, all }
     }
 
     pub(super) fn find(&self, words: &[Word], program: &str) -> Result<Found, Unknown> {
@@ -147,8 +149,18 @@ impl Sets<'_> {
         Ok(found)
     }
 
+    /// Reads words that may be unknown: such a word is an option without a value, or an operand. Returns `None` if an option is missing
+    /// that the row needs.
+    pub(super) fn find_any(&self, words: &[Word], program: &str) -> Option<Found> {
+        let mut found = Found::of(program);
+        if let Ok(Some(rest)) = self.read(words, &mut found, false) {
+            found.operands.extend_from_slice(rest);
+        }
+        self.check_needs(&found).is_ok().then_some(found)
+    }
+
     /// Checks that the options are present of which the row needs one each.
-    pub(super) fn check_needs(&self, found: &Found) -> Result<(), Unknown> {
+    fn check_needs(&self, found: &Found) -> Result<(), Unknown> {
         let has_dash = || {
             found
                 .operands
@@ -165,7 +177,7 @@ impl Sets<'_> {
 
     /// Reads options and operands up to `--`, and returns the words behind it. If that is not strict, what is not known is an option
     /// without a value, or an operand.
-    pub(super) fn read<'a>(
+    fn read<'a>(
         &self,
         words: &'a [Word],
         found: &mut Found,
@@ -185,7 +197,7 @@ impl Sets<'_> {
             }
             if is_option(word) {
                 let count = words.len();
-                if let Err(unknown) = self.take_option(&mut words, found)
+                if let Err(unknown) = take_option(&mut words, &self.all, found)
                     && is_strict
                 {
                     return Err(unknown);
@@ -203,18 +215,10 @@ impl Sets<'_> {
 
     fn rest(&self, words: &[Word], found: &mut Found, program: &str) -> Result<(), Unknown> {
         match &self.row.rest {
-            Rest::Any => {}
             Rest::Operands => found.operands.extend(words.iter().cloned()),
-            Rest::Options => {
-                let more = self.find(words, program)?;
-                found.operands.extend(more.operands);
-                found.options.extend(more.options);
-            }
+            Rest::Arguments(set) if set.any => {}
             Rest::Arguments(set) => {
-                if set.any {
-                    return Ok(());
-                }
-                let more = Sets::of(set).find(words, program)?;
+                let more = Self::of(set, &[]).find(words, program)?;
                 found.options.extend(more.options);
             }
         }
@@ -263,11 +267,6 @@ impl Sets<'_> {
         Ok(())
     }
 
-    fn take_option(&self, words: &mut &[Word], found: &mut Found) -> Result<(), Unknown> {
-        let shared = self.shared.iter().copied();
-        let sets: Vec<_> = std::iter::once(self.row).chain(shared).collect();
-        take_option(words, &sets, found)
-    }
 }
 
 /// Takes the options before a subcommand.
@@ -331,11 +330,8 @@ fn take_option(
         set.number && shape[1..].bytes().all(|byte| byte.is_ascii_digit())
     };
     let whole = |set: &&'static ArgumentSet, name: &str| {
-        let name = match name.strip_prefix("--") {
-            Some(rest) if set.whole_words => format!("-{rest}"),
-            _ => name.to_owned(),
-        };
-        set.options.get_key_value(name.as_str())
+        let has_two = set.whole_words && name.starts_with("--");
+        set.options.get_key_value(&name[usize::from(has_two)..])
     };
     let name = shape.split('=').next().unwrap_or_default();
     let is_whole = shape.starts_with("--") || sets.iter().any(|set| set.whole_words);
@@ -355,12 +351,10 @@ fn take_option(
         {
             return Ok(());
         }
-        let value = match (option.value, joined) {
-            (OptionValue::None, Some(_)) => return Err(unknown(word, UnknownReason::Option)),
-            (OptionValue::Required, None) => Some(take_value(word, words, option, set.exact)?),
-            (_, joined) => joined,
-        };
-        check_value(word, option, value.as_ref())?;
+        if option.value == OptionValue::None && joined.is_some() {
+            return Err(unknown(word, UnknownReason::Option));
+        }
+        let value = value_of(word, joined, words, option, set.exact)?;
         found.note(name_known, option, value);
         return Ok(());
     }
@@ -392,19 +386,33 @@ fn take_option(
         };
         let rest = word.suffix(index + letter.len_utf8());
         let joined = (!rest.shape().is_empty()).then_some(rest);
-        let value = match (option.value, joined) {
-            (OptionValue::None, _) => {
-                found.note(name, option, None);
-                continue;
-            }
-            (OptionValue::Required, None) => Some(take_value(word, words, option, set.exact)?),
-            (_, joined) => joined,
-        };
-        check_value(word, option, value.as_ref())?;
+        if option.value == OptionValue::None {
+            found.note(name, option, None);
+            continue;
+        }
+        let value = value_of(word, joined, words, option, set.exact)?;
         found.note(name, option, value);
         break;
     }
     known
+}
+
+/// Returns the value of an option: what is joined to it, or the next word.
+fn value_of(
+    word: &Word,
+    joined: Option<Word>,
+    words: &mut &[Word],
+    option: &KnownOption,
+    is_exact: bool,
+) -> Result<Option<Word>, Unknown> {
+    let value = match joined {
+        None if option.value == OptionValue::Required => {
+            Some(take_value(word, words, option, is_exact)?)
+        }
+        joined => joined,
+    };
+    check_value(word, option, value.as_ref())?;
+    Ok(value)
 }
 
 /// Takes the value of an option from the next word.
@@ -459,12 +467,14 @@ fn check_value(word: &Word, option: &KnownOption, value: Option<&Word>) -> Resul
 }
 
 /// Returns the location in which a program writes files of its choice.
-pub(super) fn chosen_by(name: &str) -> Location {
-    // A download has the name that the other side decides.
-    if is_listed("downloads", name) {
-        return Location::anywhere();
-    }
-    let directory = if is_listed("system", name) { "/" } else { "." };
+pub(super) fn chosen_by(path: &[&str]) -> Location {
+    let directory = match path {
+        // A download has the name that the other side decides.
+        [name, ..] if is_listed("downloads", name) => return Location::anywhere(),
+        [name, ..] if is_listed("system", name) => "/",
+        ["git", command, ..] if is_listed("git_directory", command) => ".git",
+        _ => ".",
+    };
     Location::at(directory, AccessKind::WriteWithin)
 }
 

@@ -2,29 +2,27 @@
 
 use super::arguments::{Found, Sets, chosen_by, is_toolchain, missing, take_options, unknown};
 use super::lists::is_listed;
-use super::row::{ArgumentSet, Node, Printed, Rest, Row, RowKind, RunKind, Tables, Tree, TreePart};
+use super::row::{ArgumentSet, Node, Printed, Programs, Rest, Row, RowKind, RunKind};
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::file_access::AccessKind;
 use crate::programs::outcome::{NestedCommand, Outcome, Result, joined, project_runner};
 use crate::word::Word;
 
 /// The rows of a program.
 #[derive(Clone, Copy)]
 pub(super) struct Program {
-    pub(super) tables: &'static Tables,
-    name: &'static str,
+    pub(super) name: &'static str,
     pub(super) node: &'static Node,
 }
 
 /// The place of a command in the tables, with the words that are left.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     path: Vec<&'a str>,
-    node: &'static Node,
-    words: &'a [Word],
+    pub(super) node: &'static Node,
+    pub(super) words: &'a [Word],
     /// The options that are known besides those of the row.
     shared: Vec<&'static ArgumentSet>,
     /// The options before the subcommands, and what they write.
-    prefix: Found,
+    pub(super) prefix: Found,
     outcome: Option<Outcome>,
     /// What is known of the options that are next, and the word behind them.
     parsed: Result<()>,
@@ -33,13 +31,9 @@ struct Place<'a> {
 
 impl Program {
     /// Returns the rows of a program in tables; `None` if they do not name it.
-    pub(super) fn of(tables: &'static Tables, name: &str) -> Option<Self> {
-        let (name, node) = tables.programs.get_key_value(name)?;
-        Some(Self { tables, name, node })
-    }
-
-    fn rows(self, indexes: &'static [usize]) -> impl Iterator<Item = &'static Row> {
-        indexes.iter().map(move |index| &self.tables.rows[*index])
+    pub(super) fn of(programs: &'static Programs, name: &str) -> Option<Self> {
+        let (name, node) = programs.get_key_value(name)?;
+        Some(Self { name, node })
     }
 
     /// Returns the outcome by the first row that knows all arguments.
@@ -65,7 +59,7 @@ impl Program {
             place.words = after;
         }
         let mut first: Option<Unknown> = None;
-        for row in self.rows(&place.node.rows) {
+        for row in &place.node.rows {
             match place.outcome_by(row) {
                 Ok(outcome) => return outcome,
                 Err(unknown) => match &first {
@@ -80,10 +74,10 @@ impl Program {
     /// Returns what it prints.
     pub(super) fn printed(self, arguments: &[Word]) -> Option<Printed> {
         let place = self.place(arguments, true);
-        let mut rows = self.rows(&place.node.outputs).filter(|row| {
+        let mut rows = place.node.outputs.iter().filter(|row| {
             let knows_dashes = row.arguments.rest != Rest::Operands;
             (knows_dashes || place.words.iter().all(|word| word.shape() != "--"))
-                && Sets::of(&row.arguments)
+                && Sets::of(&row.arguments, &[])
                     .find(place.words, self.name)
                     .is_ok()
         });
@@ -99,71 +93,13 @@ impl Program {
             Some(part) => self.node.subcommands.get(part),
             None => Some(self.node),
         };
-        let row = node.and_then(|node| self.rows(&node.code).next());
+        let row = node.and_then(|node| node.code.first());
         let row = row.ok_or_else(|| missing("a row"))?;
-        Sets::of(&row.arguments).find(arguments, self.name)
-    }
-
-    /// Reads arguments by the first row that says what is accessed, and of whose options those that it needs are there.
-    pub(super) fn reading(self, arguments: &[Word]) -> Reading<'_> {
-        let place = self.place(arguments, false);
-        let Node { rows, code, .. } = place.node;
-        let rows = [rows, code, &self.node.code]
-            .into_iter()
-            .flat_map(|rows| self.rows(rows));
-        let is_for_paths = |row: &&Row| {
-            let arguments = &row.arguments;
-            row.kind == RowKind::Code || !arguments.trees.is_empty() || arguments.target.is_some()
-        };
-        let mut readings = rows.filter(is_for_paths).filter_map(|row| {
-            let sets = Sets::of(&row.arguments);
-            let mut found = Found::of(self.name);
-            // It is not strict.
-            if let Ok(Some(rest)) = sets.read(place.words, &mut found, false) {
-                found.operands.extend(rest.iter().cloned());
-            }
-            sets.check_needs(&found).ok()?;
-            Some((&row.arguments, found))
-        });
-        let mut reading = Reading {
-            path: place.path,
-            prefix: place.prefix,
-            found: Found::of(self.name),
-            target: None,
-            trees: Vec::new(),
-        };
-        let Some((row, found)) = readings.next() else {
-            return reading;
-        };
-        let target = row.target.as_ref().map(|options| found.target(options));
-        let sources = target
-            .as_ref()
-            .map_or(found.operands.as_slice(), |(_, sources)| sources);
-        let here = Word::literal(".");
-        for Tree {
-            kind,
-            part,
-            options,
-        } in &row.trees
-        {
-            let words = match (part, &target) {
-                (TreePart::Directory, _) => vec![found.directory(options)],
-                _ if !options.is_empty() && !found.has(options) => continue,
-                (TreePart::Operands, _) if !sources.is_empty() => sources.to_vec(),
-                (TreePart::Target, Some((target, _))) => vec![target.clone()],
-                _ => vec![here.clone()],
-            };
-            reading
-                .trees
-                .extend(words.into_iter().map(|word| (*kind, word)));
-        }
-        reading.target = target.map(|(target, sources)| (target, sources.to_vec()));
-        reading.found = found;
-        reading
+        Sets::of(&row.arguments, &[]).find(arguments, self.name)
     }
 
     /// Returns the place of a command in the tables. If it is not strict, options before a subcommand may be unknown.
-    fn place(self, arguments: &[Word], is_strict: bool) -> Place<'_> {
+    pub(super) fn place(self, arguments: &[Word], is_strict: bool) -> Place<'_> {
         let mut place = Place {
             path: vec![self.name],
             node: self.node,
@@ -175,7 +111,7 @@ impl Program {
             next: None,
         };
         loop {
-            let prefix = place.node.prefix.map(|index| &self.tables.rows[index]);
+            let prefix = place.node.prefix.as_ref();
             let globals = place.shared.len();
             place.shared.extend(prefix.map(|row| &row.arguments));
             let mut after_prefix = place.words;
@@ -200,18 +136,6 @@ impl Program {
     }
 }
 
-/// The arguments of a command as far as its rows know them, for paths.
-pub(crate) struct Reading<'a> {
-    /// Its name and those of its subcommands.
-    pub(crate) path: Vec<&'a str>,
-    pub(crate) prefix: Found,
-    pub(crate) found: Found,
-    /// The target of a copy or a move, and what is copied or moved.
-    pub(crate) target: Option<(Word, Vec<Word>)>,
-    /// What is accessed with everything below it.
-    pub(crate) trees: Vec<(AccessKind, Word)>,
-}
-
 /// Returns the subcommand of this name, or the family that its name starts with.
 fn subcommand(node: &'static Node, word: &str) -> Option<&'static Node> {
     let is_name = || {
@@ -232,7 +156,7 @@ impl Place<'_> {
     fn outcome_by(&self, row: &'static Row) -> Result {
         let path = &self.path;
         let operation = format!("`{}`", path.join(" "));
-        let somewhere = |operation| Outcome::writes_within(operation, chosen_by(path[0]));
+        let somewhere = |operation| Outcome::writes_within(operation, chosen_by(path));
         match row.kind {
             RowKind::Writes => return Ok(somewhere(operation)),
             RowKind::Sends => return Ok(somewhere(operation + " to a remote")),
@@ -242,10 +166,7 @@ impl Place<'_> {
             _ if row.arguments.any => return Ok(Outcome::reads()),
             _ => {}
         }
-        let sets = Sets {
-            row: &row.arguments,
-            shared: &self.shared,
-        };
+        let sets = Sets::of(&row.arguments, &self.shared);
         let mut words = self.words;
         let mut behind = None;
         if row.kind == RowKind::Runs(RunKind::BehindDashes) {

@@ -1,17 +1,13 @@
 //! The files of the tables: entries with continuation lines, lists of names, and lists in parentheses.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
 
-static LISTS_OF_NAMES: LazyLock<HashMap<&str, &[&str]>> =
-    LazyLock::new(|| NAMES.iter().copied().collect());
-
 /// Returns whether a list of `names.txt` has a name.
 pub(crate) fn is_listed(list: &str, name: &str) -> bool {
-    let lists = LISTS_OF_NAMES.get(name);
-    lists.is_some_and(|lists| lists.contains(&list))
+    let index = NAMES.binary_search_by_key(&name, |(name, _)| name);
+    index.is_ok_and(|index| NAMES[index].1.contains(&list))
 }
 
 /// Returns the lists of a file.

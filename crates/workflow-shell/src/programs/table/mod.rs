@@ -9,6 +9,7 @@ mod heads;
 pub(super) mod lists;
 mod parsing;
 mod row;
+mod trees;
 mod variables;
 
 use std::sync::OnceLock;
@@ -18,11 +19,11 @@ use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 pub(crate) use arguments::Found;
 use evaluation::Program;
-pub(crate) use evaluation::Reading;
 pub(crate) use lists::is_listed;
 pub(crate) use row::Printed;
-use row::Tables;
-
+use parsing::parse;
+use row::Programs;
+pub(crate) use trees::trees;
 pub(crate) use variables::{
     is_environment_variable, is_harmless_variable, is_interpreted_variable, is_project_path,
     is_project_variable,
@@ -31,7 +32,7 @@ pub(crate) use variables::{
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// The rows of each program, which are parsed when it is first looked up.
-static ROWS: [OnceLock<Tables>; PROGRAMS.len()] = [const { OnceLock::new() }; PROGRAMS.len()];
+static ROWS: [OnceLock<Programs>; PROGRAMS.len()] = [const { OnceLock::new() }; PROGRAMS.len()];
 
 /// Returns the rows of a program; `None` if no row names it.
 fn rows(name: &str) -> Option<Program> {
@@ -40,7 +41,7 @@ fn rows(name: &str) -> Option<Program> {
         .ok()?;
     let parse = || {
         let files: Vec<_> = PROGRAMS[index].1.iter().map(|file| FILES[*file]).collect();
-        Tables::parse_program(&files, name)
+        parse(&files, |program| program == name).0
     };
     Program::of(ROWS[index].get_or_init(parse), name)
 }
@@ -56,19 +57,6 @@ pub(crate) fn row(name: &str, arguments: &[Word]) -> Option<Outcome> {
 pub(crate) fn read(name: &str, part: Option<&str>, arguments: &[Word]) -> Result<Found> {
     let program = rows(name).ok_or_else(|| Unknown::new(name, UnknownReason::Program))?;
     program.read(part, arguments)
-}
-
-/// Reads the arguments of a command as far as its rows know them; `None` if no row names the program.
-pub(crate) fn reading<'a>(name: &str, arguments: &'a [Word]) -> Option<Reading<'a>> {
-    Some(rows(name)?.reading(arguments))
-}
-
-/// Returns whether a row of a program says that it accesses directories as a whole, or copies into one.
-pub(crate) fn names_trees(name: &str) -> bool {
-    rows(name).is_some_and(|program| {
-        let mut rows = program.tables.rows.iter();
-        rows.any(|row| row.arguments.target.is_some() || !row.arguments.trees.is_empty())
-    })
 }
 
 /// Returns what a program prints according to its rows.

@@ -1,59 +1,63 @@
 //! The format of the tables.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::heads::programs;
 use super::lists::{Entry, alternatives, entries};
 use super::row::{
-    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Rest, Row,
-    RowKind, RunKind, Tables, Tree, TreePart,
+    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Programs, Rest,
+    Row, RowKind, RunKind, Tree, TreePart,
 };
 use crate::file_access::AccessKind;
 
 /// Names of lists of items, with the items: `@diff = --stat --numstat`.
 type Lists = HashMap<&'static str, Vec<&'static str>>;
 
-impl Tables {
-    /// Parses the rows that name a program. A row with a mistake is left out, so that the program is unknown.
-    pub(super) fn parse_program(files: &[(&'static str, &'static str)], name: &str) -> Self {
-        Self::parse_rows(files, |head| programs(head).any(|program| program == name)).0
-    }
-
-    /// Parses tables. Returns the mistakes in them as well.
-    #[cfg(test)]
-    pub(super) fn parse(files: &[(&'static str, &'static str)]) -> (Self, Vec<String>) {
-        Self::parse_rows(files, |_| true)
-    }
-
-    fn parse_rows(
-        files: &[(&'static str, &'static str)],
-        is_wanted: impl Fn(&'static str) -> bool,
-    ) -> (Self, Vec<String>) {
-        let mut tables = Self::default();
-        let mut mistakes = Vec::new();
-        for (file, text) in files {
-            let mut lists = Lists::new();
-            for (number, entry) in entries(text) {
-                if !entry.head.starts_with('@') && !is_wanted(entry.head) {
-                    continue;
-                }
-                if let Err(word) = tables.add(&entry, &mut lists) {
-                    mistakes.push(format!("{file}:{number}: `{word}` is a mistake"));
-                }
+/// Parses the rows of the wanted programs. A row with a mistake is left out, so that its program is unknown; the mistakes are returned as
+/// well.
+pub(super) fn parse(
+    files: &[(&'static str, &'static str)],
+    is_wanted: impl Fn(&str) -> bool,
+) -> (Programs, Vec<String>) {
+    let mut found = Programs::new();
+    let mut mistakes = Vec::new();
+    for (file, text) in files {
+        let mut lists = Lists::new();
+        for (number, entry) in entries(text) {
+            let mut names = programs(entry.head).filter(|name| is_wanted(name)).peekable();
+            let added = match entry.head.strip_prefix('@') {
+                Some(name) => add_list(name, &entry, &mut lists),
+                None if names.peek().is_none() => Ok(()),
+                None => add_row(names, &entry, &lists, &mut found),
+            };
+            if let Err(word) = added {
+                mistakes.push(format!("{file}:{number}: `{word}` is a mistake"));
             }
         }
-        (tables, mistakes)
     }
+    (found, mistakes)
+}
 
-    /// Adds a row or a list. An error is the word that is a mistake.
-    fn add(&mut self, entry: &Entry, lists: &mut Lists) -> Result<(), &'static str> {
-        if let Some(name) = entry.head.strip_prefix('@') {
-            let items = expand(entry.items(), lists)?;
-            return match lists.insert(name, items) {
-                None => Ok(()),
-                Some(_) => Err(entry.head),
-            };
-        }
+/// Adds a list. An error is the word that is a mistake.
+fn add_list(
+    name: &'static str,
+    entry: &Entry,
+    lists: &mut Lists,
+) -> Result<(), &'static str> {
+    match lists.insert(name, expand(entry.items(), lists)?) {
+        None => Ok(()),
+        Some(_) => Err(entry.head),
+    }
+}
+
+/// Adds a row of programs.
+fn add_row(
+    names: impl Iterator<Item = &'static str>,
+    entry: &Entry,
+    lists: &Lists,
+    found: &mut Programs,
+) -> Result<(), &'static str> {
         let mut path: Vec<&'static str> = Vec::new();
         let mut kind = RowKind::Reads;
         let (mut whole_words, mut is_prefix, mut is_global) = (false, false, false);
@@ -110,38 +114,35 @@ impl Tables {
         if kind.writes_in_any_case() && !items.is_empty() {
             return Err(entry.head);
         }
-        let row = Row {
+        let row = Arc::new(Row {
             kind,
             is_global,
             arguments,
-        };
-        self.insert(&path, row, is_prefix);
-        Ok(())
-    }
-
-    fn insert(&mut self, path: &[&'static str], row: Row, is_prefix: bool) {
-        let index = self.rows.len();
-        for combination in combinations(path) {
-            let mut words = combination.iter();
-            let Some(program) = words.next() else {
-                continue;
-            };
-            let mut node = self.programs.entry(program).or_default();
-            for word in words {
-                node = node.subcommand_mut(word);
-            }
-            match row.kind {
-                _ if is_prefix => node.prefix = Some(index),
-                RowKind::Prints(_) => node.outputs.push(index),
-                RowKind::Code => node.code.push(index),
-                _ => node.rows.push(index),
-            }
+        });
+        for name in names {
+            found.entry(name).or_default().insert(&path[1..], &row, is_prefix);
         }
-        self.rows.push(row);
-    }
+        Ok(())
 }
 
 impl Node {
+    /// Adds a row to all subcommands that a path such as `log|show` stands for.
+    fn insert(&mut self, path: &[&'static str], row: &Arc<Row>, is_prefix: bool) {
+        if let Some((words, path)) = path.split_first() {
+            for word in words.split('|') {
+                self.subcommand_mut(word).insert(path, row, is_prefix);
+            }
+            return;
+        }
+        let row = Arc::clone(row);
+        match row.kind {
+            _ if is_prefix => self.prefix = Some(row),
+            RowKind::Prints(_) => self.outputs.push(row),
+            RowKind::Code => self.code.push(row),
+            _ => self.rows.push(row),
+        }
+    }
+
     fn subcommand_mut(&mut self, word: &'static str) -> &mut Self {
         let Some(start) = word.strip_suffix('*') else {
             return self.subcommands.entry(word).or_default();
@@ -165,19 +166,6 @@ fn expand(
         None => Ok(vec![item]),
     });
     Ok(items.collect::<Result<Vec<_>, _>>()?.concat())
-}
-
-/// Returns all paths that `git log|show` stands for.
-fn combinations(path: &[&'static str]) -> Vec<Vec<&'static str>> {
-    path.iter().fold(vec![Vec::new()], |paths, word| {
-        let longer = |path: &Vec<_>| {
-            let words = word.split('|');
-            words
-                .map(|word| [&path[..], &[word]].concat())
-                .collect::<Vec<_>>()
-        };
-        paths.iter().flat_map(longer).collect()
-    })
 }
 
 impl ArgumentSet {
@@ -228,8 +216,10 @@ impl ArgumentSet {
         match key {
             "*" => self.any = true,
             "-<n>" => self.number = true,
-            "rest" if value == "*" => self.rest = Rest::Any,
-            "rest" if value == "options" => self.rest = Rest::Options,
+            "rest" if value == "*" => {
+                let any = true;
+                self.rest = Rest::Arguments(Box::new(Self { any, ..Self::default() }));
+            }
             "operands" => self.operands.add(value)?,
             "target" => self.target = Some(alternatives(value)?),
             "skip" => self.skip = value.parse().ok()?,

@@ -1,6 +1,7 @@
 //! Rows: the arguments that are known, and the effect that they have.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::file_access::AccessKind;
 
@@ -23,12 +24,8 @@ pub(crate) enum RunKind {
     Script,
 }
 
-/// The rows of all files.
-#[derive(Debug, Default)]
-pub(super) struct Tables {
-    pub(super) programs: HashMap<&'static str, Node>,
-    pub(super) rows: Vec<Row>,
-}
+/// Programs by their names.
+pub(super) type Programs = HashMap<&'static str, Node>;
 
 /// A program or a subcommand.
 #[derive(Debug, Default)]
@@ -36,14 +33,14 @@ pub(super) struct Node {
     pub(super) subcommands: HashMap<&'static str, Node>,
     /// Subcommands by their start, for those that are not listed by name: `describe-*`.
     pub(super) families: Vec<(&'static str, Node)>,
-    /// Indexes of the rows that apply to it; the first that knows all arguments counts.
-    pub(super) rows: Vec<usize>,
-    /// Indexes of the rows that say what it prints.
-    pub(super) outputs: Vec<usize>,
+    /// The rows that apply to it; the first that knows all arguments counts.
+    pub(super) rows: Vec<Arc<Row>>,
+    /// The rows that say what it prints.
+    pub(super) outputs: Vec<Arc<Row>>,
     /// The rows of the options that code asks for, and of what is accessed.
-    pub(super) code: Vec<usize>,
+    pub(super) code: Vec<Arc<Row>>,
     /// The row of options that may precede a subcommand.
-    pub(super) prefix: Option<usize>,
+    pub(super) prefix: Option<Arc<Row>>,
 }
 
 /// A row.
@@ -207,10 +204,6 @@ pub(super) enum Rest {
     /// Operands.
     #[default]
     Operands,
-    /// Anything is known.
-    Any,
-    /// Options and operands as before `--`.
-    Options,
-    /// Arguments of another program.
+    /// Arguments of another program, or any.
     Arguments(Box<ArgumentSet>),
 }

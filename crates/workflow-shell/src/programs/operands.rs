@@ -1,7 +1,8 @@
 //! Arguments that may be paths.
 
+use super::names::{is_awk, is_interpreter, is_shell};
+use super::search::find_glob;
 use crate::file_access::{AccessKind, Location};
-use crate::programs::{is_awk, is_interpreter, is_shell};
 use crate::word::{Word, quoted_texts};
 
 /// Returns the locations that the words of a command name. `output_is_used` says whether another command may
@@ -55,14 +56,6 @@ fn is_script(name: &str, first: &Word) -> bool {
         && !first.is_glob
         && !first.is_standard_input()
         && first.text().is_some_and(is_file)
-}
-
-/// Returns a glob of `find` as the shell would have it: for `find`, a star at the start also stands for a dot.
-pub(super) fn find_glob(glob: &str) -> String {
-    match glob.strip_prefix(['*', '?']) {
-        Some(rest) => format!("\0{rest}"),
-        None => glob.replace("/*", "/\0").replace("/?", "/\0"),
-    }
 }
 
 /// Returns the parts of a word that may be a path: `x`, `--file=x`, `-fx`, `@x`, `HEAD:x`.
