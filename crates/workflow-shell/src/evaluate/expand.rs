@@ -10,13 +10,27 @@ use crate::word::{UNKNOWN, Word};
 
 /// Expands a word. The result is usually one word; braces and unquoted variables yield none or several.
 pub(super) fn expand(raw: &RawWord, variables: &Variables) -> Vec<Word> {
-    match alternatives(&raw.0) {
-        Some(words) => words
-            .iter()
-            .flat_map(|parts| expand_parts(parts, variables))
-            .collect(),
-        None => expand_parts(&raw.0, variables),
+    let has = |wanted: char| {
+        raw.0.iter().any(
+            |part| matches!(part, WordPart::Text { text, quoted: false } if text.contains(wanted)),
+        )
+    };
+    if !has('{') || !has(',') {
+        return expand_parts(&raw.0, variables);
     }
+    if let [WordPart::Text { text, quoted }] = raw.0.as_slice()
+        && let Some(texts) = expand_braces(text, |inside| format!("{{{inside}}}"))
+    {
+        let quoted = *quoted;
+        let word = |text| expand_parts(&[WordPart::Text { text, quoted }], variables);
+        return texts.into_iter().flat_map(word).collect();
+    }
+    // Of braces around other parts than text, only is known that they may stand for several words.
+    let mut words = expand_parts(&raw.0, variables);
+    for word in &mut words {
+        word.may_add_words = true;
+    }
+    words
 }
 
 /// Returns what a substitution prints.
@@ -50,56 +64,6 @@ pub(super) fn output_behind(before: Output, command: &Command, variables: &Varia
         return Output::Unknown;
     }
     output
-}
-
-/// The first of the characters that stand for the parts of a word without unquoted braces: those for private use.
-const FIRST_PART: u32 = 0xF_0000;
-
-/// Expands the braces of a word: `{a,b}c` is `ac` and `bc`. Returns `None` if it has none with a comma, or more
-/// than can be listed.
-fn alternatives(parts: &[WordPart]) -> Option<Vec<Vec<WordPart>>> {
-    let has = |wanted: char| {
-        parts.iter().any(
-            |part| matches!(part, WordPart::Text { text, quoted: false } if text.contains(wanted)),
-        )
-    };
-    if !has('{') || !has(',') {
-        return None;
-    }
-    let mut whole = String::new();
-    for (index, part) in (FIRST_PART..).zip(parts) {
-        match part {
-            WordPart::Text {
-                text,
-                quoted: false,
-            } if text.chars().all(|c| u32::from(c) < FIRST_PART) => whole.push_str(text),
-            _ => whole.push(char::from_u32(index)?),
-        }
-    }
-    let all = expand_braces(&whole, |inside| format!("{{{inside}}}"))?;
-    let of = |text: &String| {
-        let mut word: Vec<WordPart> = Vec::new();
-        for c in text.chars() {
-            let index = u32::from(c).checked_sub(FIRST_PART);
-            let part = index.and_then(|index| parts.get(usize::try_from(index).ok()?));
-            match (part, word.last_mut()) {
-                (Some(part), _) => word.push(part.clone()),
-                (
-                    None,
-                    Some(WordPart::Text {
-                        text,
-                        quoted: false,
-                    }),
-                ) => text.push(c),
-                (None, _) => word.push(WordPart::Text {
-                    text: c.to_string(),
-                    quoted: false,
-                }),
-            }
-        }
-        word
-    };
-    (all.len() > 1).then(|| all.iter().map(of).collect())
 }
 
 fn expand_parts(parts: &[WordPart], variables: &Variables) -> Vec<Word> {

@@ -1,7 +1,7 @@
 //! Evaluation of a line: a walk over the syntax tree that finds out which commands run and what they write.
 //!
 //! The evaluator follows the directory, the standard input and variables with an evident value. It knows no
-//! programs; `programs` and `access` do.
+//! programs; `programs` does.
 
 mod assignments;
 mod commands;

@@ -102,7 +102,8 @@ impl<'a> Parser<'a> {
             "if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until",
             "for", "select", "in", "function", "time", "coproc", "{", "}", "!", "[[",
         ];
-        let ends = |word: &&str| self.looking_at(word) && self.ends_word(self.position + word.len());
+        let ends =
+            |word: &&str| self.looking_at(word) && self.ends_word(self.position + word.len());
         RESERVED.iter().copied().find(ends)
     }
 

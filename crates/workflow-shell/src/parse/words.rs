@@ -202,12 +202,12 @@ impl Parser<'_> {
                 other => text.push(other),
             }
         }
-        self.nested_text(&text, |parser| parser.complete_list())
+        self.nested_text(&text, Parser::complete_list)
     }
 
     /// Parses the text of a here-document whose delimiter is not quoted.
     pub(super) fn here_document_parts(&mut self, text: &str) -> Result<Vec<WordPart>> {
-        self.nested_text(text, |parser| parser.parts_to_end())
+        self.nested_text(text, Parser::parts_to_end)
     }
 
     fn parts_to_end(&mut self) -> Result<Vec<WordPart>> {
@@ -223,10 +223,10 @@ impl Parser<'_> {
     }
 
     /// Parses a nested text with a parser that continues the counts of this one.
-    fn nested_text<T>(
+    fn nested_text<'t, T>(
         &mut self,
-        text: &str,
-        read: impl FnOnce(&mut Parser<'_>) -> Result<T>,
+        text: &'t str,
+        read: fn(&mut Parser<'t>) -> Result<T>,
     ) -> Result<T> {
         if self.depth >= super::cursor::MAX_DEPTH {
             return Err(ParseError::TooDeep);

@@ -1,42 +1,33 @@
 //! Commands of the shell itself.
 
-use super::outcome::{Invocation, Outcome, Result, VariableKind, argument, expansion};
+use super::outcome::{Outcome, Result, VariableKind, argument, expansion};
 use super::table::{is_harmless_variable, is_interpreted_variable, is_listed, read};
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
-/// Returns the outcome of a builtin that is not a program with a row as well.
-pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    let arguments = invocation.arguments;
-    let name = invocation.name;
-    Some(match name {
-        "printf" => printed(arguments),
-        "test" | "[" => tested(arguments),
-        "kill" => killed(arguments),
-        "shopt" => shell_options(arguments),
-        "read" | "mapfile" | "readarray" => read(name, None, arguments).and_then(|given| {
-            let array = given.values(&["-a"]);
-            names(array.into_iter().chain(&given.operands))
-        }),
-        "getopts" => match arguments {
-            [text, name] if text.text().is_some() => names([name].into_iter()),
-            [word, ..] => Err(argument(word)),
-            [] => Ok(Outcome::reads()),
-        },
-        "unset" => read(name, None, arguments).and_then(|given| {
-            let mut outcome = names(given.operands.iter())?;
-            let functions = (VariableKind::ForgottenFunctions, String::new(), None);
-            outcome.variables.push(functions);
-            Ok(outcome)
-        }),
-        "export" | "declare" | "typeset" | "readonly" | "local" => declared(name, arguments),
-        "let" => calculated(arguments),
-        _ => return None,
-    })
+/// Returns the outcome of a command that gives variables a value that is not in the line, or removes them.
+pub(super) fn names(command: &str, arguments: &[Word]) -> Result {
+    let given = read(command, None, arguments)?;
+    let array = given.values(&["-a"]);
+    let mut outcome = assigned(array.into_iter().chain(&given.operands))?;
+    if command == "unset" {
+        let functions = (VariableKind::ForgottenFunctions, String::new(), None);
+        outcome.variables.push(functions);
+    }
+    Ok(outcome)
+}
+
+/// `getopts text name`
+pub(super) fn next_option(arguments: &[Word]) -> Result {
+    match arguments {
+        [text, name] if text.text().is_some() => assigned([name]),
+        [word, ..] => Err(argument(word)),
+        [] => Ok(Outcome::reads()),
+    }
 }
 
 /// Notes that variables get a value that is not in the line.
-fn names<'a>(words: impl Iterator<Item = &'a Word>) -> Result {
+fn assigned<'a>(words: impl IntoIterator<Item = &'a Word>) -> Result {
     let mut outcome = Outcome::reads();
     for word in words {
         if !word.is_plain_name() {
@@ -52,9 +43,9 @@ fn names<'a>(words: impl Iterator<Item = &'a Word>) -> Result {
 }
 
 /// `printf -v name`
-fn printed(arguments: &[Word]) -> Result {
+pub(super) fn printed(arguments: &[Word]) -> Result {
     match arguments {
-        [option, name, ..] if option.shape() == "-v" => names([name].into_iter()),
+        [option, name, ..] if option.shape() == "-v" => assigned([name]),
         // A format that may be `-vname`, which sets a variable.
         [first, ..] if first.shape().starts_with("-v") => Err(argument(first)),
         [first, _, ..] if first.may_hide_option() => Err(expansion(first)),
@@ -63,7 +54,7 @@ fn printed(arguments: &[Word]) -> Result {
 }
 
 /// `test`: the name behind `-v` may have an index, which is evaluated.
-fn tested(arguments: &[Word]) -> Result {
+pub(super) fn tested(arguments: &[Word]) -> Result {
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         if matches!(word.shape(), "-v" | "-R") || word.may_add_words && arguments.len() == 1 {
@@ -83,7 +74,7 @@ fn tested(arguments: &[Word]) -> Result {
 }
 
 /// `kill %1` ends a job of the line; other processes are not known. `kill -0` only checks.
-fn killed(arguments: &[Word]) -> Result {
+pub(super) fn killed(arguments: &[Word]) -> Result {
     let is_signal = |word: &Word| word.text().is_some_and(|text| text.starts_with('-'));
     let (checks, processes) = match arguments {
         [signal, rest @ ..] if is_signal(signal) => {
@@ -100,7 +91,7 @@ fn killed(arguments: &[Word]) -> Result {
     }
 }
 
-fn shell_options(arguments: &[Word]) -> Result {
+pub(super) fn shell_options(arguments: &[Word]) -> Result {
     let mut outcome = Outcome::reads();
     for word in &read("shopt", None, arguments)?.operands {
         match word.text() {
@@ -117,7 +108,7 @@ fn shell_options(arguments: &[Word]) -> Result {
 }
 
 /// `export NAME=value`, `declare NAME=value`
-fn declared(name: &str, arguments: &[Word]) -> Result {
+pub(super) fn declared(name: &str, arguments: &[Word]) -> Result {
     let known = read(name, None, arguments)?;
     let exports = name == "export" || known.has(&["-x"]);
     let is_number = known.has(&["-i"]);
@@ -164,18 +155,16 @@ fn declared(name: &str, arguments: &[Word]) -> Result {
 }
 
 /// `let i=i+1`
-fn calculated(arguments: &[Word]) -> Result {
+pub(super) fn calculated(arguments: &[Word]) -> Result {
     let mut outcome = Outcome::reads();
     for word in arguments {
-        let Some(text) = word
-            .text()
-            .or_else(|| (!word.shape().contains('\0')).then_some(word.shape()))
-        else {
+        if word.shape().contains('\0') {
             return Err(expansion(word));
-        };
+        }
+        let text = word.shape().to_owned();
         outcome
             .variables
-            .push((VariableKind::Evaluated, text.to_owned(), None));
+            .push((VariableKind::Evaluated, text, None));
     }
     Ok(outcome)
 }

@@ -1,36 +1,18 @@
 //! Programs whose operands are settings, or options without a dash.
 
-use super::outcome::{Invocation, Outcome, Result, argument};
-use super::table::row;
+use super::outcome::{Result, argument};
 use crate::word::Word;
 
-/// Returns the outcome of such a program.
-pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    let arguments = invocation.arguments;
-    match invocation.name {
-        "dd" => Some(dd(arguments)),
-        name @ ("tar" | "bsdtar") => match unbundled(arguments) {
-            Ok(arguments) => row(name, &arguments).map(Ok),
-            Err(unknown) => Some(Err(unknown)),
+/// Returns the arguments of `dd` with dashes: `if=x` is `--if=x`. What it writes is an operand.
+pub(super) fn settings(arguments: &[Word]) -> Vec<Word> {
+    let argument = |word: &Word| match word.shape.strip_prefix("of=") {
+        Some(_) => word.suffix(3),
+        None => Word {
+            shape: format!("--{}", word.shape),
+            ..word.clone()
         },
-        _ => None,
-    }
-}
-
-fn dd(arguments: &[Word]) -> Result {
-    const NAMES: &[&str] = &[
-        "if", "bs", "ibs", "obs", "cbs", "count", "skip", "seek", "status", "conv", "iflag",
-        "oflag", "iseek", "oseek",
-    ];
-    let mut files = Vec::new();
-    for word in arguments {
-        match word.shape().split_once('=') {
-            Some(("of", _)) => files.push(word.suffix(3)),
-            Some((name, _)) if NAMES.contains(&name) && !word.may_add_words => {}
-            _ => return Err(argument(word)),
-        }
-    }
-    Ok(Outcome::writes("`dd`", &files))
+    };
+    arguments.iter().map(argument).collect()
 }
 
 /// Returns the arguments of `tar` with dashes before the letters: `tar xzf archive` has their values in the same order behind them.

@@ -22,8 +22,8 @@ mod wrappers;
 
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
-use crate::word::Word;
 use crate::file_access::{AccessKind, Location};
+use crate::word::Word;
 pub(crate) use names::{is_interpreter, is_known_location, is_shell, known_name};
 pub(crate) use operands::named_locations;
 use outcome::Result;
@@ -74,9 +74,10 @@ pub(crate) fn outcome(invocation: &Invocation<'_>) -> Outcome {
 fn trees(invocation: &Invocation<'_>) -> Vec<Location> {
     match invocation.name {
         "find" => search::removed_by_find(invocation.arguments),
-        name @ ("tar" | "bsdtar") => {
-            table::trees(name, &files::unbundled(invocation.arguments).unwrap_or_default())
-        }
+        name @ ("tar" | "bsdtar") => table::trees(
+            name,
+            &files::unbundled(invocation.arguments).unwrap_or_default(),
+        ),
         name => table::trees(name, invocation.arguments),
     }
 }
@@ -99,8 +100,13 @@ fn outcome_by_name(invocation: &Invocation<'_>) -> Outcome {
         Some(outcome) if outcome.is_unknown() => outcome.with(wrappers::guesses(invocation)),
         Some(outcome) => outcome,
         None => {
-            let word = invocation.words[0].shape();
-            Outcome::unknown(word, names::unknown_reason(invocation.name))
+            let has_code = is_interpreter(invocation.name) || is_shell(invocation.name);
+            let reason = if has_code {
+                UnknownReason::Code
+            } else {
+                UnknownReason::Program
+            };
+            Outcome::unknown(invocation.words[0].shape(), reason)
                 .with(wrappers::guesses(invocation))
         }
     }
@@ -108,19 +114,39 @@ fn outcome_by_name(invocation: &Invocation<'_>) -> Outcome {
 
 /// Returns the outcome of a program that is known in code.
 fn coded(invocation: &Invocation<'_>) -> Option<Result> {
-    shells::outcome(invocation)
-        .or_else(|| builtins::outcome(invocation))
-        .or_else(|| wrappers::outcome(invocation))
-        .or_else(|| search::outcome(invocation))
-        .or_else(|| files::outcome(invocation))
-        .or_else(|| match invocation.name {
-            "sed" => Some(sed::outcome(invocation)),
-            "ssh" => Some(ssh::outcome(invocation)),
-            name if names::is_awk(name) => Some(awk::outcome(invocation)),
-            _ => None,
-        })
-        .or_else(|| databases::outcome(invocation))
-        .or_else(|| runners::outcome(invocation))
+    let Invocation {
+        name, arguments, ..
+    } = *invocation;
+    Some(match name {
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" => shells::shell(invocation),
+        "source" | "." => shells::sourced(invocation),
+        "eval" => Ok(shells::evaluated(arguments)),
+        "trap" => shells::trapped(arguments),
+        "alias" => shells::aliased(arguments),
+        "printf" => builtins::printed(arguments),
+        "test" | "[" => builtins::tested(arguments),
+        "kill" => builtins::killed(arguments),
+        "shopt" => builtins::shell_options(arguments),
+        "read" | "mapfile" | "readarray" | "unset" => builtins::names(name, arguments),
+        "getopts" => builtins::next_option(arguments),
+        "export" | "declare" | "typeset" | "readonly" | "local" => {
+            builtins::declared(name, arguments)
+        }
+        "let" => builtins::calculated(arguments),
+        "env" | "sudo" => wrappers::with_variables(name, arguments),
+        "find" => search::find(arguments),
+        "fd" | "fdfind" => search::fd(arguments),
+        "xargs" => search::xargs(invocation),
+        "dd" => Ok(row(name, &files::settings(arguments))?),
+        "tar" | "bsdtar" => {
+            let words = files::unbundled(arguments);
+            return words.map(|words| row(name, &words)).transpose();
+        }
+        "sed" => sed::outcome(invocation),
+        "ssh" => ssh::outcome(invocation),
+        name if names::is_awk(name) => awk::outcome(invocation),
+        _ => return databases::outcome(invocation).or_else(|| runners::outcome(invocation)),
+    })
 }
 
 /// Returns whether a program sends an input to a host which the line does not show to be a question.
@@ -164,7 +190,8 @@ fn is_request_for_help(invocation: &Invocation<'_>) -> bool {
         }
         _ => true,
     };
-    if !is_bare || has_input || names::takes_commands(invocation.name) {
+    // The others run or read their operands in any case.
+    if !is_bare || has_input || is_listed("take_commands", invocation.name) {
         return false;
     }
     let is_plain = |word: &Word| {

@@ -1,7 +1,6 @@
 //! Names of programs, and what they say.
 
 use super::table::lists::is_listed;
-use crate::effect::UnknownReason;
 use crate::word::Word;
 
 /// Returns whether a program is certainly the one of that name.
@@ -52,20 +51,6 @@ pub(crate) fn executes_input(name: &str) -> bool {
 /// Returns whether a program is a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
     is_listed("shells", name)
-}
-
-/// Returns why a program without a row is unknown.
-pub(crate) fn unknown_reason(name: &str) -> UnknownReason {
-    if is_interpreter(name) {
-        UnknownReason::Code
-    } else {
-        UnknownReason::Program
-    }
-}
-
-/// Returns whether a request for help may be the operand of such a program: it runs or reads its operands in any case.
-pub(crate) fn takes_commands(name: &str) -> bool {
-    is_listed("take_commands", name)
 }
 
 /// Returns whether an interpreter prints its version for a short option.

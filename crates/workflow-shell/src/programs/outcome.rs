@@ -107,14 +107,14 @@ impl Outcome {
         outcome
     }
 
-    /// Creates the outcome of a program that writes the files that these words name.
-    pub(crate) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
-        let write = |word| FileWrite::to_word(operation.to_owned(), word);
-        Self::written(words.into_iter().map(write).collect())
-    }
-
-    /// Creates the outcome of a program with these writes.
-    pub(super) fn written(writes: Vec<FileWrite>) -> Self {
+    /// Creates the outcome of a program that writes the files that these words name; it cannot write process substitutions as such.
+    pub(super) fn writes<'a>(operation: &str, words: impl IntoIterator<Item = &'a Word>) -> Self {
+        let files = words
+            .into_iter()
+            .filter(|word| !word.is_process_substitution());
+        let writes: Vec<_> = files
+            .map(|word| FileWrite::to_word(operation.to_owned(), word))
+            .collect();
         Self::of(if writes.is_empty() {
             Effect::Reads
         } else {
@@ -122,27 +122,9 @@ impl Outcome {
         })
     }
 
-    /// Creates the outcome of a program that writes the files among its arguments; it cannot write process substitutions as such.
-    pub(super) fn writes_files<'a>(
-        operation: &str,
-        words: impl IntoIterator<Item = &'a Word>,
-    ) -> Self {
-        let words = words.into_iter();
-        Self::writes(
-            operation,
-            words.filter(|word| !word.is_process_substitution()),
-        )
-    }
-
     /// Creates the outcome of a program that writes files of its choice in a location.
     pub(super) fn writes_within(operation: String, location: Location) -> Self {
         Self::of(Effect::Writes(vec![FileWrite::within(operation, location)]))
-    }
-
-    /// Creates the outcome of a program that writes where it decides.
-    pub(crate) fn writes_somewhere(operation: &str) -> Self {
-        let operation = operation.to_owned();
-        Self::of(Effect::Writes(vec![FileWrite::new(operation, None)]))
     }
 
     /// Returns whether its effect is unknown.

@@ -1,9 +1,7 @@
 //! Scripts and recipes of the project, known by their names: `npm run test`, `make check`, `just build`.
 
 use super::checks::is_check;
-use super::outcome::{
-    Invocation, NestedCommand, Outcome, Result, argument, expansion, project_runner,
-};
+use super::outcome::{Invocation, Outcome, Result, argument, expansion, project_runner};
 use super::table::{is_listed, read, row};
 use crate::effect::Effect;
 use crate::word::Word;
@@ -13,10 +11,6 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
     let name = invocation.name;
     let given = read(name, None, invocation.arguments).ok()?;
     let rest = given.operands;
-    if rest.is_empty() && name == "yarn" {
-        // It installs.
-        return Some(Ok(Outcome::writes_somewhere("`yarn`")));
-    }
     let (first, rest) = rest.split_first()?;
     let first = first.text()?;
     let (script_name, rest) = match first {
@@ -45,24 +39,6 @@ pub(super) fn package_script(invocation: &Invocation<'_>) -> Option<Result> {
             (&Word::literal("test"), rest)
         }
         "exec" | "x" | "dlx" => return row("npx", rest).map(Outcome::known),
-        "workspace" if name == "yarn" && rest.len() > 1 => {
-            let inner = [&[Word::literal("yarn")], &rest[1..]].concat();
-            return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(inner)])));
-        }
-        "workspaces" if name == "yarn" => {
-            let given = read(
-                "yarn",
-                Some("workspaces"),
-                rest.get(1..).unwrap_or_default(),
-            );
-            let command = match (rest.first().and_then(Word::text), given) {
-                (Some("foreach"), Ok(given)) => given.operands,
-                _ => return None,
-            };
-            return Some(Ok(Outcome::runs([NestedCommand::OtherDirectory(
-                [&[Word::literal("yarn")], command.as_slice()].concat(),
-            )])));
-        }
         // The table decides.
         _ if name == "npm"
             || row(name, invocation.arguments).is_some_and(|row| !row.is_unknown()) =>

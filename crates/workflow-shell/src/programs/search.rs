@@ -1,83 +1,48 @@
 //! Programs that search for files and run commands for them: `find`, `fd`, `xargs`.
 
-use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, expansion};
-use super::table::{is_listed, read};
+use super::outcome::{Invocation, NestedCommand, Outcome, Result};
+use super::table::{read, row, trees};
 use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::file_access::{AccessKind, Location};
-use crate::file_write::FileWrite;
 use crate::word::Word;
 
-/// Returns the outcome of such a program.
-pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    Some(match invocation.name {
-        "find" => find(invocation.arguments),
-        "fd" | "fdfind" => fd(invocation),
-        "xargs" => xargs(invocation),
-        _ => return None,
-    })
+/// Returns the outcome of `find`: that of its row, and the commands that it runs.
+pub(super) fn find(arguments: &[Word]) -> Result {
+    let (rest, nested) = without_commands(arguments);
+    let outcome = row("find", &rest).ok_or_else(|| Unknown::new("find", UnknownReason::Program))?;
+    Ok(outcome.known()?.with(nested))
 }
 
-fn find(arguments: &[Word]) -> Result {
-    let mut nested = Vec::new();
-    let mut writes = Vec::new();
-    let mut starts: Vec<&Word> = Vec::new();
-    let mut in_expression = false;
+/// Splits the arguments of `find` into those of a row, and the commands that it runs.
+fn without_commands(arguments: &[Word]) -> (Vec<Word>, Vec<NestedCommand>) {
+    let (mut rest, mut nested) = (Vec::new(), Vec::new());
     let mut words = arguments.iter();
-    let write = |word: &Word| FileWrite::to_word("`find`".to_owned(), word);
     while let Some(word) = words.next() {
-        let shape = word.shape();
-        if word.may_hide_option() {
-            return Err(expansion(word));
-        }
-        let is_predicate =
-            shape.starts_with('-') && shape.len() > 1 || matches!(shape, "(" | ")" | "!" | ",");
-        if !is_predicate {
-            if in_expression || shape.starts_with(['(', '!', ')', ',']) {
-                return Err(argument(word));
-            }
-            starts.push(word);
-            continue;
-        }
-        in_expression |=
-            !matches!(shape, "-H" | "-L" | "-P") && !shape.starts_with("-O") && shape != "-D";
-        let missing = || Unknown::new(shape, UnknownReason::Option);
-        match shape {
-            "-delete" => {
-                let write = |word: &Word| FileWrite::to_word("`find -delete`".to_owned(), word);
-                writes.extend(starts.iter().map(|word| write(word)));
-                if starts.is_empty() {
-                    writes.push(write(&Word::literal(".")));
-                }
-            }
-            "-fprint" | "-fprint0" | "-fls" => {
-                writes.push(write(words.next().ok_or_else(missing)?));
-            }
-            "-fprintf" => {
-                writes.push(write(words.next().ok_or_else(missing)?));
-                words.next();
-            }
-            "-exec" | "-ok" | "-execdir" | "-okdir" => {
-                let command = executed(&mut words).ok_or_else(missing)?;
-                nested.push(if shape.ends_with("dir") {
-                    NestedCommand::OtherDirectory(command)
-                } else {
-                    NestedCommand::Command(command)
-                });
-            }
+        let run = match word.shape() {
+            "-exec" | "-ok" => NestedCommand::Command,
+            "-execdir" | "-okdir" => NestedCommand::OtherDirectory,
+            "(" | ")" | "!" | "," => continue,
             _ => {
-                if is_listed("find_values", shape) {
-                    let value = words.next().ok_or_else(missing)?;
-                    if value.may_add_words || value.is_glob && value.may_hide_option() {
-                        return Err(expansion(value));
-                    }
-                } else if !is_listed("find_tests", shape) {
-                    return Err(Unknown::new(shape, UnknownReason::Option));
-                }
+                rest.push(word.clone());
+                continue;
             }
+        };
+        match executed(&mut words) {
+            Some(command) => nested.push(run(command)),
+            // The row does not know it.
+            None => rest.push(word.clone()),
         }
     }
-    Ok(Outcome::written(writes).with(nested))
+    let is_option = |word: &&Word| matches!(word.shape(), "-H" | "-L" | "-P");
+    let start = rest.iter().take_while(is_option).count();
+    if rest
+        .get(start)
+        .is_none_or(|word| word.shape().starts_with('-'))
+    {
+        rest.insert(start, Word::literal("."));
+    }
+    (rest, nested)
 }
 
 /// Takes the command of `-exec` up to `;`, or to `+` behind `{}`.
@@ -99,40 +64,36 @@ fn executed<'a>(words: &mut impl Iterator<Item = &'a Word>) -> Option<Vec<Word>>
 }
 
 /// `fd -x command`: everything behind the option is the command.
-fn fd(invocation: &Invocation<'_>) -> Result {
-    let arguments = invocation.arguments;
-    let index = arguments
-        .iter()
-        .position(|word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch"));
-    let before = &arguments[..index.unwrap_or(arguments.len())];
-    read("fd", None, before)?;
-    let Some(index) = index else {
+pub(super) fn fd(arguments: &[Word]) -> Result {
+    let runs = |word: &Word| matches!(word.shape(), "-x" | "--exec" | "-X" | "--exec-batch");
+    let mut parts = arguments.splitn(2, runs);
+    read("fd", None, parts.next().unwrap_or_default())?;
+    let Some(words) = parts.next() else {
         return Ok(Outcome::reads());
     };
-    let by = Word::unknown_operand();
-    let words = &arguments[index + 1..];
-    let end = words.iter().position(|word| word.shape() == ";");
+    let (words, behind) = match words.iter().position(|word| word.shape() == ";") {
+        Some(end) => (&words[..end], &words[end + 1..]),
+        None => (words, &[][..]),
+    };
     // Behind the command, `fd` takes options again.
-    let behind = words.get(end.unwrap_or(words.len()) + 1..);
-    read("fd", None, behind.unwrap_or_default())?;
-    let mut command: Vec<Word> = Vec::new();
-    let mut has_placeholder = false;
-    for word in &words[..end.unwrap_or(words.len())] {
-        let placed = ["{}", "{.}", "{/}", "{//}", "{/.}"]
-            .iter()
-            .fold(word.clone(), |word, placeholder| {
-                word.with_unknown(placeholder, &by)
-            });
-        has_placeholder |= placed.shape() != word.shape();
-        command.push(placed);
-    }
-    if !has_placeholder {
+    read("fd", None, behind)?;
+    let by = Word::unknown_operand();
+    let placed = |word: &Word| {
+        let places = ["{}", "{.}", "{/}", "{//}", "{/.}"].into_iter();
+        places.fold(word.clone(), |word, place| word.with_unknown(place, &by))
+    };
+    let mut command: Vec<Word> = words.iter().map(placed).collect();
+    if command
+        .iter()
+        .map(Word::shape)
+        .eq(words.iter().map(Word::shape))
+    {
         command.push(by);
     }
     Ok(Outcome::runs([NestedCommand::Command(command)]))
 }
 
-fn xargs(invocation: &Invocation<'_>) -> Result {
+pub(super) fn xargs(invocation: &Invocation<'_>) -> Result {
     let known = read("xargs", None, invocation.arguments)?;
     let lists_files = matches!(invocation.input, StandardInput::Pipe { lists_files: true })
         && known.values(&["-a", "--arg-file"]).is_empty()
@@ -174,41 +135,21 @@ fn xargs(invocation: &Invocation<'_>) -> Result {
 
 /// Returns what `find … -delete` removes: its starting points, or the names it searches for.
 pub(super) fn removed_by_find(arguments: &[Word]) -> Vec<Location> {
-    if !arguments.iter().any(|word| word.shape() == "-delete") {
-        return Vec::new();
-    }
+    let (words, _) = without_commands(arguments);
+    let mut locations = trees("find", &words);
     let tests = ["-name", "-iname", "-path", "-wholename"];
-    let mut named = arguments
+    let mut named = words
         .windows(2)
         .filter(|pair| tests.contains(&pair[0].shape()));
-    let name = named
-        .next()
-        .filter(|_| named.next().is_none())
-        .map(|pair| &pair[1]);
-    let starts: Vec<&Word> = arguments
-        .iter()
-        .skip_while(|word| matches!(word.shape(), "-H" | "-L" | "-P"))
-        .take_while(|word| !word.shape().starts_with(['-', '(', '!']))
-        .collect();
-    let here = Word::literal(".");
-    let starts = if starts.is_empty() {
-        vec![&here]
-    } else {
-        starts
-    };
-    let location = |start: &&Word| match name {
-        Some(name) => Location {
-            shape: format!(
-                "{}/**/{}",
-                start.location().trim_end_matches('/'),
-                find_glob(name.shape())
-            ),
-            is_glob: true,
-            kind: AccessKind::Write,
-        },
-        None => Location::of(start, AccessKind::RemoveTree),
-    };
-    starts.iter().map(location).collect()
+    if let (Some([_, name]), None) = (named.next(), named.next()) {
+        for location in &mut locations {
+            let start = location.shape.trim_end_matches('/');
+            location.shape = format!("{start}/**/{}", find_glob(name.shape()));
+            location.is_glob = true;
+            location.kind = AccessKind::Write;
+        }
+    }
+    locations
 }
 
 /// Returns a glob of `find` as the shell would have it: for `find`, a star at the start also stands for a dot.

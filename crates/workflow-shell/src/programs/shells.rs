@@ -6,22 +6,6 @@ use crate::command::StandardInput;
 use crate::effect::{Unknown, UnknownReason};
 use crate::word::Word;
 
-/// Returns the outcome of a shell, of `eval`, `source`, `trap` or `alias`.
-pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    let arguments = invocation.arguments;
-    Some(match invocation.name {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" => shell(invocation),
-        "fish" | "rbash" | "csh" | "tcsh" | "nu" | "xonsh" | "elvish" => {
-            Ok(Outcome::unknown(invocation.name, UnknownReason::Code))
-        }
-        "source" | "." => sourced(invocation),
-        "eval" => Ok(evaluated(arguments)),
-        "trap" => trapped(arguments),
-        "alias" => aliased(arguments),
-        _ => return None,
-    })
-}
-
 /// Returns the outcome of a script in the line. A script that only the running shell knows is unknown.
 pub(super) fn script(text: Word, run: fn(Word) -> NestedCommand) -> Outcome {
     let outcome = if text.shape().contains('\0') {
@@ -33,7 +17,7 @@ pub(super) fn script(text: Word, run: fn(Word) -> NestedCommand) -> Outcome {
 }
 
 /// `sh -c text`, `sh -n file`, `sh` with a script on its standard input.
-fn shell(invocation: &Invocation<'_>) -> Result {
+pub(super) fn shell(invocation: &Invocation<'_>) -> Result {
     let known = read(invocation.name, None, invocation.arguments)?;
     let rest = &known.operands;
     if known.has(&["-c"]) {
@@ -72,7 +56,7 @@ fn standard_input(invocation: &Invocation<'_>) -> Result {
 }
 
 /// `source file`: code of the project, unless it is a well-known file that sets up an environment.
-fn sourced(invocation: &Invocation<'_>) -> Result {
+pub(super) fn sourced(invocation: &Invocation<'_>) -> Result {
     let arguments = match invocation.arguments {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
@@ -97,7 +81,7 @@ fn sourced(invocation: &Invocation<'_>) -> Result {
     Err(Unknown::new(file.shape(), UnknownReason::HiddenCode))
 }
 
-fn evaluated(arguments: &[Word]) -> Outcome {
+pub(super) fn evaluated(arguments: &[Word]) -> Outcome {
     let arguments = match arguments {
         [first, rest @ ..] if first.shape() == "--" => rest,
         all => all,
@@ -105,7 +89,7 @@ fn evaluated(arguments: &[Word]) -> Outcome {
     joined(arguments).map_or_else(Outcome::reads, |text| script(text, NestedCommand::Eval))
 }
 
-fn trapped(arguments: &[Word]) -> Result {
+pub(super) fn trapped(arguments: &[Word]) -> Result {
     match read("trap", None, arguments)?.operands.as_slice() {
         [text, _signal, ..] if text.shape() != "-" => {
             Ok(script(text.clone(), NestedCommand::Script))
@@ -115,7 +99,7 @@ fn trapped(arguments: &[Word]) -> Result {
 }
 
 /// Aliases, with unknown arguments.
-fn aliased(arguments: &[Word]) -> Result {
+pub(super) fn aliased(arguments: &[Word]) -> Result {
     let mut outcome = Outcome::reads();
     for word in &read("alias", None, arguments)?.operands {
         if let Some(value) = word.after_equals() {

@@ -1,24 +1,16 @@
 //! `ssh`: the command runs on another machine.
 
-use super::outcome::{Invocation, NestedCommand, Outcome, Result, argument, joined};
+use super::outcome::{Invocation, NestedCommand, Result, argument, joined};
 use super::shells::script;
-use super::table::read;
+use super::table::{read, row};
 use crate::command::StandardInput;
 use crate::effect::{Effect, Unknown, UnknownReason};
 
 /// `ssh host command`: the command runs on another machine.
 pub(super) fn outcome(invocation: &Invocation<'_>) -> Result {
-    match invocation.arguments {
-        [word] if word.text() == Some("-V") => return Ok(Outcome::reads()),
-        // It prints the settings of a host.
-        [word, host]
-            if word.text() == Some("-G")
-                && !host.may_hide_option()
-                && !host.shape().starts_with('-') =>
-        {
-            return Ok(Outcome::reads());
-        }
-        _ => {}
+    // It prints its version, or the settings of a host.
+    if let Some(shows) = row("ssh", invocation.arguments).filter(|row| !row.is_unknown()) {
+        return Ok(shows);
     }
     let given = read("ssh", None, invocation.arguments)?;
     // Options may follow the host.

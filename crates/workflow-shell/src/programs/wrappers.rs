@@ -9,82 +9,46 @@ use crate::word::Word;
 /// The number of words that may be the first of the command of a wrapper that is unknown.
 const MAX_GUESSES: usize = 12;
 
-/// Returns the outcome of `env` and `sudo`, which set variables for a command.
-pub(super) fn outcome(invocation: &Invocation<'_>) -> Option<Result> {
-    Some(match invocation.name {
-        "env" => environment(invocation),
-        "sudo" => superuser(invocation),
-        _ => return None,
-    })
-}
-
-fn superuser(invocation: &Invocation<'_>) -> Result {
-    let given = read("sudo", None, invocation.arguments)?;
-    if given.has(&["-v", "-l", "-K", "-V", "--list", "--validate"]) {
+/// Returns the outcome of `env` and `sudo`, which set variables for a command. In `env`, every word with `=` is one.
+pub(super) fn with_variables(name: &str, arguments: &[Word]) -> Result {
+    let is_env = name == "env";
+    let given = read(name, None, arguments)?;
+    if !is_env && given.has(&["-v", "-l", "-K", "-V", "--list", "--validate"]) {
         return Ok(Outcome::reads());
     }
-    let (variables, command) = after_assignments(&given.operands, false)?;
-    // Without a command, `-k` forgets the password.
-    if command.is_empty() && !given.has(&["-k"]) {
-        return Err(Unknown::new("sudo", UnknownReason::HiddenCode));
+    let mut command = given.operands.as_slice();
+    if let [first, rest @ ..] = command
+        && is_env
+        && first.shape() == "-"
+    {
+        command = rest;
     }
-    Ok(with_variables(
-        variables,
-        command,
-        given.has(&["-D", "--chdir"]),
-    ))
-}
-
-/// Creates the outcome of a program that runs a command, if there is one, with variables.
-fn with_variables(variables: Passed, command: &[Word], is_elsewhere: bool) -> Outcome {
-    let run = if is_elsewhere {
+    let mut variables = Vec::new();
+    while let [word, rest @ ..] = command
+        && let Some((name, value)) = word.shape().split_once('=')
+        && (is_env || word.assignment().is_some())
+    {
+        let value = (!value.contains('\0') && !word.is_glob).then_some(value);
+        if !is_harmless_variable(name, value) {
+            return Err(Unknown::new(name, UnknownReason::Variable));
+        }
+        variables.push((VariableKind::Passed, name.to_owned(), word.after_equals()));
+        command = rest;
+    }
+    // Without a command, `-k` forgets the password.
+    if command.is_empty() && !is_env && !given.has(&["-k"]) {
+        return Err(Unknown::new(name, UnknownReason::HiddenCode));
+    }
+    let run = if given.has(&["-C", "-D", "--chdir"]) {
         NestedCommand::OtherDirectory
     } else {
         NestedCommand::Command
     };
     let nested = (!command.is_empty()).then(|| run(command.to_vec()));
-    Outcome {
+    Ok(Outcome {
         variables,
         ..Outcome::runs(nested)
-    }
-}
-
-/// The variables that a program gets.
-type Passed = Vec<(VariableKind, String, Option<Word>)>;
-
-/// Returns the variables that `env` and `sudo` set, and the words after them. In `env`, every word with `=` is one.
-fn after_assignments(words: &[Word], any_name: bool) -> Result<(Passed, &[Word])> {
-    let mut rest = words;
-    let mut passed = Vec::new();
-    while let Some((word, after)) = rest.split_first() {
-        let Some((name, value)) = word.shape().split_once('=') else {
-            break;
-        };
-        if !any_name && word.assignment().is_none() {
-            break;
-        }
-        let value = (!value.contains('\0') && !word.is_glob).then_some(value);
-        if !is_harmless_variable(name, value) {
-            return Err(Unknown::new(name, UnknownReason::Variable));
-        }
-        passed.push((VariableKind::Passed, name.to_owned(), word.after_equals()));
-        rest = after;
-    }
-    Ok((passed, rest))
-}
-
-fn environment(invocation: &Invocation<'_>) -> Result {
-    let given = read("env", None, invocation.arguments)?;
-    let rest = match given.operands.as_slice() {
-        [first, rest @ ..] if first.shape() == "-" => rest,
-        all => all,
-    };
-    let (variables, command) = after_assignments(rest, true)?;
-    Ok(with_variables(
-        variables,
-        command,
-        given.has(&["-C", "--chdir"]),
-    ))
+    })
 }
 
 /// Returns the commands that a program whose arguments are not known may run, for rules on commands.

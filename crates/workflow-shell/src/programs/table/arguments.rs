@@ -61,7 +61,7 @@ impl Found {
             _ => false,
         });
         Some(if names_files {
-            Outcome::writes_files(&operation, files)
+            Outcome::writes(&operation, files)
         } else {
             Outcome::writes_within(operation, chosen_by(path))
         })
@@ -266,7 +266,6 @@ impl Sets {
         }
         Ok(())
     }
-
 }
 
 /// Takes the options before a subcommand.

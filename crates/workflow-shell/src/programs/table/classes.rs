@@ -32,7 +32,6 @@ pub(super) fn fits(listed: &str, word: &Word) -> bool {
             is_harmless_variable(name, Some(value).filter(|value| !value.contains('\0')))
         }
         "<read-only>" => is_read_only_volume(shape) || is_read_only_mount(shape),
-        "<ssh-setting>" => is_setting_of_ssh(shape),
         "<field>" => is_field_of_query(word),
         _ => word.text().is_some_and(|text| fits_text(listed, text)),
     }
@@ -142,17 +141,6 @@ fn is_field_of_query(word: &Word) -> bool {
         && !name.contains('\0')
         && !value.starts_with(['@', '\0'])
         && (name != "query" || only_asks)
-}
-
-/// Returns whether a setting of `ssh` runs and writes nothing.
-fn is_setting_of_ssh(text: &str) -> bool {
-    #[rustfmt::skip] // Names in order.
-    const SETTINGS: &[&str] = &[
-        "addressfamily", "batchmode", "connectionattempts", "connecttimeout", "identitiesonly", "loglevel", "passwordauthentication", "port", "requesttty", "serveralivecountmax",
-        "serveraliveinterval", "stricthostkeychecking", "user",
-    ];
-    let name = text.split(['=', ' ']).next().unwrap_or_default();
-    SETTINGS.contains(&name.to_ascii_lowercase().as_str()) || text == "UserKnownHostsFile=/dev/null"
 }
 
 /// Returns whether a volume of `docker` is read-only: `.:/src:ro`.

@@ -202,7 +202,7 @@ impl Place<'_> {
         };
         Ok(match row.kind {
             RowKind::WritesOperands | RowKind::WritesTarget if !operands.is_empty() => {
-                Outcome::writes_files(&operation, &operands)
+                Outcome::writes(&operation, &operands)
             }
             RowKind::WritesBelow => {
                 let trees = row.arguments.trees.iter();
@@ -221,6 +221,11 @@ impl Place<'_> {
                 RunKind::SameShell => Outcome::runs([NestedCommand::SameShell(operands)]),
                 RunKind::Elsewhere | RunKind::BehindDashes => {
                     Outcome::runs([NestedCommand::OtherDirectory(operands)])
+                }
+                RunKind::Again => {
+                    let program = Word::literal(path[0]);
+                    let command = [&[program], &operands[..]].concat();
+                    Outcome::runs([NestedCommand::OtherDirectory(command)])
                 }
                 RunKind::Project => project_runner(operands),
                 RunKind::Scripts => Outcome::scripts(operands),

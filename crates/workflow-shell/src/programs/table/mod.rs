@@ -20,8 +20,8 @@ use crate::word::Word;
 pub(crate) use arguments::Found;
 use evaluation::Program;
 pub(crate) use lists::is_listed;
-pub(crate) use row::Printed;
 use parsing::parse;
+pub(crate) use row::Printed;
 use row::Programs;
 pub(crate) use trees::trees;
 pub(crate) use variables::{

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::heads::programs;
 use super::lists::{Entry, alternatives, entries};
 use super::row::{
-    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Programs, Rest,
-    Row, RowKind, RunKind, Tree, TreePart,
+    ArgumentSet, KnownOperands, KnownOption, Node, OptionValue, OptionWrites, Printed, Programs,
+    Rest, Row, RowKind, RunKind, Tree, TreePart,
 };
 use crate::file_access::AccessKind;
 
@@ -25,7 +25,9 @@ pub(super) fn parse(
     for (file, text) in files {
         let mut lists = Lists::new();
         for (number, entry) in entries(text) {
-            let mut names = programs(entry.head).filter(|name| is_wanted(name)).peekable();
+            let mut names = programs(entry.head)
+                .filter(|name| is_wanted(name))
+                .peekable();
             let added = match entry.head.strip_prefix('@') {
                 Some(name) => add_list(name, &entry, &mut lists),
                 None if names.peek().is_none() => Ok(()),
@@ -40,11 +42,7 @@ pub(super) fn parse(
 }
 
 /// Adds a list. An error is the word that is a mistake.
-fn add_list(
-    name: &'static str,
-    entry: &Entry,
-    lists: &mut Lists,
-) -> Result<(), &'static str> {
+fn add_list(name: &'static str, entry: &Entry, lists: &mut Lists) -> Result<(), &'static str> {
     match lists.insert(name, expand(entry.items(), lists)?) {
         None => Ok(()),
         Some(_) => Err(entry.head),
@@ -58,71 +56,75 @@ fn add_row(
     lists: &Lists,
     found: &mut Programs,
 ) -> Result<(), &'static str> {
-        let mut path: Vec<&'static str> = Vec::new();
-        let mut kind = RowKind::Reads;
-        let (mut whole_words, mut is_prefix, mut is_global) = (false, false, false);
-        let (mut leading, mut exact) = (false, false);
-        let mut rest = entry.head;
-        while let Some((before, flags)) = rest.split_once('[') {
-            path.extend(before.split_ascii_whitespace());
-            let (flag, after) = flags.split_once(']').ok_or(flags)?;
-            match flag {
-                "project" => kind = RowKind::Project,
-                "writes" => kind = RowKind::Writes,
-                "sends" => kind = RowKind::Sends,
-                "writes operands" => kind = RowKind::WritesOperands,
-                "writes target" => kind = RowKind::WritesTarget,
-                "writes below" => kind = RowKind::WritesBelow,
-                "prints names" => kind = RowKind::Prints(Printed::Names),
-                "prints number" => kind = RowKind::Prints(Printed::Number),
-                "prints numbers" => kind = RowKind::Prints(Printed::Numbers),
-                "prints numbered lines" => kind = RowKind::Prints(Printed::NumberedLines),
-                "prints filter" => kind = RowKind::Prints(Printed::Filter),
-                "prints one line" => kind = RowKind::Prints(Printed::OneLine),
-                "prints first field" => kind = RowKind::Prints(Printed::FirstField),
-                "writes somewhere" => kind = RowKind::WritesSomewhere,
-                "words" => whole_words = true,
-                "leading" => leading = true,
-                "exact" => exact = true,
-                "code" => (kind, exact) = (RowKind::Code, true),
-                "runs" => kind = RowKind::Runs(RunKind::Command),
-                "runs in shell" => kind = RowKind::Runs(RunKind::SameShell),
-                "runs elsewhere" => kind = RowKind::Runs(RunKind::Elsewhere),
-                "runs project" => kind = RowKind::Runs(RunKind::Project),
-                "runs behind dashes" => kind = RowKind::Runs(RunKind::BehindDashes),
-                "runs scripts" => kind = RowKind::Runs(RunKind::Scripts),
-                "runs script" => kind = RowKind::Runs(RunKind::Script),
-                "prefix" => is_prefix = true,
-                "global" => (is_prefix, is_global) = (true, true),
-                _ => return Err(flag),
-            }
-            rest = after;
+    let mut path: Vec<&'static str> = Vec::new();
+    let mut kind = RowKind::Reads;
+    let (mut whole_words, mut is_prefix, mut is_global) = (false, false, false);
+    let (mut leading, mut exact) = (false, false);
+    let mut rest = entry.head;
+    while let Some((before, flags)) = rest.split_once('[') {
+        path.extend(before.split_ascii_whitespace());
+        let (flag, after) = flags.split_once(']').ok_or(flags)?;
+        match flag {
+            "project" => kind = RowKind::Project,
+            "writes" => kind = RowKind::Writes,
+            "sends" => kind = RowKind::Sends,
+            "writes operands" => kind = RowKind::WritesOperands,
+            "writes target" => kind = RowKind::WritesTarget,
+            "writes below" => kind = RowKind::WritesBelow,
+            "prints names" => kind = RowKind::Prints(Printed::Names),
+            "prints number" => kind = RowKind::Prints(Printed::Number),
+            "prints numbers" => kind = RowKind::Prints(Printed::Numbers),
+            "prints numbered lines" => kind = RowKind::Prints(Printed::NumberedLines),
+            "prints filter" => kind = RowKind::Prints(Printed::Filter),
+            "prints one line" => kind = RowKind::Prints(Printed::OneLine),
+            "prints first field" => kind = RowKind::Prints(Printed::FirstField),
+            "writes somewhere" => kind = RowKind::WritesSomewhere,
+            "words" => whole_words = true,
+            "leading" => leading = true,
+            "exact" => exact = true,
+            "code" => (kind, exact) = (RowKind::Code, true),
+            "runs" => kind = RowKind::Runs(RunKind::Command),
+            "runs in shell" => kind = RowKind::Runs(RunKind::SameShell),
+            "runs elsewhere" => kind = RowKind::Runs(RunKind::Elsewhere),
+            "runs again" => kind = RowKind::Runs(RunKind::Again),
+            "runs project" => kind = RowKind::Runs(RunKind::Project),
+            "runs behind dashes" => kind = RowKind::Runs(RunKind::BehindDashes),
+            "runs scripts" => kind = RowKind::Runs(RunKind::Scripts),
+            "runs script" => kind = RowKind::Runs(RunKind::Script),
+            "prefix" => is_prefix = true,
+            "global" => (is_prefix, is_global) = (true, true),
+            _ => return Err(flag),
         }
-        path.extend(rest.split_ascii_whitespace());
-        if path.is_empty() || !kind.writes_in_any_case() && !entry.has_colon {
-            return Err(entry.head);
-        }
-        let items = expand(entry.items(), lists)?;
-        let mut arguments = ArgumentSet::parse(&items, whole_words)?;
-        // Behind its operands, a command has options of its own.
-        arguments.exact = exact || matches!(kind, RowKind::Runs(_));
-        arguments.leading = match kind {
-            RowKind::Runs(RunKind::Scripts | RunKind::BehindDashes) => false,
-            RowKind::Runs(_) => true,
-            _ => leading,
-        };
-        if kind.writes_in_any_case() && !items.is_empty() {
-            return Err(entry.head);
-        }
-        let row = Arc::new(Row {
-            kind,
-            is_global,
-            arguments,
-        });
-        for name in names {
-            found.entry(name).or_default().insert(&path[1..], &row, is_prefix);
-        }
-        Ok(())
+        rest = after;
+    }
+    path.extend(rest.split_ascii_whitespace());
+    if path.is_empty() || !kind.writes_in_any_case() && !entry.has_colon {
+        return Err(entry.head);
+    }
+    let items = expand(entry.items(), lists)?;
+    let mut arguments = ArgumentSet::parse(&items, whole_words)?;
+    // Behind its operands, a command has options of its own.
+    arguments.exact = exact || matches!(kind, RowKind::Runs(_));
+    arguments.leading = match kind {
+        RowKind::Runs(RunKind::Scripts | RunKind::BehindDashes) => false,
+        RowKind::Runs(_) => true,
+        _ => leading,
+    };
+    if kind.writes_in_any_case() && !items.is_empty() {
+        return Err(entry.head);
+    }
+    let row = Arc::new(Row {
+        kind,
+        is_global,
+        arguments,
+    });
+    for name in names {
+        found
+            .entry(name)
+            .or_default()
+            .insert(&path[1..], &row, is_prefix);
+    }
+    Ok(())
 }
 
 impl Node {
@@ -218,7 +220,10 @@ impl ArgumentSet {
             "-<n>" => self.number = true,
             "rest" if value == "*" => {
                 let any = true;
-                self.rest = Rest::Arguments(Box::new(Self { any, ..Self::default() }));
+                self.rest = Rest::Arguments(Box::new(Self {
+                    any,
+                    ..Self::default()
+                }));
             }
             "operands" => self.operands.add(value)?,
             "target" => self.target = Some(alternatives(value)?),

@@ -14,6 +14,8 @@ pub(crate) enum RunKind {
     SameShell,
     /// They are a command in another directory, or in a container.
     Elsewhere,
+    /// They are arguments of the same program in another directory.
+    Again,
     /// They are a command in the environment of the project, which may be set up.
     Project,
     /// What is behind `--` is a command in a container.

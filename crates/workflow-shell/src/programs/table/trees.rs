@@ -41,7 +41,9 @@ pub(crate) fn trees(name: &str, arguments: &[Word]) -> Vec<Location> {
 fn accessed(name: &str, row: &ArgumentSet, found: &Found) -> Vec<Location> {
     let here = Word::literal(".");
     let target = row.target.as_ref().map(|options| found.target(options));
-    let sources = target.as_ref().map_or(&*found.operands, |(_, sources)| sources);
+    let sources = target
+        .as_ref()
+        .map_or(&*found.operands, |(_, sources)| sources);
     let mut locations = Vec::new();
     for Tree {
         kind,
