@@ -79,6 +79,16 @@ pub(crate) fn list(names: &[String]) -> String {
     }
 }
 
+/// Texts with a separator between them.
+pub(crate) fn join<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, separator: &str) -> String {
+    let mut joined = String::new();
+    for (index, text) in texts.into_iter().enumerate() {
+        joined.push_str(if index == 0 { "" } else { separator });
+        joined.push_str(text.as_ref());
+    }
+    joined
+}
+
 /// Items as part of a sentence; the last two are joined by this word.
 pub(crate) fn joined<T: AsRef<str>>(items: &[T], last: &str) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();

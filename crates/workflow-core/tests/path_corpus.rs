@@ -45,7 +45,7 @@ fn fits(entry: &Entry) -> bool {
     .expect("it is a rule");
     let nothing = ToolAccess::Whitelist(Vec::new());
     let rules = Rules::new([LevelRules {
-        name: "a level",
+        name: "a level".into(),
         source: RuleSource::Phase,
         tools: (entry.verdict == "allow").then_some(&nothing),
         rules: std::slice::from_ref(&rule),

@@ -17,6 +17,7 @@ use crate::definition::{Gate, RunCheck, Trigger};
 use crate::diagnostic::Diagnostic;
 use crate::event::{PlatformEvent, SnapshotError, WatchReport};
 use crate::run::RunState;
+use crate::text;
 use crate::types::{GateRunId, Millis, QuestionId, RequestId, RestoreId, Severity, Snapshot};
 
 /// The custom types of messages (hook-lifecycle: "Message Custom Types").
@@ -51,6 +52,35 @@ pub struct Effects {
     pub denied: Vec<Denied>,
     /// The runs that the session has unloaded for good.
     pub ended: Vec<EndedRun>,
+}
+
+/// A message to the person, with which a command ends.
+#[derive(Debug)]
+pub(crate) struct Notice {
+    pub(crate) severity: Severity,
+    pub(crate) text: String,
+}
+
+impl Notice {
+    pub(crate) fn new(severity: Severity, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { severity, text }
+    }
+
+    pub(crate) fn info(text: impl Into<String>) -> Self {
+        Self::new(Severity::Info, text)
+    }
+
+    pub(crate) fn warning(text: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, text)
+    }
+}
+
+/// A refusal is a warning.
+impl From<String> for Notice {
+    fn from(refusal: String) -> Self {
+        Self::warning(refusal)
+    }
 }
 
 /// A place in the order of actions.
@@ -128,6 +158,24 @@ impl Effects {
             message: message.into(),
             severity,
             is_secret: false,
+        });
+    }
+
+    /// Shows a message to the person that asks for nothing.
+    pub(crate) fn inform(&mut self, message: impl Into<String>) {
+        self.notify(Severity::Info, message);
+    }
+
+    /// Warns the person.
+    pub(crate) fn warn(&mut self, message: impl Into<String>) {
+        self.notify(Severity::Warning, message);
+    }
+
+    /// Shows a message that triggers no turn.
+    pub(crate) fn send_message(&mut self, custom_type: &'static str, content: String) {
+        self.act(Action::SendMessage {
+            custom_type,
+            content,
         });
     }
 
@@ -506,14 +554,19 @@ pub struct Question {
 }
 
 impl Question {
-    /// A question for trust in everything that is listed.
-    pub(crate) fn trust(title: &str, about: &str, listed: impl Iterator<Item = String>) -> Self {
-        let lines: Vec<String> = listed.map(|line| format!("  {line}")).collect();
+    /// A question that is answered with yes or no.
+    pub(crate) fn new(title: impl Into<String>, message: String) -> Self {
         Self {
-            title: title.to_owned(),
-            message: format!("{about}\n{}", lines.join("\n")),
+            title: title.into(),
+            message,
             ..Self::default()
         }
+    }
+
+    /// A question for trust in everything that is listed.
+    pub(crate) fn trust(title: &str, about: &str, listed: impl Iterator<Item = String>) -> Self {
+        let listed = text::join(listed.map(|line| format!("  {line}")), "\n");
+        Self::new(title, format!("{about}\n{listed}"))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::policy::rules::{
     Description, LevelRules, RuleSource, allowed_by_list, builtin_rule, describe_rule,
 };
 use crate::policy::{STEP_TOOL, ToolList};
-use crate::session::phase::{level_names, levels};
+use crate::session::phase::levels;
 
 use super::row::{Origin, OriginKind, Topic, Value};
 use super::rows::Rows;
@@ -15,8 +15,7 @@ pub(super) fn tools(rows: &mut Rows<'_>) {
     rows.topic = Topic::Tools;
     let (position, settings) = (rows.position, &rows.loaded.settings);
     let (own, phase) = (position.own_workflow(), position.phase);
-    let names = level_names(position);
-    let levels: Vec<LevelRules<'_>> = levels(position, settings.guards(), &names).collect();
+    let levels: Vec<LevelRules<'_>> = levels(position, settings.guards()).collect();
     restrictions(rows);
     rows.add("always", Value::Names(vec![STEP_TOOL.to_owned()]), None);
     let has_list = ToolList::new(phase.tools.as_ref()).allowed().is_some();

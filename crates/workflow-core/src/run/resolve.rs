@@ -117,6 +117,11 @@ impl<'c> Position<'c> {
         self.levels[0].workflow
     }
 
+    /// The levels down to the phase, root first.
+    pub(crate) fn scopes(&self) -> impl DoubleEndedIterator<Item = &ScopeLevel<'c>> {
+        self.levels.iter().chain(&self.drilled)
+    }
+
     /// The innermost workflow of the path.
     #[must_use]
     pub fn scope(&self) -> &'c Workflow {

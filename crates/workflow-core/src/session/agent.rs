@@ -5,13 +5,13 @@ use super::handover::StepCall;
 use super::phase_exit::Leaver;
 use super::questions::Topic;
 use super::run::ActiveRun;
-use super::step_tool::{self, Cancellation, NoMove};
+use super::step_tool::{self, NONE_APPLIES, NoMove};
 use crate::condition::RunCondition;
 use crate::effect::{Delivery, Effects, ToolAnswer};
 use crate::policy::gate_report::{self, Report};
 use crate::reminders::PauseReason;
 use crate::run::{RunProgress, TransitionError};
-use crate::types::{RequestId, Severity};
+use crate::types::RequestId;
 
 impl Session {
     /// Moves the run as a response of the model asks. The answer contains the instructions of the phase.
@@ -19,24 +19,18 @@ impl Session {
         self.turn_moved = self.turn_moved.map(|_| true);
         let (limits, is_cancelled) = (progress.data.limits_note(), progress.state.cancelled);
         self.enter(progress, None, out);
+        let phase = self.run.as_ref().and_then(ActiveRun::phase);
         if let Some(reason) = limits {
-            let (severity, message) = match self.phase() {
-                Some(phase) => (
-                    Severity::Info,
-                    format!("The workflow went to {}: {reason}", phase.label()),
-                ),
-                None if is_cancelled => (
-                    Severity::Warning,
-                    format!("The workflow is cancelled: {reason}"),
-                ),
-                None => (
-                    Severity::Info,
-                    format!("The workflow is complete: {reason}"),
-                ),
-            };
-            out.notify(severity, message);
+            match phase {
+                Some(phase) => {
+                    let label = phase.label();
+                    out.inform(format!("The workflow went to {label}: {reason}"));
+                }
+                None if is_cancelled => out.warn(format!("The workflow is cancelled: {reason}")),
+                None => out.inform(format!("The workflow is complete: {reason}")),
+            }
         }
-        if let Some(phase) = self.run.as_ref().and_then(ActiveRun::phase) {
+        if let Some(phase) = phase {
             self.sent_context.note_step_answer(&phase.context);
         }
     }
@@ -133,8 +127,8 @@ impl Session {
 
     /// Stays in the phase whose gate did not pass, or goes where the check that failed leads.
     pub(super) fn not_passed(&mut self, reports: &[Report], out: &mut Effects) -> ToolAnswer {
-        let from = self.phase().map(|phase| phase.phase.name.clone());
-        let from = from.unwrap_or_default();
+        let from = self.run.as_ref().map_or("", ActiveRun::phase_name);
+        let from = from.to_owned();
         let (run, jumps) = (self.run.as_ref(), self.jumps());
         let advice = gate_report::advice(reports);
         let what_to_do = match run.and_then(|run| run.plan_failure(reports, jumps)) {
@@ -145,10 +139,7 @@ impl Session {
             }
             Some(Err(TransitionError::Limit(limit))) => self.stay(NoMove::Limit(limit), out).text,
             Some(Err(TransitionError::NoneApplies)) => {
-                format!(
-                    "The workflow was not moved, because {}. {advice}",
-                    step_tool::NONE_APPLIES
-                )
+                format!("The workflow was not moved, because {NONE_APPLIES}. {advice}")
             }
             None
             | Some(Err(TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable)) => {
@@ -169,28 +160,22 @@ impl Session {
     }
 
     fn cancel_by_tool(&mut self, out: &mut Effects) -> ToolAnswer {
-        if let Some(run) = self.run.as_ref().filter(|run| run.is_cancelled_by_user()) {
-            let is_cancel = |topic: &Topic| matches!(topic, Topic::Cancel);
-            if !self.questions.is_open(is_cancel) && self.questions.can_ask() {
+        let run = self.run.as_mut();
+        if let Some(run) = run.filter(|run| run.is_cancelled_by_user()) {
+            if !self.questions.is_open(Topic::is_cancel) && self.questions.can_ask() {
                 let question = step_tool::cancellation_question(run);
                 self.questions.ask(Topic::Cancel, question, out);
             }
-            if let Some(run) = self
-                .run
-                .as_mut()
-                .filter(|run| run.counters().paused.is_none())
-            {
+            if run.counters().paused.is_none() {
                 run.pause(PauseReason::Question, out);
             }
             return step_tool::ask_to_cancel(self.questions.has_dialogs());
         }
-        match step_tool::plan_cancel(self.run.as_mut()) {
-            Cancellation::Confirmed(progress, answer) => {
-                self.enter(*progress, None, out);
-                answer
-            }
-            Cancellation::Unconfirmed(answer) => answer,
+        let (answer, to) = step_tool::plan_cancel(self.run.as_mut());
+        if let Some(progress) = to {
+            self.enter(progress, None, out);
         }
+        answer
     }
 
     /// Sends the agent on, because the user was asked to cancel the run and said no. A run that is paused for something
@@ -205,9 +190,9 @@ impl Session {
         if run.is_paused() {
             let condition = self.condition(run).described();
             let message = format!("The workflow is not cancelled. Now: {condition}.");
-            return out.notify(Severity::Info, message);
+            return out.inform(message);
         }
-        let name = run.phase().map_or("", |phase| &phase.phase.name);
+        let name = run.phase_name();
         let text = format!(
             "[workflow] The workflow is not cancelled: the user was asked and said no. You are still in {name}. Continue with this \
              phase, and call workflow_step with action='next' when it is done."

@@ -1,11 +1,9 @@
 //! Messages that announce the end of a run (hook-lifecycle: "Case A").
 
-use std::collections::BTreeMap;
-
 use super::run::ActiveRun;
 use crate::definition::Catalog;
-use crate::effect::{Action, Effects, message_type};
-use crate::run::{Position, RunProgress, RunState};
+use crate::effect::{Effects, message_type};
+use crate::run::{Position, RunProgress};
 use crate::{template, text};
 
 /// The completion or cancellation message; a definition that is gone leaves its key and the default (B36).
@@ -39,32 +37,22 @@ pub(crate) fn cancelled_by_command(run: &RunProgress, catalog: &Catalog) -> Stri
 /// Sends the message about the end of a run, with what happened in it.
 pub(crate) fn send(message: &str, run: &ActiveRun, out: &mut Effects) {
     let time = format!("Time: {}", text::duration(run.state().age(out.now())));
-    let summary: Vec<String> = [time].into_iter().chain(run.tally().describe()).collect();
-    out.act(Action::SendMessage {
-        custom_type: message_type::COMPLETE,
-        content: format!("{message}\n\n{}", summary.join(" · ")),
-    });
+    let summary = text::join([time].into_iter().chain(run.tally().describe()), " · ");
+    out.send_message(message_type::COMPLETE, format!("{message}\n\n{summary}"));
 }
 
 fn resolve(template: &str, run: &RunProgress, catalog: &Catalog) -> String {
-    let RunState {
-        workflow_key,
-        task_description,
-        task_id,
-        current_path,
-        ..
-    } = &run.state;
-    let workflow = catalog.get(workflow_key);
+    let RunProgress { state, data } = run;
+    let key = &state.workflow_key;
+    let workflow = catalog.get(key);
     let phases = run.completed(catalog).1.to_string();
-    let position = Position::of(&run.state, catalog);
-    let values = position.map_or_else(
-        |_| BTreeMap::new(),
-        |position| run.data.variables(current_path, &position, catalog),
-    );
+    let position = Position::of(state, catalog);
+    let values = position.map(|at| data.variables(&state.current_path, &at, catalog));
+    let values = values.unwrap_or_default();
     template::resolve(template, |name| match name {
-        "workflowName" => Some(workflow.map_or(workflow_key, |workflow| &workflow.name)),
-        "taskDescription" => Some(task_description),
-        "taskId" => Some(task_id),
+        "workflowName" => Some(workflow.map_or(key, |workflow| &workflow.name)),
+        "taskDescription" => Some(&state.task_description),
+        "taskId" => Some(&state.task_id),
         "phaseCount" => Some(&phases),
         name => values.get(name).map(String::as_str),
     })

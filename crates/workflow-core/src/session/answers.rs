@@ -6,10 +6,10 @@ use super::checkpoints::{self, PendingRestore};
 use super::controls::settle;
 use super::questions::{TIMED_OUT, Topic, Unanswered};
 use crate::definition::{Tier, Trigger};
-use crate::effect::{Effect, Effects, Question, Reply};
+use crate::effect::{Effect, Effects, Notice, Question, Reply};
 use crate::event::{Answer, Entry, WatchReport};
 use crate::run::RunState;
-use crate::types::{QuestionId, RequestId, Severity};
+use crate::types::{QuestionId, RequestId};
 
 impl Session {
     /// Asks for trust in the commands of the run that has started, or says how to give it. Without trust the run continues
@@ -25,14 +25,14 @@ impl Session {
                 let topic = Topic::StartTrust(commands.all().to_vec());
                 self.questions.ask(topic, question, out);
             }
-            Err(notice) => out.notify(Severity::Warning, notice),
+            Err(notice) => out.warn(notice),
         }
     }
 
     /// Asks about changed files of the run. Without dialogs the diagnostic says how to agree.
     pub(super) fn ask_about_changed_files(&mut self, out: &mut Effects) {
-        let is_about_files = |topic: &Topic| matches!(topic, Topic::ChangedFiles { .. });
-        self.questions.close_all(is_about_files, out);
+        self.questions
+            .close_all(|topic| matches!(topic, Topic::ChangedFiles { .. }), out);
         if let Some(run) = &self.run
             && let Some(question) = changed_files::question(run)
             && self.questions.can_ask()
@@ -48,11 +48,11 @@ impl Session {
     /// Reports what is watched, and asks for trust in the project's triggers.
     pub(super) fn on_triggers_watched(&mut self, report: &WatchReport, out: &mut Effects) {
         if !report.started.is_empty() {
-            let message = format!("[workflow] Watching {}", report.started.join(", "));
-            out.notify(Severity::Info, message);
+            let started = report.started.join(", ");
+            out.inform(format!("[workflow] Watching {started}"));
         }
         for problem in &report.problems {
-            out.notify(Severity::Warning, format!("[workflow] {problem}"));
+            out.warn(format!("[workflow] {problem}"));
         }
         let is_asked = |topic: &Topic| matches!(topic, Topic::Triggers(_));
         if !report.untrusted || self.triggers.are_declined() || self.questions.is_open(is_asked) {
@@ -61,9 +61,8 @@ impl Session {
         if let Some(why) = self.questions.cannot_ask("this host cannot ask") {
             return self.triggers.decline(why, out);
         }
-        let triggers = self.settings.triggers.iter();
-        let project = triggers.filter(|trigger| trigger.tier == Tier::Project);
-        let shown: Vec<Trigger> = project.cloned().collect();
+        let mut shown = self.settings.triggers.clone();
+        shown.retain(|trigger| trigger.tier == Tier::Project);
         let question = Question::trust(
             "Watch the triggers of this project?",
             "The settings of this project send messages to the agent when one of these receives something. A watched file is emptied after it is read:",
@@ -95,8 +94,7 @@ impl Session {
 
     /// Withdraws the question whether to restore the code, because the conversation continues without an answer.
     pub(super) fn withdraw_restore_question(&mut self, why: &str, out: &mut Effects) {
-        let is_restore = |topic: &Topic| matches!(topic, Topic::Restore(_));
-        self.withdraw_all(is_restore, why, out);
+        self.withdraw_all(|topic| matches!(topic, Topic::Restore(_)), why, out);
     }
 
     /// Withdraws the questions whose topics fit, for a reason.
@@ -119,7 +117,7 @@ impl Session {
                 let place = self.phase().map_or_else(String::new, |phase| {
                     format!(" The workflow is in {}.", phase.phase.name)
                 });
-                return out.notify(Severity::Warning, format!("{late}{place}"));
+                return out.warn(format!("{late}{place}"));
             }
             Some(Err(_)) | None => return,
         };
@@ -150,7 +148,7 @@ impl Session {
             Topic::ChangedFiles { digest, state } => {
                 self.on_changes_answer(digest, &state, confirmed, out);
             }
-            Topic::Cancel if confirmed => self.cancel_by_command(out),
+            Topic::Cancel if confirmed => self.handle_cancel_command(out),
             Topic::Cancel => self.go_on(out),
             Topic::StartTrust(_) => decline_commands(out),
         }
@@ -170,12 +168,12 @@ impl Session {
             run.decline_changes(digest, out);
             let message = "[workflow] The run keeps its rules. To use the changed files alone, end it with /cancel-workflow and start it \
                            again.";
-            out.notify(Severity::Info, message);
+            out.inform(message);
         } else if run.state() == state && run.changes().digest == digest {
             self.adopt_changed_files(out);
         } else {
             let message = "[workflow] The run has moved in the meantime, so it keeps its rules. Reload to be asked again.";
-            out.notify(Severity::Warning, message);
+            out.warn(message);
         }
     }
 
@@ -184,7 +182,7 @@ impl Session {
         use Unanswered::{SessionEnded, TimedOut, Withdrawn};
         match (topic, why) {
             (Topic::Start(start), TimedOut(notice)) => {
-                settle(Some(start.request), Severity::Warning, notice, out);
+                settle(Some(start.request), Notice::warning(notice), out);
             }
             (Topic::Start(start), _) => out.reply(start.request, Reply::Command),
             (Topic::ToolCall(call), TimedOut(_)) => {
@@ -198,29 +196,27 @@ impl Session {
             (Topic::Trust | Topic::Approval, TimedOut(_)) => self.on_exit_answer(None, out),
             (Topic::StartTrust(_), TimedOut(_)) => decline_commands(out),
             (Topic::Move(pending), TimedOut(notice)) => {
-                settle(pending.request, Severity::Warning, notice, out);
+                settle(pending.request, Notice::warning(notice), out);
             }
             (Topic::Move(pending), Withdrawn(why)) => {
-                settle(pending.request, Severity::Info, why, out);
+                settle(pending.request, Notice::info(why), out);
             }
             (Topic::Restore(pending), why) => {
                 let since = out.mark();
                 match why {
-                    TimedOut(notice) => out.notify(Severity::Warning, notice),
+                    TimedOut(notice) => out.warn(notice),
                     SessionEnded => {}
                     Withdrawn(why) => {
-                        let message = format!("[workflow] The code was not changed: {why}.");
-                        out.notify(Severity::Info, message);
+                        out.inform(format!("[workflow] The code was not changed: {why}."));
                     }
                 }
                 checkpoints::proceed(pending.request, false, since, out);
             }
             (Topic::Triggers(_), TimedOut(_)) => self.triggers.decline(TIMED_OUT, out),
-            (Topic::ChangedFiles { .. }, TimedOut(notice)) => out.notify(Severity::Warning, notice),
+            (Topic::ChangedFiles { .. }, TimedOut(notice)) => out.warn(notice),
             // The run stays paused: an agent that goes on could ask again and again.
             (Topic::Cancel, TimedOut(notice)) => {
-                let message = format!("{notice} The agent waits: any message resumes it.");
-                out.notify(Severity::Info, message);
+                out.inform(format!("{notice} The agent waits: any message resumes it."));
             }
             (
                 Topic::Trust
@@ -237,8 +233,7 @@ impl Session {
 }
 
 fn decline_commands(out: &mut Effects) {
-    out.notify(
-        Severity::Warning,
+    out.warn(
         "[workflow] The gates of this workflow run commands of this project that you have not trusted. You are asked again at \
          the first gate that runs one of them.",
     );

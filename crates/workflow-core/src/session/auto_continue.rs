@@ -7,7 +7,7 @@ use super::context::SentContext;
 use super::phase::ResolvedPhase;
 use super::run::ActiveRun;
 use crate::definition::Bound;
-use crate::effect::{Action, Effects, message_type};
+use crate::effect::{Effects, message_type};
 use crate::event::LastAssistant;
 use crate::reminders::{ContinueCounters, PauseReason, StopDecision};
 use crate::types::Millis;
@@ -80,19 +80,15 @@ impl AutoContinue {
 
     /// The seconds until the reminder.
     pub(crate) fn seconds_left(&self) -> Option<u32> {
-        self.countdown
-            .as_ref()
-            .map(|countdown| countdown.seconds_left)
+        let countdown = self.countdown.as_ref();
+        countdown.map(|countdown| countdown.seconds_left)
     }
 
     /// Cancels the countdown.
     pub(crate) fn cancel_countdown(&mut self, out: &mut Effects) {
         self.is_held = false;
-        if self
-            .countdown
-            .take()
-            .is_some_and(|countdown| countdown.in_widget)
-        {
+        let countdown = self.countdown.take();
+        if countdown.is_some_and(|countdown| countdown.in_widget) {
             out.clear_widget();
         }
     }
@@ -140,10 +136,10 @@ impl AutoContinue {
         };
         let is_reminder = match prompt {
             Some(prompt) => phase.reminder.texts().any(|text| contains(prompt, text)),
-            None => self
-                .reminded
-                .as_ref()
-                .is_some_and(|reminded| !reminded.started),
+            None => {
+                let reminded = self.reminded.as_ref();
+                reminded.is_some_and(|reminded| !reminded.started)
+            }
         };
         if let Some(reminded) = self.reminded.as_mut().filter(|_| is_reminder) {
             reminded.started = true;
@@ -174,15 +170,10 @@ impl AutoContinue {
             StopDecision::Nothing => {}
             StopDecision::Remind => self.count_down(policy.countdown, shows_widgets, out),
             StopDecision::Pause(reason) => {
-                let content = run
-                    .phase()
-                    .map(|phase| paused(phase, counters.reminders, reason));
                 run.pause(reason, out);
-                if let Some(content) = content {
-                    out.act(Action::SendMessage {
-                        custom_type: message_type::PAUSED,
-                        content,
-                    });
+                if let Some(phase) = run.phase() {
+                    let text = paused(phase, counters.reminders, reason);
+                    out.send_message(message_type::PAUSED, text);
                 }
             }
             StopDecision::Cancel(reason) => return Some(describe(counters.reminders, reason)),
@@ -195,12 +186,9 @@ impl AutoContinue {
         if in_widget {
             out.show_widget(countdown_line(seconds));
         } else if seconds > 0 {
-            let content =
+            let text =
                 format!("Auto-continuing workflow in {seconds}s... (type anything to interrupt)");
-            out.act(Action::SendMessage {
-                custom_type: message_type::COUNTDOWN,
-                content,
-            });
+            out.send_message(message_type::COUNTDOWN, text);
         }
         let first = if seconds == 0 { 0 } else { SECOND };
         self.countdown = Some(Countdown {
@@ -221,8 +209,7 @@ impl AutoContinue {
                 return true;
             }
             if countdown.in_widget {
-                let line = countdown_line(countdown.seconds_left);
-                out.show_widget(line);
+                out.show_widget(countdown_line(countdown.seconds_left));
             }
         }
         false
@@ -260,31 +247,29 @@ fn countdown_line(seconds: u32) -> String {
 
 /// The message about a pause.
 fn paused(phase: &ResolvedPhase, reminders: u32, reason: PauseReason) -> String {
+    let (workflow, phase) = (&phase.workflow_name, phase.label());
+    let why = describe(reminders, reason);
     format!(
-        "⏸ {} is paused in {}: {}.\nAny message resumes it. /cancel-workflow ends it.",
-        phase.workflow_name,
-        phase.label(),
-        describe(reminders, reason)
+        "⏸ {workflow} is paused in {phase}: {why}.\nAny message resumes it. /cancel-workflow ends it."
     )
 }
 
 /// The reason why no more reminders are sent, as text.
 fn describe(reminders: u32, reason: PauseReason) -> String {
-    match reason {
-        PauseReason::Max if reminders == 1 => {
-            "one reminder did not lead to the next phase".to_owned()
-        }
+    let why = match reason {
+        PauseReason::Max if reminders == 1 => "one reminder did not lead to the next phase",
         PauseReason::Max => {
-            format!("{reminders} reminders in a row did not lead to the next phase")
+            return format!("{reminders} reminders in a row did not lead to the next phase");
         }
-        PauseReason::MaxStale => "the agent called no tool after the last reminders".to_owned(),
+        PauseReason::MaxStale => "the agent called no tool after the last reminders",
         PauseReason::Error => {
-            "the last response of the model ended in an error or at its length limit".to_owned()
+            "the last response of the model ended in an error or at its length limit"
         }
-        PauseReason::Question => "the agent asked a question".to_owned(),
-        PauseReason::Visits => "a phase may not be entered again".to_owned(),
-        PauseReason::Budget => "a budget is used up".to_owned(),
-        PauseReason::LaterVersion => "a later version stored parts of the run".to_owned(),
-        PauseReason::Approval => "the phase needs your approval".to_owned(),
-    }
+        PauseReason::Question => "the agent asked a question",
+        PauseReason::Visits => "a phase may not be entered again",
+        PauseReason::Budget => "a budget is used up",
+        PauseReason::LaterVersion => "a later version stored parts of the run",
+        PauseReason::Approval => "the phase needs your approval",
+    };
+    why.to_owned()
 }

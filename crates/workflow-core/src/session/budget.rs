@@ -6,6 +6,7 @@ use crate::definition::Budget;
 use crate::diagnostic::visible;
 use crate::effect::{BlockKind, ToolDecision};
 use crate::run::{BudgetUse, Path, ScopeUsage, Spending, Unit, read_allowances};
+use crate::text;
 use crate::types::Millis;
 
 /// The tool calls that a process counts before it stores the use in the middle of a turn: so many may be lost with it.
@@ -141,8 +142,7 @@ impl Budgets {
 
     /// The first limit that is used up, as people read it.
     pub(crate) fn used_up(&self) -> Option<String> {
-        let used_up = self.first_used_up()?;
-        Some(described(used_up))
+        self.first_used_up().map(described)
     }
 
     fn first_used_up(&self) -> Option<(&str, BudgetUse)> {
@@ -156,7 +156,7 @@ impl Budgets {
         let usages = self.limits.iter().zip(usages);
         usages.flat_map(|(limit, usage)| {
             let shares = usage.shares(&limit.budget);
-            shares.map(|share| (limit.of.as_str(), share))
+            shares.map(|share| (&*limit.of, share))
         })
     }
 
@@ -166,8 +166,7 @@ impl Budgets {
     }
 
     fn description(&self, spending: &Spending) -> String {
-        let shares: Vec<String> = self.shares(spending).map(described).collect();
-        shares.join("; ")
+        text::join(self.shares(spending).map(described), "; ")
     }
 
     /// Whether each limit is nearly used up.
@@ -194,10 +193,9 @@ impl Budgets {
         };
         let (unit, used_up) = (share.unit, described((of, share)));
         let allowances = read_allowances(argument, unit).map_err(|part| {
-            let units = Unit::ALL.map(Unit::name).join(", ");
+            let (part, units) = (visible(part.trim()), Unit::ALL.map(Unit::name).join(", "));
             format!(
-                "\"{}\" is no amount and unit. Write for example /workflow-resume +20 turns. Units: {units}.",
-                visible(part.trim())
+                "\"{part}\" is no amount and unit. Write for example /workflow-resume +20 turns. Units: {units}."
             )
         })?;
         let mut spending = self.spending.clone();
@@ -217,8 +215,8 @@ impl Budgets {
         let mut found = false;
         let usages = spending.scopes.iter_mut().chain([&mut spending.phase]);
         for (limit, usage) in self.limits.iter().zip(usages) {
-            let is_used_up = |share: &BudgetUse| share.unit == unit && share.is_used_up();
-            let used_up = usage.shares(&limit.budget).find(is_used_up);
+            let fits = |share: &BudgetUse| share.unit == unit && share.is_used_up();
+            let used_up = usage.shares(&limit.budget).find(fits);
             if let Some(used_up) = used_up {
                 usage.allow(amount.saturating_add(used_up.excess()), unit);
                 found = true;
@@ -266,11 +264,10 @@ pub(crate) fn warning(nearly: &[String]) -> String {
 
 /// The decision on a call when a budget is used up.
 pub(crate) fn blocked(used_up: &str) -> ToolDecision {
-    ToolDecision::Block {
-        reason: format!(
-            "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
-             done and what is left, and wait for the user."
-        ),
-        by: BlockKind::Policy,
-    }
+    let reason = format!(
+        "The budget of the workflow is used up ({used_up}), and the workflow is paused: no tool may run. Stop here, say what is \
+         done and what is left, and wait for the user."
+    );
+    let by = BlockKind::Policy;
+    ToolDecision::Block { reason, by }
 }

@@ -2,6 +2,7 @@
 
 use super::run::ActiveRun;
 use crate::effect::Question;
+use crate::text;
 
 /// The question about the changed files of a run; `None` if nothing has changed, or the user declined exactly that.
 pub(crate) fn question(run: &ActiveRun) -> Option<Question> {
@@ -9,7 +10,7 @@ pub(crate) fn question(run: &ActiveRun) -> Option<Question> {
     if changes.is_empty() || run.has_declined() {
         return None;
     }
-    let list: Vec<String> = changes.lines().map(|line| format!("- {line}")).collect();
+    let list = text::join(changes.lines().map(|line| format!("- {line}")), "\n");
     let kept = if changes.ways.is_empty() {
         "what held before and what is new both hold"
     } else {
@@ -21,13 +22,9 @@ pub(crate) fn question(run: &ActiveRun) -> Option<Question> {
         yes = format!("{yes} {other_phase}");
     }
     let message = format!(
-        "The files of the workflow or the settings have changed during the run:\n{}\n\nYes: {yes}\nNo: {kept}. The changed files apply \
-         alone when the workflow is started again.",
-        list.join("\n")
+        "The files of the workflow or the settings have changed during the run:\n{list}\n\nYes: {yes}\nNo: {kept}. The changed files apply \
+         alone when the workflow is started again."
     );
-    Some(Question {
-        title: "Use the changed files in the running workflow?".to_owned(),
-        message,
-        ..Question::default()
-    })
+    let title = "Use the changed files in the running workflow?";
+    Some(Question::new(title, message))
 }

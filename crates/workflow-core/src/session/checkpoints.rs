@@ -81,10 +81,8 @@ impl Checkpoints {
     /// Adopts the checkpoints of a branch. A host may send the newest one only.
     pub(crate) fn adopt(&mut self, entries: &[Entry<'_>]) {
         let sent = stored(entries);
-        let known = sent
-            .last()
-            .and_then(|last| self.recorded.iter().position(|known| known == last));
-        match known {
+        let last = sent.last();
+        match self.recorded.iter().position(|known| Some(known) == last) {
             Some(known) if known + 1 > sent.len() => self.recorded.truncate(known + 1),
             Some(_) | None => self.recorded = sent,
         }
@@ -155,8 +153,9 @@ impl Checkpoints {
             SnapshotError::NoRepository => "this directory has no git repository with a commit",
             SnapshotError::Failed(why) => why,
         };
-        let message = format!("[workflow] No checkpoint of the code is recorded: {why}.");
-        out.notify(Severity::Warning, message);
+        out.warn(format!(
+            "[workflow] No checkpoint of the code is recorded: {why}."
+        ));
         self.reported = Some(error);
     }
 
@@ -169,10 +168,14 @@ impl Checkpoints {
     ) -> Option<Snapshot> {
         if self.restore.is_some() {
             let message = "[workflow] The code is still being restored. It cannot be restored to another point at the same time.";
-            out.notify(Severity::Warning, message);
+            out.warn(message);
             return None;
         }
-        self.at_point(turn, entries)
+        match (entries, turn) {
+            (Some(entries), _) => self.after(stored(entries).pop()),
+            (None, Some(turn)) => self.of_prompt.get(&turn).cloned(),
+            (None, None) => None,
+        }
     }
 
     /// Restores the code if the person agreed.
@@ -225,7 +228,7 @@ impl Checkpoints {
         if let Some((request, _)) = waiting {
             let message = "[workflow] The code is still being restored. Wait before you change it: a message follows when it is done.";
             let since = out.mark();
-            out.notify(Severity::Warning, message);
+            out.warn(message);
             proceed(request, restore.only_code, since, out);
         }
     }
@@ -269,49 +272,34 @@ impl Checkpoints {
         self.recorded.drain(..surplus);
     }
 
-    /// The code at the point that the conversation goes back to; `None` if there is no checkpoint after it.
-    fn at_point(&self, turn: Option<u64>, entries: Option<&[Entry<'_>]>) -> Option<Snapshot> {
-        let found = match (entries, turn) {
-            (Some(entries), _) => self.after(stored(entries).pop()),
-            (None, Some(turn)) => return self.of_prompt.get(&turn).cloned(),
-            (None, None) => None,
-        };
-        found.map(|found| found.snapshot)
-    }
-
-    /// The checkpoint after the last one of a branch: it was recorded at the point where the branch ends. Without it, the
-    /// last one itself is the nearest.
-    fn after(&self, last: Option<StoredCheckpoint>) -> Option<StoredCheckpoint> {
+    /// The code at the checkpoint after the last one of a branch: it was recorded at the point where the branch ends. Without
+    /// it, the last one itself is the nearest. `None` if the branch ends at the newest one.
+    fn after(&self, last: Option<StoredCheckpoint>) -> Option<Snapshot> {
         let numbered = |number: u64| self.recorded.iter().find(|known| known.number == number);
-        let Some(last) = last else {
-            return numbered(1).cloned();
+        let found = match &last {
+            None => numbered(1),
+            Some(last) if self.recorded.last() == Some(last) => None,
+            Some(last) if numbered(last.number) == Some(last) => numbered(last.number + 1),
+            Some(last) => Some(last),
         };
-        if self.recorded.last() == Some(&last) {
-            return None;
-        }
-        match numbered(last.number) {
-            Some(same) if *same == last => numbered(last.number + 1).cloned(),
-            Some(_) | None => Some(last),
-        }
+        found.map(|found| found.snapshot.clone())
     }
 }
 
 /// The checkpoints among entries, without those that cannot be read.
 fn stored(entries: &[Entry<'_>]) -> Vec<StoredCheckpoint> {
-    let ours = entries
-        .iter()
-        .filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
-    let read =
-        ours.filter_map(|entry| serde_json::from_str::<StoredCheckpoint>(entry.data?.get()).ok());
-    read.filter(|stored| stored.version <= VERSION).collect()
+    let ours = entries.iter();
+    let ours = ours.filter(|entry| entry.custom_type == entry_type::CHECKPOINT);
+    let read = ours.filter_map(|entry| serde_json::from_str(entry.data?.get()).ok());
+    read.filter(|stored: &StoredCheckpoint| stored.version <= VERSION)
+        .collect()
 }
 
 /// The question whether to restore the code.
 pub(crate) fn question() -> Question {
     Question {
-        title: "Restore code state?".to_owned(),
         options: [YES, NO, CODE_ONLY].map(str::to_owned).to_vec(),
-        ..Question::default()
+        ..Question::new("Restore code state?", String::new())
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use super::inputs;
 use super::run::ActiveRun;
 use crate::definition::{Catalog, Loaded, Parameter, Phase, Show, Workflow, nearest};
-use crate::effect::Question;
-use crate::run::{MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start};
+use crate::effect::{Notice, Question};
+use crate::run::{
+    DefinitionMismatch, MAX_TIME, Position, RunProgress, Values, first_phase, input_texts, start,
+};
 use crate::types::{RequestId, Severity};
 use crate::{template, text, white_space};
 
@@ -20,7 +22,7 @@ pub(crate) struct NewRun {
     pub(crate) loaded: Arc<Loaded>,
     workflow_key: String,
     pub(crate) inputs: Values,
-    description: String,
+    pub(crate) description: String,
 }
 
 /// A start that waits for a person: for an input, or for a confirmation.
@@ -42,24 +44,24 @@ pub(crate) enum StartAwaits {
 
 impl NewRun {
     /// Reads the arguments of `/workflow`; the error is shown to the person.
-    pub(crate) fn parse(arguments: &str, loaded: Arc<Loaded>) -> Result<Self, (Severity, String)> {
+    pub(crate) fn parse(arguments: &str, loaded: Arc<Loaded>) -> Result<Self, Notice> {
         let arguments = white_space::trim(arguments);
         if arguments.is_empty() {
-            return Err((Severity::Info, usage(&loaded.catalog)));
+            return Err(Notice::info(usage(&loaded.catalog)));
         }
         let (name, description) = white_space::split_first_word(arguments);
-        let workflow = find(name, &loaded).map_err(|refusal| (Severity::Error, refusal))?;
+        let error = |text| Notice::new(Severity::Error, text);
+        let workflow = find(name, &loaded).map_err(error)?;
         if description.is_empty() {
-            return Err((Severity::Warning, inputs::usage(workflow)));
+            return Err(inputs::usage(workflow).into());
         }
         if description.len() > MAX_DESCRIPTION {
             let message = "The description is longer than 1 MiB. Write it to a file, and name the file in the description.";
-            return Err((Severity::Error, message.to_owned()));
+            return Err(error(message.to_owned()));
         }
-        let refuse = |refusal| (Severity::Warning, refusal);
-        let (inputs, description) = inputs::read(workflow, description).map_err(refuse)?;
+        let (inputs, description) = inputs::read(workflow, description)?;
         if description.is_empty() {
-            return Err(refuse(inputs::missing_description(workflow, arguments)));
+            return Err(inputs::missing_description(workflow, arguments).into());
         }
         Ok(Self {
             workflow_key: workflow.key.clone(),
@@ -71,9 +73,7 @@ impl NewRun {
 
     /// The first input that is required and missing.
     pub(crate) fn missing_input(&self) -> Option<Parameter> {
-        inputs::missing(self.workflow()?, &self.inputs)
-            .next()
-            .cloned()
+        inputs::missing(self.workflow()?, &self.inputs).cloned()
     }
 
     /// Adds the defaults of the inputs; the error is shown to the person.
@@ -91,42 +91,31 @@ impl NewRun {
 
     /// Returns true if a phase of the run has hints for the host.
     pub(crate) fn has_hints(&self) -> bool {
-        let catalog = &self.loaded.catalog;
-        let phases = catalog
-            .reachable_from(&self.workflow_key)
-            .into_iter()
-            .flat_map(Workflow::own_phases);
-        phases.into_iter().any(|phase| !phase.hints.is_empty())
+        let workflows = self.loaded.catalog.reachable_from(&self.workflow_key);
+        let mut phases = workflows.into_iter().flat_map(Workflow::own_phases);
+        phases.any(|phase| !phase.hints.is_empty())
     }
 
     /// The first state of the run.
     pub(crate) fn progress(&self, workflow: &Workflow, task_id: String, now: u64) -> RunProgress {
         let started_at = i64::try_from(now).unwrap_or(MAX_TIME).min(MAX_TIME);
-        let catalog = &self.loaded.catalog;
+        let (catalog, inputs) = (&self.loaded.catalog, self.inputs.clone());
         start(
             workflow,
             catalog,
-            self.inputs.clone(),
+            inputs,
             task_id,
             &self.description,
             started_at,
         )
     }
 
-    /// The name of the session.
-    pub(crate) fn session_name(&self, workflow: &Workflow) -> String {
-        session_name(workflow, &self.description)
-    }
-
     /// The first message to the agent.
-    pub(crate) fn initial_message(&self, workflow: &Workflow) -> String {
+    pub(crate) fn initial_message(&self, workflow: &Workflow, progress: &RunProgress) -> String {
         // The first phases may be skipped.
-        let RunProgress { state, data } = self.progress(workflow, String::new(), 0);
-        let mut message = match Position::of(&state, &self.loaded.catalog) {
-            Ok(at) => message_in(workflow, at.phase, &self.inputs, &self.description),
-            Err(_) => workflow.initial_message.clone(),
-        };
-        if let Some(skipped) = data.skipped_note() {
+        let first = Position::of(&progress.state, &self.loaded.catalog).map(|at| at.phase);
+        let mut message = message_in(workflow, first, &self.inputs, &self.description);
+        if let Some(skipped) = progress.data.skipped_note() {
             message = format!("{message}\n\n[workflow] {skipped}");
         }
         message
@@ -154,51 +143,38 @@ pub fn complete(catalog: &Catalog, prefix: &str) -> Vec<(String, String)> {
 }
 
 fn usage(catalog: &Catalog) -> String {
-    let lines: Vec<String> = catalog
-        .startable()
-        .map(|workflow| format!("  {} — {}", workflow.command_name, workflow.name))
-        .collect();
-    let listing = if lines.is_empty() {
-        "  (none)".to_owned()
-    } else {
-        lines.join("\n")
-    };
+    let startable = catalog.startable();
+    let lines = startable.map(|workflow| (&*workflow.command_name, &*workflow.name));
+    let lines = text::join(
+        lines.map(|(command, name)| format!("  {command} — {name}")),
+        "\n",
+    );
+    let listing = if lines.is_empty() { "  (none)" } else { &lines };
     format!("Usage: /workflow {{name}} {{description}}\n\nAvailable workflows:\n{listing}")
 }
 
 /// Finds the workflow that a person can start under a name, visible ones first (B32), or says why there is none.
 fn find<'c>(name: &str, loaded: &'c Loaded) -> Result<&'c Workflow, String> {
     let catalog = &loaded.catalog;
-    if let Some(workflow) = catalog
-        .startable()
-        .find(|workflow| workflow.command_name == name)
-    {
+    let is_named = |workflow: &&Workflow| workflow.command_name == name;
+    if let Some(workflow) = catalog.startable().find(is_named) {
         return Ok(workflow);
     }
-    if catalog
-        .iter()
-        .any(|workflow| workflow.show == Show::Workflows && workflow.command_name == name)
-    {
+    let mut named = catalog.iter().filter(is_named);
+    if named.any(|workflow| workflow.show == Show::Workflows) {
         return Err(format!(
             "\"{name}\" is a subworkflow that can only run as part of another workflow. It cannot be started directly."
         ));
     }
-    let names: Vec<&str> = catalog
-        .startable()
-        .map(|workflow| workflow.command_name.as_str())
-        .collect();
-    let available = if names.is_empty() {
-        "(none)".to_owned()
-    } else {
-        names.join(", ")
-    };
-    let problems: Vec<String> = loaded.problems_of(name).map(ToString::to_string).collect();
+    let startable = catalog.startable();
+    let names: Vec<String> = startable.map(|named| named.command_name.clone()).collect();
+    let available = text::list(&names);
+    let problems = text::join(loaded.problems_of(name).map(ToString::to_string), "\n");
     let unknown = format!("Unknown workflow: \"{name}\". Available: {available}");
-    Err(match nearest(name, names) {
-        _ if !problems.is_empty() => format!(
-            "{unknown}\n\n\"{name}\" is defined, but has errors:\n{}",
-            problems.join("\n")
-        ),
+    Err(match nearest(name, names.iter().map(|name| &**name)) {
+        _ if !problems.is_empty() => {
+            format!("{unknown}\n\n\"{name}\" is defined, but has errors:\n{problems}")
+        }
         Some(meant) => format!("{unknown}\n\nDid you mean \"{meant}\"?"),
         None => unknown,
     })
@@ -209,20 +185,15 @@ pub(crate) fn confirmation(run: &ActiveRun, new: &NewRun) -> Question {
     let phase = run.phase().map_or("unknown", |phase| &phase.phase.name);
     let task = &run.state().task_description;
     let changes = run.changes_by(&new.workflow_key, &new.loaded);
-    let list = if changes.is_empty() {
-        String::new()
-    } else {
-        let lines: Vec<String> = changes.lines().map(|line| format!("- {line}")).collect();
-        format!(
-            "The new run uses the files as they are now. They differ from what holds in this run:\n{}\n\n",
-            lines.join("\n")
-        )
-    };
-    Question {
-        title: "Workflow already active".to_owned(),
-        message: format!("Phase: {phase}\nTask: {task}\n\n{list}Start a new one?"),
-        ..Question::default()
+    let mut list = String::new();
+    if !changes.is_empty() {
+        let lines = text::join(changes.lines().map(|line| format!("- {line}")), "\n");
+        list = format!(
+            "The new run uses the files as they are now. They differ from what holds in this run:\n{lines}\n\n"
+        );
     }
+    let message = format!("Phase: {phase}\nTask: {task}\n\n{list}Start a new one?");
+    Question::new("Workflow already active", message)
 }
 
 /// The answer to a start in which every phase would be skipped.
@@ -235,13 +206,10 @@ pub(crate) fn nothing_applies(workflow: &Workflow) -> String {
 
 /// The name a session gets when a run starts in it.
 pub(crate) fn session_name(workflow: &Workflow, description: &str) -> String {
-    let prefix = workflow
-        .session_name_prefix
-        .as_deref()
-        .unwrap_or(text::SESSION_NAME_PREFIX);
-    let max = workflow
-        .session_name_max_length
-        .unwrap_or(text::SESSION_NAME_MAX_LENGTH);
+    let prefix = workflow.session_name_prefix.as_deref();
+    let prefix = prefix.unwrap_or(text::SESSION_NAME_PREFIX);
+    let max = workflow.session_name_max_length;
+    let max = max.unwrap_or(text::SESSION_NAME_MAX_LENGTH);
     format!("{prefix}{}", text::shortened(description, max))
 }
 
@@ -252,14 +220,24 @@ pub(crate) fn initial_message(
     inputs: &Values,
     description: &str,
 ) -> String {
-    match first_phase(workflow, catalog) {
-        Ok(first) => message_in(workflow, first, inputs, description),
-        Err(_) => workflow.initial_message.clone(),
-    }
+    message_in(
+        workflow,
+        first_phase(workflow, catalog),
+        inputs,
+        description,
+    )
 }
 
-/// The first message of a run to the agent. `first` is the phase that it starts in.
-fn message_in(workflow: &Workflow, first: &Phase, inputs: &Values, description: &str) -> String {
+/// The first message of a run to the agent. `first` is the phase that it starts in; without one nothing is resolved.
+fn message_in(
+    workflow: &Workflow,
+    first: Result<&Phase, DefinitionMismatch>,
+    inputs: &Values,
+    description: &str,
+) -> String {
+    let Ok(first) = first else {
+        return workflow.initial_message.clone();
+    };
     let profiles = text::list(first.available_profiles.as_deref().unwrap_or_default());
     let texts = input_texts(workflow, inputs);
     template::resolve(&workflow.initial_message, |name| match name {

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::{Catalog, ToolAccess};
+use crate::definition::{Catalog, Phase, ToolAccess};
 use crate::policy::STEP_TOOL;
 use crate::run::{NOT_GIVEN, Position, RunProgress, RunState, entry_name};
 use crate::{template, text};
@@ -44,6 +44,8 @@ impl<'a> ContextVariables<'a> {
                 blocked_tools.push((*tool).to_owned());
             }
         }
+        let step = state.global_step_count.to_string();
+        let comment = data.comment.as_deref().unwrap_or(NOT_GIVEN);
         let own: [(_, Cow<'a, str>); 13] = [
             ("workflowName", (&*position.root().name).into()),
             ("workflowKey", (&*state.workflow_key).into()),
@@ -56,14 +58,8 @@ impl<'a> ContextVariables<'a> {
             ("blockedToolsList", text::list(&blocked_tools).into()),
             ("toolName", STEP_TOOL.into()),
             ("breadcrumbPath", position.breadcrumb().into()),
-            (
-                "globalStepCount",
-                state.global_step_count.to_string().into(),
-            ),
-            (
-                "approval.comment",
-                data.comment.as_deref().unwrap_or(NOT_GIVEN).into(),
-            ),
+            ("globalStepCount", step.into()),
+            ("approval.comment", comment.into()),
         ];
         let own = own.into();
         Self { own, values }
@@ -80,22 +76,15 @@ impl<'a> ContextVariables<'a> {
 
 /// The entry before this one in its scope, or around it; `(start)` at the very start (B03).
 fn previous_name<'c>(position: &Position<'c>, catalog: &'c Catalog) -> &'c str {
-    let previous = position
-        .levels
-        .iter()
-        .rev()
-        .find_map(|level| level.previous());
+    let mut inward = position.levels.iter().rev();
+    let previous = inward.find_map(|level| level.previous());
     previous.map_or("(start)", |entry| entry_name(entry, catalog))
 }
 
 /// The line with the path of the phase.
 fn header(position: &Position<'_>) -> String {
-    format!(
-        "[Workflow path: {} ▸ {} {}]",
-        position.breadcrumb(),
-        position.phase.emoji,
-        position.phase.name
-    )
+    let (path, Phase { emoji, name, .. }) = (position.breadcrumb(), position.phase);
+    format!("[Workflow path: {path} ▸ {emoji} {name}]")
 }
 
 /// The topic of a part of the context message, in the order of the message.
@@ -193,18 +182,6 @@ struct Part {
     digest: u64,
 }
 
-impl Part {
-    fn new(about: ContextTopic, text: String) -> Self {
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        Self {
-            about,
-            digest: hasher.finish(),
-            text,
-        }
-    }
-}
-
 /// The parts that the conversation contains, as hashes.
 ///
 /// A part about a phase counts only if it was sent since the phase was entered. Empty where the conversation may have
@@ -237,9 +214,8 @@ impl SentContext {
 
     /// Returns true if the conversation contains the instructions of the phase.
     pub(crate) fn has_instructions(&self, context: &PhaseContext) -> bool {
-        context
-            .part(ContextTopic::Instructions)
-            .is_some_and(|part| self.has(part))
+        let mut parts = context.parts.iter();
+        parts.any(|part| part.about == ContextTopic::Instructions && self.has(part))
     }
 
     fn has(&self, part: &Part) -> bool {
@@ -247,79 +223,63 @@ impl SentContext {
     }
 }
 
-/// The parts of a context message that do not follow from its phase alone.
-#[derive(Debug)]
-pub(crate) struct ContextParts<'a> {
-    /// The template of the role.
-    pub(crate) role: &'a str,
-    /// The phases of the workflow in order; `None` leaves them out.
-    pub(crate) route: Option<String>,
-    /// The instructions of the phase, with their variables resolved.
-    pub(crate) instructions: &'a str,
-    /// The lines about the rules of the phase, in order.
-    pub(crate) rules: Vec<(ContextTopic, String)>,
-    /// The subagents of the workflow; `None` leaves out all lines about subagents.
-    pub(crate) profiles: Option<Vec<String>>,
-}
-
 impl PhaseContext {
-    pub(crate) fn of(
-        state: &RunState,
-        position: &Position<'_>,
-        variables: &ContextVariables<'_>,
-        parts: ContextParts<'_>,
-    ) -> Self {
-        let templates = &position.root().templates;
-        let advance = templates.advance_reminder.as_deref();
-        let ContextParts {
-            role,
-            route,
-            instructions,
-            rules,
-            profiles,
-        } = parts;
-        let mut texts = vec![
-            (ContextTopic::Role, variables.resolve(role)),
-            (
-                ContextTopic::Task,
-                format!(
-                    "**Task:** {}\n**Task ID:** {}",
-                    state.task_description, state.task_id
-                ),
-            ),
-        ];
-        texts.extend(route.map(|route| (ContextTopic::Route, format!("**Phases:** {route}"))));
-        texts.extend([
-            (ContextTopic::Progress, progress(state, position)),
-            (
-                ContextTopic::Instructions,
-                format!("**What to do in this phase:**\n{instructions}"),
-            ),
-        ]);
-        texts.extend(rules);
-        if let Some(all) = profiles {
-            let own = position.phase.available_profiles.as_deref();
-            let own = text::list(own.unwrap_or_default());
-            texts.extend([
-                (
-                    ContextTopic::Profiles,
-                    format!("**Available subagent profiles for this phase:** {own}"),
-                ),
-                (
-                    ContextTopic::AllProfiles,
-                    format!("**All profiles:** {}", all.join(", ")),
-                ),
-            ]);
-        }
-        let advance = variables.resolve(advance.unwrap_or(text::ADVANCE_REMINDER));
-        texts.push((ContextTopic::Advance, advance));
-        let parts = texts
-            .into_iter()
-            .map(|(about, text)| Part::new(about, text));
+    /// A message without parts.
+    pub(crate) fn new(position: &Position<'_>) -> Self {
         Self {
             header: header(position),
-            parts: parts.collect(),
+            parts: Vec::new(),
         }
+    }
+
+    /// Adds a part at the end.
+    pub(crate) fn add(&mut self, about: ContextTopic, text: String) {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        self.parts.push(Part {
+            about,
+            digest: hasher.finish(),
+            text,
+        });
+    }
+
+    /// Adds the task of the run.
+    pub(crate) fn add_task(&mut self, state: &RunState) {
+        let (task, id) = (&state.task_description, &state.task_id);
+        let text = format!("**Task:** {task}\n**Task ID:** {id}");
+        self.add(ContextTopic::Task, text);
+    }
+
+    /// Adds the phase, its progress and its instructions, whose variables are resolved.
+    pub(crate) fn add_phase(
+        &mut self,
+        state: &RunState,
+        position: &Position<'_>,
+        instructions: &str,
+    ) {
+        let (Phase { emoji, name, .. }, level) = (position.phase, position.innermost());
+        let unit = if position.levels.len() == 1 {
+            "phases"
+        } else {
+            "in current scope"
+        };
+        let (step, number) = (state.global_step_count, level.index + 1);
+        let of = level.workflow.phases.len();
+        let progress = format!(
+            "**Current Phase:** {emoji} {name}\n**Progress:** Step {step} ({number}/{of} {unit})"
+        );
+        self.add(ContextTopic::Progress, progress);
+        let instructions = format!("**What to do in this phase:**\n{instructions}");
+        self.add(ContextTopic::Instructions, instructions);
+    }
+
+    /// Adds the subagents of the phase, and all of the workflow.
+    pub(crate) fn add_profiles(&mut self, phase: &Phase, all: &[String]) {
+        let own = text::list(phase.available_profiles.as_deref().unwrap_or_default());
+        let own = format!("**Available subagent profiles for this phase:** {own}");
+        self.add(ContextTopic::Profiles, own);
+        let all = format!("**All profiles:** {}", all.join(", "));
+        self.add(ContextTopic::AllProfiles, all);
     }
 
     /// The lines about the rules of the phase; `None` if there are none.
@@ -360,27 +320,6 @@ impl PhaseContext {
             .extend(unknown.iter().map(|part| (part.about, part.digest)));
         message
     }
-
-    fn part(&self, about: ContextTopic) -> Option<&Part> {
-        self.parts.iter().find(|part| part.about == about)
-    }
-}
-
-fn progress(state: &RunState, position: &Position<'_>) -> String {
-    let (phase, level) = (position.phase, position.innermost());
-    let unit = if position.levels.len() == 1 {
-        "phases"
-    } else {
-        "in current scope"
-    };
-    format!(
-        "**Current Phase:** {} {}\n**Progress:** Step {} ({}/{} {unit})",
-        phase.emoji,
-        phase.name,
-        state.global_step_count,
-        level.index + 1,
-        level.workflow.phases.len()
-    )
 }
 
 fn with_parts(header: &str, parts: &[&Part]) -> String {

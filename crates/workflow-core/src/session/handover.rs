@@ -45,12 +45,8 @@ impl StepCall<'_> {
             Ok(mut given) => {
                 refused.extend(unwrap_nested(phase, &mut given));
                 outputs.extend(given);
-                let found = problems(&phase.outputs, &outputs);
-                refused.extend(
-                    found
-                        .into_iter()
-                        .map(|problem| format!("Output {problem}.")),
-                );
+                let found = problems(&phase.outputs, &outputs).into_iter();
+                refused.extend(found.map(|problem| format!("Output {problem}.")));
             }
             Err(problem) => refused.push(problem),
         }
@@ -96,10 +92,8 @@ impl UserAnswer {
 
 /// What the user was asked and chose, as a clause.
 pub(crate) fn asked_and_chose(ask: &str, choice: &str) -> String {
-    format!(
-        "the user was asked \"{}\" and chose \"{choice}\"",
-        shown(ask)
-    )
+    let ask = shown(ask);
+    format!("the user was asked \"{ask}\" and chose \"{choice}\"")
 }
 
 fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<String>, String> {
@@ -109,20 +103,15 @@ fn read_outcome(phase: &Phase, given: Option<&str>) -> Result<Option<String>, St
             _ => Err("Say how the phase ended: the outcome is missing.".to_owned()),
         };
     };
-    let found = phase.outcomes.iter().find(|outcome| outcome.name == name);
-    match found {
-        Some(outcome) => Ok(Some(outcome.name.clone())),
-        None if phase.outcomes.is_empty() => Err(format!(
-            "{} has no outcomes: leave out outcome='{}'.",
-            phase.name,
-            shown(name)
-        )),
-        None => Err(format!(
-            "'{}' is not an outcome of {}.",
-            shown(name),
-            phase.name
-        )),
+    if phase.outcomes.iter().any(|outcome| outcome.name == name) {
+        return Ok(Some(name.to_owned()));
     }
+    let (name, phase_name) = (shown(name), &phase.name);
+    Err(if phase.outcomes.is_empty() {
+        format!("{phase_name} has no outcomes: leave out outcome='{name}'.")
+    } else {
+        format!("'{name}' is not an outcome of {phase_name}.")
+    })
 }
 
 fn read_outputs(given: Option<&RawValue>) -> Result<Values, String> {
@@ -147,9 +136,9 @@ fn unwrap_nested(phase: &Phase, given: &mut Values) -> Vec<String> {
             return true;
         };
         nested.extend(inside.clone());
+        let name = shown(name);
         refused.push(format!(
-            "`{}` contains outputs: write them directly into `outputs`.",
-            shown(name)
+            "`{name}` contains outputs: write them directly into `outputs`."
         ));
         false
     });
@@ -171,10 +160,8 @@ fn incomplete(resolved: &ResolvedPhase, refused: &[String], outputs: &Values) ->
         "Example: workflow_step {}",
         example(phase, outputs)
     ));
-    ToolAnswer::error(
-        lines.join("\n"),
-        json!({ "active": true, "advanced": false, "problems": refused }),
-    )
+    let details = json!({ "active": true, "advanced": false, "problems": refused });
+    ToolAnswer::error(lines.join("\n"), details)
 }
 
 /// The arguments of a call that leaves the phase, with those of the given values that are valid.

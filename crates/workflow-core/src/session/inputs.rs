@@ -6,6 +6,7 @@ use crate::definition::{Parameter, ParameterKind, Workflow, nearest};
 use crate::diagnostic::shown;
 use crate::effect::Question;
 use crate::run::{Values, problems};
+use crate::text;
 use crate::white_space::{is_white_space, split_first_word, trim};
 
 /// Ends the inputs; the description follows.
@@ -59,29 +60,22 @@ fn value_after<'t>(parameter: &Parameter, text: &'t str) -> Option<(String, &'t 
 pub(crate) fn complete(workflow: &Workflow, mut values: Values) -> Result<Values, String> {
     for input in &workflow.inputs {
         if let Some(default) = &input.default {
-            values
-                .entry(input.name.clone())
-                .or_insert_with(|| default.clone());
+            let value = values.entry(input.name.clone());
+            value.or_insert_with(|| default.clone());
         }
     }
-    let problems = problems(&workflow.inputs, &values);
-    if problems.is_empty() {
+    let problems = problems(&workflow.inputs, &values).into_iter();
+    let lines = text::join(problems.map(|problem| format!("Input {problem}.")), "\n");
+    if lines.is_empty() {
         return Ok(values);
     }
-    let lines: Vec<String> = problems
-        .into_iter()
-        .map(|problem| format!("Input {problem}."))
-        .collect();
-    Err(format!("{}\n\n{}", lines.join("\n"), usage(workflow)))
+    Err(format!("{lines}\n\n{}", usage(workflow)))
 }
 
-/// The inputs that are required and missing.
-pub(crate) fn missing<'w>(
-    workflow: &'w Workflow,
-    values: &Values,
-) -> impl Iterator<Item = &'w Parameter> {
-    let inputs = workflow.inputs.iter();
-    inputs.filter(|input| {
+/// The first input that is required and missing.
+pub(crate) fn missing<'w>(workflow: &'w Workflow, values: &Values) -> Option<&'w Parameter> {
+    let mut inputs = workflow.inputs.iter();
+    inputs.find(|input| {
         input.required && input.default.is_none() && !values.contains_key(&input.name)
     })
 }
@@ -102,11 +96,9 @@ pub(crate) fn question(workflow: &str, input: &Parameter, problem: Option<&str>)
         _ => options.is_empty().then(|| kind.describe()),
     };
     Question {
-        title,
-        message,
         options,
         placeholder,
-        ..Question::default()
+        ..Question::new(title, message)
     }
 }
 
@@ -132,13 +124,10 @@ pub(crate) fn missing_description(workflow: &Workflow, arguments: &str) -> Strin
 pub(crate) fn start_line(workflow: &Workflow, description: &str) -> String {
     let mut line = format!("/workflow {}", workflow.command_name);
     for input in &workflow.inputs {
+        let kind = input.kind.describe();
         let written = match &input.kind {
             ParameterKind::Flag => format!("--{}", input.name),
-            _ => format!(
-                "--{} {{{}}}",
-                input.name,
-                input.kind.describe().trim_start_matches("a ")
-            ),
+            _ => format!("--{} {{{}}}", input.name, kind.trim_start_matches("a ")),
         };
         if input.required && input.default.is_none() {
             line = format!("{line} {written}");
@@ -152,11 +141,8 @@ pub(crate) fn start_line(workflow: &Workflow, description: &str) -> String {
 /// The line with which a workflow is started, and its inputs.
 pub(crate) fn usage(workflow: &Workflow) -> String {
     let mut line = format!("Usage: {}", start_line(workflow, "{description}"));
-    let about = workflow
-        .inputs
-        .iter()
-        .filter(|input| !input.about.is_empty());
-    for input in about {
+    let inputs = workflow.inputs.iter();
+    for input in inputs.filter(|input| !input.about.is_empty()) {
         line = format!("{line}\n  --{} — {}", input.name, input.about);
     }
     line
@@ -249,10 +235,9 @@ fn next_input<'w, 't>(
     if let Some(input) = find(name) {
         return Ok(Some((input, Written::Alone(after))));
     }
-    let known: Vec<String> = names().map(|name| format!("--{name}")).collect();
+    let known = text::join(names().map(|name| format!("--{name}")), ", ");
     Err(format!(
-        "There is no input `--{name}`. Inputs: {}. Write `{END_OF_INPUTS}` before a description that begins so.",
-        known.join(", ")
+        "There is no input `--{name}`. Inputs: {known}. Write `{END_OF_INPUTS}` before a description that begins so."
     ))
 }
 

@@ -5,18 +5,18 @@
 
 use serde_json::json;
 
-use super::Session;
-use super::controls::settle;
+use super::controls::{Answered, settle};
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
 use super::phase_exit::{Awaited, Exit, ExitOutcome, IfUndecided, Leaver};
 use super::questions::{TIMED_OUT, Topic};
 use super::run::ActiveRun;
-use super::step_tool::with_comment;
+use super::step_tool::{not_advanced, with_comment};
+use super::{Session, controls, step_tool};
 use crate::approval::Decision;
-use crate::definition::{Approval, Check, Gate, RunCheck};
+use crate::definition::{Approval, Check, Gate, Phase, RunCheck};
 use crate::diagnostic::{shown, visible};
-use crate::effect::{Action, Effect, Effects, GateRun, Question, Reply, ToolAnswer};
+use crate::effect::{Action, Effect, Effects, GateRun, Notice, Question, Reply, ToolAnswer};
 use crate::event::Answer;
 use crate::policy::STEP_TOOL;
 use crate::policy::gate_report::{CheckError, CheckVerdict, Report};
@@ -49,7 +49,8 @@ impl Session {
 
     fn first_step(&mut self, exit: &mut Exit, out: &mut Effects) -> Next {
         if self.exit.condition().is_some() {
-            return Err(ExitOutcome::Stay(exit_in_progress()));
+            let text = "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.";
+            return Err(ExitOutcome::Stay(not_advanced(text)));
         }
         if let Some(run) = &mut self.run {
             run.set_user_answer(None);
@@ -65,27 +66,6 @@ impl Session {
         }
     }
 
-    /// Starts to follow an answer that the user gave outside of the host while no exit is in progress. Its gate runs
-    /// again.
-    pub(super) fn begin_answered_exit(&mut self, by: Leaver, out: &mut Effects) {
-        let exit = Exit::new(by);
-        let next = self.look_up(&exit, IfUndecided::Pause(UNANSWERED), out);
-        self.follow_exit(exit, next, out);
-    }
-
-    /// Starts to follow the answer that the user gives by a command while no question is open. The gate runs again.
-    pub(super) fn begin_decided_exit(
-        &mut self,
-        by: Leaver,
-        choice: &str,
-        comment: Option<String>,
-        out: &mut Effects,
-    ) {
-        let mut exit = Exit::new(by);
-        let next = self.decide(&mut exit, Answer::Chosen(choice), comment, out);
-        self.follow_exit(exit, next, out);
-    }
-
     /// Has the exit wait, or acts on its end and answers the call of `next` or the command.
     fn follow_exit(&mut self, exit: Exit, next: Next, out: &mut Effects) {
         let outcome = match next {
@@ -94,7 +74,13 @@ impl Session {
         };
         let request = match exit.by {
             Leaver::Agent(request) => request,
-            Leaver::User(by) => return self.finish_exit_by_user(by, outcome, exit.since, out),
+            Leaver::User { request, control } => {
+                if self.finish_exit_by_user(request, control, outcome, out) == Answered::Now {
+                    self.refresh_status(out);
+                    controls::answer(request, exit.since, out);
+                }
+                return;
+            }
         };
         let answered = self.run.as_ref().and_then(ActiveRun::user_answer);
         let comment = answered.and_then(|answer| answer.comment.clone());
@@ -117,18 +103,16 @@ impl Session {
             if let Awaited::Gate { gate, .. } = *awaited {
                 out.perform(Effect::CancelGate { gate });
             }
-            if let Some(question) = awaited.question() {
-                self.questions.close(question, out);
-            }
+            self.close_question_of(awaited, out);
         }
         if let Some(run) = &mut self.run {
             run.clear_dialog_approval(out);
         }
         match cancelled_exit.map(|(exit, _)| exit.by) {
             Some(Leaver::Agent(request)) => out.reply(request, Reply::Step(cancelled(why))),
-            Some(Leaver::User(exit)) => {
+            Some(Leaver::User { request, .. }) => {
                 let notice = format!("The workflow was not moved: {why}.");
-                settle(exit.request, Severity::Info, notice, out);
+                settle(request, Notice::info(notice), out);
             }
             None => {}
         }
@@ -147,13 +131,14 @@ impl Session {
         let Some((mut exit, _)) = self.exit.take(|awaited| awaited.is_gate(gate), out) else {
             return;
         };
-        let next = if !self.host.trusts_project() {
-            let why = "the user does not trust the project in this host";
-            self.end_untrusted_gate(&mut exit, why, out)
-        } else if let Some(why) = self.questions.cannot_ask("this host cannot ask") {
-            self.end_untrusted_gate(&mut exit, why, out)
+        let cannot_ask = if self.host.trusts_project() {
+            self.questions.cannot_ask("this host cannot ask")
         } else {
-            Ok(self.ask_trust(out))
+            Some("the user does not trust the project in this host")
+        };
+        let next = match cannot_ask {
+            Some(why) => self.end_untrusted_gate(&mut exit, why, out),
+            None => Ok(self.ask_trust(out)),
         };
         self.follow_exit(exit, next, out);
     }
@@ -200,7 +185,7 @@ impl Session {
             (None, Awaited::Decision(IfUndecided::Pause(why))) => {
                 Err(self.await_approval(why, out))
             }
-            (None, _) => self.ask_approval(&exit, "", out),
+            (None, _) => self.ask_approval(&exit, None, out),
         };
         self.follow_exit(exit, next, out);
     }
@@ -243,22 +228,36 @@ impl Session {
         self.follow_exit(exit, next, out);
     }
 
-    /// Continues with the decision that the user made by a command while the question is open.
-    pub(super) fn decide_exit(&mut self, choice: &str, comment: Option<String>, out: &mut Effects) {
-        if let Some((mut exit, awaited)) = self.exit.take(Awaited::is_approval, out) {
-            self.close_question_of(&awaited, out);
-            let next = self.decide(&mut exit, Answer::Chosen(choice), comment, out);
-            self.follow_exit(exit, next, out);
-        }
+    /// Follows the decision that the user made by a command. Where no question is open, this begins an exit by this user, and
+    /// the gate runs again.
+    pub(super) fn follow_decision(
+        &mut self,
+        by: Leaver,
+        choice: &str,
+        comment: Option<String>,
+        out: &mut Effects,
+    ) {
+        let mut exit = self.take_asked(out).unwrap_or_else(|| Exit::new(by));
+        let next = self.decide(&mut exit, Answer::Chosen(choice), comment, out);
+        self.follow_exit(exit, next, out);
     }
 
-    /// Continues after the open question for approval was answered outside of the host: looks the answer up.
-    pub(super) fn on_answered_elsewhere(&mut self, out: &mut Effects) {
-        if let Some((exit, awaited)) = self.exit.take(Awaited::is_approval, out) {
-            self.close_question_of(&awaited, out);
-            let next = self.look_up(&exit, IfUndecided::Ask, out);
-            self.follow_exit(exit, next, out);
-        }
+    /// Looks up the decision that the user made outside of the host. Where no question is open, this begins an exit by this
+    /// user, and the gate runs again.
+    pub(super) fn follow_answer_elsewhere(&mut self, by: Leaver, out: &mut Effects) {
+        let (exit, if_undecided) = match self.take_asked(out) {
+            Some(exit) => (exit, IfUndecided::Ask),
+            None => (Exit::new(by), IfUndecided::Pause(UNANSWERED)),
+        };
+        let next = self.look_up(&exit, if_undecided, out);
+        self.follow_exit(exit, next, out);
+    }
+
+    /// Takes the exit that waits for the user's approval, and closes its question.
+    fn take_asked(&mut self, out: &mut Effects) -> Option<Exit> {
+        let (exit, awaited) = self.exit.take(Awaited::is_approval, out)?;
+        self.close_question_of(&awaited, out);
+        Some(exit)
     }
 
     fn close_question_of(&mut self, awaited: &Awaited, out: &mut Effects) {
@@ -271,16 +270,13 @@ impl Session {
     fn ask_trust(&mut self, out: &mut Effects) -> Awaited {
         let commands = self.commands_to_trust();
         let location = self.phase().map(ResolvedPhase::location);
-        let location = location.unwrap_or_default();
+        let about = format!(
+            "{}\n\nThis phase is left only after its checks, which run commands of this project.",
+            location.unwrap_or_default()
+        );
+        let answers = "Yes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.";
         let project = self.run.as_ref().map(ActiveRun::project_commands);
-        let text = project.map(|project| {
-            project.question(
-                &format!(
-                    "{location}\n\nThis phase is left only after its checks, which run commands of this project."
-                ),
-                "Yes: they run now and later, until one of them changes.\nNo: nothing runs, and the workflow stays in this phase.",
-            )
-        });
+        let text = project.map(|project| project.question(&about, answers));
         self.close_start_trust(out);
         let text = text.unwrap_or_default();
         let question = self.questions.ask(Topic::Trust, text, out);
@@ -364,7 +360,7 @@ impl Session {
         if run.is_some_and(|run| run.open_request().is_some()) {
             self.look_up(exit, IfUndecided::Ask, out)
         } else {
-            self.ask_approval(exit, "", out)
+            self.ask_approval(exit, None, out)
         }
     }
 
@@ -378,7 +374,7 @@ impl Session {
     }
 
     /// Asks for approval, in the host's dialog and outside of it.
-    fn ask_approval(&mut self, exit: &Exit, note: &str, out: &mut Effects) -> Next {
+    fn ask_approval(&mut self, exit: &Exit, note: Option<&str>, out: &mut Effects) -> Next {
         let id = self.ids.approval();
         let actor = exit.by.actor(self.jumps());
         let run = self.run.as_mut();
@@ -387,17 +383,15 @@ impl Session {
         let message = approval_message(run, &approval, &exit.reports, note, actor);
         if let Some(why) = self.questions.cannot_ask("this host has no dialogs") {
             let mut why = why.to_owned();
-            if !note.is_empty() {
+            if note.is_some() {
                 why += ", and the earlier answer does not count, because what it was about has changed";
             }
             return Err(self.await_approval(&why, out));
         }
         let text = Question {
-            title: approval.ask,
-            message,
             options: approval.choices,
             show: approval.show,
-            ..Question::default()
+            ..Question::new(approval.ask, message)
         };
         let question = self.questions.ask(Topic::Approval, text, out);
         Ok(Awaited::Approval { question })
@@ -406,9 +400,13 @@ impl Session {
     /// Shows the code of the open approval request to the user.
     pub(super) fn show_code(&self, code: &str, out: &mut Effects) {
         let Some(phase) = self.phase() else { return };
-        let ask = phase.phase.approve.as_ref().map(|approval| &*approval.ask);
+        let (location, approval) = (phase.location(), phase.phase.approve.as_ref());
+        let ask = approval.map_or("", |approval| &approval.ask);
         out.act(Action::Notify {
-            message: approval_requested(&phase.location(), ask.unwrap_or_default(), code),
+            message: format!(
+                "{location} waits for your approval: {ask}\nAnswer here, or in a terminal with `workflow-sidecar approve {code}`. The code is for \
+                 you alone: do not give it to the agent."
+            ),
             severity: Severity::Warning,
             is_secret: true,
         });
@@ -417,18 +415,17 @@ impl Session {
     /// Returns true if the user who chooses this is asked for a comment.
     fn wants_comment(&self, choice: &str) -> bool {
         let approval = self.run.as_ref().and_then(ActiveRun::approval);
-        let wanted = approval.is_some_and(|approval| {
-            approval.comment && approval.choices.iter().any(|known| known == choice)
-        });
-        wanted && self.questions.can_ask()
+        let approval = approval.filter(|approval| approval.comment);
+        let mut choices = approval.iter().flat_map(|approval| &approval.choices);
+        choices.any(|known| known == choice) && self.questions.can_ask()
     }
 
     /// Asks the user who has answered for a comment.
     fn ask_comment(&mut self, choice: &str, out: &mut Effects) -> Awaited {
+        let title = format!("{choice}: your comment for the agent");
         let text = Question {
-            title: format!("{choice}: your comment for the agent"),
             placeholder: Some("may be empty".to_owned()),
-            ..Question::default()
+            ..Question::new(title, String::new())
         };
         Awaited::Comment {
             question: self.questions.ask(Topic::Approval, text, out),
@@ -450,7 +447,7 @@ impl Session {
             Answer::Chosen(choice) => approval.choices.iter().position(|known| known == choice),
             Answer::Outdated => {
                 run.drop_approval(out);
-                return self.ask_approval(exit, CHANGED, out);
+                return self.ask_approval(exit, Some(CHANGED), out);
             }
             Answer::Confirmed(_) | Answer::Dismissed => None,
         };
@@ -458,14 +455,14 @@ impl Session {
             return self.look_up(exit, IfUndecided::Pause(DISMISSED), out);
         };
         let Some(target) = approval.target(choice) else {
-            let phase = run.phase();
-            let name = phase.map_or_else(String::new, |phase| phase.phase.name.clone());
-            run.drop_approval(out);
             let choice = &approval.choices[choice];
-            let answer = ToolAnswer::error(
-                declined(&approval.ask, choice, &name),
-                json!({ "active": true, "advanced": false, "approval": choice }),
-            );
+            let (asked, name) = (asked_and_chose(&approval.ask, choice), run.phase_name());
+            let mut answer = not_advanced(format!(
+                "Not approved: {asked}. You are still in {name}. Change what the user wants changed, and ask if that is not clear. Then call \
+                 workflow_step with action='next' again."
+            ));
+            answer.details["approval"] = json!(choice);
+            run.drop_approval(out);
             let answer = with_comment(answer, comment.as_deref());
             return Err(ExitOutcome::Declined(answer));
         };
@@ -478,9 +475,8 @@ impl Session {
         }));
         let age = exit.checked.map(|at| out.now().saturating_sub(at));
         let is_valid = age.is_some_and(|age| age <= GATE_VALID_FOR);
-        let has_gate = run
-            .phase()
-            .is_some_and(|phase| !phase.phase.gate.is_empty());
+        let phase = run.phase();
+        let has_gate = phase.is_some_and(|phase| !phase.phase.gate.is_empty());
         // A way back or out does not need a fresh result.
         if is_onward && has_gate && !is_valid {
             exit.approved = true;
@@ -494,24 +490,28 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.pause(PauseReason::Approval, out);
         }
-        let phase = self.phase().map(|phase| &phase.phase);
-        let name = phase.map_or("", |phase| &phase.name);
-        let approval = phase.and_then(|phase| phase.approve.as_ref());
-        let ask = approval.map_or_else(String::new, |approval| shown(&approval.ask));
-        let hands_over =
-            phase.is_some_and(|phase| !(phase.outcomes.is_empty() && phase.outputs.is_empty()));
-        let same = if hands_over {
-            ", with the same outcome and outputs: the user is asked again about any other"
-        } else {
-            ""
+        let Some(Phase {
+            name,
+            approve,
+            outcomes,
+            outputs,
+            ..
+        }) = self.phase().map(|phase| &phase.phase)
+        else {
+            return no_phase();
         };
-        ExitOutcome::Stay(ToolAnswer::error(
-            format!(
-                "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
-                 in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
-            ),
-            json!({ "active": true, "advanced": false, "waiting": "approval" }),
-        ))
+        let ask = approve.as_ref().map(|approval| shown(&approval.ask));
+        let ask = ask.unwrap_or_default();
+        let same = if outcomes.is_empty() && outputs.is_empty() {
+            ""
+        } else {
+            ", with the same outcome and outputs: the user is asked again about any other"
+        };
+        let text = format!(
+            "⏸ Waiting for approval: {ask} ({why})\nYou are still in {name}. Stop here and wait. The user answers in this session, or \
+             in a terminal with `workflow-sidecar approve`. After that, call workflow_step with action='next' again{same}."
+        );
+        ExitOutcome::Stay(step_tool::waiting("approval", text))
     }
 }
 
@@ -538,13 +538,10 @@ fn approval_message(
     run: &ActiveRun,
     approval: &Approval,
     reports: &[Report],
-    note: &str,
+    note: Option<&str>,
     actor: Actor,
 ) -> String {
-    let mut lines = Vec::new();
-    if !note.is_empty() {
-        lines.push(note.to_owned());
-    }
+    let mut lines: Vec<String> = note.map(str::to_owned).into_iter().collect();
     lines.extend(run.phase().map(ResolvedPhase::location));
     if !approval.source.is_empty() {
         lines.push(format!("Defined in: {}", visible(&approval.source)));
@@ -559,30 +556,6 @@ fn approval_message(
     lines.join("\n")
 }
 
-/// The text for the agent after a choice that does not approve.
-fn declined(ask: &str, choice: &str, phase: &str) -> String {
-    format!(
-        "Not approved: {}. You are still in {phase}. Change what the user wants changed, and ask if that is not clear. Then call \
-         workflow_step with action='next' again.",
-        asked_and_chose(ask, choice)
-    )
-}
-
-/// The notice that a phase waits for an approval, with the code that answers it in a terminal.
-fn approval_requested(location: &str, ask: &str, code: &str) -> String {
-    format!(
-        "{location} waits for your approval: {ask}\nAnswer here, or in a terminal with `workflow-sidecar approve {code}`. The code is for \
-         you alone: do not give it to the agent."
-    )
-}
-
-fn exit_in_progress() -> ToolAnswer {
-    ToolAnswer::error(
-        "Not advanced: an earlier call of workflow_step is still leaving this phase. Wait for its answer.",
-        json!({ "active": true, "advanced": false }),
-    )
-}
-
 fn no_phase() -> ExitOutcome {
     ExitOutcome::Stay(cancelled(NO_PHASE))
 }
@@ -593,8 +566,6 @@ fn no_approval() -> ExitOutcome {
 
 /// The answer to a call of `next` that was cancelled.
 fn cancelled(why: &str) -> ToolAnswer {
-    ToolAnswer::error(
-        format!("Leaving the phase was cancelled: {why}."),
-        json!({ "advanced": false }),
-    )
+    let text = format!("Leaving the phase was cancelled: {why}.");
+    ToolAnswer::error(text, json!({ "advanced": false }))
 }

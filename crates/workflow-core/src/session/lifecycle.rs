@@ -11,7 +11,6 @@ use crate::effect::Effects;
 use crate::event::Entry;
 use crate::reminders::PauseReason;
 use crate::run::restore;
-use crate::types::Severity;
 
 impl Session {
     /// Handles the start, a switch or a move of the session. The entries are its branch, oldest first: whatever was in
@@ -25,13 +24,8 @@ impl Session {
         out.diagnostics.clone_from(&loaded.diagnostics);
         out.diagnostics.append(&mut restored.diagnostics);
         let is_of_later_version = restored.is_of_later_version;
-        self.run = ActiveRun::restore(
-            restored,
-            agreed,
-            loaded,
-            self.host.trusts_project(),
-            &mut out.diagnostics,
-        );
+        let (trusts, problems) = (self.host.trusts_project(), &mut out.diagnostics);
+        self.run = ActiveRun::restore(restored, agreed, loaded, trusts, problems);
         self.adopt_settings(&loaded.settings);
         if let Some(run) = &mut self.run {
             run.persist_definition(out);
@@ -63,8 +57,7 @@ impl Session {
             } else {
                 "▶ The workflow continues"
             };
-            let message = format!("{begins}: {status}\n{task}");
-            out.notify(Severity::Info, message);
+            out.inform(format!("{begins}: {status}\n{task}"));
         }
     }
 
@@ -105,8 +98,7 @@ impl Session {
         self.cancel_pending_calls("the settings changed", out);
         self.problems.show(&self.settings, out);
         if missed && !self.misses_settings() {
-            let message = "[workflow] The settings can be read again and are in force.";
-            out.notify(Severity::Info, message);
+            out.inform("[workflow] The settings can be read again and are in force.");
         }
         self.ask_about_changed_files(out);
         if triggers != self.settings.triggers {

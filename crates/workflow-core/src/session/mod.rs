@@ -52,7 +52,7 @@ use self::problems::ShownProblems;
 use self::questions::{QuestionTable, Topic, Unanswered};
 use self::run::{ActiveRun, approval_not_stored};
 use self::tool_guard::{CallGuard, Verdict};
-use self::triggers::{Accepted, TriggerQueue};
+use self::triggers::TriggerQueue;
 use crate::definition::{Checkpoint, Settings};
 use crate::effect::{
     ContextMessage, Delivery, Effects, Mutation, Reply, ToolDecision, TriggerOutcome,
@@ -218,9 +218,7 @@ impl Session {
     /// Does everything that is due.
     pub fn poll_deadline(&mut self, out: &mut Effects) {
         // A message of a trigger comes before a reminder, and cancels its countdown.
-        if let Some(text) = self.triggers.next(out.now()) {
-            self.wake_agent(text, out);
-        }
+        self.wake_agent(out);
         if self.auto_continue.poll_deadline(out) {
             let run = self.run.as_mut();
             if let Some(text) = self.auto_continue.remind(run, &self.sent_context, out) {
@@ -336,8 +334,7 @@ impl Session {
         run.clear_approval(out);
         run.end(cancel(run.state()));
         let mutation = self.announce_end(out);
-        let message = format!("The workflow was cancelled: {why}.");
-        out.notify(Severity::Warning, message);
+        out.warn(format!("The workflow was cancelled: {why}."));
         mutation
     }
 
@@ -375,9 +372,8 @@ impl Session {
         out: &mut Effects,
     ) -> Option<Box<RawValue>> {
         self.on_activity(Activity::Continues, out);
-        let content = self
-            .calls
-            .rewrite_result(tool, content, is_error, self.phase())?;
+        let phase = self.phase();
+        let content = self.calls.rewrite_result(tool, content, is_error, phase)?;
         if tool == STEP_TOOL {
             self.sent_context.forget_step_answer();
         }
@@ -423,7 +419,8 @@ impl Session {
         arguments: &str,
         out: &mut Effects,
     ) {
-        self.control(request, control, white_space::trim(arguments), out);
+        let outcome = self.control(request, control, white_space::trim(arguments), out);
+        controls::end_command(request, None, outcome, out);
         self.refresh_status(out);
     }
 
@@ -432,11 +429,6 @@ impl Session {
     pub fn complete_control(&self, control: Control, prefix: &str) -> Vec<(String, String)> {
         let run = self.run.as_ref().filter(|run| run.is_active());
         controls::complete(control, run, prefix)
-    }
-
-    /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
-    pub fn handle_cancel_command(&mut self, out: &mut Effects) {
-        self.cancel_by_command(out);
     }
 
     /// Handles a report of the platform. Returns the outcome of a trigger's message.
@@ -537,13 +529,10 @@ impl Session {
     }
 
     fn on_trigger(&mut self, text: String, out: &mut Effects) -> TriggerOutcome {
-        match self.triggers.accept(text, out.now()) {
-            Accepted::Send(text) => {
-                self.wake_agent(text, out);
-                TriggerOutcome::Delivered
-            }
-            Accepted::Queued => TriggerOutcome::Queued,
-            Accepted::Refused => TriggerOutcome::Refused,
+        let outcome = self.triggers.accept(text, out.now());
+        if outcome == TriggerOutcome::Delivered {
+            self.wake_agent(out);
         }
+        outcome
     }
 }

@@ -13,7 +13,6 @@ use crate::effect::{
 };
 use crate::reminders::PauseReason;
 use crate::run::{Actor, RunProgress, UserMove, cancel};
-use crate::types::Severity;
 
 impl Session {
     /// Returns the context message of the phase, without the parts that the conversation already contains.
@@ -52,13 +51,13 @@ impl Session {
         }
     }
 
-    /// Ends the run at once, as `/cancel-workflow` asks. Its entry says that the end was announced (B01).
-    pub(super) fn cancel_by_command(&mut self, out: &mut Effects) {
+    /// Handles `/cancel-workflow`, which ends the run at once. Its entry says that the end was announced (B01).
+    pub fn handle_cancel_command(&mut self, out: &mut Effects) {
         if let Some(run) = &mut self.run {
             run.clear_approval(out);
         }
         let Some(mut run) = self.run.take_if(|run| run.is_active()) else {
-            return out.notify(Severity::Info, "No active workflow to cancel.");
+            return out.inform("No active workflow to cancel.");
         };
         self.withdraw_questions("the run was cancelled", out);
         self.close_start_trust(out);
@@ -69,7 +68,7 @@ impl Session {
         self.set_status(out);
         let message = announcement::cancelled_by_command(run.progress(), run.catalog());
         announcement::send(&message, &run, out);
-        out.notify(Severity::Info, "Workflow cancelled.");
+        out.inform("Workflow cancelled.");
     }
 
     /// The phase, if a run is active and fits its definitions.
@@ -104,13 +103,12 @@ impl Session {
 
     /// What the run is doing, or what it waits for.
     pub(super) fn condition(&self, run: &ActiveRun) -> RunCondition {
-        RunCondition::of(
-            run,
-            self.exit.condition(),
-            self.questions
-                .is_open(|topic| matches!(topic, Topic::ToolCall(_))),
+        let is_call = |topic: &Topic| matches!(topic, Topic::ToolCall(_));
+        let (asks, holds) = (
+            self.questions.is_open(is_call),
             self.auto_continue.is_held(),
-        )
+        );
+        RunCondition::of(run, self.exit.condition(), asks, holds)
     }
 
     /// Returns true while the run waits for the user's approval, in a dialog or paused.
@@ -153,16 +151,17 @@ impl Session {
         out.act(Action::SendUserMessage { content, delivery });
     }
 
-    /// Sends a trigger's message. It counts as a message of the user: the countdown is cancelled.
-    pub(super) fn wake_agent(&mut self, text: String, out: &mut Effects) {
-        self.auto_continue.cancel_countdown(out);
-        self.send_to_agent(text, Delivery::FollowUp, out);
+    /// Sends the next trigger's message to an idle agent. It counts as a message of the user: the countdown is cancelled.
+    pub(super) fn wake_agent(&mut self, out: &mut Effects) {
+        if let Some(text) = self.triggers.next(out.now()) {
+            self.auto_continue.cancel_countdown(out);
+            self.send_to_agent(text, Delivery::FollowUp, out);
+        }
     }
 
     pub(super) fn watch_triggers(&mut self, out: &mut Effects) {
-        let is_headless = self.host.is_headless();
-        self.triggers
-            .watch(&self.settings.triggers, is_headless, out);
+        let (triggers, is_headless) = (&self.settings.triggers, self.host.is_headless());
+        self.triggers.watch(triggers, is_headless, out);
     }
 
     pub(super) fn adopt_settings(&mut self, settings: &Settings) {
@@ -204,8 +203,7 @@ impl Session {
 
     /// Withdraws the question whether the run is cancelled.
     pub(super) fn withdraw_cancel_question(&mut self, out: &mut Effects) {
-        let is_cancel = |topic: &Topic| matches!(topic, Topic::Cancel);
-        self.questions.close_all(is_cancel, out);
+        self.questions.close_all(Topic::is_cancel, out);
     }
 
     /// Withdraws every confirmation of a move.
@@ -224,8 +222,8 @@ impl Session {
 
     /// Withdraws the question for trust at the start of a run.
     pub(super) fn close_start_trust(&mut self, out: &mut Effects) {
-        let is_start_trust = |topic: &Topic| matches!(topic, Topic::StartTrust(_));
-        self.questions.close_all(is_start_trust, out);
+        self.questions
+            .close_all(|topic| matches!(topic, Topic::StartTrust(_)), out);
     }
 
     /// Stays in the phase, because a move is not possible. At a limit the run pauses.
@@ -241,10 +239,9 @@ impl Session {
                 if let Some(run) = &mut self.run {
                     run.pause_at_visits(&limit, out);
                 }
-                let message = format!(
+                out.warn(format!(
                     "⏸ The workflow is paused: {limit}. /workflow-resume allows one more visit; /workflow-goto goes elsewhere."
-                );
-                out.notify(Severity::Warning, message);
+                ));
                 step_tool::visits_used_up(&limit, self.run.as_ref())
             }
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::context::{ContextParts, ContextVariables, PhaseContext};
+use super::context::{ContextTopic, ContextVariables, PhaseContext};
 use super::phase_rules::{self, Wording};
 use super::route;
 use crate::definition::{
@@ -20,7 +20,9 @@ use crate::policy::rules::{
     Call, Decision, Denial, Description, LevelRules, ReadOnly, RuleSource, Rules, reason,
 };
 use crate::reminders::ContinuePolicy;
-use crate::run::{DefinitionMismatch, Position, RunProgress, RunState, Terms, advance, meaning};
+use crate::run::{
+    DefinitionMismatch, Position, RunProgress, RunState, ScopeLevel, Terms, advance, meaning,
+};
 use crate::{template, text};
 
 /// The most items that a reason names: the context names all.
@@ -159,95 +161,87 @@ impl ResolvedPhase {
         settings: &Settings,
     ) -> Result<Self, DefinitionMismatch> {
         let state = &progress.state;
-        let root = position.root();
+        let (root, own, phase) = (position.root(), position.own_workflow(), position.phase);
         let next = next_name(progress, catalog)?;
         let variables = ContextVariables::of(progress, position, next, values, catalog);
-        let instructions = variables.resolve(&position.phase.instructions);
+        let instructions = variables.resolve(&phase.instructions);
         let innermost = position.innermost();
-        let context_mode = root
-            .context
-            .or(settings.context)
-            .unwrap_or(ContextMode::ByChange);
-        let names = level_names(position);
-        let own_levels: Vec<LevelRules<'_>> = levels(position, settings.guards(), &names).collect();
+        let context_mode = root.context.or(settings.context);
+        let context_mode = context_mode.unwrap_or(ContextMode::ByChange);
         let held = held.and_then(|held| Some((Position::of(state, &held.catalog).ok()?, held)));
-        let held = held
-            .as_ref()
-            .map(|(position, held)| (position, held.guards.both()));
-        let held_names = held.map(|(position, _)| level_names(position));
-        let held_names = held_names.unwrap_or_default();
+        let held = held.as_ref();
+        let held = held.map(|(position, held)| (position, held.guards.both()));
+        let own_levels: Vec<LevelRules<'_>> = levels(position, settings.guards()).collect();
         let held_levels = held.into_iter();
-        let held_levels: Vec<_> = held_levels
-            .flat_map(|(position, guards)| levels(position, guards, &held_names))
+        let held_levels = held_levels.flat_map(|(position, guards)| levels(position, guards));
+        let mut levels: Vec<LevelRules<'_>> = held_levels
             .filter(|level| !own_levels.iter().any(|own| own.restricts_as(level)))
-            .map(|level| (format!("{} before the change", level.name), level))
             .collect();
-        let held_levels = held_levels.iter();
-        let levels: Vec<LevelRules<'_>> = held_levels
-            .map(|(name, level)| LevelRules {
-                name,
-                ..level.clone()
-            })
-            .chain(own_levels.iter().cloned())
-            .collect();
+        for level in &mut levels {
+            level.name = format!("{} before the change", level.name).into();
+        }
+        levels.extend(own_levels);
         let description = Description::of(&levels);
         let wording = Wording::of(root, catalog, settings);
         let role = phase_rules::role(root, wording, &description);
-        let parts = ContextParts {
-            role,
-            route: (context_mode == ContextMode::ByChange)
-                .then(|| route::route(root, catalog))
-                .flatten(),
-            instructions: &instructions,
-            rules: phase_rules::lines(
-                position.phase,
-                position.own_workflow(),
-                catalog,
-                &description,
-                wording,
-            ),
-            profiles: wording.lists_profiles.then(|| all_profiles(root, catalog)),
-        };
-        let context = PhaseContext::of(state, position, &variables, parts);
+        let advance = root.templates.advance_reminder.as_deref();
+        let advance = variables.resolve(advance.unwrap_or(text::ADVANCE_REMINDER));
+        let mut context = PhaseContext::new(position);
+        context.add(ContextTopic::Role, variables.resolve(role));
+        context.add_task(state);
+        if let (ContextMode::ByChange, Some(route)) = (context_mode, route::route(root, catalog)) {
+            context.add(ContextTopic::Route, format!("**Phases:** {route}"));
+        }
+        context.add_phase(state, position, &instructions);
+        for (topic, line) in phase_rules::lines(phase, own, catalog, &description, wording) {
+            context.add(topic, line);
+        }
+        if wording.lists_profiles {
+            context.add_profiles(phase, &all_profiles(root, catalog));
+        }
+        context.add(ContextTopic::Advance, advance);
         let rules = Rules::new(levels.iter().cloned()).of_run();
         let allowed = description.text().filter(|_| wording.describes_rules);
+        let block_reason = root.templates.block_reason_template.as_deref();
+        let on_repeat = position.levels.iter();
+        let on_repeat = on_repeat.map(|level| level.workflow.on_repeat);
+        let scopes = || position.scopes().rev().map(|level| level.workflow);
         Ok(Self {
             workflow_name: root.name.clone(),
             breadcrumb: breadcrumb(position),
-            workflow_key: position
-                .drilled
-                .last()
-                .map_or(innermost, |level| *level)
-                .workflow
-                .key
-                .clone(),
+            workflow_key: own.key.clone(),
             progress: (innermost.index + 1, innermost.workflow.phases.len()),
             checklist: route::checklist(position, &progress.data, catalog),
             status: status(position, catalog),
             rules,
             results: results(position, settings.guards(), held),
-            on_repeat: on_repeat(position, settings),
-            block_reason: root
-                .templates
-                .block_reason_template
-                .clone()
-                .unwrap_or_else(|| text::BLOCK_REASON.to_owned()),
+            on_repeat: strictest(on_repeat.chain([settings.on_repeat])),
+            block_reason: block_reason.unwrap_or(text::BLOCK_REASON).to_owned(),
             block_reason_end: block_reason_end(root, allowed.as_deref()),
             allowed,
             role: role.to_owned(),
-            outcomes: phase_rules::outcomes_text(position.phase, position.own_workflow(), catalog),
+            outcomes: phase_rules::outcomes(phase, own, catalog).unwrap_or_default(),
             context,
             context_mode,
             reminder: reminder(state, position, values, context_mode),
-            auto_continue: auto_continue(position, settings),
-            checkpoint: checkpoint(position, settings),
+            auto_continue: ContinuePolicy::of(
+                std::iter::once(&phase.auto_continue)
+                    .chain(scopes().map(|scope| &scope.auto_continue))
+                    .chain([&settings.auto_continue]),
+            ),
+            // The value of the innermost level that sets one.
+            checkpoint: std::iter::once(phase.checkpoint)
+                .chain(scopes().map(|scope| scope.checkpoint))
+                .chain([settings.checkpoint])
+                .flatten()
+                .next(),
             phase: Phase {
                 instructions,
-                approve: position.phase.approve.as_ref().map(|approve| Approval {
+                approve: phase.approve.as_ref().map(|approve| Approval {
                     ask: resolve_ask(approve, values),
                     ..approve.clone()
                 }),
-                ..position.phase.clone()
+                ..phase.clone()
             },
         })
     }
@@ -298,12 +292,7 @@ impl ResolvedPhase {
 
     /// The names from the root to the innermost scope, in one text.
     pub(crate) fn breadcrumb_names(&self) -> String {
-        let names: Vec<&str> = self
-            .breadcrumb
-            .iter()
-            .map(|crumb| crumb.name.as_str())
-            .collect();
-        names.join(" > ")
+        text::join(self.breadcrumb.iter().map(|crumb| &crumb.name), " > ")
     }
 
     /// The phase, as people read it.
@@ -314,11 +303,8 @@ impl ResolvedPhase {
     /// The workflow, the phase and its number, as people read them.
     pub(crate) fn location(&self) -> String {
         let (current, total) = self.progress;
-        format!(
-            "Workflow {}, phase {} ({current} of {total})",
-            self.breadcrumb_names(),
-            self.label()
-        )
+        let (workflow, phase) = (self.breadcrumb_names(), self.label());
+        format!("Workflow {workflow}, phase {phase} ({current} of {total})")
     }
 
     /// The name of the innermost scope.
@@ -343,7 +329,7 @@ pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>;
         ("the project's settings", Tier::Project, project),
     ]
     .map(|(name, tier, guards)| LevelRules {
-        name,
+        name: name.into(),
         source: RuleSource::Settings(tier),
         tools: guards.tools.as_ref(),
         rules: &guards.rules,
@@ -352,25 +338,13 @@ pub(crate) fn settings_levels([user, project]: [&Guards; 2]) -> [LevelRules<'_>;
     })
 }
 
-/// The names of the levels inside a run, as people read them: the workflows around the phase, then the phase.
-pub(crate) fn level_names(position: &Position<'_>) -> Vec<String> {
-    let workflows = position
-        .levels
-        .iter()
-        .map(|level| format!("the {} workflow", level.workflow.name));
-    workflows
-        .chain([format!("the {} phase", position.phase.name)])
-        .collect()
-}
-
 /// The rules of all levels on tool calls, outer first.
 pub(crate) fn levels<'a>(
     position: &Position<'a>,
     guards: [&'a Guards; 2],
-    names: &'a [String],
 ) -> impl Iterator<Item = LevelRules<'a>> {
     let (own, phase) = (position.own_workflow(), position.phase);
-    let workflows = position.levels.iter().zip(names).map(|(level, name)| {
+    let workflows = position.levels.iter().map(|level| {
         let workflow = level.workflow;
         // The phases of subworkflows cannot replace it.
         let read_only = match &workflow.tools {
@@ -380,7 +354,7 @@ pub(crate) fn levels<'a>(
             _ => None,
         };
         LevelRules {
-            name,
+            name: format!("the {} workflow", workflow.name).into(),
             source: RuleSource::Workflow(&workflow.key),
             tools: workflow.tools.as_ref(),
             rules: &workflow.rules,
@@ -393,15 +367,15 @@ pub(crate) fn levels<'a>(
         let run = own.commands.iter().chain(&phase.commands);
         ReadOnly::new(source, writable, run)
     });
-    let phase = names.last().map(|name| LevelRules {
-        name,
+    let phase = LevelRules {
+        name: format!("the {} phase", phase.name).into(),
         source: RuleSource::Phase,
         tools: phase.tools.as_ref(),
         rules: &phase.rules,
         read_only,
         unknown: phase.unknown,
-    });
-    let inner: Vec<_> = workflows.chain(phase).collect();
+    };
+    let inner: Vec<_> = workflows.chain([phase]).collect();
     settings_levels(guards).into_iter().chain(inner)
 }
 
@@ -426,38 +400,25 @@ fn results(
 
 /// hook-lifecycle: "Status Format". A reference at the end is followed to its phase (A10).
 fn status(position: &Position<'_>, catalog: &Catalog) -> String {
-    let levels = position.levels.iter().chain(&position.drilled);
-    let parts = std::iter::once(position.root().name.clone())
-        .chain(levels.map(|level| level.progress(catalog)));
-    text::shortened(
-        &parts.collect::<Vec<_>>().join(" > "),
-        text::STATUS_MAX_LENGTH,
-    )
+    let levels = position.scopes().map(|level| level.progress(catalog));
+    let parts = std::iter::once(position.root().name.clone()).chain(levels);
+    text::shortened(&text::join(parts, " > "), text::STATUS_MAX_LENGTH)
 }
 
 /// state-management: "Breadcrumb construction".
 fn breadcrumb(position: &Position<'_>) -> Vec<Breadcrumb> {
-    let last = position.levels.len() - 1;
-    let crumb = |(at, workflow): (usize, &Workflow)| {
-        let (phase_name, emoji) = if at == last {
-            (&position.phase.name, position.phase.emoji.clone())
-        } else {
-            (&workflow.name, String::new())
-        };
-        Breadcrumb {
-            workflow_key: workflow.key.clone(),
-            name: workflow.name.clone(),
-            phase_name: phase_name.clone(),
-            emoji,
-        }
+    let crumb = |level: &ScopeLevel<'_>| Breadcrumb {
+        workflow_key: level.workflow.key.clone(),
+        name: level.workflow.name.clone(),
+        phase_name: level.workflow.name.clone(),
+        emoji: String::new(),
     };
-    position
-        .levels
-        .iter()
-        .map(|level| level.workflow)
-        .enumerate()
-        .map(crumb)
-        .collect()
+    let mut crumbs: Vec<Breadcrumb> = position.levels.iter().map(crumb).collect();
+    if let Some(innermost) = crumbs.last_mut() {
+        innermost.phase_name.clone_from(&position.phase.name);
+        innermost.emoji.clone_from(&position.phase.emoji);
+    }
+    crumbs
 }
 
 /// The phase that `next` really enters; `DONE` only when it completes the run (B04).
@@ -471,36 +432,30 @@ fn next_name(progress: &RunProgress, catalog: &Catalog) -> Result<String, Defini
 
 /// Every profile a workflow names, each once, in order; each workflow is visited once.
 pub(crate) fn all_profiles(root: &Workflow, catalog: &Catalog) -> Vec<String> {
-    let mut profiles = Profiles::default();
-    profiles.visit(root, catalog);
-    profiles.names.into_iter().map(str::to_owned).collect()
+    let mut names = Vec::new();
+    add_profiles(root, catalog, &mut HashSet::new(), &mut names);
+    let mut met = HashSet::new();
+    names.retain(|name| met.insert(name.clone()));
+    names
 }
 
-#[derive(Default)]
-struct Profiles<'c> {
-    workflows: HashSet<&'c str>,
-    met: HashSet<&'c str>,
-    names: Vec<&'c str>,
-}
-
-impl<'c> Profiles<'c> {
-    fn visit(&mut self, workflow: &'c Workflow, catalog: &'c Catalog) {
-        if !self.workflows.insert(&workflow.key) {
-            return;
-        }
-        for entry in &workflow.phases {
-            match entry {
-                PhaseEntry::Phase(phase) => {
-                    let names = phase.available_profiles.iter().flatten();
-                    let new = names
-                        .map(String::as_str)
-                        .filter(|name| self.met.insert(name));
-                    self.names.extend(new);
-                }
-                PhaseEntry::Subworkflow(key) => {
-                    if let Some(inner) = catalog.get(key) {
-                        self.visit(inner, catalog);
-                    }
+fn add_profiles<'c>(
+    workflow: &'c Workflow,
+    catalog: &'c Catalog,
+    visited: &mut HashSet<&'c str>,
+    names: &mut Vec<String>,
+) {
+    if !visited.insert(&workflow.key) {
+        return;
+    }
+    for entry in &workflow.phases {
+        match entry {
+            PhaseEntry::Phase(phase) => {
+                names.extend(phase.available_profiles.iter().flatten().cloned());
+            }
+            PhaseEntry::Subworkflow(key) => {
+                if let Some(inner) = catalog.get(key) {
+                    add_profiles(inner, catalog, visited, names);
                 }
             }
         }
@@ -557,27 +512,6 @@ fn reminder(
     }
 }
 
-/// The phase comes first, then the scopes from the innermost to the root, then the settings.
-fn auto_continue(position: &Position<'_>, settings: &Settings) -> ContinuePolicy {
-    let scopes = position
-        .levels
-        .iter()
-        .chain(&position.drilled)
-        .rev()
-        .map(|level| &level.workflow.auto_continue);
-    let levels = std::iter::once(&position.phase.auto_continue)
-        .chain(scopes)
-        .chain([&settings.auto_continue]);
-    ContinuePolicy::of(levels)
-}
-
-/// The strictest reaction of all levels.
-fn on_repeat(position: &Position<'_>, settings: &Settings) -> OnRepeat {
-    let levels = position.levels.iter();
-    let levels = levels.map(|level| level.workflow.on_repeat);
-    strictest(levels.chain([settings.on_repeat]))
-}
-
 /// The strictest of several reactions; asks if none is given.
 pub(crate) fn strictest(all: impl Iterator<Item = Option<OnRepeat>>) -> OnRepeat {
     if all.into_iter().any(|one| one == Some(OnRepeat::Block)) {
@@ -585,15 +519,4 @@ pub(crate) fn strictest(all: impl Iterator<Item = Option<OnRepeat>>) -> OnRepeat
     } else {
         OnRepeat::Ask
     }
-}
-
-/// The value of the innermost level that sets one.
-fn checkpoint(position: &Position<'_>, settings: &Settings) -> Option<Checkpoint> {
-    let scopes = position.levels.iter().chain(&position.drilled).rev();
-    let scopes = scopes.map(|level| level.workflow.checkpoint);
-    std::iter::once(position.phase.checkpoint)
-        .chain(scopes)
-        .chain([settings.checkpoint])
-        .flatten()
-        .next()
 }

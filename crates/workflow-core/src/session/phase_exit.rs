@@ -2,7 +2,7 @@
 //!
 //! `next` may take long, while the session continues. Whatever moves the run or ends the session cancels it.
 
-use super::controls::UserExit;
+use super::controls::Control;
 use crate::condition::RunCondition;
 use crate::definition::RunCheck;
 use crate::effect::{Effects, Mark, ToolAnswer};
@@ -33,7 +33,12 @@ pub(crate) struct Exit {
 pub(crate) enum Leaver {
     /// The agent, with this call of `next`.
     Agent(RequestId),
-    User(UserExit),
+    /// The user, with this command.
+    User {
+        /// `None` if the user answered in a terminal.
+        request: Option<RequestId>,
+        control: Control,
+    },
 }
 
 /// What an exit waits for.
@@ -80,18 +85,21 @@ pub(crate) enum ExitOutcome {
 }
 
 impl Leaver {
-    /// The actor that moves the run; `jumps` is the limit of the agent.
+    /// The actor that moves the run; `jumps` is the limit of the agent. An answer in a terminal, like one in a dialog,
+    /// follows the call of the agent.
     pub(super) fn actor(self, jumps: u32) -> Actor {
         match self {
-            Self::Agent(_) => Actor::Agent { jumps },
-            Self::User(exit) => exit.actor(jumps),
+            Self::User {
+                request: Some(_), ..
+            } => Actor::User,
+            Self::User { request: None, .. } | Self::Agent(_) => Actor::Agent { jumps },
         }
     }
 
     fn request(self) -> Option<RequestId> {
         match self {
             Self::Agent(request) => Some(request),
-            Self::User(exit) => exit.request,
+            Self::User { request, .. } => request,
         }
     }
 }
@@ -162,13 +170,13 @@ impl PhaseExit {
     /// Returns true if the user leaves the phase.
     pub(super) fn is_by_user(&self) -> bool {
         let exit = self.0.as_ref();
-        exit.is_some_and(|(exit, _)| matches!(exit.by, Leaver::User(_)))
+        exit.is_some_and(|(exit, _)| matches!(exit.by, Leaver::User { .. }))
     }
 
-    /// The open question for approval.
-    pub(super) fn approval_question(&self) -> Option<QuestionId> {
-        let (_, awaited) = self.0.as_ref()?;
-        awaited.question().filter(|_| awaited.is_approval())
+    /// Returns true if a question for approval is open.
+    pub(super) fn asks_for_approval(&self) -> bool {
+        let exit = self.0.as_ref();
+        exit.is_some_and(|(_, awaited)| awaited.is_approval())
     }
 
     /// Returns true if this request is the call of `next` in progress.

@@ -83,37 +83,36 @@ pub(crate) fn lines(
     if !wording.describes_rules {
         return Vec::new();
     }
-    let lines = [
-        tools(rules, wording).map(|text| (ContextTopic::Tools, text)),
-        exit(phase).map(|text| (ContextTopic::Exit, text)),
-        outputs(phase).map(|text| (ContextTopic::Outputs, text)),
-        outcomes(phase, scope, catalog).map(|text| (ContextTopic::Outcomes, text)),
-        budget(phase, scope).map(|text| (ContextTopic::Budget, text)),
-    ];
-    lines.into_iter().flatten().collect()
-}
-
-fn tools(rules: &Description<'_>, wording: Wording) -> Option<String> {
     let all = || wording.restricts_tools.then(|| "all".to_owned());
-    let tools = rules.text().or_else(all)?;
-    Some(format!("**Tools:** {tools}"))
-}
-
-fn exit(phase: &Phase) -> Option<String> {
-    let needed = needed_to_leave(phase)?;
-    Some(format!("**To leave this phase:** {needed}"))
+    let lines = [
+        (ContextTopic::Tools, "Tools", rules.text().or_else(all)),
+        (
+            ContextTopic::Exit,
+            "To leave this phase",
+            needed_to_leave(phase),
+        ),
+        (ContextTopic::Outputs, "Outputs of `next`", outputs(phase)),
+        (
+            ContextTopic::Outcomes,
+            "Outcomes of `next`",
+            outcomes(phase, scope, catalog),
+        ),
+        (ContextTopic::Budget, "Budget", budget(phase, scope)),
+    ];
+    let lines = lines.into_iter();
+    lines
+        .filter_map(|(topic, head, text)| Some((topic, format!("**{head}:** {}", text?))))
+        .collect()
 }
 
 /// The conditions for leaving a phase, as part of a sentence; `None` if there are none.
 pub(crate) fn needed_to_leave(phase: &Phase) -> Option<String> {
     let fit = |text: &str| format!("`{}`", shown(text));
     let gates = phase.gate.iter().map(|gate| gate.check.requirement(fit));
-    let mut needed: Vec<String> = gates.collect();
-    if phase.approve.is_some() {
-        let then = if needed.is_empty() { "" } else { "then " };
-        needed.push(format!("{then}the user approves"));
-    }
-    (!needed.is_empty()).then(|| needed.join("; "))
+    let then = if phase.gate.is_empty() { "" } else { "then " };
+    let approval = phase.approve.iter();
+    let approval = approval.map(|_| format!("{then}the user approves"));
+    joined(gates.chain(approval), "; ")
 }
 
 /// The values that `next` must hand over.
@@ -124,28 +123,18 @@ fn outputs(phase: &Phase) -> Option<String> {
             "" => String::new(),
             about => format!(": {about}"),
         };
-        format!(
-            "`{}` ({}{optional}){about}",
-            output.name,
-            output.kind.describe()
-        )
+        let (name, kind) = (&output.name, output.kind.describe());
+        format!("`{name}` ({kind}{optional}){about}")
     });
-    let outputs: Vec<String> = outputs.collect();
-    (!outputs.is_empty()).then(|| format!("**Outputs of `next`:** {}", outputs.join("; ")))
-}
-
-fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Option<String> {
-    let outcomes = outcomes_text(phase, scope, catalog);
-    (!outcomes.is_empty()).then(|| format!("**Outcomes of `next`:** {outcomes}"))
+    joined(outputs, "; ")
 }
 
 /// The outcomes of a phase, and the names of their targets.
-pub(crate) fn outcomes_text(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> String {
+pub(crate) fn outcomes(phase: &Phase, scope: &Workflow, catalog: &Catalog) -> Option<String> {
     let outcomes = phase.outcomes.iter().map(|outcome| {
-        let entry = outcome.to.phase().and_then(|id| {
-            let mut entries = scope.phases.iter();
-            entries.find(|entry| entry.id() == id)
-        });
+        let mut entries = scope.phases.iter();
+        let target = outcome.to.phase();
+        let entry = target.and_then(|id| entries.find(|entry| entry.id() == id));
         let to = match (entry, &outcome.to) {
             (Some(entry), _) => shown(entry_name(entry, catalog)),
             (None, Target::Next) => "the next phase".to_owned(),
@@ -154,7 +143,7 @@ pub(crate) fn outcomes_text(phase: &Phase, scope: &Workflow, catalog: &Catalog) 
         };
         format!("{} → {to}", outcome.name)
     });
-    outcomes.collect::<Vec<_>>().join(" · ")
+    joined(outcomes, " · ")
 }
 
 fn budget(phase: &Phase, scope: &Workflow) -> Option<String> {
@@ -162,6 +151,10 @@ fn budget(phase: &Phase, scope: &Workflow) -> Option<String> {
     let of_phase = limits(&phase.budget).map(|limits| format!("{limits} in this phase"));
     let of_scope =
         limits(&scope.budget).map(|limits| format!("{limits} in {}", shown(&scope.name)));
-    let budgets: Vec<String> = of_phase.into_iter().chain(of_scope).collect();
-    (!budgets.is_empty()).then(|| format!("**Budget:** {}", budgets.join("; ")))
+    joined(of_phase.into_iter().chain(of_scope), "; ")
+}
+
+/// The texts with a separator between them; `None` without any.
+fn joined(texts: impl Iterator<Item = String>, separator: &str) -> Option<String> {
+    Some(text::join(texts, separator)).filter(|text| !text.is_empty())
 }

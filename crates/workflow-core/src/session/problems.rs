@@ -1,7 +1,5 @@
 //! Problems with definitions, settings and stored entries, as a person is notified of them.
 
-use std::fmt::Write;
-
 use crate::definition::{Settings, SettingsStatus};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::effect::Effects;
@@ -27,13 +25,10 @@ impl ShownProblems {
                     "everything that its unreadable parts could restrict is blocked"
                 }
             };
-            let _ = write!(
-                text,
-                "\nUntil {owner} settings file is corrected, {meanwhile}."
-            );
+            text += &format!("\nUntil {owner} settings file is corrected, {meanwhile}.");
         }
         if !text.is_empty() && text != self.0 {
-            out.notify(Severity::Warning, format!("[workflow] {text}"));
+            out.warn(format!("[workflow] {text}"));
         }
         self.0 = text;
     }

@@ -86,6 +86,11 @@ pub(crate) enum Unanswered<'a> {
 }
 
 impl Topic {
+    /// Returns true for the end of the run.
+    pub(super) fn is_cancel(&self) -> bool {
+        matches!(self, Self::Cancel)
+    }
+
     /// The outcome without an answer.
     fn without_answer(&self) -> &'static str {
         match self {
@@ -169,9 +174,7 @@ impl QuestionTable {
         let asked = AskedQuestion {
             title: question.title.clone(),
             without_answer: topic.without_answer(),
-            due: self
-                .timeout
-                .map(|timeout| out.now().saturating_add(timeout)),
+            due: self.timeout.map(|after| out.now().saturating_add(after)),
             topic: Some(topic),
         };
         self.asked.insert(question.id, asked);
@@ -200,10 +203,8 @@ impl QuestionTable {
         out: &mut Effects,
     ) -> Vec<Topic> {
         let fits = |asked: &AskedQuestion| asked.topic.as_ref().is_some_and(&fits);
-        self.close_where(fits, out)
-            .into_iter()
-            .map(|(topic, _)| topic)
-            .collect()
+        let closed = self.close_where(fits, out).into_iter();
+        closed.map(|(topic, _)| topic).collect()
     }
 
     fn close_where(
@@ -233,13 +234,9 @@ impl QuestionTable {
 
     /// Takes a question that was answered out of the table: its topic, or what is said of an answer that came too late.
     pub(crate) fn take(&mut self, id: QuestionId) -> Option<Result<Topic, String>> {
-        let AskedQuestion {
-            title,
-            without_answer,
-            topic,
-            ..
-        } = self.asked.remove(&id)?;
-        Some(topic.ok_or_else(|| {
+        let asked = self.asked.remove(&id)?;
+        let (title, without_answer) = (asked.title, asked.without_answer);
+        Some(asked.topic.ok_or_else(|| {
             format!(
                 "[workflow] Your answer to \"{title}\" came too late and has no effect. {without_answer}"
             )

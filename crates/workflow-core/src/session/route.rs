@@ -44,12 +44,7 @@ pub(crate) fn checklist(
     data: &RunData,
     catalog: &Catalog,
 ) -> Option<String> {
-    let levels: Vec<ScopeLevel<'_>> = position
-        .levels
-        .iter()
-        .chain(&position.drilled)
-        .copied()
-        .collect();
+    let levels: Vec<ScopeLevel<'_>> = position.scopes().copied().collect();
     let root = &position.root().key;
     let mut line = String::new();
     add_scope(&levels, &Path::root(root, 0), data, catalog, &mut line);

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use super::Session;
-use super::commands::{NewRun, PendingStart, StartAwaits, confirmation, nothing_applies};
+use super::commands::{
+    NewRun, PendingStart, StartAwaits, confirmation, nothing_applies, session_name,
+};
 use super::context::SentContext;
-use super::controls::settle;
-use super::inputs;
+use super::controls::Answered;
 use super::questions::Topic;
 use super::run::ActiveRun;
+use super::{Session, controls, inputs};
 use crate::definition::{Loaded, Parameter};
-use crate::effect::{Action, Delivery, Effect, Effects, Mark, Reply};
+use crate::effect::{Action, Delivery, Effect, Effects, Notice};
 use crate::event::Answer;
-use crate::types::{RequestId, Severity};
+use crate::types::RequestId;
 
 impl Session {
     /// Handles `/workflow`; `arguments` is the text after the command's name: lists, refuses, asks, or starts.
@@ -23,10 +24,9 @@ impl Session {
         loaded: Arc<Loaded>,
         out: &mut Effects,
     ) {
-        match NewRun::parse(arguments, loaded) {
-            Ok(run) => self.proceed_with_start(request, run, None, out),
-            Err((severity, message)) => settle(Some(request), severity, message, out),
-        }
+        let outcome = NewRun::parse(arguments, loaded)
+            .and_then(|run| self.proceed_with_start(request, run, out));
+        controls::end_command(request, None, outcome, out);
     }
 
     /// Asks for the next input that is missing, then for the confirmation that another run is replaced, then starts.
@@ -34,25 +34,23 @@ impl Session {
         &mut self,
         request: RequestId,
         mut run: NewRun,
-        since: Option<Mark>,
         out: &mut Effects,
-    ) {
+    ) -> Result<Answered, Notice> {
         if self.questions.can_ask()
             && let Some(input) = run.missing_input()
         {
-            return self.ask_for_input(request, run, input, None, out);
+            return Ok(self.ask_for_input(request, run, input, None, out));
         }
-        if let Err(refusal) = run.complete_inputs() {
-            return settle(Some(request), Severity::Warning, refusal, out);
-        }
+        run.complete_inputs()?;
         let Some(active) = self.run.as_ref().filter(|run| run.is_active()) else {
-            return self.start_run(request, &run, since, out);
+            self.start(&run, out);
+            return Ok(Answered::Now);
         };
         let cannot_ask = "this host cannot ask whether to replace it";
         if let Some(why) = self.questions.cannot_confirm(cannot_ask) {
             let message =
                 format!("A workflow is already active, and {why}. Run /cancel-workflow first.");
-            return settle(Some(request), Severity::Warning, message, out);
+            return Err(Notice::warning(message));
         }
         let question = confirmation(active, &run);
         let pending = PendingStart {
@@ -61,6 +59,7 @@ impl Session {
             run,
         };
         self.questions.ask(Topic::Start(pending), question, out);
+        Ok(Answered::Later)
     }
 
     /// Asks for the value of an input, with the problem of the value before.
@@ -71,16 +70,16 @@ impl Session {
         input: Parameter,
         problem: Option<&str>,
         out: &mut Effects,
-    ) {
+    ) -> Answered {
         let name = run.workflow().map_or("", |workflow| &workflow.name);
         let question = inputs::question(name, &input, problem);
-        let awaits = StartAwaits::Input(input);
         let pending = PendingStart {
             request,
             run,
-            awaits,
+            awaits: StartAwaits::Input(input),
         };
         self.questions.ask(Topic::Start(pending), question, out);
+        Answered::Later
     }
 
     /// Takes an answer of a person to a question about a start.
@@ -96,43 +95,35 @@ impl Session {
             awaits,
         } = pending;
         let since = Some(out.mark());
-        match (awaits, answer) {
+        let outcome = match (awaits, answer) {
             (StartAwaits::Input(input), Answer::Chosen(text)) => {
                 match inputs::read_answer(&input, text) {
-                    Err(problem) => self.ask_for_input(request, run, input, Some(&problem), out),
+                    Err(problem) => {
+                        Ok(self.ask_for_input(request, run, input, Some(&problem), out))
+                    }
                     Ok(value) => {
                         run.inputs.insert(input.name, value);
-                        self.proceed_with_start(request, run, since, out);
+                        self.proceed_with_start(request, run, out)
                     }
                 }
             }
             (StartAwaits::Input(_), _) => {
                 let usage = run.workflow().map(inputs::usage).unwrap_or_default();
-                let message = format!("Nothing was started.\n\n{usage}");
-                settle(Some(request), Severity::Info, message, out);
+                Err(Notice::info(format!("Nothing was started.\n\n{usage}")))
             }
             (StartAwaits::Confirmation(replaces), Answer::Confirmed(true)) => {
                 let active = self.run.as_ref().filter(|run| run.is_active());
                 if active.is_some_and(|run| run.state().task_id == replaces) {
-                    return self.start_run(request, &run, since, out);
+                    self.start(&run, out);
+                    Ok(Answered::Now)
+                } else {
+                    let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
+                    Err(Notice::warning(message))
                 }
-                let message = "The active workflow has changed in the meantime. Run /workflow again to replace it.";
-                settle(Some(request), Severity::Warning, message, out);
             }
-            (StartAwaits::Confirmation(_), _) => out.reply(request, Reply::Command),
-        }
-    }
-
-    /// Starts a run, and answers the command. The actions since the mark belong to the answer, if it comes later than that.
-    fn start_run(
-        &mut self,
-        request: RequestId,
-        new: &NewRun,
-        since: Option<Mark>,
-        out: &mut Effects,
-    ) {
-        self.start(new, out);
-        out.answer(request, Reply::Command, since);
+            (StartAwaits::Confirmation(_), _) => Ok(Answered::Now),
+        };
+        controls::end_command(request, since, outcome, out);
     }
 
     fn start(&mut self, new: &NewRun, out: &mut Effects) {
@@ -141,8 +132,9 @@ impl Session {
         };
         let progress = new.progress(workflow, self.ids.task(out.now()), out.now());
         if !progress.state.active {
-            return out.notify(Severity::Warning, nothing_applies(workflow));
+            return out.warn(nothing_applies(workflow));
         }
+        let first_message = new.initial_message(workflow, &progress);
         let triggers = std::mem::take(&mut self.settings.triggers);
         self.adopt_settings(&new.loaded.settings);
         self.auto_continue.forget_reminder();
@@ -162,17 +154,16 @@ impl Session {
         }
         if new.has_hints() && !self.host.sets_hints() {
             let message = "This host cannot set the model, the thinking level or the visible tools, so `model`, `thinking` and `activeTools` have no effect here.";
-            out.notify(Severity::Info, message);
+            out.inform(message);
         }
         self.close_start_trust(out);
         let commands = self.run.as_ref().map(|run| run.project_commands().all());
-        if let Some(commands) = commands.filter(|commands| !commands.is_empty()) {
-            let commands = commands.to_vec();
+        let commands = commands.unwrap_or_default().to_vec();
+        if !commands.is_empty() {
             out.perform(Effect::CheckTrust { commands });
         }
-        out.act(Action::SetSessionName {
-            name: new.session_name(workflow),
-        });
-        self.send_to_agent(new.initial_message(workflow), Delivery::IfIdle, out);
+        let name = session_name(workflow, &new.description);
+        out.act(Action::SetSessionName { name });
+        self.send_to_agent(first_message, Delivery::IfIdle, out);
     }
 }

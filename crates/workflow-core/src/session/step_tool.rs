@@ -4,11 +4,13 @@
 
 use std::cmp::Ordering;
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::handover::{UserAnswer, asked_and_chose};
 use super::phase::ResolvedPhase;
 use super::run::{ActiveRun, Move, leads_back};
+use crate::definition::Phase;
 use crate::diagnostic::visible;
 use crate::effect::{AnswerKind, Question, ToolAnswer};
 use crate::policy::gate_report::{self, Report, passed};
@@ -23,13 +25,19 @@ pub(crate) const NONE_APPLIES: &str =
 
 const NO_WORKFLOW: &str = "No active workflow. Use /workflow {name} {description} to start one.";
 
-/// A call of `cancel`.
-#[derive(Debug)]
-pub(crate) enum Cancellation {
-    /// The run is cancelled.
-    Confirmed(Box<RunProgress>, ToolAnswer),
-    /// The answer asks for a second call, or says that there is no run.
-    Unconfirmed(ToolAnswer),
+/// The answer to a move that was not made.
+pub(crate) fn not_advanced(text: impl Into<String>) -> ToolAnswer {
+    ToolAnswer::error(text, json!({ "active": true, "advanced": false }))
+}
+
+/// The same for a run that waits for something.
+pub(crate) fn waiting(for_what: &str, text: impl Into<String>) -> ToolAnswer {
+    with_detail(not_advanced(text), "waiting", &for_what)
+}
+
+fn with_detail(mut answer: ToolAnswer, name: &str, value: &impl Serialize) -> ToolAnswer {
+    answer.details[name] = json!(value);
+    answer
 }
 
 /// Answers `status`.
@@ -40,13 +48,10 @@ pub(crate) fn status(run: Option<&ActiveRun>) -> ToolAnswer {
     let (state, Some(phase)) = (run.state(), run.phase()) else {
         return stale();
     };
+    let (key, path) = (&state.workflow_key, &state.current_path);
     ToolAnswer::plain(
         status_text(run, state, phase),
-        json!({
-            "active": true,
-            "workflowKey": state.workflow_key,
-            "currentPath": state.current_path,
-        }),
+        json!({ "active": true, "workflowKey": key, "currentPath": path }),
     )
 }
 
@@ -65,11 +70,10 @@ pub(crate) fn plan_leave(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, No
         return Err(NoMove::Refused(none_active(NO_WORKFLOW)));
     };
     let gone = || {
+        let key = &run.state().workflow_key;
+        let text = format!("Workflow definition '{key}' not found.");
         NoMove::Refused(ToolAnswer::error(
-            format!(
-                "Workflow definition '{}' not found.",
-                run.state().workflow_key
-            ),
+            text,
             json!({ "active": true, "stale": true }),
         ))
     };
@@ -84,36 +88,28 @@ pub(crate) fn plan_leave(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, No
 
 /// The answer to a way back on which no phase applies.
 fn leads_nowhere(phase: &str) -> ToolAnswer {
-    ToolAnswer::error(
-        format!(
-            "Not moved: {NONE_APPLIES}. You are still in {phase}. Tell the user, who can move the workflow with /workflow-goto."
-        ),
-        json!({ "active": true, "advanced": false }),
-    )
+    not_advanced(format!(
+        "Not moved: {NONE_APPLIES}. You are still in {phase}. Tell the user, who can move the workflow with /workflow-goto."
+    ))
 }
 
 /// The answer to a move when a budget is used up.
 pub(crate) fn budget_used_up(used_up: &str) -> ToolAnswer {
-    ToolAnswer::error(
-        format!(
-            "⏸ The budget of the workflow is used up ({used_up}), and the workflow is paused. Stop here, say what is done and what is \
-             left, and wait for the user."
-        ),
-        json!({ "active": true, "advanced": false, "waiting": "budget" }),
-    )
+    let text = format!(
+        "⏸ The budget of the workflow is used up ({used_up}), and the workflow is paused. Stop here, say what is done and what is \
+         left, and wait for the user."
+    );
+    waiting("budget", text)
 }
 
 /// The answer to a move into a phase that may not be entered again; the run is paused.
 pub(crate) fn visits_used_up(limit: &VisitLimit, run: Option<&ActiveRun>) -> ToolAnswer {
-    let here = run.and_then(ActiveRun::phase);
-    let here = here.map_or("", |phase| phase.phase.name.as_str());
-    ToolAnswer::error(
-        format!(
-            "⏸ {limit}: you are still in {here}, and the workflow is paused. Stop here and wait for the user, who can allow one more \
-             visit with /workflow-resume, or go elsewhere with /workflow-goto."
-        ),
-        json!({ "active": true, "advanced": false, "waiting": "visits" }),
-    )
+    let here = run.map_or("", ActiveRun::phase_name);
+    let text = format!(
+        "⏸ {limit}: you are still in {here}, and the workflow is paused. Stop here and wait for the user, who can allow one more \
+         visit with /workflow-resume, or go elsewhere with /workflow-goto."
+    );
+    waiting("visits", text)
 }
 
 /// The answer to a move that cancelled the run, because an answer of a person or a limit of visits says so.
@@ -121,16 +117,13 @@ fn cancelled_by_move(run: &ActiveRun) -> Option<ToolAnswer> {
     let state = run.state();
     let is_cancelled = state.cancelled && !state.active;
     let reason = reason(&run.progress().data);
-    is_cancelled.then(|| {
-        ToolAnswer::of_kind(
-            AnswerKind::Cancel,
-            format!(
-                "The workflow is cancelled: \"{}\"{reason}",
-                state.task_description
-            ),
-            json!({ "active": false, "cancelled": true }),
-        )
-    })
+    let task = &state.task_description;
+    is_cancelled.then(|| cancelled(format!("The workflow is cancelled: \"{task}\"{reason}")))
+}
+
+fn cancelled(text: String) -> ToolAnswer {
+    let details = json!({ "active": false, "cancelled": true });
+    ToolAnswer::of_kind(AnswerKind::Cancel, text, details)
 }
 
 /// The limits that led a move elsewhere or ended the run, as the end of a text.
@@ -156,13 +149,8 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     let from = &moved.left;
     let mut answer = if !run.is_active() {
         let cancelled = cancelled_by_move(run).filter(|_| !moved.from.cancelled);
-        cancelled.unwrap_or_else(|| {
-            ToolAnswer::of_kind(
-                AnswerKind::Complete,
-                format!("✓ Advanced: {from} → DONE\n\n{}", completed(run)),
-                json!({ "advanced": true, "from": from, "to": "DONE" }),
-            )
-        })
+        let text = format!("✓ Advanced: {from} → DONE\n\n{}", completed(run));
+        cancelled.unwrap_or_else(|| done(from, text))
     } else if let Some(phase) = run.phase() {
         let depth = moved.from.current_path.depth();
         let verb = match run.state().current_path.depth().cmp(&depth) {
@@ -197,7 +185,11 @@ pub(crate) fn advanced(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     if !data.skipped.is_empty() {
         answer.details["skipped"] = json!(data.skipped);
     }
-    with_notes(answer, &move_notes(run))
+    let notes = move_notes(run);
+    if !notes.is_empty() {
+        add_to_move(&mut answer, &format!("\n{}", notes.join(" ")));
+    }
+    answer
 }
 
 /// What the run did after the answer of a person, for the agent; `run` has moved.
@@ -241,36 +233,25 @@ pub(crate) fn move_notes(run: &ActiveRun) -> Vec<String> {
     notes
 }
 
-/// Adds notes to an answer, after the line with the move.
-fn with_notes(mut answer: ToolAnswer, notes: &[String]) -> ToolAnswer {
-    if !notes.is_empty() {
-        let notes = notes.join(" ");
-        answer.text = match answer.text.split_once('\n') {
-            Some((first, rest)) => format!("{first}\n{notes}\n{rest}"),
-            None => format!("{}\n{notes}", answer.text),
-        };
-    }
-    answer
+/// Adds a text to an answer, after the line with the move.
+fn add_to_move(answer: &mut ToolAnswer, text: &str) {
+    let line_end = answer.text.find('\n').unwrap_or(answer.text.len());
+    answer.text.insert_str(line_end, text);
 }
 
 /// The answer to a `next` whose gate did not pass, and that leads nowhere.
 pub(crate) fn not_passed(phase: &str, reports: &[Report], what_to_do: &str) -> ToolAnswer {
     let place = format!("You are still in {phase}.");
-    ToolAnswer::error(
-        gate_report::not_passed(&place, reports, what_to_do),
-        json!({ "active": true, "advanced": false, "gate": reports }),
-    )
+    let text = gate_report::not_passed(&place, reports, what_to_do);
+    with_detail(not_advanced(text), "gate", &reports)
 }
 
 /// The answer to a `next` in this phase whose gate failed and led elsewhere; `run` is the run as it is now.
 pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> ToolAnswer {
-    let state = run.state();
-    let mut answer = match run.phase() {
+    let answer = match run.phase() {
         Some(phase) => {
-            let visits = run
-                .progress()
-                .data
-                .visits(&state.current_path, &phase.phase.id);
+            let data = &run.progress().data;
+            let visits = data.visits(&run.state().current_path, &phase.phase.id);
             let back = if visits > 1 { "back" } else { "now" };
             let place = format!("You are {back} in {}.", phase.label());
             let notes = move_notes(run).join(" ");
@@ -285,29 +266,26 @@ pub(crate) fn sent_back(from: &str, reports: &[Report], run: &ActiveRun) -> Tool
                 text: gate_report::not_passed("The workflow is over.", reports, &ended.text),
                 ..ended
             },
-            None => ToolAnswer::of_kind(
-                AnswerKind::Complete,
-                gate_report::not_passed(
-                    "The workflow is complete.",
-                    reports,
-                    &move_notes(run).join(" "),
-                ),
-                json!({ "advanced": true, "from": from, "to": "DONE" }),
-            ),
+            None => {
+                let notes = move_notes(run).join(" ");
+                let place = "The workflow is complete.";
+                done(from, gate_report::not_passed(place, reports, &notes))
+            }
         },
     };
-    answer.details["gate"] = json!(reports);
-    answer
+    with_detail(answer, "gate", &reports)
+}
+
+/// The answer to a move that completed the run.
+fn done(from: &str, text: String) -> ToolAnswer {
+    let details = json!({ "advanced": true, "from": from, "to": "DONE" });
+    ToolAnswer::of_kind(AnswerKind::Complete, text, details)
 }
 
 /// Adds the reports of the gate that passed to the answer, after the line with the move.
 pub(crate) fn with_reports(mut answer: ToolAnswer, reports: &[Report]) -> ToolAnswer {
     if !reports.is_empty() {
-        let reports_text = passed(reports);
-        answer.text = match answer.text.split_once('\n') {
-            Some((first, rest)) => format!("{first}\n\n{reports_text}\n{rest}"),
-            None => format!("{}\n\n{reports_text}", answer.text),
-        };
+        add_to_move(&mut answer, &format!("\n\n{}", passed(reports)));
         answer.details["gate"] = json!(reports);
     }
     answer
@@ -329,14 +307,11 @@ pub(crate) fn with_comment(mut answer: ToolAnswer, comment: Option<&str>) -> Too
 
 /// The answer to `next` in a phase that a person moved the run to, and that the agent has not read.
 pub(crate) fn moved_by_user(resolved: &ResolvedPhase) -> ToolAnswer {
-    ToolAnswer::error(
-        format!(
-            "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
-             action='next'.",
-            entered_text(resolved)
-        ),
-        json!({ "active": true, "advanced": false }),
-    )
+    not_advanced(format!(
+        "Not advanced: the user has moved the workflow to {}\n\nDo what this phase asks, then call workflow_step with \
+         action='next'.",
+        entered_text(resolved)
+    ))
 }
 
 /// Plans `loop`.
@@ -353,23 +328,26 @@ pub(crate) fn plan_repeat(run: Option<&ActiveRun>, jumps: u32) -> Result<Move, N
         }
         Err(TransitionError::DefinitionMismatch(_)) => Err(NoMove::Refused(stale())),
         Err(TransitionError::Limit(limit)) => Err(NoMove::Limit(limit)),
-        Err(TransitionError::NoneApplies) => Err(NoMove::Refused(nothing_to_repeat())),
-        Err(refusal @ TransitionError::NotLoopable) => Err(NoMove::Refused(ToolAnswer::error(
-            format!(
+        Err(TransitionError::NoneApplies) => {
+            let text = "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
+                        phase. Call workflow_step with action='next' when it is done.";
+            Err(not_repeated(text, "no phase applies"))
+        }
+        Err(refusal @ TransitionError::NotLoopable) => {
+            let text = format!(
                 "⚠️ {refusal} You are still in this phase. Continue with it, and call workflow_step with action='next' when \
                  it is done."
-            ),
-            json!({ "active": true, "error": refusal.to_string() }),
-        ))),
+            );
+            Err(not_repeated(&text, &refusal.to_string()))
+        }
     }
 }
 
-fn nothing_to_repeat() -> ToolAnswer {
-    ToolAnswer::error(
-        "⚠️ There is nothing to repeat: the conditions of the phases up to this one are not met now. You are still in this \
-               phase. Call workflow_step with action='next' when it is done.",
-        json!({ "active": true, "error": "no phase applies" }),
-    )
+fn not_repeated(text: &str, error: &str) -> NoMove {
+    NoMove::Refused(ToolAnswer::error(
+        text,
+        json!({ "active": true, "error": error }),
+    ))
 }
 
 /// Answers `loop` after the run has moved; `run` is the run as it is now.
@@ -390,47 +368,39 @@ pub(crate) fn repeated(moved: &Move, run: Option<&ActiveRun>) -> ToolAnswer {
     )
 }
 
-/// Answers `cancel`, which has to be called twice (state-management: "Two-Step Cancellation").
-pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> Cancellation {
+/// Answers `cancel`, which has to be called twice (state-management: "Two-Step Cancellation"). The second call also gives
+/// the progress to enter.
+pub(crate) fn plan_cancel(run: Option<&mut ActiveRun>) -> (ToolAnswer, Option<RunProgress>) {
     let Some(run) = run.filter(|run| run.is_active()) else {
-        return Cancellation::Unconfirmed(none_active("No active workflow to cancel."));
+        return (none_active("No active workflow to cancel."), None);
     };
     let task = &run.state().task_description;
     if run.is_cancel_pending() {
-        let answer = ToolAnswer::of_kind(
-            AnswerKind::Cancel,
-            format!("Workflow cancelled: \"{task}\""),
-            json!({ "active": false, "cancelled": true }),
-        );
-        let cancelled = RunProgress {
+        let to = RunProgress {
             state: cancel(run.state()),
             data: run.progress().data.clone(),
         };
-        return Cancellation::Confirmed(Box::new(cancelled), answer);
+        let answer = cancelled(format!("Workflow cancelled: \"{task}\""));
+        return (answer, Some(to));
     }
-    let answer = ToolAnswer::of_kind(
-        AnswerKind::Cancel,
-        format!(
-            "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again \
-             to confirm. This cannot be undone."
-        ),
-        json!({ "active": true, "cancelPending": true }),
+    let text = format!(
+        "⚠️ **Confirm cancellation** of workflow \"{task}\"?\nCall workflow_step with action='cancel' again \
+         to confirm. This cannot be undone."
     );
     run.set_cancel_pending(true);
-    Cancellation::Unconfirmed(answer)
+    let details = json!({ "active": true, "cancelPending": true });
+    let answer = ToolAnswer::of_kind(AnswerKind::Cancel, text, details);
+    (answer, None)
 }
 
 /// The question to the person when the agent asks for the end of a run that only a person may cancel.
 pub(crate) fn cancellation_question(run: &ActiveRun) -> Question {
     let location = run.phase().map(ResolvedPhase::location).unwrap_or_default();
-    Question {
-        title: "Cancel the workflow?".to_owned(),
-        message: format!(
-            "The agent asks to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
-            visible(&run.state().task_description)
-        ),
-        ..Question::default()
-    }
+    let message = format!(
+        "The agent asks to cancel \"{}\".\n{location}\n\nYes ends the workflow, and its rules no longer apply. No continues it.",
+        visible(&run.state().task_description)
+    );
+    Question::new("Cancel the workflow?", message)
 }
 
 /// The answer to `cancel` where only a person may cancel.
@@ -449,41 +419,30 @@ pub(crate) fn ask_to_cancel(is_asked: bool) -> ToolAnswer {
 fn status_text(run: &ActiveRun, state: &RunState, resolved: &ResolvedPhase) -> String {
     let (current, total) = resolved.progress;
     let phase = &resolved.phase;
+    let (name, key) = (&resolved.workflow_name, &state.workflow_key);
     let mut lines = vec![
-        format!(
-            "**Workflow:** {} ({})",
-            resolved.workflow_name, state.workflow_key
-        ),
+        format!("**Workflow:** {name} ({key})"),
         format!("**Task ID:** {}", state.task_id),
         format!("**Description:** {}", state.task_description),
     ];
-    let mut line = format!(
-        "**Phase:** {} {} [{current}/{total}]",
-        phase.emoji, phase.name
-    );
+    let Phase { emoji, name, .. } = phase;
+    let mut line = format!("**Phase:** {emoji} {name} [{current}/{total}]");
     if state.current_path.depth() > 1 {
         lines.push(format!("**Path:** {}", resolved.breadcrumb_names()));
         line = format!("{line} (step {})", state.global_step_count);
     }
-    lines.extend([
-        line,
-        format!("**Started:** {}", text::moment(state.started_at)),
-    ]);
+    lines.push(line);
+    lines.push(format!("**Started:** {}", text::moment(state.started_at)));
     lines.extend(resolved.context.rules());
     lines.extend(run.visit_note());
     if !run.budgets().is_empty() {
         lines.push(format!("**Used:** {}", run.budgets().describe()));
     }
-    lines.extend([
-        String::new(),
-        "**What to do:**".to_owned(),
-        phase.instructions.clone(),
-        String::new(),
-        format!(
-            "**Available profiles:** {}",
-            text::list(phase.available_profiles.as_deref().unwrap_or_default())
-        ),
-    ]);
+    let profiles = text::list(phase.available_profiles.as_deref().unwrap_or_default());
+    lines.push(format!(
+        "\n**What to do:**\n{}\n\n**Available profiles:** {profiles}",
+        phase.instructions
+    ));
     lines.join("\n")
 }
 
@@ -524,14 +483,11 @@ fn unresolved(after: &str) -> ToolAnswer {
 
 /// The answer to a second move in one response, which would skip a phase unread.
 pub(crate) fn read_first(resolved: &ResolvedPhase) -> ToolAnswer {
-    ToolAnswer::error(
-        format!(
-            "Not advanced: this response has already moved the workflow to {}. Do what this phase asks first, then call \
-             workflow_step with action='next' in a later response.",
-            resolved.label()
-        ),
-        json!({ "active": true, "advanced": false }),
-    )
+    not_advanced(format!(
+        "Not advanced: this response has already moved the workflow to {}. Do what this phase asks first, then call \
+         workflow_step with action='next' in a later response.",
+        resolved.label()
+    ))
 }
 
 pub(crate) fn unknown_action(action: Option<&str>) -> ToolAnswer {

@@ -2,8 +2,8 @@
 //! pi-hooks: `tool_call`, `tool_result`).
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::phase::{ResolvedPhase, settings_levels, strictest};
@@ -13,7 +13,8 @@ use crate::effect::{BlockKind, Denied, Effects, Question, Reply, ToolDecision};
 use crate::event::Answer;
 use crate::policy::results::Results;
 use crate::policy::rules::{Call, Decision, Denial, Override, Rules, block_notice, cause, reason};
-use crate::types::{RequestId, Severity};
+use crate::text;
+use crate::types::RequestId;
 
 /// Characters of a call's arguments that a person is shown. What is left out would run as well, so its length is shown.
 const MAX_SHOWN: usize = 16_000;
@@ -154,8 +155,7 @@ impl CallGuard {
             Consequence::Ask(why) => {
                 let location = phase.map(ResolvedPhase::location);
                 let cause = cause(&denial, call.tool());
-                let question =
-                    call_question(call, location.as_deref(), &why, &cause, needs_consent);
+                let question = call_question(call, location, &why, &cause, needs_consent);
                 let pending = PendingCall {
                     request,
                     asked: needs_consent.then_some(hash),
@@ -166,8 +166,7 @@ impl CallGuard {
             Consequence::Block(addition) => {
                 // The first of the same calls is enough.
                 if let Some(rule) = denial.rule.filter(|rule| rule.notify && times == 1) {
-                    let notice = block_notice(&denial, rule, call.tool());
-                    out.notify(Severity::Warning, notice);
+                    out.warn(block_notice(&denial, rule, call.tool()));
                 }
                 out.denied.push(denied);
                 Verdict::Decided(block(format!("{reason}{addition}")))
@@ -204,13 +203,10 @@ impl CallGuard {
             ToolDecision::Allow
         } else {
             self.count_answer(pending);
-            ToolDecision::Block {
-                reason: format!(
-                    "{}\nThe user was asked and did not allow it.",
-                    pending.reason
-                ),
-                by: BlockKind::User,
-            }
+            let reason = &pending.reason;
+            let reason = format!("{reason}\nThe user was asked and did not allow it.");
+            let by = BlockKind::User;
+            ToolDecision::Block { reason, by }
         };
         out.reply(pending.request, Reply::ToolCall(decision));
         allowed
@@ -251,11 +247,12 @@ impl CallGuard {
 impl PendingCall {
     /// Blocks the call, because the user did not decide about it.
     pub(crate) fn end(self, why: &str, out: &mut Effects) {
-        let decision = ToolDecision::Block {
-            reason: format!("{}\nThe user did not decide about it: {why}.", self.reason),
-            by: BlockKind::Failure,
-        };
-        out.reply(self.request, Reply::ToolCall(decision));
+        let reason = format!("{}\nThe user did not decide about it: {why}.", self.reason);
+        let by = BlockKind::Failure;
+        out.reply(
+            self.request,
+            Reply::ToolCall(ToolDecision::Block { reason, by }),
+        );
     }
 }
 
@@ -320,88 +317,72 @@ fn stop_trying(times: u32) -> String {
 
 fn call_question(
     call: &Call<'_>,
-    location: Option<&str>,
+    location: Option<String>,
     why: &str,
     cause: &str,
     needs_consent: bool,
 ) -> Question {
     let tool = shown(call.tool());
     let input = shortened(&readable(call.input_text()));
-    let location = location.unwrap_or("No workflow is active. A rule of the settings asks.");
+    let no_run = || "No workflow is active. A rule of the settings asks.".to_owned();
+    let location = location.unwrap_or_else(no_run);
     let consequence = if needs_consent {
         "Yes: this one call runs.\nNo: it is blocked, and the agent reads that you did not allow it."
     } else {
         "Yes: this one call runs although the rule blocks it.\nNo: it stays blocked. The workflow continues either way."
     };
-    let options = if needs_consent {
-        Vec::new()
-    } else {
-        vec![KEEP_BLOCKED.to_owned(), ALLOW_ONCE.to_owned()]
-    };
-    Question {
-        title: format!("Allow {tool}?"),
-        message: format!(
-            "{location}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
-        ),
-        options,
-        ..Question::default()
+    let message = format!(
+        "{location}\n\nThe agent wants to run {tool}:\n{input}\n\n{why}\nRule of {cause}\n\n{consequence}"
+    );
+    let mut question = Question::new(format!("Allow {tool}?"), message);
+    if !needs_consent {
+        question.options = vec![KEEP_BLOCKED.to_owned(), ALLOW_ONCE.to_owned()];
     }
+    question
 }
 
 /// The arguments of a call, a field a line; as they are where that would not show all of them.
 fn readable(input: &str) -> String {
-    let Ok(Value::Object(fields)) = serde_json::from_str(input) else {
-        return visible(input);
-    };
+    let fields = serde_json::from_str::<Map<String, Value>>(input);
+    let fields = fields.map(Value::Object).unwrap_or_default();
     // A field that occurs twice, or a number that is written in another way, would be lost.
-    let is_whole = serde_json::to_string(&fields).is_ok_and(|text| text.len() == input.len());
-    if fields.is_empty() || !is_whole {
-        return visible(input);
-    }
-    below(&Value::Object(fields), 2)
+    let is_whole = fields.to_string().len() == input.len();
+    let lines = below(&fields, 2).filter(|_| is_whole);
+    lines.unwrap_or_else(|| visible(input))
 }
 
-/// A value as people read it, behind its name; what it contains is indented, so that a text cannot pass for lines of the
-/// dialog.
-fn described(value: &Value, indent: usize) -> String {
-    match value {
-        Value::String(text) => {
-            let lines: Vec<String> = text.split('\n').map(visible).collect();
-            lines.join(&format!("\n{}", " ".repeat(indent + 2)))
-        }
-        Value::Object(fields) if !fields.is_empty() && indent < DEEPEST => {
-            format!("\n{}", below(value, indent + 2))
-        }
-        Value::Array(items) if !items.is_empty() && indent < DEEPEST => {
-            format!("\n{}", below(value, indent + 2))
-        }
-        other => visible(&other.to_string()),
-    }
-}
-
-/// The fields of an object, or the items of a list by their numbers, a line each.
-fn below(value: &Value, indent: usize) -> String {
-    let line = |name: String, value| {
-        let value = described(value, indent);
-        let space = if value.starts_with('\n') { "" } else { " " };
-        format!("{}{name}:{space}{value}", " ".repeat(indent))
-    };
-    let lines: Vec<String> = match value {
+/// The fields of an object, or the items of a list by their numbers, a line each; `None` if there are none. What a value
+/// contains is indented, so that a text cannot pass for lines of the dialog.
+fn below(value: &Value, indent: usize) -> Option<String> {
+    let inside: Vec<(String, &Value)> = match value {
         Value::Object(fields) => {
             let fields = fields.iter();
-            fields
-                .map(|(name, value)| line(visible(name), value))
-                .collect()
+            fields.map(|(name, value)| (visible(name), value)).collect()
         }
         Value::Array(items) => {
             let items = items.iter().enumerate();
             items
-                .map(|(at, value)| line((at + 1).to_string(), value))
+                .map(|(at, item)| ((at + 1).to_string(), item))
                 .collect()
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return None,
     };
-    lines.join("\n")
+    let spaces = " ".repeat(indent);
+    let lines = inside.iter().map(|(name, value)| {
+        let deeper = (indent < DEEPEST)
+            .then(|| below(value, indent + 2))
+            .flatten();
+        let value = match (deeper, value) {
+            (Some(lines), _) => format!("\n{lines}"),
+            (None, Value::String(text)) => {
+                text::join(text.split('\n').map(visible), &format!("\n{spaces}  "))
+            }
+            (None, other) => visible(&other.to_string()),
+        };
+        let space = if value.starts_with('\n') { "" } else { " " };
+        format!("{spaces}{name}:{space}{value}")
+    });
+    (!inside.is_empty()).then(|| text::join(lines, "\n"))
 }
 
 fn block(reason: String) -> ToolDecision {
@@ -416,7 +397,8 @@ fn denied(denial: &Denial<'_>, tool: &str) -> Denied {
         level: denial.level.to_owned(),
         rule: denial
             .rule
-            .map_or_else(String::new, |rule| rule.source.clone()),
+            .map(|rule| rule.source.clone())
+            .unwrap_or_default(),
     }
 }
 

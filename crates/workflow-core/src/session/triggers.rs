@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 use crate::definition::Trigger;
 use crate::diagnostic::visible;
-use crate::effect::{Effect, Effects};
-use crate::types::{Millis, Severity};
+use crate::effect::{Effect, Effects, TriggerOutcome};
+use crate::types::Millis;
 
 /// The beginning of a notification about a message that was not delivered.
 pub const NOT_DELIVERED: &str = "[workflow] The session ended before the agent received: ";
@@ -20,9 +20,10 @@ const WAKE_TIMEOUT: Millis = 10_000;
 const MAX_SHOWN: usize = 200;
 
 /// The messages for the agent.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct TriggerQueue {
-    agent: AgentState,
+    /// Since when the agent is idle; `None` while it works. After a message to it this lies ahead.
+    idle_since: Option<Millis>,
     queue: VecDeque<String>,
     /// True while triggers are watched.
     watching: bool,
@@ -30,81 +31,42 @@ pub(crate) struct TriggerQueue {
     declined: bool,
 }
 
-/// The activity of the agent.
-#[derive(Debug, Clone, Copy)]
-enum AgentState {
-    Idle {
-        since: Millis,
-    },
-    /// A message was sent; it counts as idle again at this time.
-    Waking {
-        until: Millis,
-    },
-    Busy,
-}
-
-impl Default for AgentState {
+impl Default for TriggerQueue {
     fn default() -> Self {
-        Self::Idle { since: 0 }
-    }
-}
-
-impl AgentState {
-    /// When the agent is idle, unless it is busy.
-    fn idle_at(self) -> Option<Millis> {
-        match self {
-            Self::Idle { since } => Some(since),
-            Self::Waking { until } => Some(until),
-            Self::Busy => None,
+        Self {
+            idle_since: Some(0),
+            queue: VecDeque::new(),
+            watching: false,
+            declined: false,
         }
     }
-
-    fn is_idle(self, now: Millis) -> bool {
-        match self {
-            Self::Idle { .. } => true,
-            Self::Waking { until } => until <= now,
-            Self::Busy => false,
-        }
-    }
-}
-
-/// The handling of a new message.
-#[derive(Debug)]
-pub(crate) enum Accepted {
-    /// It is to be sent now.
-    Send(String),
-    /// It was queued.
-    Queued,
-    /// The queue is full.
-    Refused,
 }
 
 impl TriggerQueue {
     /// When the next message can be sent.
     pub(crate) fn deadline(&self) -> Option<Millis> {
-        self.agent.idle_at().filter(|_| !self.queue.is_empty())
+        self.idle_since.filter(|_| !self.queue.is_empty())
     }
 
     /// Returns true if the agent does not work, judged by the events.
     pub(crate) fn is_idle(&self, now: Millis) -> bool {
-        self.agent.is_idle(now)
+        self.idle_since.is_some_and(|since| since <= now)
     }
 
     /// Notes that the agent works.
     pub(crate) fn set_busy(&mut self) {
-        self.agent = AgentState::Busy;
+        self.idle_since = None;
     }
 
     /// Notes that the agent has stopped, or that another conversation is open.
     pub(crate) fn set_idle(&mut self, now: Millis) {
-        self.agent = AgentState::Idle { since: now };
+        self.idle_since = Some(now);
     }
 
     /// Notes that a message was sent to the agent.
     pub(crate) fn set_waking(&mut self, now: Millis) {
-        if !matches!(self.agent, AgentState::Busy) {
-            let until = now.saturating_add(WAKE_TIMEOUT);
-            self.agent = AgentState::Waking { until };
+        if let Some(since) = &mut self.idle_since {
+            *since = now.saturating_add(WAKE_TIMEOUT);
         }
     }
 
@@ -116,13 +78,12 @@ impl TriggerQueue {
         // A host without an interface runs one prompt and ends.
         if is_headless {
             let message = "[workflow] Triggers are not watched: this host has no interface and ends after its prompt.";
-            out.notify(Severity::Warning, message);
+            out.warn(message);
             return self.stop_watching(out);
         }
         self.watching = true;
-        out.perform(Effect::WatchTriggers {
-            triggers: triggers.to_vec(),
-        });
+        let triggers = triggers.to_vec();
+        out.perform(Effect::WatchTriggers { triggers });
     }
 
     fn stop_watching(&mut self, out: &mut Effects) {
@@ -139,31 +100,28 @@ impl TriggerQueue {
     /// Reports that the project's triggers are not watched.
     pub(crate) fn decline(&mut self, why: &str, out: &mut Effects) {
         self.declined = true;
-        let message = format!(
+        out.warn(format!(
             "[workflow] The triggers of this project are not watched: {why}. `workflow-sidecar trust` allows them."
-        );
-        out.notify(Severity::Warning, message);
+        ));
     }
 
-    /// Takes a message of a trigger.
-    pub(crate) fn accept(&mut self, text: String, now: Millis) -> Accepted {
-        if self.queue.is_empty() && self.agent.is_idle(now) {
-            Accepted::Send(text)
-        } else if self.queue.len() < MAX_QUEUED {
-            self.queue.push_back(text);
-            Accepted::Queued
+    /// Takes a message of a trigger. One that can be delivered now is the next.
+    pub(crate) fn accept(&mut self, text: String, now: Millis) -> TriggerOutcome {
+        if self.queue.len() >= MAX_QUEUED {
+            return TriggerOutcome::Refused;
+        }
+        self.queue.push_back(text);
+        if self.queue.len() == 1 && self.is_idle(now) {
+            TriggerOutcome::Delivered
         } else {
-            Accepted::Refused
+            TriggerOutcome::Queued
         }
     }
 
     /// The next message, if the agent is idle.
     pub(crate) fn next(&mut self, now: Millis) -> Option<String> {
-        if self.agent.is_idle(now) {
-            self.queue.pop_front()
-        } else {
-            None
-        }
+        let is_idle = self.is_idle(now);
+        self.queue.pop_front_if(|_| is_idle)
     }
 
     /// Stops watching, and reports the messages that were not delivered.
@@ -171,8 +129,7 @@ impl TriggerQueue {
         self.stop_watching(out);
         for text in std::mem::take(self).queue {
             let beginning: String = text.chars().take(MAX_SHOWN).collect();
-            let message = format!("{NOT_DELIVERED}{}", visible(&beginning));
-            out.notify(Severity::Warning, message);
+            out.warn(format!("{NOT_DELIVERED}{}", visible(&beginning)));
         }
     }
 }

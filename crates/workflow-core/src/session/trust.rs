@@ -5,6 +5,7 @@
 use crate::definition::{Catalog, Check, Listing, LoadOutcome, RunCheck, Tier, Workflow};
 use crate::diagnostic::visible;
 use crate::effect::Question;
+use crate::text;
 
 /// The workflows of a run that are not the user's own, and their commands.
 #[derive(Debug, Clone)]
@@ -40,11 +41,9 @@ impl ProjectCommands {
             "{about} You are asked because a project can change its commands. The workflow runs:"
         );
         let listed = self.listed.iter().cloned();
-        let text = Question::trust("Run commands of this project?", &about, listed);
-        Question {
-            message: format!("{}\n\n{answers}", text.message),
-            ..text
-        }
+        let mut question = Question::trust("Run commands of this project?", &about, listed);
+        question.message += &format!("\n\n{answers}");
+        question
     }
 
     /// The question at the start of a run; the notice where it cannot be asked says how to give trust.
@@ -57,12 +56,8 @@ impl ProjectCommands {
             return Err(not_trusted("trust the project in this host"));
         }
         if !can_ask {
-            let lines: Vec<String> = self.listed.iter().map(|line| format!("  {line}")).collect();
-            return Err(format!(
-                "{}\n{}",
-                not_trusted(TRUST_COMMAND),
-                lines.join("\n")
-            ));
+            let lines = text::join(self.listed.iter().map(|line| format!("  {line}")), "\n");
+            return Err(format!("{}\n{lines}", not_trusted(TRUST_COMMAND)));
         }
         Ok(self.question(
             "The gates of this workflow run commands of this project.",
@@ -73,11 +68,8 @@ impl ProjectCommands {
 
     /// The commands that must be trusted before a gate of this workflow runs; none for a workflow of the user.
     pub(crate) fn needed_for(&self, workflow: &str) -> &[RunCheck] {
-        if self.workflows.iter().any(|key| key == workflow) {
-            &self.commands
-        } else {
-            &[]
-        }
+        let is_of_project = self.workflows.iter().any(|key| key == workflow);
+        if is_of_project { &self.commands } else { &[] }
     }
 }
 
@@ -103,11 +95,8 @@ fn listed(commands: &[(&RunCheck, &str)]) -> Vec<String> {
         }
     }
     let lines = listed.into_iter().map(|(text, sources)| {
-        let mut sources: Vec<String> = sources
-            .into_iter()
-            .filter(|source| !source.is_empty())
-            .map(visible)
-            .collect();
+        let sources = sources.into_iter().filter(|source| !source.is_empty());
+        let mut sources: Vec<String> = sources.map(visible).collect();
         sources.dedup();
         if sources.is_empty() {
             text
@@ -139,15 +128,10 @@ fn project_workflows<'c>(
     catalog: &'c Catalog,
     index: &[Listing],
 ) -> impl Iterator<Item = &'c Workflow> {
-    let is_own = move |key: &str| {
-        index.iter().any(|listing| {
-            listing.key == key
-                && listing.tier == Tier::Global
-                && listing.outcome == LoadOutcome::Loaded
-        })
-    };
-    catalog
-        .reachable_from(root)
-        .into_iter()
-        .filter(move |workflow| !is_own(&workflow.key))
+    let is_own =
+        |listing: &&Listing| listing.tier == Tier::Global && listing.outcome == LoadOutcome::Loaded;
+    let own = index.iter().filter(is_own);
+    let mut workflows = catalog.reachable_from(root);
+    workflows.retain(|workflow| own.clone().all(|listing| listing.key != workflow.key));
+    workflows.into_iter()
 }

@@ -1,16 +1,16 @@
 //! The commands of the user that move, pause and resume the run, and answers that the user gave outside of the host.
 
-use super::controls::{Control, PendingMove, Plan, PlannedMove, UserExit, settle};
+use super::controls::{Answered, Control, PendingMove, PlannedMove};
 use super::phase_exit::{ExitOutcome, Leaver};
 use super::questions::Topic;
 use super::run::ActiveRun;
-use super::step_tool::NoMove;
-use super::{Session, budget, controls, step_tool};
+use super::step_tool::{NONE_APPLIES, NoMove};
+use super::{Session, budget, controls};
 use crate::diagnostic::visible;
-use crate::effect::{Delivery, Effects, Mark, Question, Reply};
+use crate::effect::{Delivery, Effects, Notice, Question};
 use crate::event::Answer;
 use crate::run::{Actor, TransitionError, phase_name};
-use crate::types::{RequestId, Severity};
+use crate::types::RequestId;
 
 impl Session {
     /// Follows an answer that a person gave outside of the host. One that was given before this process ran is used when
@@ -26,7 +26,7 @@ impl Session {
         if run.open_request().is_none_or(|open| open.id != request) {
             return;
         }
-        let is_asked = self.exit.approval_question().is_some();
+        let is_asked = self.exit.asks_for_approval();
         let is_leaving = self.exit.condition().is_some();
         let next = if is_asked {
             self.questions.please_close()
@@ -36,45 +36,35 @@ impl Session {
             ""
         };
         let message = format!("Answered in a terminal: {}.{next}", visible(&choice));
-        out.notify(Severity::Info, message);
-        if is_asked {
-            self.on_answered_elsewhere(out);
-        } else if is_earlier || is_leaving {
+        out.inform(message);
+        if !is_asked && (is_earlier || is_leaving) {
             run.set_answered(choice);
         } else {
-            self.begin_answered_exit(by_user(None, Control::Approve), out);
+            self.follow_answer_elsewhere(by_user(None, Control::Approve), out);
         }
     }
 
-    /// Carries a command out that controls the run.
+    /// Carries a command out that controls the run. The error is the notice that it ends with.
     pub(super) fn control(
         &mut self,
         request: RequestId,
         control: Control,
         argument: &str,
         out: &mut Effects,
-    ) {
+    ) -> Result<Answered, Notice> {
         let takes_argument = matches!(
             control,
             Control::Goto | Control::Approve | Control::Next | Control::Resume
         );
-        let Some(run) = self.run.as_mut().filter(|run| run.is_active()) else {
-            return settle(
-                Some(request),
-                Severity::Info,
-                controls::no_run(control),
-                out,
-            );
-        };
+        let run = self.run.as_mut().filter(|run| run.is_active());
+        let run = run.ok_or_else(|| Notice::info(controls::no_run(control)))?;
         if !takes_argument && !argument.is_empty() {
-            let message = controls::takes_no_argument(control, argument);
-            return settle(Some(request), Severity::Warning, message, out);
+            return Err(controls::takes_no_argument(control, argument).into());
         }
         match control {
             Control::Status => {
                 if let Some(run) = &self.run {
-                    let text = controls::status_text(run, self.condition(run), out.now());
-                    out.notify(Severity::Info, text);
+                    out.inform(controls::status_text(run, self.condition(run), out.now()));
                 }
                 let actor = self.actor();
                 // A host without an interface has nobody who reads the code.
@@ -84,110 +74,99 @@ impl Session {
             }
             Control::Pause if run.counters().paused_by_owner => {
                 let message = "The workflow is paused already. /workflow-resume resumes it.";
-                out.notify(Severity::Info, message);
+                return Err(Notice::info(message));
             }
             Control::Pause => {
                 run.pause_by_owner(out);
                 self.auto_continue.cancel_countdown(out);
                 let message = "⏸ The workflow is paused: the agent gets no reminders until /workflow-resume. Its rules stay in force.";
-                out.notify(Severity::Info, message);
+                out.inform(message);
             }
-            Control::Resume => self.resume(argument, out),
+            Control::Resume => self.resume(argument, out)?,
             Control::Next => return self.next_by_user(request, argument, out),
             Control::Skip => {
-                let plan = controls::plan_skip(run);
+                let plan = controls::plan_skip(run)?;
                 return self.move_or_confirm(request, plan, out);
             }
             Control::Goto => {
-                let plan = controls::plan_goto(run, argument);
+                let plan = controls::plan_goto(run, argument)?;
                 return self.move_or_confirm(request, plan, out);
             }
             Control::Approve => return self.approve_by_user(request, argument, out),
         }
-        out.reply(request, Reply::Command);
+        Ok(Answered::Now)
     }
 
     /// Resumes the run for its owner, and reminds an idle agent.
-    fn resume(&mut self, argument: &str, out: &mut Effects) {
-        let Some(run) = &mut self.run else { return };
-        if !argument.is_empty()
-            && let Err(refusal) = run.allow(argument, out)
-        {
-            return out.notify(Severity::Warning, refusal);
+    fn resume(&mut self, argument: &str, out: &mut Effects) -> Result<(), Notice> {
+        let Some(run) = &mut self.run else {
+            return Ok(());
+        };
+        if !argument.is_empty() {
+            run.allow(argument, out)?;
         }
         let is_paused = run.is_paused();
         // A message resumes the run as well, but does not allow the visit.
         let allowed = run.allow_visit();
         if !allowed && !is_paused && !self.auto_continue.is_held() {
-            let message = "The workflow is not paused.";
-            return out.notify(Severity::Info, message);
+            return Err(Notice::info("The workflow is not paused."));
         }
-        let is_cancel = |topic: &Topic| matches!(topic, Topic::Cancel);
-        self.questions.close_all(is_cancel, out);
+        self.questions.close_all(Topic::is_cancel, out);
         run.resume(out);
         if let Some(used_up) = run.budgets().used_up() {
-            let message = budget::paused(&used_up);
-            return out.notify(Severity::Info, message);
+            return Err(Notice::info(budget::paused(&used_up)));
         }
         if run.counters().paused.is_some() {
             let message = "The workflow waits for your approval. Answer with /workflow-approve.";
-            return out.notify(Severity::Info, message);
+            return Err(Notice::info(message));
         }
         self.auto_continue.cancel_countdown(out);
         self.auto_continue.forget_reminder();
-        let message = if allowed {
+        out.inform(if allowed {
             "▶ The workflow is resumed, and the phase may be entered once more."
         } else {
             "▶ The workflow is resumed."
-        };
-        out.notify(Severity::Info, message);
+        });
         if self.triggers.is_idle(out.now())
-            && let Some(phase) = self.phase().filter(|phase| !phase.auto_continue.wait)
+            && let Some(run) = &self.run
+            && let Some(phase) = run.phase().filter(|phase| !phase.auto_continue.wait)
         {
             let has_instructions = self.sent_context.has_instructions(&phase.context);
             let mut text = phase.reminder.text(has_instructions).to_owned();
             if !argument.is_empty() {
-                let used = self.run.as_ref().map(|run| run.budgets().describe());
-                text = format!(
-                    "{text}\n\nThe user allowed more. Used: {}.",
-                    used.unwrap_or_default()
-                );
+                let used = run.budgets().describe();
+                text = format!("{text}\n\nThe user allowed more. Used: {used}.");
             }
             self.send_to_agent(text, Delivery::IfIdle, out);
         }
+        Ok(())
     }
 
     /// Moves the run as a person asks, or asks for the confirmation that it needs.
     fn move_or_confirm(
         &mut self,
         request: RequestId,
-        plan: Result<Plan, String>,
+        (planned, question): (PlannedMove, Option<Question>),
         out: &mut Effects,
-    ) {
-        match plan {
-            Err(refusal) => out.notify(Severity::Warning, refusal),
-            Ok(Plan::Move(planned)) => self.move_by_user(&planned, out),
-            Ok(Plan::Confirm(planned, question)) => {
-                if self.confirm(Some(request), planned, question, out) {
-                    return;
-                }
-            }
+    ) -> Result<Answered, Notice> {
+        if let Some(question) = question {
+            self.confirm(Some(request), planned, question, out)?;
+            return Ok(Answered::Later);
         }
-        out.reply(request, Reply::Command);
+        self.move_by_user(&planned, out);
+        Ok(Answered::Now)
     }
 
-    /// Asks a person to confirm a move. Returns false, with a notice, if no person can be asked.
+    /// Asks a person to confirm a move, or says why no person can be asked.
     fn confirm(
         &mut self,
         request: Option<RequestId>,
         planned: PlannedMove,
         question: Question,
         out: &mut Effects,
-    ) -> bool {
+    ) -> Result<(), String> {
         if let Some(why) = self.questions.cannot_confirm("this host has no dialogs") {
-            let refusal = controls::cannot_confirm(&planned, why);
-            out.notify(Severity::Warning, refusal);
-            return false;
+            return Err(controls::cannot_confirm(&planned, why));
         }
         let yes = question.options.last().cloned().unwrap_or_default();
         let pending = PendingMove {
@@ -195,9 +174,9 @@ impl Session {
             planned,
             yes,
         };
-        self.questions
-            .ask(Topic::Move(Box::new(pending)), question, out);
-        true
+        let topic = Topic::Move(Box::new(pending));
+        self.questions.ask(topic, question, out);
+        Ok(())
     }
 
     /// Makes the move that a person confirmed, and answers the command.
@@ -207,144 +186,120 @@ impl Session {
         answer: Answer<'_>,
         out: &mut Effects,
     ) {
-        let PendingMove {
-            request,
-            planned,
-            yes,
-        } = pending;
         let state = self.run.as_ref().map(ActiveRun::state);
-        if !matches!(answer, Answer::Chosen(choice) if choice == yes) {
-            let notice = "The workflow was not moved.";
-            settle(request, Severity::Info, notice, out);
-        } else if state == Some(&planned.moved.from) {
-            let since = Some(out.mark());
-            self.move_by_user(&planned, out);
-            controls::answer(request, since, out);
+        let since = Some(out.mark());
+        if answer != Answer::Chosen(&pending.yes) {
+            out.inform("The workflow was not moved.");
+        } else if state == Some(&pending.planned.moved.from) {
+            self.move_by_user(&pending.planned, out);
         } else {
             let notice = "The workflow has moved in the meantime, so your answer does not count. Nothing was done.";
-            settle(request, Severity::Info, notice, out);
+            out.inform(notice);
         }
+        controls::answer(pending.request, since, out);
     }
 
     /// Leaves the phase through its gate, as its owner asks.
-    fn next_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) {
-        if let Some(refusal) = self.exit.condition().map(controls::exit_refusal) {
-            return settle(Some(request), Severity::Info, refusal, out);
+    fn next_by_user(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Result<Answered, Notice> {
+        if let Some(exit) = self.exit.condition() {
+            return Err(Notice::info(controls::exit_refusal(exit)));
         }
-        let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
-            return settle(
-                Some(request),
-                Severity::Warning,
-                controls::no_definition(),
-                out,
-            );
-        };
+        let run = self.run.as_mut().filter(|run| run.phase().is_some());
+        let run = run.ok_or_else(controls::no_definition)?;
         if run.approval().is_some() && self.questions.cannot_confirm("").is_some() {
             let message = "This phase needs your approval, and this host has no dialogs. Answer with /workflow-approve.";
-            return settle(Some(request), Severity::Warning, message, out);
+            return Err(Notice::warning(message));
         }
-        if let Some(run) = &mut self.run
-            && let Err(refusal) = controls::choose_outcome(run, argument, out)
-        {
-            return settle(Some(request), Severity::Warning, refusal, out);
-        }
+        controls::choose_outcome(run, argument, out)?;
         self.begin_exit(by_user(Some(request), Control::Next), out);
+        Ok(Answered::Later)
     }
 
     /// Answers the question for approval, as its owner asks.
-    fn approve_by_user(&mut self, request: RequestId, argument: &str, out: &mut Effects) {
-        let notify = |severity, message: String, out: &mut Effects| {
-            settle(Some(request), severity, message, out);
-        };
-        let Some(run) = self.run.as_ref().filter(|run| run.phase().is_some()) else {
-            return notify(Severity::Warning, controls::no_definition(), out);
-        };
+    fn approve_by_user(
+        &mut self,
+        request: RequestId,
+        argument: &str,
+        out: &mut Effects,
+    ) -> Result<Answered, Notice> {
+        let run = self.run.as_ref().filter(|run| run.phase().is_some());
+        let run = run.ok_or_else(controls::no_definition)?;
         let Some(approval) = run.approval().cloned() else {
             let message =
                 "Nothing waits for approval. This phase needs none: /workflow-next leaves it.";
-            return notify(Severity::Info, message.to_owned(), out);
+            return Err(Notice::info(message));
         };
-        let question = self.exit.approval_question();
-        if let (None, Some(exit)) = (question, self.exit.condition()) {
-            let message = controls::exit_refusal(exit);
-            return notify(Severity::Info, message.to_owned(), out);
+        let is_asked = self.exit.asks_for_approval();
+        if let (false, Some(exit)) = (is_asked, self.exit.condition()) {
+            return Err(Notice::info(controls::exit_refusal(exit)));
         }
-        if question.is_none() && run.open_request().is_none() {
-            let message = format!(
+        if !is_asked && run.open_request().is_none() {
+            return Err(Notice::info(format!(
                 "Nothing waits for approval yet, because the agent has not finished the phase. You will be asked: \"{}\". \
                  /workflow-next asks you now.",
                 approval.ask
-            );
-            return notify(Severity::Info, message, out);
+            )));
         }
-        let actor = if question.is_some() {
-            self.actor()
+        let (actor, answered) = if is_asked {
+            (self.actor(), Answered::Now)
         } else {
-            Actor::User
+            (Actor::User, Answered::Later)
         };
-        let reply = match controls::read_reply(run, &approval, actor, argument) {
-            Ok(reply) => reply,
-            Err(usage) => return notify(Severity::Info, usage, out),
-        };
-        out.notify(Severity::Info, format!("Your answer: {}.", reply.choice));
-        let (choice, comment) = (reply.choice, reply.comment);
-        if question.is_some() {
-            self.decide_exit(choice, comment, out);
-            return out.reply(request, Reply::Command);
-        }
+        let (choice, comment) =
+            controls::read_reply(run, &approval, actor, argument).map_err(Notice::info)?;
+        out.inform(format!("Your answer: {choice}."));
         let by = by_user(Some(request), Control::Approve);
-        self.begin_decided_exit(by, choice, comment, out);
+        self.follow_decision(by, choice, comment, out);
+        Ok(answered)
     }
 
-    /// Answers a command that leaves the phase, if that is decided.
+    /// Acts on the end of an exit by the user. The command is answered later if a move has to be confirmed.
     pub(super) fn finish_exit_by_user(
         &mut self,
-        exit: UserExit,
+        request: Option<RequestId>,
+        control: Control,
         outcome: ExitOutcome,
-        since: Option<Mark>,
         out: &mut Effects,
-    ) {
-        let request = exit.request;
+    ) -> Answered {
+        let Some(run) = &self.run else {
+            return Answered::Now;
+        };
+        let moved = run.plan_leave(by_user(request, control).actor(self.jumps()));
         match outcome {
-            ExitOutcome::Advance(_) => {
-                let run = self.run.as_ref();
-                match run.map(|run| exit.plan(run, self.jumps(), Vec::new())) {
-                    Some(Ok(planned)) => self.move_by_user(&planned, out),
-                    Some(Err(why)) => self.stay_for_user(why, out),
-                    None => {}
+            ExitOutcome::Advance(_) => match moved {
+                Ok(moved) => {
+                    self.move_by_user(&PlannedMove::new(moved, control, Vec::new()), out);
                 }
-            }
+                Err(why) => self.stay_for_user(why, out),
+            },
             ExitOutcome::NotPassed(reports) => {
-                let run = self.run.as_ref();
-                let planned = run.and_then(|run| {
+                if let (Ok(moved), Some(phase)) = (moved, run.phase()) {
                     let left_out = controls::left_out(run, &reports);
-                    let planned = exit.plan(run, self.jumps(), left_out).ok()?;
-                    let next = phase_name(&planned.moved.to.state, run.catalog());
-                    let overrode = planned.overrode();
-                    let question = controls::not_passed(run.phase()?, &next, &reports, overrode);
-                    Some((planned, question))
-                });
-                if let Some((planned, question)) = planned
-                    && self.confirm(request, planned, question, out)
-                {
-                    return;
+                    let next = phase_name(&moved.to.state, run.catalog());
+                    let question = controls::not_passed(phase, &next, &reports, &left_out);
+                    let planned = PlannedMove::new(moved, control, left_out);
+                    match self.confirm(request, planned, question, out) {
+                        Ok(()) => return Answered::Later,
+                        Err(refusal) => out.warn(refusal),
+                    }
                 }
             }
             ExitOutcome::Declined(answer) => {
-                out.notify(
-                    Severity::Info,
-                    "The agent reads your answer and continues with this phase.",
-                );
+                out.inform("The agent reads your answer and continues with this phase.");
                 let text = format!("[workflow] {}", answer.text);
                 self.send_to_agent(text, Delivery::Steer, out);
             }
             ExitOutcome::Stay(_) => {
                 let message = "The workflow stays in this phase: it waits for your approval. Answer with /workflow-approve.";
-                out.notify(Severity::Info, message);
+                out.inform(message);
             }
         }
-        self.refresh_status(out);
-        controls::answer(request, since, out);
+        Answered::Now
     }
 
     /// Stays in the phase, because the answer or the outcome of the user leads nowhere. The question is asked again.
@@ -355,10 +310,7 @@ impl Session {
                 return;
             }
             TransitionError::NoneApplies => {
-                format!(
-                    "The workflow was not moved, because {}.",
-                    step_tool::NONE_APPLIES
-                )
+                format!("The workflow was not moved, because {NONE_APPLIES}.")
             }
             TransitionError::DefinitionMismatch(_) | TransitionError::NotLoopable => {
                 controls::no_definition()
@@ -367,7 +319,7 @@ impl Session {
         if let Some(run) = &mut self.run {
             run.forget_answer(out);
         }
-        out.notify(Severity::Warning, message);
+        out.warn(message);
     }
 
     /// Moves the run as a person asked, and sends the agent on.
@@ -384,7 +336,7 @@ impl Session {
         let Some(run) = &self.run else { return };
         let is_over = !run.is_active();
         let message = planned.message_to_agent(run);
-        out.notify(Severity::Info, planned.notice(run));
+        out.inform(planned.notice(run));
         if let Some(phase) = run.phase() {
             self.sent_context.note_step_answer(&phase.context);
         }
@@ -400,5 +352,5 @@ impl Session {
 }
 
 fn by_user(request: Option<RequestId>, control: Control) -> Leaver {
-    Leaver::User(UserExit { request, control })
+    Leaver::User { request, control }
 }

@@ -24,7 +24,7 @@ fn is_allowed(
     paths: &dyn Paths,
 ) -> bool {
     let rules = Rules::new([LevelRules {
-        name: "a level",
+        name: "a level".into(),
         source: RuleSource::Phase,
         tools,
         rules,
@@ -235,7 +235,7 @@ fn a_denial_names_the_part_that_may_be_the_protected_file() {
     let said = |input: &Value| {
         let rule = rule(&json!({"action":"block", "path": [".env"]}));
         let rules = Rules::new([LevelRules {
-            name: "a level",
+            name: "a level".into(),
             source: RuleSource::Phase,
             tools: None,
             rules: std::slice::from_ref(&rule),

@@ -168,7 +168,7 @@ fn an_at_sign_is_part_of_a_path_in_the_shell_and_a_prefix_in_a_tool() {
     let decide = |tool: &str, input: &Value| {
         let input = serde_json::value::to_raw_value(input).expect("a value is JSON");
         let level = LevelRules {
-            name: "a level",
+            name: "a level".into(),
             source: RuleSource::Phase,
             tools: Some(&nothing_else),
             rules: std::slice::from_ref(&allow),
@@ -413,7 +413,7 @@ fn in_a_session(levels: &[Level; 5], call: &(&str, Value)) -> u8 {
 /// Returns the strictness of a decision.
 fn strictness(levels: &[Level], call: &Call<'_>) -> u8 {
     let levels = levels.iter().map(|(tools, rules)| LevelRules {
-        name: "a level",
+        name: "a level".into(),
         source: RuleSource::Phase,
         tools: tools.as_ref(),
         rules,

@@ -1,5 +1,7 @@
 //! The rules of one level, as the definitions have them.
 
+use std::borrow::Cow;
+
 use super::read_only::ReadOnly;
 use crate::definition::{Rule, Tier, ToolAccess, UnknownAction};
 use crate::run::meaning;
@@ -8,7 +10,7 @@ use crate::run::meaning;
 #[derive(Debug, Clone)]
 pub struct LevelRules<'a> {
     /// The name of the level, for display: `the Plan phase`.
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     /// The source of the rules.
     pub source: RuleSource<'a>,
     /// The tools that may run.

@@ -166,11 +166,11 @@ impl CompiledLevel {
     fn new(level: &LevelRules<'_>, unknown: Option<UnknownAction>) -> Self {
         let read_only = level.read_only.as_ref();
         Self {
-            name: level.name.into(),
+            name: (*level.name).into(),
             in_workflow: !matches!(level.source, RuleSource::Settings(_)),
             list: ToolList::new(level.tools),
             rules: level.rules.iter().map(CompiledRule::new).collect(),
-            read_only: read_only.map(|read_only| ReadOnlyRule::new(level.name, read_only)),
+            read_only: read_only.map(|read_only| ReadOnlyRule::new(&level.name, read_only)),
             allowed: allowed_by_list(level).unwrap_or_default(),
             unknown,
         }

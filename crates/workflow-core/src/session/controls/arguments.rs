@@ -3,12 +3,12 @@
 use super::command::Control;
 use super::moves::scope_of;
 use super::texts::takes_no_argument;
-use crate::definition::{Approval, PhaseEntry};
+use crate::definition::Approval;
 use crate::diagnostic::visible;
 use crate::effect::Effects;
 use crate::run::{Actor, HandedOver, entry_name};
 use crate::session::run::ActiveRun;
-use crate::white_space;
+use crate::{text, white_space};
 
 /// The proposals for the argument of a command: the value and a description of each.
 pub(crate) fn complete(
@@ -23,11 +23,10 @@ pub(crate) fn complete(
         Control::Goto => scope_of(run).map_or_else(Vec::new, |(scope, now)| {
             let others = scope.phases.iter().enumerate();
             let others = others.filter(|(index, _)| *index != now);
-            let named = |(_, entry): (usize, &PhaseEntry)| {
-                let name = entry_name(entry, run.catalog());
-                (entry.id().to_owned(), name.to_owned())
-            };
-            others.map(named).collect()
+            let named = others.map(|(_, entry)| (entry.id(), entry_name(entry, run.catalog())));
+            named
+                .map(|(id, name)| (id.to_owned(), name.to_owned()))
+                .collect()
         }),
         Control::Approve => run
             .approval()
@@ -50,10 +49,8 @@ pub(crate) fn choose_outcome(
         return Ok(());
     };
     if phase.outcomes.is_empty() {
-        return match name {
-            "" => Ok(()),
-            name => Err(takes_no_argument(Control::Next, name)),
-        };
+        let refusal = || takes_no_argument(Control::Next, name);
+        return name.is_empty().then_some(()).ok_or_else(refusal);
     }
     if !phase.outcomes.iter().any(|outcome| outcome.name == name) {
         return Err(name_an_outcome(run, &phase.name, name));
@@ -88,37 +85,26 @@ fn name_an_outcome(run: &ActiveRun, phase: &str, argument: &str) -> String {
 
 fn listing(described: &[(String, String)]) -> String {
     let lines = described.iter();
-    let lines: Vec<String> = lines
-        .map(|(name, does)| format!("  {name} — {does}"))
-        .collect();
-    lines.join("\n")
+    text::join(lines.map(|(name, does)| format!("  {name} — {does}")), "\n")
 }
 
-/// The answer of a person by `/workflow-approve`.
-#[derive(Debug)]
-pub(crate) struct ApprovalReply<'a> {
-    pub(crate) choice: &'a str,
-    pub(crate) comment: Option<String>,
-}
-
-/// Reads the arguments of `/workflow-approve`; the error is shown to the person.
+/// Reads the arguments of `/workflow-approve`, a choice and a comment; the error is shown to the person.
 pub(crate) fn read_reply<'a>(
     run: &ActiveRun,
     approval: &'a Approval,
     actor: Actor,
     arguments: &str,
-) -> Result<ApprovalReply<'a>, String> {
+) -> Result<(&'a str, Option<String>), String> {
     let usage = || {
-        let mut lines = run.to_approve(&[]);
+        let mut lines = vec![approval.ask.clone()];
+        lines.extend(run.to_approve(&[]));
         let show = approval.show.iter();
         lines.extend(show.map(|file| format!("Look at: {}", visible(file))));
-        lines.push(String::new());
-        format!(
-            "{}\n{}\nAnswer with /workflow-approve {{choice}} {{comment}}:\n{}",
-            approval.ask,
-            lines.join("\n"),
-            listing(&run.consequences(approval, actor))
-        )
+        let choices = listing(&run.consequences(approval, actor));
+        lines.push(format!(
+            "\nAnswer with /workflow-approve {{choice}} {{comment}}:\n{choices}"
+        ));
+        lines.join("\n")
     };
     if arguments.is_empty() {
         return Err(usage());
@@ -139,8 +125,6 @@ pub(crate) fn read_reply<'a>(
         ));
     };
     let comment = white_space::trim(rest);
-    Ok(ApprovalReply {
-        choice,
-        comment: (!comment.is_empty()).then(|| comment.to_owned()),
-    })
+    let comment = (!comment.is_empty()).then(|| comment.to_owned());
+    Ok((choice, comment))
 }

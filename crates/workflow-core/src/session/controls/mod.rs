@@ -10,11 +10,18 @@ mod texts;
 pub(crate) use self::arguments::{choose_outcome, complete, read_reply};
 pub use self::command::Control;
 pub(crate) use self::moves::{
-    Plan, PlannedMove, UserExit, cannot_confirm, left_out, not_passed, plan_goto, plan_skip,
+    PlannedMove, cannot_confirm, left_out, not_passed, plan_goto, plan_skip,
 };
 pub(crate) use self::texts::{exit_refusal, no_definition, no_run, status_text, takes_no_argument};
-use crate::effect::{Effects, Mark, Reply};
-use crate::types::{RequestId, Severity};
+use crate::effect::{Effects, Mark, Notice, Reply};
+use crate::types::RequestId;
+
+/// When a command is answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Answered {
+    Now,
+    Later,
+}
 
 /// A move of a person that waits for a confirmation.
 #[derive(Debug, Clone)]
@@ -25,15 +32,25 @@ pub(crate) struct PendingMove {
     pub(crate) yes: String,
 }
 
-/// Notifies the person, in the answer to the command if there is one.
-pub(crate) fn settle(
-    request: Option<RequestId>,
-    severity: Severity,
-    notice: impl Into<String>,
+/// Answers a command, unless it is answered later. The actions since the mark belong to the answer.
+pub(crate) fn end_command(
+    request: RequestId,
+    since: Option<Mark>,
+    outcome: Result<Answered, Notice>,
     out: &mut Effects,
 ) {
+    match outcome {
+        Ok(Answered::Later) => return,
+        Ok(Answered::Now) => {}
+        Err(notice) => out.notify(notice.severity, notice.text),
+    }
+    answer(Some(request), since, out);
+}
+
+/// Notifies the person, in the answer to the command if there is one.
+pub(crate) fn settle(request: Option<RequestId>, notice: Notice, out: &mut Effects) {
     let since = Some(out.mark());
-    out.notify(severity, notice);
+    out.notify(notice.severity, notice.text);
     answer(request, since, out);
 }
 

@@ -6,13 +6,11 @@ use crate::definition::{Catalog, Phase, PhaseEntry, Workflow};
 use crate::diagnostic::{shown, visible};
 use crate::effect::Question;
 use crate::policy::gate_report::Report;
-use crate::run::{
-    Actor, RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name,
-};
+use crate::run::{RunProgress, TransitionError, UserMove, advance, entry_name, jump, phase_name};
 use crate::session::phase::ResolvedPhase;
 use crate::session::run::{ActiveRun, Move, leads_back};
 use crate::session::step_tool::{answer_text, entered_text};
-use crate::types::RequestId;
+use crate::text;
 
 /// The name of the author of a move, in the session's entry.
 const USER: &str = "user";
@@ -26,39 +24,16 @@ pub(crate) struct PlannedMove {
     overrode: Vec<String>,
 }
 
-/// A command that leaves the phase through its gate.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct UserExit {
-    /// `None` if the person answered in a terminal.
-    pub(crate) request: Option<RequestId>,
-    pub(crate) control: Control,
-}
-
-impl UserExit {
-    /// The actor that moves the run. An answer in a terminal, like one in a dialog, follows the call of the agent.
-    pub(crate) fn actor(self, jumps: u32) -> Actor {
-        match self.request {
-            Some(_) => Actor::User,
-            None => Actor::Agent { jumps },
+impl PlannedMove {
+    /// The move with these gates and approvals passed over.
+    pub(crate) fn new(moved: Move, control: Control, overrode: Vec<String>) -> Self {
+        Self {
+            moved,
+            control,
+            overrode,
         }
     }
 
-    /// Plans the move to the next phase, past what is named; `jumps` is the limit of the agent.
-    pub(crate) fn plan(
-        self,
-        run: &ActiveRun,
-        jumps: u32,
-        overrode: Vec<String>,
-    ) -> Result<PlannedMove, TransitionError> {
-        Ok(PlannedMove {
-            moved: run.plan_leave(self.actor(jumps))?,
-            control: self.control,
-            overrode,
-        })
-    }
-}
-
-impl PlannedMove {
     /// The record of the move in the session.
     pub(crate) fn record(&self) -> UserMove {
         UserMove {
@@ -69,21 +44,14 @@ impl PlannedMove {
         }
     }
 
-    /// The gates and approvals that are passed over.
-    pub(crate) fn overrode(&self) -> &[String] {
-        &self.overrode
-    }
-
     /// The message to the agent; `run` has moved.
     pub(crate) fn message_to_agent(&self, run: &ActiveRun) -> String {
         let from = &self.moved.left;
         let text = match (&self.moved.answer, run.phase()) {
             (Some(answer), _) => answer_text(answer, &self.moved, run),
             (None, Some(phase)) => {
-                format!(
-                    "The user moved the workflow: {from} → {}",
-                    entered_text(phase)
-                )
+                let entered = entered_text(phase);
+                format!("The user moved the workflow: {from} → {entered}")
             }
             (None, None) if run.state().cancelled => {
                 "The user cancelled the workflow: nothing is left to do in it.".to_owned()
@@ -101,9 +69,8 @@ impl PlannedMove {
         if run.state().cancelled {
             return format!("The workflow is cancelled in {from}, by you.");
         }
-        let to = run
-            .phase()
-            .map_or_else(|| "DONE".to_owned(), ResolvedPhase::label);
+        let to = run.phase().map(ResolvedPhase::label);
+        let to = to.as_deref().unwrap_or("DONE");
         let over = match &*self.overrode {
             [] => String::new(),
             passed => format!(" Skipped: {}.", passed.join("; ")),
@@ -124,33 +91,31 @@ pub(crate) fn not_passed(
     reports: &[Report],
     left_out: &[String],
 ) -> Question {
-    let reports: Vec<String> = reports.iter().map(Report::describe).collect();
+    let reports = text::join(reports.iter().map(Report::describe), "\n");
     let question = passes_over(phase, next, left_out);
     Question {
         title: format!("Leave {} although its gate did not pass?", phase.phase.name),
-        message: format!("{}\n\n{}", reports.join("\n"), question.message),
+        message: format!("{reports}\n\n{}", question.message),
         ..question
     }
 }
 
 /// The question before a move that passes gates and approvals over. The last option confirms it: hosts preselect the first.
 fn passes_over(phase: &ResolvedPhase, next: &str, passed: &[String]) -> Question {
-    let lines: Vec<String> = passed.iter().map(|line| format!("  {line}")).collect();
-    let no = format!("No, stay in {}", phase.phase.name);
+    let name = &phase.phase.name;
+    let lines = text::join(passed.iter().map(|line| format!("  {line}")), "\n");
+    let no = format!("No, stay in {name}");
     Question {
-        title: format!("Leave {} without its checks?", phase.phase.name),
-        message: format!("{}\n\nThis skips:\n{}", phase.location(), lines.join("\n")),
         options: vec![no, format!("Yes, go to {next} without them")],
-        ..Question::default()
+        ..Question::new(
+            format!("Leave {name} without its checks?"),
+            format!("{}\n\nThis skips:\n{lines}", phase.location()),
+        )
     }
 }
 
-/// A move that is planned: made at once, or after a confirmation.
-#[derive(Debug)]
-pub(crate) enum Plan {
-    Move(PlannedMove),
-    Confirm(PlannedMove, Question),
-}
+/// A move that is planned. It is made at once, or after a confirmation.
+type Plan = (PlannedMove, Option<Question>);
 
 /// Plans `/workflow-skip`.
 pub(crate) fn plan_skip(run: &ActiveRun) -> Result<Plan, String> {
@@ -169,45 +134,34 @@ pub(crate) fn plan_goto(run: &ActiveRun, argument: &str) -> Result<Plan, String>
         return Err(format!("Usage: /workflow-goto {{phase}}\n\n{listed}"));
     }
     let index = find_entry(scope, argument, run.catalog()).ok_or_else(|| {
+        let (name, wanted) = (&scope.name, visible(argument));
         let elsewhere = workflow_with(run, argument).map_or_else(String::new, |workflow| {
-            format!(
-                " It is a phase of {workflow}; /workflow-goto moves inside of {} only.",
-                scope.name
-            )
+            format!(" It is a phase of {workflow}; /workflow-goto moves inside of {name} only.")
         });
-        format!(
-            "There is no phase \"{}\" in {}.{elsewhere}\n\n{listed}",
-            visible(argument),
-            scope.name
-        )
+        format!("There is no phase \"{wanted}\" in {name}.{elsewhere}\n\n{listed}")
     })?;
     if index == now {
-        return Err(format!(
-            "The workflow is in {} already.\n\n{listed}",
-            phase.label()
-        ));
+        let label = phase.label();
+        return Err(format!("The workflow is in {label} already.\n\n{listed}"));
     }
     let entry = &scope.phases[index];
+    let name = entry_name(entry, run.catalog());
     let to = jump(run.progress(), index, run.catalog()).map_err(|error| match error {
         TransitionError::NoneApplies => format!(
-            "The conditions (`when`) of all phases of {} are not met, so the workflow was not moved.",
-            entry_name(entry, run.catalog())
+            "The conditions (`when`) of all phases of {name} are not met, so the workflow was not moved."
         ),
         TransitionError::DefinitionMismatch(_)
         | TransitionError::NotLoopable
         | TransitionError::Limit(_) => no_definition(),
     })?;
     let between = scope.phases.get(now..index).unwrap_or_default();
+    let between = between.iter();
     let mut passed: Vec<String> = between
-        .iter()
         .flat_map(|entry| conditions_of(entry, run.catalog()))
         .collect();
     let path = run.state().current_path.moved_to(index);
     if !run.progress().data.admits(entry, &path, run.catalog()) {
-        passed.push(format!(
-            "{}: condition (`when`)",
-            entry_name(entry, run.catalog())
-        ));
+        passed.push(format!("{name}: condition (`when`)"));
     }
     Ok(plan(run, phase, to, Control::Goto, passed))
 }
@@ -221,15 +175,8 @@ fn plan(
 ) -> Plan {
     let next = phase_name(&to.state, run.catalog());
     let question = (!passed.is_empty()).then(|| passes_over(phase, &next, &passed));
-    let planned = PlannedMove {
-        moved: run.move_to(phase.phase.name.clone(), to),
-        control,
-        overrode: passed,
-    };
-    match question {
-        Some(question) => Plan::Confirm(planned, question),
-        None => Plan::Move(planned),
-    }
+    let moved = run.move_to(phase.phase.name.clone(), to);
+    (PlannedMove::new(moved, control, passed), question)
 }
 
 /// The refusal of a move that needs a confirmation which cannot be asked for.
@@ -256,14 +203,11 @@ pub(crate) fn left_out(run: &ActiveRun, reports: &[Report]) -> Vec<String> {
 
 /// The gate and the approval of a phase, by name.
 fn conditions(phase: &Phase) -> impl Iterator<Item = String> {
-    let gates = phase
-        .gate
-        .iter()
-        .map(|gate| format!("{}: gate `{}`", phase.name, gate.check.describe()));
-    let approval = phase
-        .approve
-        .iter()
-        .map(|approval| format!("{}: approval \"{}\"", phase.name, shown(&approval.ask)));
+    let (name, gates) = (&phase.name, phase.gate.iter());
+    let gates = gates.map(move |gate| format!("{name}: gate `{}`", gate.check.describe()));
+    let approval = phase.approve.iter();
+    let approval =
+        approval.map(move |approval| format!("{name}: approval \"{}\"", shown(&approval.ask)));
     gates.chain(approval)
 }
 
@@ -271,12 +215,12 @@ fn conditions_of(entry: &PhaseEntry, catalog: &Catalog) -> Vec<String> {
     match entry {
         PhaseEntry::Phase(phase) => conditions(phase).collect(),
         // Ends, as no workflow contains itself.
-        PhaseEntry::Subworkflow(key) => catalog.get(key).map_or_else(Vec::new, |workflow| {
-            let entries = workflow.phases.iter();
+        PhaseEntry::Subworkflow(key) => {
+            let entries = catalog.get(key).into_iter().flat_map(|inner| &inner.phases);
             entries
                 .flat_map(|entry| conditions_of(entry, catalog))
                 .collect()
-        }),
+        }
     }
 }
 
@@ -311,14 +255,10 @@ fn workflow_with(run: &ActiveRun, wanted: &str) -> Option<String> {
 }
 
 fn listing(scope: &Workflow, now: usize, catalog: &Catalog) -> String {
-    let lines: Vec<String> = scope
-        .phases
-        .iter()
-        .enumerate()
-        .map(|(index, entry)| {
-            let here = if index == now { " (now)" } else { "" };
-            format!("  {} — {}{here}", entry.id(), entry_name(entry, catalog))
-        })
-        .collect();
-    format!("Phases of {}:\n{}", scope.name, lines.join("\n"))
+    let entries = scope.phases.iter().enumerate();
+    let lines = entries.map(|(index, entry)| {
+        let here = if index == now { " (now)" } else { "" };
+        format!("  {} — {}{here}", entry.id(), entry_name(entry, catalog))
+    });
+    format!("Phases of {}:\n{}", scope.name, text::join(lines, "\n"))
 }

@@ -66,23 +66,19 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
         lines.push(format!("Tools: {tools}"));
     }
     let needed = needed_to_leave(&phase.phase);
-    let needed =
-        needed.unwrap_or_else(|| "the agent calls workflow_step with action='next'".to_owned());
+    let needed = needed.as_deref();
+    let needed = needed.unwrap_or("the agent calls workflow_step with action='next'");
     lines.push(format!("To leave: {needed}"));
-    let approval = phase.phase.approve.iter();
-    lines.extend(approval.map(|approval| {
+    if let Some(approval) = &phase.phase.approve {
         let choices = approval.choices.join(", ");
-        format!("Approval: {} ({choices})", approval.ask)
-    }));
-    let reminders = match (run.counters().reminders, phase.auto_continue.max) {
-        (0, _) => None,
-        (count, Bound::Times(max)) => Some(format!("Reminders: {count} of {max}")),
-        (count, Bound::Unlimited) => Some(format!("Reminders: {count}")),
-    };
-    lines.extend(reminders);
-    if let Some(visit) = run.visit_note() {
-        lines.push(visit);
+        lines.push(format!("Approval: {} ({choices})", approval.ask));
     }
+    match (run.counters().reminders, phase.auto_continue.max) {
+        (0, _) => {}
+        (count, Bound::Times(max)) => lines.push(format!("Reminders: {count} of {max}")),
+        (count, Bound::Unlimited) => lines.push(format!("Reminders: {count}")),
+    }
+    lines.extend(run.visit_note());
     if !phase.phase.outcomes.is_empty() {
         lines.push(format!("Outcomes: {}", phase.outcomes));
     }
@@ -90,11 +86,10 @@ pub(crate) fn status_text(run: &ActiveRun, condition: RunCondition, now: Millis)
         lines.push(format!("Budget: {}", run.budgets().describe()));
     }
     if !run.changes().is_empty() {
-        let changed: Vec<&str> = run.changes().lines().collect();
+        let changed = text::join(run.changes().lines(), "; ");
+        let help = Code::GuardsChanged.help();
         lines.push(format!(
-            "Changed files, to which you have not agreed: {}. {}",
-            changed.join("; "),
-            Code::GuardsChanged.help()
+            "Changed files, to which you have not agreed: {changed}. {help}"
         ));
     }
     lines.push(format!("Steps: {}", state.global_step_count));

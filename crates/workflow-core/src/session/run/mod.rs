@@ -339,6 +339,11 @@ impl ActiveRun {
             .filter(|_| self.progress.state.active)
     }
 
+    /// The name of the phase; empty without one.
+    pub(crate) fn phase_name(&self) -> &str {
+        self.phase().map_or("", |phase| &phase.phase.name)
+    }
+
     /// Moves to another state: resolves its phase, and persists it. A move by a person ends its owner's pause.
     pub(crate) fn enter(
         &mut self,

@@ -29,7 +29,7 @@ fn rules(rules: &Value) -> Vec<Rule> {
 
 fn level<'a>(tools: Option<&'a ToolAccess>, rules: &'a [Rule]) -> LevelRules<'a> {
     LevelRules {
-        name: "the A phase",
+        name: "the A phase".into(),
         source: RuleSource::Phase,
         tools,
         rules,
